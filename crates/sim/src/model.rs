@@ -1,0 +1,150 @@
+//! The scenario as checked numbers: what the compiler of worlds reads.
+
+use ackclock_units::Time;
+use ackclock_units::param::Chosen;
+
+/// A checked scenario. Names are unique, references exist, every value is within its range.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Name of the experiment.
+    pub name: String,
+    /// Names of hosts, in file order.
+    pub hosts: Vec<String>,
+    /// Names of routers, in file order.
+    pub routers: Vec<String>,
+    /// Links, in file order (the order decides ties of routing).
+    pub links: Vec<Link>,
+    /// Flows, in file order.
+    pub flows: Vec<Flow>,
+    /// Routing protocol.
+    pub routing: Chosen,
+    /// Order of simultaneous events.
+    pub ties: Chosen,
+    /// When the run ends.
+    pub stop: Stop,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Which tables are recorded.
+    pub record: Record,
+}
+
+/// A link between two nodes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// Name.
+    pub id: String,
+    /// The two nodes; forward is from the first to the second.
+    pub ends: [Node; 2],
+    /// Whether both directions share one buffer and one transmitter.
+    pub half_duplex: bool,
+    /// From the first end to the second. A half-duplex link has this one only.
+    pub forward: Direction,
+    /// From the second end to the first.
+    pub backward: Direction,
+}
+
+/// One direction of a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Direction {
+    /// Bits per second, at least 1.
+    pub rate_bps: u64,
+    /// Propagation delay.
+    pub delay: Time,
+    /// Queue discipline.
+    pub queue: Chosen,
+}
+
+/// A node by its place in [`Scenario::hosts`] or [`Scenario::routers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Node {
+    /// A host.
+    Host(usize),
+    /// A router.
+    Router(usize),
+}
+
+/// A flow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flow {
+    /// Name.
+    pub id: String,
+    /// Index of the sending host.
+    pub from: usize,
+    /// Index of the receiving host.
+    pub to: usize,
+    /// When it starts.
+    pub start: Time,
+    /// Bytes to send; none for as long as the run lasts.
+    pub send_bytes: Option<u64>,
+    /// How it is sent.
+    pub transport: Transport,
+}
+
+/// Transport of a flow.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Transport {
+    /// Reliable transport with congestion control.
+    Tcp(Tcp),
+    /// A source without feedback.
+    Udp {
+        /// What it sends and when.
+        source: Chosen,
+    },
+}
+
+/// Settings of a reliable transport; see the tables in `ackclock_sim::tables`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tcp {
+    /// Sender family.
+    pub sender: String,
+    /// Payload bytes of a full segment.
+    pub segment_bytes: u64,
+    /// Bytes added to each data packet.
+    pub header_bytes: u64,
+    /// Bytes of an ACK on the wire.
+    pub ack_bytes: u64,
+    /// Initial window, segments.
+    pub initial_window: u64,
+    /// Initial slow-start threshold, segments; none for no limit.
+    pub initial_ssthresh: Option<f64>,
+    /// Window growth.
+    pub cc: Chosen,
+    /// Loss detection and repair.
+    pub recovery: Chosen,
+    /// Retransmission timer.
+    pub rto: Chosen,
+    /// Whether an ACK shows the receiver as it was when the ACK was sent, or as it is now.
+    pub ack_view: String,
+    /// Whether duplicates are acknowledged.
+    pub ack_duplicates: String,
+}
+
+/// When a run ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stop {
+    /// End when the last flow is complete.
+    pub flows_complete: bool,
+    /// End at this time in any case.
+    pub at_latest: Time,
+}
+
+/// Which tables are recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Congestion windows at each change.
+    pub cwnd: bool,
+    /// RTT samples.
+    pub rtt: bool,
+    /// Queue lengths at each change.
+    pub queue: bool,
+    /// Transmissions of links.
+    pub transmissions: bool,
+    /// Packets sent and received by hosts.
+    pub packets: bool,
+    /// Drops.
+    pub drops: bool,
+    /// Route changes.
+    pub routes: bool,
+    /// Starts, ends, timeouts, retransmissions of flows.
+    pub events: bool,
+}

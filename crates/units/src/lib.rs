@@ -1,0 +1,8 @@
+//! Quantities, names and parameter tables that every other part of Ackclock speaks in.
+//!
+//! Invariant: nothing here knows packets, events or files.
+
+pub mod param;
+pub mod time;
+
+pub use time::Time;

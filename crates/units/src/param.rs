@@ -1,0 +1,217 @@
+//! Parameter tables: the one description of what a user can set.
+//!
+//! Everything that can be named in a scenario (a congestion control, a queue, a routing protocol, a
+//! link, the scenario itself) is described by a static table of [`Param`]s. Help, schema, validation,
+//! the reference pages and the conformance tests are made from these tables and from nothing else.
+
+/// What a parameter holds, and so how a document spells it.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// A span of time, `10 ms`; nanoseconds in the model (`_ns`).
+    Time,
+    /// A rate, `10 Mbps`; whole bits per second in the model (`_bps`).
+    Rate,
+    /// A number of bytes, `64 KiB` (`_bytes`).
+    Size,
+    /// Bytes or packets, `64 KiB` or `20 packets` (`_bytes` or `_packets`).
+    SizeOrPackets,
+    /// A whole number without unit.
+    Count,
+    /// A real number without unit.
+    Real,
+    /// `true` or `false`.
+    Flag,
+    /// Any text.
+    Text,
+    /// One word of a fixed list.
+    Choice(&'static [Choice]),
+    /// A registered thing: a word, or a mapping `{kind: word, ...}` with that entry's parameters.
+    Registered(&'static [&'static Entry]),
+    /// A mapping with these keys.
+    Object(&'static [Param]),
+    /// A list of mappings.
+    ObjectList(&'static [Param]),
+    /// A list of new names (hosts, routers).
+    NameList,
+    /// Two names of nodes declared elsewhere in the document.
+    NodePair,
+    /// A name of a host declared elsewhere in the document.
+    HostRef,
+    /// A new name, unique in its list.
+    Name,
+}
+
+/// One word of a [`Kind::Choice`].
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    /// The word.
+    pub name: &'static str,
+    /// What it means.
+    pub summary: &'static str,
+    /// Whether it only reproduces a defect of another program.
+    pub defect: bool,
+}
+
+impl Choice {
+    /// An ordinary choice.
+    pub const fn new(name: &'static str, summary: &'static str) -> Self {
+        Self { name, summary, defect: false }
+    }
+
+    /// A choice that exists only to reproduce a defect of another program.
+    pub const fn defect(name: &'static str, summary: &'static str) -> Self {
+        Self { name, summary, defect: true }
+    }
+}
+
+/// What stands for a parameter that is not given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Default {
+    /// The parameter must be given.
+    Required,
+    /// The parameter may be absent; the model then holds null. The word (such as `unlimited`) says
+    /// so explicitly in a document.
+    Absent(&'static str),
+    /// The value, spelled as in a document.
+    Is(&'static str),
+}
+
+/// One parameter.
+#[derive(Debug, Clone, Copy)]
+pub struct Param {
+    /// Key in the document, snake_case.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// What stands for it when it is not given.
+    pub default: Default,
+    /// Least value, spelled as in a document, inclusive.
+    pub min: Option<&'static str>,
+    /// Greatest value, spelled as in a document, inclusive.
+    pub max: Option<&'static str>,
+    /// One sentence, with the source of the default where there is one.
+    pub summary: &'static str,
+}
+
+impl Param {
+    /// A parameter that must be given.
+    pub const fn required(name: &'static str, kind: Kind, summary: &'static str) -> Self {
+        Self { name, kind, default: Default::Required, min: None, max: None, summary }
+    }
+
+    /// A parameter with a default.
+    pub const fn new(name: &'static str, kind: Kind, default: &'static str, summary: &'static str) -> Self {
+        Self { name, kind, default: Default::Is(default), min: None, max: None, summary }
+    }
+
+    /// A parameter that may be absent; `word` says so in a document (`unlimited`, `none`).
+    pub const fn optional(name: &'static str, kind: Kind, word: &'static str, summary: &'static str) -> Self {
+        Self { name, kind, default: Default::Absent(word), min: None, max: None, summary }
+    }
+
+    /// The same parameter with a least value.
+    pub const fn at_least(self, min: &'static str) -> Self {
+        Self { min: Some(min), ..self }
+    }
+
+    /// The same parameter with a greatest value.
+    pub const fn at_most(self, max: &'static str) -> Self {
+        Self { max: Some(max), ..self }
+    }
+}
+
+/// One registered thing: a congestion control, a queue, a routing protocol.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Word in the document.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Papers and RFCs with sections.
+    pub references: &'static [&'static str],
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Whether it only reproduces a defect of another program.
+    pub defect: bool,
+}
+
+/// A value of the numeric model.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Nanoseconds, bits per second, bytes, packets or a count.
+    Int(u64),
+    /// A real number.
+    Real(f64),
+    /// A flag.
+    Flag(bool),
+    /// A word.
+    Word(String),
+    /// Explicitly absent.
+    Null,
+}
+
+/// The chosen entry of a registry with the values of its parameters, in the numeric model.
+///
+/// Names carry the unit suffix of the model (`period_ns`, `limit_packets`). Asking for a name or a
+/// type that the entry's table does not declare is a bug of the caller and panics: documents were
+/// checked against the same table before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// Name of the entry.
+    pub kind: String,
+    /// Parameters in the order of the entry's table.
+    pub values: Vec<(String, Value)>,
+}
+
+impl Chosen {
+    /// The value of `name`, if the model holds it.
+    pub fn find(&self, name: &str) -> Option<&Value> {
+        self.values.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    fn value(&self, name: &str) -> &Value {
+        self.find(name).unwrap_or_else(|| panic!("`{}` has no parameter `{name}`", self.kind))
+    }
+
+    /// A whole number: time in ns, rate in bit/s, size in bytes, or a count.
+    pub fn int(&self, name: &str) -> u64 {
+        match self.value(name) {
+            Value::Int(value) => *value,
+            other => panic!("`{}.{name}` is not a whole number: {other:?}", self.kind),
+        }
+    }
+
+    /// A whole number, or nothing where the parameter is absent.
+    pub fn optional_int(&self, name: &str) -> Option<u64> {
+        match self.find(name) {
+            Some(Value::Int(value)) => Some(*value),
+            None | Some(Value::Null) => None,
+            Some(other) => panic!("`{}.{name}` is not a whole number: {other:?}", self.kind),
+        }
+    }
+
+    /// A real number.
+    pub fn real(&self, name: &str) -> f64 {
+        match self.value(name) {
+            Value::Real(value) => *value,
+            Value::Int(value) => *value as f64,
+            other => panic!("`{}.{name}` is not a number: {other:?}", self.kind),
+        }
+    }
+
+    /// A flag.
+    pub fn flag(&self, name: &str) -> bool {
+        match self.value(name) {
+            Value::Flag(value) => *value,
+            other => panic!("`{}.{name}` is not a flag: {other:?}", self.kind),
+        }
+    }
+
+    /// A word.
+    pub fn word(&self, name: &str) -> &str {
+        match self.value(name) {
+            Value::Word(value) => value,
+            other => panic!("`{}.{name}` is not a word: {other:?}", self.kind),
+        }
+    }
+}
