@@ -1,1 +1,12 @@
-//! placeholder
+//! The discrete-event core: a total order of events, and named random streams.
+//!
+//! Invariant: nothing here knows packets. An *entity* (one direction of a link, the timer of a
+//! flow, a router) has at most a few entries in the queue however many packets wait behind it.
+
+pub mod queue;
+pub mod random;
+pub mod ties;
+
+pub use queue::{EventQueue, PackedQueue, WideQueue};
+pub use random::Stream;
+pub use ties::Ties;

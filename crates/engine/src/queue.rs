@@ -1,0 +1,359 @@
+//! The event queue: a four-ary heap whose top is replaced in place.
+//!
+//! While an event is handled its entry stays at the top as a placeholder; afterwards it is replaced
+//! by the entity's next event, or removed. That saves the walk of a removal followed by an insertion.
+//! Events that the handler schedules for this same moment may be smaller than the placeholder: they
+//! stop below it, and the replacement restores the order.
+//!
+//! Two queues share the heap. [`PackedQueue`] packs time and entity into 64 bits, which halves what
+//! the heap moves about; [`WideQueue`] uses 128 bits and can also order equal times by a number.
+
+use crate::ties::Ties;
+use ackclock_units::Time;
+
+const ARITY: usize = 4;
+const ENTITY_BITS: u32 = 20;
+const WIDE_ENTITY_BITS: u32 = 24;
+
+/// A heap of keys with a placeholder at its top.
+#[derive(Debug, Default)]
+struct Heap<K> {
+    keys: Vec<K>,
+    /// The top is being handled and must not be displaced.
+    held: bool,
+}
+
+impl<K: Copy + Ord> Heap<K> {
+    const fn new() -> Self {
+        Self { keys: Vec::new(), held: false }
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<K> {
+        self.keys.first().copied()
+    }
+
+    #[inline]
+    fn push(&mut self, key: K) {
+        let mut hole = self.keys.len();
+        self.keys.push(key);
+        while hole > 0 {
+            let parent = (hole - 1) / ARITY;
+            let above = self.keys[parent];
+            if above <= key || (parent == 0 && self.held) {
+                break;
+            }
+            self.keys[hole] = above;
+            hole = parent;
+        }
+        self.keys[hole] = key;
+    }
+
+    #[inline]
+    fn replace_top(&mut self, key: K) {
+        self.held = false;
+        self.sift_down(key);
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.held = false;
+        let last = self.keys.pop().expect("an entry is being handled");
+        if !self.keys.is_empty() {
+            self.sift_down(last);
+        }
+    }
+
+    /// Puts `key` where it belongs, starting from the top.
+    #[inline]
+    fn sift_down(&mut self, key: K) {
+        let keys = self.keys.as_mut_slice();
+        let mut hole = 0;
+        loop {
+            let first = hole * ARITY + 1;
+            let (child, least) = if first + ARITY <= keys.len() {
+                // All four children exist: a fixed number of comparisons.
+                let group = &keys[first..first + ARITY];
+                let (a, b) = if group[1] < group[0] { (1, group[1]) } else { (0, group[0]) };
+                let (c, d) = if group[3] < group[2] { (3, group[3]) } else { (2, group[2]) };
+                if d < b { (first + c, d) } else { (first + a, b) }
+            } else if first < keys.len() {
+                let mut best = (first, keys[first]);
+                for (offset, &k) in keys[first..].iter().enumerate().skip(1) {
+                    if k < best.1 {
+                        best = (first + offset, k);
+                    }
+                }
+                best
+            } else {
+                break;
+            };
+            if key <= least {
+                break;
+            }
+            keys[hole] = least;
+            hole = child;
+        }
+        keys[hole] = key;
+    }
+}
+
+/// A queue of pending events in a total order.
+pub trait EventQueue {
+    /// A number for an event that is scheduled now; passed to [`EventQueue::push`] with it.
+    fn number(&mut self) -> u64;
+
+    /// Schedules an event of `entity`.
+    fn push(&mut self, time: Time, number: u64, entity: u32);
+
+    /// The earliest event.
+    fn peek(&mut self) -> Option<(Time, u32)>;
+
+    /// Declares that the earliest event is being handled. Ends with [`EventQueue::replace_top`] or
+    /// [`EventQueue::pop`].
+    fn hold(&mut self);
+
+    /// Replaces the event being handled by the entity's next one.
+    fn replace_top(&mut self, time: Time, number: u64, entity: u32);
+
+    /// Removes the event being handled.
+    fn pop(&mut self);
+}
+
+/// Orders by (time, entity), packed into 64 bits: 44 bits of nanoseconds (17.6 s) since an epoch and
+/// 20 bits of entity. Events beyond the epoch's reach wait in a side heap; when all others are done
+/// the epoch moves on to the earliest of them.
+#[derive(Debug)]
+pub struct PackedQueue {
+    near: Heap<u64>,
+    far: Heap<u128>,
+    epoch: u64,
+}
+
+impl PackedQueue {
+    /// Number of entities that a key can tell apart.
+    pub const ENTITIES: usize = 1 << ENTITY_BITS;
+    const REACH: u64 = 1 << (64 - ENTITY_BITS);
+
+    /// An empty queue.
+    pub const fn new() -> Self {
+        Self { near: Heap::new(), far: Heap::new(), epoch: 0 }
+    }
+
+    #[inline]
+    fn near_key(&self, time: Time, entity: u32) -> Option<u64> {
+        debug_assert!(time.as_ns() >= self.epoch, "an event was scheduled in the past");
+        let offset = time.as_ns() - self.epoch;
+        (offset < Self::REACH).then(|| (offset << ENTITY_BITS) | u64::from(entity))
+    }
+
+    /// Moves the epoch on. Only when the earliest event is asked for: until then somebody may still
+    /// schedule an earlier one.
+    #[cold]
+    fn refill(&mut self) {
+        let Some(first) = self.far.peek() else { return };
+        self.epoch = (first >> 64) as u64;
+        while let Some(key) = self.far.peek() {
+            let (time, entity) = (Time::from_ns((key >> 64) as u64), key as u32);
+            let Some(near) = self.near_key(time, entity) else { break };
+            self.far.pop();
+            self.near.push(near);
+        }
+    }
+}
+
+impl Default for PackedQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl EventQueue for PackedQueue {
+    #[inline]
+    fn number(&mut self) -> u64 {
+        0
+    }
+
+    #[inline]
+    fn push(&mut self, time: Time, _number: u64, entity: u32) {
+        match self.near_key(time, entity) {
+            Some(key) => self.near.push(key),
+            None => self.far.push((u128::from(time.as_ns()) << 64) | u128::from(entity)),
+        }
+    }
+
+    #[inline]
+    fn peek(&mut self) -> Option<(Time, u32)> {
+        if self.near.keys.is_empty() {
+            self.refill();
+        }
+        let key = self.near.peek()?;
+        let entity = (key & ((1 << ENTITY_BITS) - 1)) as u32;
+        Some((Time::from_ns(self.epoch + (key >> ENTITY_BITS)), entity))
+    }
+
+    #[inline]
+    fn hold(&mut self) {
+        self.near.held = true;
+    }
+
+    #[inline]
+    fn replace_top(&mut self, time: Time, number: u64, entity: u32) {
+        match self.near_key(time, entity) {
+            Some(key) => self.near.replace_top(key),
+            None => {
+                self.near.pop();
+                self.push(time, number, entity);
+            }
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.near.pop();
+    }
+}
+
+/// Orders by (time, number, entity) in 128 bits.
+#[derive(Debug)]
+pub struct WideQueue {
+    heap: Heap<u128>,
+    ties: Ties,
+}
+
+impl WideQueue {
+    /// Number of entities that a key can tell apart.
+    pub const ENTITIES: usize = 1 << WIDE_ENTITY_BITS;
+
+    /// An empty queue with this order of simultaneous events.
+    pub const fn new(ties: Ties) -> Self {
+        Self { heap: Heap::new(), ties }
+    }
+
+    #[inline]
+    fn key(time: Time, number: u64, entity: u32) -> u128 {
+        debug_assert!(number < 1 << (64 - WIDE_ENTITY_BITS));
+        (u128::from(time.as_ns()) << 64)
+            | (u128::from(number) << WIDE_ENTITY_BITS)
+            | u128::from(entity)
+    }
+}
+
+impl EventQueue for WideQueue {
+    #[inline]
+    fn number(&mut self) -> u64 {
+        self.ties.number()
+    }
+
+    #[inline]
+    fn push(&mut self, time: Time, number: u64, entity: u32) {
+        self.heap.push(Self::key(time, number, entity));
+    }
+
+    #[inline]
+    fn peek(&mut self) -> Option<(Time, u32)> {
+        let key = self.heap.peek()?;
+        let entity = (key & ((1 << WIDE_ENTITY_BITS) - 1)) as u32;
+        Some((Time::from_ns((key >> 64) as u64), entity))
+    }
+
+    #[inline]
+    fn hold(&mut self) {
+        self.heap.held = true;
+    }
+
+    #[inline]
+    fn replace_top(&mut self, time: Time, number: u64, entity: u32) {
+        self.heap.replace_top(Self::key(time, number, entity));
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.heap.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+    use std::collections::BTreeSet;
+
+    /// Runs a random schedule and checks each event against a sorted set. Handlers schedule events
+    /// for the same moment, near and beyond the packed epoch, and replace or remove themselves.
+    fn check(queue: &mut impl EventQueue, seed: u64) {
+        let mut random = Stream::new(seed, "schedule");
+        let mut model: BTreeSet<(u64, u32)> = BTreeSet::new();
+        for entity in 0..200 {
+            let time = random.below(1000) as u64;
+            queue.push(Time::from_ns(time), 0, entity);
+            model.insert((time, entity));
+        }
+        let mut fresh = 200;
+        for _ in 0..20_000 {
+            let Some((time, entity)) = queue.peek() else { break };
+            let now = time.as_ns();
+            assert_eq!(model.pop_first(), Some((now, entity)));
+            queue.hold();
+            let later = |random: &mut Stream| match random.below(4) {
+                0 => now,
+                1 => now + random.below(1_000) as u64,
+                2 => now + random.below(20_000_000_000) as u64,
+                _ => now + 40_000_000_000 + random.below(1_000) as u64,
+            };
+            for _ in 0..random.below(3) {
+                if model.len() < 400 {
+                    fresh += 1;
+                    // Small and large entities, so that some come before the one being handled.
+                    let other = if random.below(2) == 0 { fresh } else { 900_000 - fresh };
+                    let at = later(&mut random);
+                    queue.push(Time::from_ns(at), 0, other);
+                    model.insert((at, other));
+                }
+            }
+            if random.below(3) > 0 {
+                let at = later(&mut random);
+                queue.replace_top(Time::from_ns(at), 0, entity);
+                model.insert((at, entity));
+            } else {
+                queue.pop();
+            }
+        }
+    }
+
+    #[test]
+    fn both_queues_keep_the_total_order() {
+        for seed in 0..20 {
+            check(&mut PackedQueue::new(), seed);
+            check(&mut WideQueue::new(Ties::Entity), seed);
+        }
+    }
+
+    #[test]
+    fn numbers_come_before_entities() {
+        let mut queue = WideQueue::new(Ties::FirstCome { count: 0 });
+        for entity in [5, 3, 9] {
+            let number = queue.number();
+            queue.push(Time::from_ns(1), number, entity);
+        }
+        let mut order = Vec::new();
+        while let Some((_, entity)) = queue.peek() {
+            order.push(entity);
+            queue.hold();
+            queue.pop();
+        }
+        assert_eq!(order, [5, 3, 9]);
+    }
+
+    #[test]
+    fn centuries_pass() {
+        let mut queue = PackedQueue::new();
+        let year = Time::from_secs(31_557_600);
+        queue.push(year.times(500), 0, 1);
+        queue.push(year, 0, 2);
+        assert_eq!(queue.peek(), Some((year, 2)));
+        queue.hold();
+        queue.pop();
+        assert_eq!(queue.peek(), Some((year.times(500), 1)));
+    }
+}

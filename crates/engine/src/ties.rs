@@ -1,0 +1,98 @@
+//! The order of events that are due at the same time.
+//!
+//! The default order is (time, entity). It does not depend on how events come into being, so engine
+//! shortcuts (fused links, walked links) cannot change a result. The other two orders exist to
+//! imitate simulators whose published figures depend on theirs, and to test how much a result
+//! depends on the order at all.
+
+use ackclock_units::param::{Chosen, Entry, Kind, Param};
+
+/// Orders of simultaneous events that a scenario can name.
+pub static ENTRIES: &[&Entry] = &[&ENTITY, &FIRST_COME, &RANDOM];
+
+static ENTITY: Entry = Entry {
+    name: "entity",
+    summary: "Links before timers, each in file order: independent of how the engine works.",
+    references: &[],
+    params: &[],
+    defect: false,
+};
+
+static FIRST_COME: Entry = Entry {
+    name: "first-come",
+    summary: "In the order in which the events were scheduled, as Bene, ns-2 and ns-3 do.",
+    references: &[],
+    params: &[],
+    defect: false,
+};
+
+static RANDOM: Entry = Entry {
+    name: "random",
+    summary: "In a seeded random order, packets of one burst included: shows what hangs on ties.",
+    references: &[],
+    params: &[Param::new("seed", Kind::Count, "1", "Seed of the order, apart from the run's seed.")],
+    defect: false,
+};
+
+/// Numbers given to events when they are scheduled; equal times are ordered by them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ties {
+    /// All numbers are equal: the entity decides.
+    Entity,
+    /// Counts up.
+    FirstCome {
+        /// The last number given.
+        count: u64,
+    },
+    /// A keyed hash of the count.
+    Random {
+        /// Key of the hash.
+        seed: u64,
+        /// Events numbered so far.
+        count: u64,
+    },
+}
+
+impl Ties {
+    /// The order that a scenario chose.
+    pub fn new(chosen: &Chosen) -> Self {
+        match chosen.kind.as_str() {
+            "entity" => Self::Entity,
+            "first-come" => Self::FirstCome { count: 0 },
+            "random" => Self::Random { seed: chosen.int("seed"), count: 0 },
+            other => panic!("no order of simultaneous events is named `{other}`"),
+        }
+    }
+
+    /// The number of the next event, below 2^40.
+    #[inline]
+    pub fn number(&mut self) -> u64 {
+        match self {
+            Self::Entity => 0,
+            Self::FirstCome { count } => {
+                *count += 1;
+                *count
+            }
+            Self::Random { seed, count } => {
+                *count += 1;
+                crate::random::mix(*seed ^ count.wrapping_mul(0x9E37_79B9_7F4A_7C15)) >> 24
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_come_counts_and_random_stays_within_forty_bits() {
+        let mut ties = Ties::FirstCome { count: 0 };
+        assert!(ties.number() < ties.number());
+        let mut ties = Ties::Random { seed: 7, count: 0 };
+        let numbers: Vec<u64> = (0..1000).map(|_| ties.number()).collect();
+        assert!(numbers.iter().all(|&n| n < 1 << 40));
+        assert!(numbers.windows(2).any(|w| w[0] > w[1]));
+        assert!(numbers.windows(2).any(|w| w[0] < w[1]));
+    }
+}
