@@ -1,0 +1,155 @@
+//! Congestion control: how the window grows, and by how much a loss cuts it.
+//!
+//! An algorithm owns no packets, no timers, no flight size and no logging. It gets one event at a
+//! time and changes the window; the sender does all the rest. To add one: a new file with an
+//! [`Entry`] and a type that implements [`CongestionControl`], and one line in [`registry!`] below.
+
+mod fast;
+mod fixed;
+mod reno;
+
+use ackclock_units::Time;
+use ackclock_units::param::{Chosen, Entry};
+
+/// The congestion window of a flow.
+///
+/// The unit is the sender's: packets for senders that count packets (`segment` is then 1.0), bytes
+/// for senders that count bytes. Formulas are written with `segment` and hold for both.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: f64,
+    /// Slow-start threshold; infinite when there is none.
+    pub ssthresh: f64,
+    /// One full segment (SMSS) in the window's unit.
+    pub segment: f64,
+}
+
+impl Window {
+    /// Whether the window is below the slow-start threshold (RFC 5681 section 3.1).
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+}
+
+/// An acknowledgment, as a congestion control sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct AckEvent {
+    /// Now.
+    pub now: Time,
+    /// Round-trip time of the packet that caused the ACK, if it is known beyond doubt.
+    pub rtt: Option<Time>,
+    /// Least round-trip time seen by this flow.
+    pub base_rtt: Time,
+    /// Data newly acknowledged, in the window's unit.
+    pub newly_acked: f64,
+    /// Data sent and not acknowledged, after this ACK.
+    pub flight: f64,
+    /// Whether the recovery rules allow the window to grow on this ACK. Algorithms that do not react
+    /// to losses may ignore it.
+    pub may_grow: bool,
+}
+
+/// How a loss was noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// Later packets were acknowledged.
+    Gap,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// A loss that calls for a reaction of the window.
+#[derive(Debug, Clone, Copy)]
+pub struct LossEvent {
+    /// Now.
+    pub now: Time,
+    /// How the loss was noticed.
+    pub signal: Signal,
+    /// Data sent and not acknowledged, the lost packet included.
+    pub flight: f64,
+}
+
+/// A congestion-control algorithm.
+pub trait CongestionControl {
+    /// An ACK came in. Changes the window if `ack.may_grow` and the algorithm say so.
+    fn on_ack(&mut self, window: &mut Window, ack: &AckEvent);
+
+    /// A loss calls for a reaction: the slow-start threshold that it asks for, or nothing if the
+    /// algorithm does not react to losses. The sender applies the floor and sets the window.
+    fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
+
+    /// Time between calls of [`CongestionControl::on_tick`], if the algorithm wants any.
+    fn tick_period(&self) -> Option<Time> {
+        None
+    }
+
+    /// The period has passed, and at least one round-trip time is known.
+    fn on_tick(&mut self, _window: &mut Window) {}
+
+    /// Bits per second at which packets leave, if the algorithm paces them.
+    fn pacing_rate(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Declares the algorithms: the table of entries, and an enum in place of a virtual call.
+macro_rules! registry {
+    ($($variant:ident: $module:ident),* $(,)?) => {
+        /// Congestion controls that a scenario can name.
+        pub static ENTRIES: &[&Entry] = &[$(&$module::ENTRY),*];
+
+        /// Any registered congestion control.
+        #[derive(Debug, Clone)]
+        pub enum Cc {
+            $(
+                #[allow(missing_docs, reason = "documented by the entry")]
+                $variant($module::$variant),
+            )*
+        }
+
+        impl Cc {
+            /// The algorithm that a scenario chose.
+            pub fn new(chosen: &Chosen) -> Self {
+                $(
+                    if chosen.kind == $module::ENTRY.name {
+                        return Self::$variant($module::$variant::new(chosen));
+                    }
+                )*
+                panic!("no congestion control is named `{}`", chosen.kind)
+            }
+        }
+
+        impl CongestionControl for Cc {
+            #[inline]
+            fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
+                match self { $(Self::$variant(cc) => cc.on_ack(window, ack)),* }
+            }
+
+            #[inline]
+            fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
+                match self { $(Self::$variant(cc) => cc.on_loss(window, loss)),* }
+            }
+
+            fn tick_period(&self) -> Option<Time> {
+                match self { $(Self::$variant(cc) => cc.tick_period()),* }
+            }
+
+            fn on_tick(&mut self, window: &mut Window) {
+                match self { $(Self::$variant(cc) => cc.on_tick(window)),* }
+            }
+
+            #[inline]
+            fn pacing_rate(&self) -> Option<u64> {
+                match self { $(Self::$variant(cc) => cc.pacing_rate()),* }
+            }
+        }
+    };
+}
+
+registry! {
+    Reno: reno,
+    Fast: fast,
+    Fixed: fixed,
+}

@@ -1,0 +1,110 @@
+//! Reno: slow start, then one segment a round trip; halves on a loss.
+//!
+//! Source: RFC 5681 section 3.1. In slow start each ACK adds the data it acknowledges, at most one
+//! segment; in congestion avoidance each ACK adds segment²/cwnd (equation 3). A loss asks for half
+//! of the flight size (equation 4) or, as an option, half of the window. The floor of two segments,
+//! the window after a timeout and fast recovery are the sender's and the recovery's.
+//!
+//! DEVIATION: the window also grows when the flow does not use it (no RFC 7661 validation).
+
+use super::{AckEvent, CongestionControl, LossEvent, Window};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "reno",
+    summary: "Slow start, then one segment per round trip; halves on a loss.",
+    references: &["RFC 5681 section 3.1"],
+    params: &[Param::new(
+        "decrease_from",
+        Kind::Choice(&[
+            Choice::new("flight", "half of the data in flight (RFC 5681 equation 4)"),
+            Choice::new("cwnd", "half of the window, as Linux, ns-2 and the Caltech simulator do"),
+        ]),
+        "flight",
+        "What a loss halves.",
+    )],
+    defect: false,
+};
+
+/// State: none but the options; the window holds all of it.
+#[derive(Debug, Clone)]
+pub struct Reno {
+    decrease_from_flight: bool,
+}
+
+impl Reno {
+    pub(super) fn new(chosen: &Chosen) -> Self {
+        Self { decrease_from_flight: chosen.word("decrease_from") == "flight" }
+    }
+}
+
+impl CongestionControl for Reno {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
+        if !ack.may_grow {
+            return;
+        }
+        window.cwnd += if window.in_slow_start() {
+            ack.newly_acked.min(window.segment)
+        } else {
+            window.segment * window.segment / window.cwnd
+        };
+    }
+
+    fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
+        let from = if self.decrease_from_flight { loss.flight } else { window.cwnd };
+        Some(from / 2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Signal;
+    use super::*;
+    use ackclock_units::Time;
+    use ackclock_units::param::Value;
+
+    fn reno(from: &str) -> Reno {
+        Reno::new(&Chosen {
+            kind: "reno".into(),
+            values: vec![("decrease_from".into(), Value::Word(from.into()))],
+        })
+    }
+
+    fn ack(may_grow: bool) -> AckEvent {
+        AckEvent {
+            now: Time::from_ms(1),
+            rtt: None,
+            base_rtt: Time::from_ms(1),
+            newly_acked: 1.0,
+            flight: 4.0,
+            may_grow,
+        }
+    }
+
+    #[test]
+    fn the_window_doubles_in_slow_start_and_adds_one_segment_a_window_after_it() {
+        let mut window = Window { cwnd: 1.0, ssthresh: 8.0, segment: 1.0 };
+        let mut cc = reno("flight");
+        for round in 1..=3 {
+            for _ in 0..window.cwnd as u32 {
+                cc.on_ack(&mut window, &ack(true));
+            }
+            assert_eq!(window.cwnd, f64::from(1 << round));
+        }
+        for _ in 0..8 {
+            cc.on_ack(&mut window, &ack(true));
+        }
+        assert!((8.9..9.0).contains(&window.cwnd), "{}", window.cwnd);
+        cc.on_ack(&mut window, &ack(false));
+        assert!((8.9..9.0).contains(&window.cwnd));
+    }
+
+    #[test]
+    fn a_loss_halves_what_it_is_told_to() {
+        let window = Window { cwnd: 20.0, ssthresh: 8.0, segment: 1.0 };
+        let loss = LossEvent { now: Time::ZERO, signal: Signal::Gap, flight: 12.0 };
+        assert_eq!(reno("flight").on_loss(&window, &loss), Some(6.0));
+        assert_eq!(reno("cwnd").on_loss(&window, &loss), Some(10.0));
+    }
+}

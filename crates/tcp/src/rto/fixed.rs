@@ -1,0 +1,27 @@
+//! A retransmission timer that is always the same.
+
+use ackclock_units::Time;
+use ackclock_units::param::{Chosen, Entry, Kind, Param};
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "fixed",
+    summary: "The same wait for every packet, without back-off.",
+    references: &["Bhasin, Luo, Su, Yang 2015, section 2.5.2 (0.5 s)"],
+    params: &[Param::new("timeout", Kind::Time, "1 s", "The wait.").at_least("1 us")],
+    defect: false,
+};
+
+/// The wait.
+#[derive(Debug, Clone)]
+pub struct Fixed(Time);
+
+impl Fixed {
+    pub(super) fn new(chosen: &Chosen) -> Self {
+        Self(Time::from_ns(chosen.int("timeout_ns")))
+    }
+
+    #[inline]
+    pub(super) fn current(&self) -> Time {
+        self.0
+    }
+}
