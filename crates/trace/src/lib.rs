@@ -1,1 +1,54 @@
-//! placeholder
+//! What a run can write down: typed tables with units, and the recorder that fills them.
+//!
+//! Invariant: recording never changes a run. The world calls a [`Recorder`]; the one that records
+//! nothing is a type of its own, so that the calls vanish from the compiled code.
+
+mod digest;
+mod tables;
+
+pub use digest::Digest;
+pub use tables::{
+    CATEGORIES, Column, ColumnInfo, Columns, CwndRow, DropRow, EventRow, PacketRow, QueueRow,
+    RouteRow, RttRow, TABLES, TableInfo, TransmissionRow, cc_state, direction, drop_reason,
+    flow_event, packet_event, packet_kind,
+};
+
+/// Receives what happens in a run.
+pub trait Recorder {
+    /// Whether anything is recorded at all.
+    const ON: bool;
+
+    /// A host sent or received a packet.
+    fn packet(&mut self, row: PacketRow);
+    /// A congestion window changed.
+    fn cwnd(&mut self, row: CwndRow);
+    /// A round-trip time was measured.
+    fn rtt(&mut self, row: RttRow);
+    /// A queue changed.
+    fn queue(&mut self, row: QueueRow);
+    /// A link began to transmit a packet.
+    fn transmission(&mut self, row: TransmissionRow);
+    /// A packet was dropped.
+    fn drop(&mut self, row: DropRow);
+    /// A router changed its next hop.
+    fn route(&mut self, row: RouteRow);
+    /// Something happened to a flow.
+    fn event(&mut self, row: EventRow);
+}
+
+/// Records nothing.
+#[derive(Debug, Default)]
+pub struct NoRecord;
+
+impl Recorder for NoRecord {
+    const ON: bool = false;
+
+    fn packet(&mut self, _row: PacketRow) {}
+    fn cwnd(&mut self, _row: CwndRow) {}
+    fn rtt(&mut self, _row: RttRow) {}
+    fn queue(&mut self, _row: QueueRow) {}
+    fn transmission(&mut self, _row: TransmissionRow) {}
+    fn drop(&mut self, _row: DropRow) {}
+    fn route(&mut self, _row: RouteRow) {}
+    fn event(&mut self, _row: EventRow) {}
+}

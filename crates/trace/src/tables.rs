@@ -1,0 +1,348 @@
+//! The tables: rows with typed fields, stored by columns, described once.
+
+use crate::Recorder;
+use ackclock_units::Time;
+
+/// Names that number columns stand for, fixed for all runs. Other categories (flow, link, host, router)
+/// are named by the scenario.
+pub static CATEGORIES: &[(&str, &[&str])] = &[
+    ("packet_event", packet_event::NAMES),
+    ("packet_kind", packet_kind::NAMES),
+    ("direction", direction::NAMES),
+    ("cc_state", cc_state::NAMES),
+    ("drop_reason", drop_reason::NAMES),
+    ("flow_event", flow_event::NAMES),
+];
+
+macro_rules! category {
+    ($(#[$doc:meta])* $module:ident: $($name:ident = $word:literal),+ $(,)?) => {
+        $(#[$doc])*
+        pub mod $module {
+            category!(@codes 0; $($name,)+);
+            /// The words, in order of their codes.
+            pub static NAMES: &[&str] = &[$($word),+];
+        }
+    };
+    (@codes $code:expr; $name:ident, $($rest:ident,)*) => {
+        #[allow(missing_docs, reason = "the word says it")]
+        pub const $name: i32 = $code;
+        category!(@codes $code + 1; $($rest,)*);
+    };
+    (@codes $code:expr;) => {};
+}
+
+category! {
+    /// What a host did with a packet.
+    packet_event: SENT = "sent", RECEIVED = "received",
+}
+category! {
+    /// Kinds of packets.
+    packet_kind: DATA = "data", ACK = "ack", ROUTER = "router",
+}
+category! {
+    /// Directions of a link.
+    direction: BOTH = "both", FORWARD = "forward", BACKWARD = "backward",
+}
+category! {
+    /// What the window is doing.
+    cc_state: SLOW_START = "slow-start", AVOIDANCE = "congestion-avoidance", RECOVERY = "recovery",
+}
+category! {
+    /// Why a packet was dropped.
+    drop_reason: QUEUE_FULL = "queue-full", NO_ROUTE = "no-route",
+}
+category! {
+    /// What happened to a flow.
+    flow_event: START = "start", FINISH = "finish", FINISH_ACK = "finish-ack", TIMEOUT = "timeout",
+    FAST_RETRANSMIT = "fast-retransmit", GAP_RETRANSMIT = "gap-retransmit",
+}
+
+/// A finished column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Column {
+    /// Real numbers; times are in seconds.
+    F64(Vec<f64>),
+    /// Whole numbers.
+    I64(Vec<i64>),
+    /// Whole numbers, or codes of a category.
+    I32(Vec<i32>),
+    /// Flags.
+    Bool(Vec<bool>),
+}
+
+impl From<Vec<Time>> for Column {
+    fn from(times: Vec<Time>) -> Self {
+        Self::F64(times.into_iter().map(Time::as_secs).collect())
+    }
+}
+
+impl From<Vec<f64>> for Column {
+    fn from(values: Vec<f64>) -> Self {
+        Self::F64(values)
+    }
+}
+
+impl From<Vec<i64>> for Column {
+    fn from(values: Vec<i64>) -> Self {
+        Self::I64(values)
+    }
+}
+
+impl From<Vec<i32>> for Column {
+    fn from(values: Vec<i32>) -> Self {
+        Self::I32(values)
+    }
+}
+
+impl From<Vec<bool>> for Column {
+    fn from(values: Vec<bool>) -> Self {
+        Self::Bool(values)
+    }
+}
+
+/// Name of a column's type in the description of the tables.
+trait TypeName {
+    const NAME: &'static str;
+}
+
+impl TypeName for Time {
+    const NAME: &'static str = "float64";
+}
+impl TypeName for f64 {
+    const NAME: &'static str = "float64";
+}
+impl TypeName for i64 {
+    const NAME: &'static str = "int64";
+}
+impl TypeName for i32 {
+    const NAME: &'static str = "int32";
+}
+impl TypeName for bool {
+    const NAME: &'static str = "bool";
+}
+
+/// Description of a column.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnInfo {
+    /// Name, with the unit at its end.
+    pub name: &'static str,
+    /// `float64`, `int64`, `int32` or `bool`.
+    pub kind: &'static str,
+    /// Unit, or empty.
+    pub unit: &'static str,
+    /// Category whose codes the column holds, or empty.
+    pub category: &'static str,
+    /// Meaning.
+    pub summary: &'static str,
+}
+
+/// Description of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct TableInfo {
+    /// Name.
+    pub name: &'static str,
+    /// Meaning.
+    pub summary: &'static str,
+    /// Columns, in order.
+    pub columns: &'static [ColumnInfo],
+}
+
+macro_rules! tables {
+    ($(
+        $(#[$doc:meta])*
+        $table:ident / $row:ident / $method:ident: $summary:literal {
+            $($field:ident: $type:ty as $name:literal [$unit:literal $category:literal] $meaning:literal,)+
+        }
+    )+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy, PartialEq)]
+            pub struct $row {
+                $(#[doc = $meaning] pub $field: $type,)+
+            }
+        )+
+
+        mod stores {
+            use super::Time;
+            $(
+                #[derive(Debug, Default)]
+                pub struct $row {
+                    pub on: bool,
+                    $(pub $field: Vec<$type>,)+
+                }
+            )+
+        }
+
+        /// Descriptions of all tables.
+        pub static TABLES: &[TableInfo] = &[$(
+            TableInfo {
+                name: stringify!($table),
+                summary: $summary,
+                columns: &[$(
+                    ColumnInfo {
+                        name: $name,
+                        kind: <$type as TypeName>::NAME,
+                        unit: $unit,
+                        category: $category,
+                        summary: $meaning,
+                    },
+                )+],
+            },
+        )+];
+
+        /// Records into columns.
+        #[derive(Debug, Default)]
+        pub struct Columns {
+            $($table: stores::$row,)+
+        }
+
+        impl Columns {
+            /// A recorder of the named tables.
+            pub fn new(wanted: impl Fn(&str) -> bool) -> Self {
+                let mut columns = Self::default();
+                $(columns.$table.on = wanted(stringify!($table));)+
+                columns
+            }
+
+            /// The recorded tables with their columns, in the order of [`TABLES`]; tables that were not
+            /// wanted are left out.
+            pub fn finish(self) -> Vec<(&'static str, Vec<(&'static str, Column)>)> {
+                let mut tables = Vec::new();
+                $(
+                    if self.$table.on {
+                        tables.push((
+                            stringify!($table),
+                            vec![$(($name, Column::from(self.$table.$field)),)+],
+                        ));
+                    }
+                )+
+                tables
+            }
+        }
+
+        impl Recorder for Columns {
+            const ON: bool = true;
+            $(
+                #[inline]
+                fn $method(&mut self, row: $row) {
+                    if self.$table.on {
+                        $(self.$table.$field.push(row.$field);)+
+                    }
+                }
+            )+
+        }
+    };
+}
+
+tables! {
+    /// A host sent or received a packet.
+    packets / PacketRow / packet: "Packets that hosts sent and received." {
+        time: Time as "time_s" ["s" ""] "When.",
+        host: i32 as "host" ["" "host"] "The host.",
+        flow: i32 as "flow" ["" "flow"] "The flow.",
+        event: i32 as "event" ["" "packet_event"] "Whether the host sent or received it.",
+        kind: i32 as "kind" ["" "packet_kind"] "Data or ACK.",
+        seq: i64 as "seq" ["" ""] "Packet number from 0; of an ACK, the packet that caused it.",
+        bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
+        retransmission: bool as "retransmission" ["" ""] "Whether data were sent before.",
+    }
+    /// A congestion window changed.
+    cwnd / CwndRow / cwnd: "Congestion windows, at each change." {
+        time: Time as "time_s" ["s" ""] "When.",
+        flow: i32 as "flow" ["" "flow"] "The flow.",
+        cwnd: f64 as "cwnd_bytes" ["B" ""] "Congestion window from now on.",
+        ssthresh: f64 as "ssthresh_bytes" ["B" ""] "Slow-start threshold from now on; infinite for none.",
+        state: i32 as "state" ["" "cc_state"] "Slow start, congestion avoidance or recovery.",
+    }
+    /// A round-trip time was measured.
+    rtt / RttRow / rtt: "Round-trip times, one for each ACK that gave a sample." {
+        time: Time as "time_s" ["s" ""] "When the ACK arrived.",
+        flow: i32 as "flow" ["" "flow"] "The flow.",
+        rtt: Time as "rtt_s" ["s" ""] "From sending the packet to the arrival of its ACK.",
+    }
+    /// A queue changed.
+    queue / QueueRow / queue: "Packets waiting at links, after each change; the one in transmission is not waiting." {
+        time: Time as "time_s" ["s" ""] "When.",
+        link: i32 as "link" ["" "link"] "The link.",
+        direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
+        packets: i32 as "queue_packets" ["packets" ""] "Packets waiting from now on.",
+        data_packets: i32 as "queue_data_packets" ["packets" ""] "Data packets among them.",
+        bytes: i64 as "queue_bytes" ["B" ""] "Bytes waiting from now on.",
+    }
+    /// A link began to transmit a packet.
+    transmissions / TransmissionRow / transmission: "Transmissions of links, at their start." {
+        time: Time as "time_s" ["s" ""] "Start of the transmission.",
+        link: i32 as "link" ["" "link"] "The link.",
+        direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
+        flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
+        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or router packet.",
+        bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
+    }
+    /// A packet was dropped.
+    drops / DropRow / drop: "Packets dropped." {
+        time: Time as "time_s" ["s" ""] "When.",
+        link: i32 as "link" ["" "link"] "The link; none when a router had no route.",
+        direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
+        flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
+        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or router packet.",
+        seq: i64 as "seq" ["" ""] "Packet number; of an ACK, the packet that caused it.",
+        bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
+        reason: i32 as "reason" ["" "drop_reason"] "Why.",
+    }
+    /// A router changed its next hop.
+    routes / RouteRow / route: "Next hops of routers, at each change." {
+        time: Time as "time_s" ["s" ""] "When.",
+        router: i32 as "router" ["" "router"] "The router.",
+        host: i32 as "host" ["" "host"] "The destination.",
+        link: i32 as "link" ["" "link"] "The link to it from now on; none when the route is gone.",
+        previous_link: i32 as "previous_link" ["" "link"] "The link until now; none for the first route.",
+        cost: f64 as "cost_s" ["s" ""] "Distance to the destination by the protocol's measure.",
+    }
+    /// Something happened to a flow.
+    events / EventRow / event: "Starts and ends of flows, timeouts and retransmissions." {
+        time: Time as "time_s" ["s" ""] "When.",
+        flow: i32 as "flow" ["" "flow"] "The flow.",
+        event: i32 as "event" ["" "flow_event"] "What.",
+        seq: i64 as "seq" ["" ""] "The packet concerned; for `finish` the number of packets.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_wanted_tables_are_kept() {
+        let mut columns = Columns::new(|name| name == "rtt");
+        columns.rtt(RttRow { time: Time::from_ms(1500), flow: 2, rtt: Time::from_ms(20) });
+        columns.event(EventRow { time: Time::ZERO, flow: 0, event: flow_event::START, seq: 0 });
+        let tables = columns.finish();
+        assert_eq!(tables.len(), 1);
+        let (name, columns) = &tables[0];
+        assert_eq!(*name, "rtt");
+        assert_eq!(columns[0], ("time_s", Column::F64(vec![1.5])));
+        assert_eq!(columns[1], ("flow", Column::I32(vec![2])));
+        assert_eq!(columns[2], ("rtt_s", Column::F64(vec![0.02])));
+    }
+
+    #[test]
+    fn every_category_of_a_column_is_known_and_units_end_the_names() {
+        let fixed: Vec<&str> = CATEGORIES.iter().map(|(name, _)| *name).collect();
+        for table in TABLES {
+            for column in table.columns {
+                let known = ["", "flow", "link", "host", "router"].contains(&column.category)
+                    || fixed.contains(&column.category);
+                assert!(known, "{}.{}: {}", table.name, column.name, column.category);
+                if column.unit == "s" {
+                    assert!(column.name.ends_with("_s"), "{}", column.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn codes_count_up_with_their_words() {
+        assert_eq!(flow_event::NAMES[flow_event::GAP_RETRANSMIT as usize], "gap-retransmit");
+        assert_eq!(direction::NAMES[direction::BACKWARD as usize], "backward");
+    }
+}
