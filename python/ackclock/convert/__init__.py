@@ -1,0 +1,67 @@
+"""Convert files of other simulators to scenarios.
+
+A format is one module and one entry in :data:`FORMATS`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ackclock.convert import caltech, jsonfile
+from ackclock.convert.base import Conversion, Format
+from ackclock.convert.write import to_yaml
+from ackclock.errors import Problem, ScenarioError
+
+__all__ = ["FORMATS", "Conversion", "Format", "convert", "convert_file", "read"]
+
+FORMATS: tuple[Format, ...] = (
+    Format(
+        name="caltech",
+        summary="topologies of the Caltech CS/EE 143 simulator of 2015 (JSON by jsonpickle)",
+        source="lakshbhasin/network_simulator",
+        recognizes=caltech.recognizes,
+        convert=caltech.convert,
+    ),
+)
+"""All formats that can be read, in the order in which a file is tried."""
+
+
+def convert(path: str | Path) -> dict[str, Any]:
+    """Read a foreign file as a scenario document (see :func:`read` for notes and errors)."""
+    return read(path).document
+
+
+def read(path: str | Path) -> Conversion:
+    """Read a foreign file of any known format.
+
+    Raises :class:`ackclock.errors.ScenarioError` (every fault with file, line, path and value)
+    when the format is not known or the file holds anything that is not understood.
+    """
+    path = Path(path)
+    return _format_of(path).convert(path)
+
+
+def convert_file(path: str | Path, out: str | Path) -> Conversion:
+    """Convert a foreign file and write the scenario to ``out``; nothing is written on an error."""
+    path, out = Path(path), Path(out)
+    kind = _format_of(path)
+    conversion = kind.convert(path)
+    out.write_text(to_yaml(conversion, path, kind), encoding="utf-8")
+    return conversion
+
+
+def _format_of(path: Path) -> Format:
+    top = jsonfile.load(path)
+    for kind in FORMATS:
+        if kind.recognizes(top):
+            return kind
+    raise ScenarioError(
+        [
+            Problem(
+                "not a file of any format that can be converted",
+                file=str(path),
+                allowed="; ".join(f"{kind.name}: {kind.summary}" for kind in FORMATS),
+            )
+        ]
+    )
