@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.convert.base import Complaints
-from ackclock.document.yaml import Syntax, read_yaml
+from ackclock.document.yaml import ParseError, read_yaml
 from ackclock.errors import InputError, Problem, ScenarioError
 
 _Position = Callable[[list[str | int]], tuple[int | None, int | None]]
@@ -87,7 +87,7 @@ def _positions(path: Path) -> _Position:
     """
     try:
         root, _ = read_yaml(path.read_text(encoding="utf-8"), str(path))
-    except (Syntax, OSError):
+    except (ParseError, OSError):
         root = None
 
     def position(where: list[str | int]) -> tuple[int | None, int | None]:
