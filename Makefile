@@ -1,0 +1,85 @@
+# `make demo` and `make test` do everything on a machine with Python 3.11+, Rust and make.
+
+PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 python3.11 python,\
+            $(if $(shell $(name) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null | grep True),$(name))))
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' | LC_ALL=C sort)
+WORKSPACE := Cargo.toml Cargo.lock
+
+# Tools find the environment whether or not the caller has activated it.
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+unexport PYTHONHOME
+# Rust warnings are errors in the checks only: a newer compiler must not stop a user's build.
+STRICT := -D warnings
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test bench format lint lint-rust lint-python test-rust test-python reproduce lock clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+setup: $(STAMPS)/extension ## Make .venv with locked dependencies and the release build
+
+$(STAMPS)/dependencies: requirements-dev.lock
+	@test -n "$(PYTHON)" || { echo "ackclock needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3." >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "ackclock needs Rust 1.88 or newer; 'cargo' was not found. See https://www.rust-lang.org/tools/install" >&2; exit 1; }
+	@test -x $(BIN)/python || { echo "Making $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing locked dependencies"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/extension: $(STAMPS)/dependencies pyproject.toml $(WORKSPACE) $(RUST_SOURCES)
+	@echo "Building the extension (release)"
+	@$(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+build: setup ## Build a wheel and a source archive into dist/
+	@$(BIN)/maturin build --release --locked --sdist --out dist
+
+demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
+	@$(BIN)/ackclock run caltech/test-case-2-fast
+
+test: lint test-rust test-python reproduce ## Everything that must pass: format, lint, tests, quick reproductions
+
+lint: lint-rust lint-python ## Check format and lint, warnings are errors
+
+lint-rust:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- $(STRICT)
+
+lint-python: $(STAMPS)/dependencies
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright --warnings
+
+test-rust:
+	cargo test --workspace --locked
+
+test-python: setup
+	$(BIN)/python -m pytest -q
+
+reproduce: setup
+	$(BIN)/ackclock reproduce caltech
+
+bench: setup ## Measure the speed of the engine and of the test cases
+	cargo bench --workspace --locked
+
+format: $(STAMPS)/dependencies ## Format Rust and Python, fix what can be fixed
+	cargo fmt --all
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+lock: $(STAMPS)/dependencies ## Renew requirements-dev.lock from pyproject.toml
+	@$(BIN)/python -m pip install --quiet uv
+	@{ sed '/^[^#]/,$$d' requirements-dev.lock; \
+	   $(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade \
+	     --generate-hashes --no-annotate --no-header --quiet; } > requirements-dev.lock.new
+	@mv requirements-dev.lock.new requirements-dev.lock
+
+clean: ## Remove builds and caches (not runs/)
+	rm -rf target dist .pytest_cache .ruff_cache .hypothesis $(STAMPS)
+	rm -f python/ackclock/_core.*.so

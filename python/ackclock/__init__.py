@@ -1,0 +1,62 @@
+"""Ackclock: a laboratory for TCP congestion control.
+
+>>> import ackclock
+>>> scenario = ackclock.Scenario.load("caltech/test-case-0-fast")
+>>> results = ackclock.run(scenario)
+>>> results.summary["flows"]["F1"]["goodput_bps"]
+
+Importing the package is quick; what is heavy is loaded when it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+# Not lazy: the function must win over the submodule of the same name.
+from ackclock.run import Progress, RunInterrupted, run
+
+if TYPE_CHECKING:
+    from ackclock.errors import AckclockError, InputError, Problem, ScenarioError
+    from ackclock.results import Results, ResultsError
+    from ackclock.scenario import Scenario
+
+    __version__: str
+
+__all__ = [
+    "AckclockError",
+    "InputError",
+    "Problem",
+    "Progress",
+    "Results",
+    "ResultsError",
+    "RunInterrupted",
+    "Scenario",
+    "ScenarioError",
+    "run",
+]
+
+_HOMES = {
+    "AckclockError": "ackclock.errors",
+    "InputError": "ackclock.errors",
+    "Problem": "ackclock.errors",
+    "Results": "ackclock.results",
+    "ResultsError": "ackclock.results",
+    "Scenario": "ackclock.scenario",
+    "ScenarioError": "ackclock.errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from ackclock._core import version
+
+        return version()
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ackclock' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES, "__version__"])

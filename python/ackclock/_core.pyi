@@ -1,0 +1,63 @@
+"""The simulator, written in Rust. Documents go in and out as JSON text.
+
+Use `ackclock.Scenario`, `ackclock.run` and `ackclock.Results`; this is what they stand on.
+"""
+
+import numpy as np
+
+def version() -> str:
+    """Return the version of the package."""
+
+def registry() -> str:
+    """Return everything that can be named in a scenario, by kind, with its parameters."""
+
+def record_tables() -> str:
+    """Return the tables a run can record, with columns, units and categories."""
+
+def schema() -> str:
+    """Return the JSON Schema (draft 7) of scenario documents."""
+
+def check(document: str) -> str:
+    """Check a scenario document.
+
+    Returns a document with `errors`, `warnings`, and, without errors, `scenario` (resolved, in the
+    same grammar) and `model` (numeric).
+
+    Raises ValueError when the text is not JSON.
+    """
+
+class Simulation:
+    """One run of a scenario.
+
+    Raises ValueError for a scenario with errors.
+    """
+
+    def __init__(self, document: str) -> None: ...
+    def advance(self, max_events: int) -> bool:
+        """Process up to `max_events` events; return whether the run is over."""
+
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def stop_s(self) -> float: ...
+    @property
+    def events(self) -> int: ...
+    @property
+    def packet_hops(self) -> int: ...
+    @property
+    def flows_done(self) -> int: ...
+    @property
+    def flows_total(self) -> int: ...
+    def finish(self) -> Output:
+        """End the run, wherever it is, and return what it gave."""
+
+class Output:
+    """What a run gave."""
+
+    @property
+    def summary(self) -> str: ...
+    def tables(self) -> dict[str, dict[str, np.ndarray]]:
+        """Return the records as columns; a column with a category holds codes, -1 for none."""
+
+    def categories(self) -> dict[str, list[str]]:
+        """Return the words the codes of each category stand for."""

@@ -1,0 +1,137 @@
+"""Setting values of a document from outside: `--set flows.F1.tcp.cc=reno`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ackclock.document.node import Path, normal_key
+from ackclock.document.scalar import read_scalar
+from ackclock.document.yaml import ParseError, read_yaml
+from ackclock.errors import Problem, nearest
+
+# What a word stands for when a parameter of it is set: `cc: fast` and `cc.alpha=60` make
+# `cc: {kind: fast, alpha: 60}`.
+_WORD_KEY = "kind"
+
+
+class OverrideError(Exception):
+    """An override that cannot be applied. Holds the problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+def parse_value(text: str) -> Any:
+    """Return the value of `--set PATH=TEXT`.
+
+    Text that starts with a bracket or a quote is read as YAML; anything else is one scalar, so
+    that `10 Mbps`, `question: why?` and `a, b` need no quotes.
+
+    Raises:
+        ValueError: the YAML is broken.
+    """
+    stripped = text.strip()
+    if stripped[:1] in ("{", "[", '"', "'"):
+        from ackclock.document.node import plain
+
+        try:
+            node, problems = read_yaml(stripped, "")
+        except ParseError as error:
+            raise ValueError(error.problem.message) from None
+        if problems:
+            raise ValueError(problems[0].message)
+        return None if node is None else plain(node)
+    return read_scalar(stripped)
+
+
+def apply(document: dict[str, Any], path: str, value: Any) -> list[Path]:
+    """Set `path` of `document` (changed in place) to `value`; return the places that were set.
+
+    A step is a key, the `id` of an element of a list, its index from 0, or `*` for all elements.
+    An element must exist. A key need not: absent means its default, and setting it is the point;
+    whether the key has a meaning is judged with the rest of the scenario.
+
+    Raises:
+        OverrideError: a step leads nowhere; names the nearest that exists.
+    """
+    steps = path.split(".")
+    if not all(steps):
+        raise _problem(path, value, "a path is keys, ids or indexes with dots between")
+    if len(steps) > 16:
+        raise _problem(path, value, "a path with more than 16 steps leads nowhere")
+    changed: list[Path] = []
+    _walk(document, steps, 0, (), path, value, changed)
+    return changed
+
+
+def _walk(
+    container: Any,
+    steps: list[str],
+    at: int,
+    done: Path,
+    path: str,
+    value: Any,
+    changed: list[Path],
+) -> None:
+    here = ".".join(steps[:at])
+    for key in _keys(container, steps[at], here, path, value):
+        place = (*done, key)
+        if at == len(steps) - 1:
+            container[key] = value
+            changed.append(place)
+            continue
+        inner = container.get(key) if isinstance(container, dict) else container[key]
+        if inner is None:
+            inner = container[key] = {}
+        elif isinstance(inner, str):
+            inner = container[key] = {_WORD_KEY: inner}
+        elif not isinstance(inner, dict | list):
+            message = (
+                f"'{'.'.join(steps[: at + 1])}' is the value {inner}; nothing can be set in it"
+            )
+            raise _problem(path, value, message)
+        _walk(inner, steps, at + 1, place, path, value, changed)
+
+
+def _keys(container: Any, step: str, here: str, path: str, value: Any) -> list[Any]:
+    """Return the keys or indexes of `container` that `step` means."""
+    if isinstance(container, dict):
+        if step == "*":
+            if not container:
+                raise _problem(path, value, f"'{here}' holds nothing that '*' could match")
+            return list(container)
+        return [normal_key(step)]
+    if step == "*":
+        if not container:
+            raise _problem(path, value, f"'{here}' holds nothing that '*' could match")
+        return list(range(len(container)))
+    names = [_name(item, index) for index, item in enumerate(container)]
+    if step in names:
+        return [names.index(step)]
+    if re.fullmatch(r"[0-9]{1,9}", step) and int(step) < len(container):
+        return [int(step)]
+    raise _problem(path, value, f"there is no '{step}' in '{here}'", step, names)
+
+
+def _name(item: Any, index: int) -> str:
+    """Return the name of an element: its id, itself when it is a name, or its index."""
+    if isinstance(item, dict) and isinstance(item.get("id"), str):
+        return item["id"]
+    return item if isinstance(item, str) else str(index)
+
+
+def _problem(
+    path: str, value: Any, message: str, name: str | None = None, known: Sequence[str] = ()
+) -> OverrideError:
+    hint = allowed = None
+    if name is not None and known:
+        close = nearest(name, known)
+        hint = f"did you mean '{close[0]}'?" if close else None
+        allowed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+    shown = value if isinstance(value, str | int | float) else "..."
+    return OverrideError(
+        Problem(message, path=path, allowed=allowed, hint=hint, file=f"--set {path}={shown}")
+    )

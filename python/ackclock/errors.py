@@ -1,0 +1,151 @@
+"""Errors a user can act on: what is wrong, where, what is allowed, how to mend it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+class AckclockError(Exception):
+    """An error with a message meant for the user; the command line shows it without traceback.
+
+    `exit_code` is the exit status of the command line: 1 when a run or a comparison failed.
+    """
+
+    exit_code = 1
+
+
+class InputError(AckclockError, ValueError):
+    """Something given by the user is wrong: a name, an option, a file. Exit status 2."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a scenario.
+
+    `path` names the value as `--set` would (`links.L1.rate`; empty for the whole document).
+    `file` is the file, or the override the value came from; `line` and `column` count from 1 and
+    are None where a place is not known. `value` is what stands there (None: nothing worth showing).
+    """
+
+    message: str
+    path: str = ""
+    value: Any = None
+    allowed: str | None = None
+    hint: str | None = None
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the problem as a plain mapping with the fields of this class."""
+        return {
+            "message": self.message,
+            "path": self.path,
+            "value": self.value,
+            "allowed": self.allowed,
+            "hint": self.hint,
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+        }
+
+    def _place(self) -> str:
+        parts = [self.file] if self.file else []
+        if self.line is not None:
+            parts.append(str(self.line))
+            if self.column is not None:
+                parts.append(str(self.column))
+        return ":".join(parts)
+
+    def render(self, *, colour: bool = False) -> str:
+        """Return `file:line:col: path: message`, then value, allowed values and hint, indented."""
+        bold, red, dim, reset = (
+            ("\x1b[1m", "\x1b[31m", "\x1b[2m", "\x1b[0m") if colour else [""] * 4
+        )
+        head = []
+        if place := self._place():
+            head.append(f"{bold}{_printable(place)}{reset}")
+        if self.path and not (self.file or "").startswith("--set"):
+            head.append(f"{bold}{_printable(self.path)}{reset}")
+        head.append(f"{red}{_printable(self.message)}{reset}")
+        lines = [": ".join(head)]
+        if self.value is not None:
+            lines.append(f"    {dim}value:{reset}   {_shown(self.value)}")
+        if self.allowed:
+            lines.append(_field("allowed:", self.allowed, dim, reset))
+        if self.hint:
+            lines.append(_field("hint:   ", self.hint, dim, reset))
+        return "\n".join(lines)
+
+
+class ScenarioError(InputError):
+    """A scenario that cannot be run. `problems` holds everything that is wrong with it."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__(render(self.problems))
+
+
+def render(problems: Sequence[Problem], *, colour: bool = False) -> str:
+    """Return all problems as text for a terminal, one after the other."""
+    return "\n".join(problem.render(colour=colour) for problem in problems)
+
+
+def nearest(name: str, choices: Iterable[str], count: int = 3) -> list[str]:
+    """Return up to `count` of `choices` that look like `name`, the most similar first.
+
+    The last part of a name with slashes counts too, so that `test-case-0` finds
+    `caltech/test-case-0-fast`.
+    """
+    known = list(dict.fromkeys(choices))
+    lowered: dict[str, str] = {}
+    for choice in known:
+        lowered.setdefault(choice.lower(), choice)
+    wanted = name.lower()
+    found = [lowered[m] for m in difflib.get_close_matches(wanted, lowered, count, cutoff=0.6)]
+    if len(wanted) >= 3:
+        found += [choice for choice in known if wanted in choice.lower()]
+    return list(dict.fromkeys(found))[:count]
+
+
+def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
+    """Return the message for a name that does not exist, with the nearest names or all of them."""
+    known = sorted(set(choices))
+    if close := nearest(name, known):
+        advice = f"did you mean {_either(close)}?"
+    elif not known:
+        advice = "there are none"
+    else:
+        shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+        advice = f"known: {shown}"
+    return f"unknown {kind} '{name}'; {advice}"
+
+
+def _either(names: Sequence[str]) -> str:
+    quoted = [f"'{name}'" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+def _field(label: str, text: str, dim: str, reset: str) -> str:
+    wrapped = textwrap.wrap(_printable(text), width=88) or [""]
+    indent = "\n" + " " * (len(label) + 5)
+    return f"    {dim}{label}{reset} {indent.join(wrapped)}"
+
+
+def _shown(value: Any) -> str:
+    """Return a value on one line: text as it is written in a scenario, the rest as JSON."""
+    text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+    text = _printable(text)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _printable(text: str) -> str:
+    """Return text with control characters (of a hostile file) made visible."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,176 @@
+"""A scenario: an experiment as a document, checked and resolved to numbers."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ackclock import library
+from ackclock.document import SUFFIXES, Document, flaws, parse_value
+from ackclock.errors import InputError, Problem, ScenarioError
+
+Override = tuple[str, Any]
+"""Path and value, as in `("flows.F1.tcp.cc", "reno")`."""
+
+
+class Scenario:
+    """A checked scenario. It does not change: `set` returns a new one.
+
+    >>> scenario = Scenario.load("caltech/test-case-0-fast")
+    >>> slower = scenario.set("links.*.rate", "5 Mbps")
+
+    A scenario that cannot be run never becomes an object: every way to make one raises
+    `ScenarioError` with all its problems.
+    """
+
+    def __init__(self, document: Document, path: Path | None = None) -> None:
+        self._source = document
+        self._path = path
+        self._checked = _check(document)
+
+    @classmethod
+    def load(
+        cls, path_or_name: str | Path, overrides: Iterable[Override] = (), seed: int | None = None
+    ) -> Scenario:
+        """Load a scenario file, a scenario of the package by its name, or that of a run directory.
+
+        Args:
+            path_or_name: a file (`my.yaml`, also `.json` or `.toml`), a name
+                (`caltech/test-case-0-fast`), or a run directory, whose resolved scenario is taken.
+            overrides: paths and values, applied in order; text is read as by `--set`.
+            seed: the seed of all random streams, instead of the file's.
+
+        Raises:
+            InputError: there is no such file or name.
+            ScenarioError: the scenario cannot be run.
+        """
+        path = _find(path_or_name)
+        document = Document.read(path)
+        for place, value in overrides:
+            document.override(place, _value(place, value))
+        if seed is not None:
+            document.override("seed", seed)
+        return cls(document, path)
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
+        """Make a scenario from a document as in a scenario file: dicts, lists, text and numbers.
+
+        Raises:
+            ScenarioError: the scenario cannot be run.
+        """
+        data = copy.deepcopy(dict(document))
+        problems = [
+            Problem(message, path=".".join(map(str, path)), value=shown)
+            for path, message, shown in flaws(data)
+        ]
+        if problems:
+            raise ScenarioError(problems)
+        return cls(Document(data))
+
+    def set(self, path: str, value: Any) -> Scenario:
+        """Return a copy with the value at `path` replaced; text is read as by `--set`.
+
+        Raises:
+            ScenarioError: the path leads nowhere, or the scenario cannot be run with this value.
+        """
+        document = copy.copy(self._source)
+        document.data = copy.deepcopy(self._source.data)
+        document.overrides = list(self._source.overrides)
+        document.override(path, _value(path, value))
+        return Scenario(document, self._path)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document as written, overrides applied. Do not change it."""
+        return self._source.data
+
+    @property
+    def canonical(self) -> dict[str, Any]:
+        """The resolved document: all defaults filled in, runnable again. Do not change it."""
+        return self._checked["scenario"]
+
+    @property
+    def model(self) -> dict[str, Any]:
+        """The resolved scenario in numbers (`_ns`, `_bps`, `_bytes`). Do not change it."""
+        return self._checked["model"]
+
+    @property
+    def name(self) -> str:
+        """Name of the experiment, such as `caltech/test-case-2-fast`."""
+        return self.model["name"]
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random streams."""
+        return self.model["seed"]
+
+    @property
+    def path(self) -> Path | None:
+        """The file it was loaded from; None for one made in Python."""
+        return self._path
+
+    @property
+    def overrides(self) -> list[str]:
+        """What was set from outside, in order, as `PATH=VALUE`."""
+        return [option for _, option in self._source.overrides]
+
+    @cached_property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What is allowed but probably not meant."""
+        return tuple(_located(self._source, entry) for entry in self._checked["warnings"])
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r}, seed={self.seed})"
+
+
+def _find(path_or_name: str | Path) -> Path:
+    path = Path(path_or_name)
+    if path.is_dir():
+        inner = path / "scenario.yaml"
+        if inner.is_file() and (path / "summary.json").is_file():
+            return inner
+    elif path.exists():
+        return path
+    text = str(path_or_name)
+    if isinstance(path_or_name, Path) or path.suffix.lower() in SUFFIXES:
+        raise InputError(f"no such file: '{text}'")
+    try:
+        return library.find(text)
+    except InputError:
+        if path.is_dir():
+            raise InputError(f"'{text}' is a folder, not a scenario file") from None
+        raise
+
+
+def _value(path: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_value(value)
+    except ValueError as error:
+        message = f"the value cannot be read: {error}"
+        raise ScenarioError([Problem(message, path=path, file=f"--set {path}={value}")]) from None
+
+
+def _check(document: Document) -> dict[str, Any]:
+    from ackclock import _core
+
+    checked = json.loads(_core.check(json.dumps(document.data)))
+    if checked["errors"]:
+        raise ScenarioError(_located(document, entry) for entry in checked["errors"])
+    return checked
+
+
+def _located(document: Document, entry: dict[str, Any]) -> Problem:
+    return document.problem(
+        tuple(entry["path"]),
+        entry["message"],
+        value=entry["value"],
+        allowed=entry["allowed"],
+        hint=entry["hint"],
+    )
