@@ -349,6 +349,15 @@ def test_the_window_in_the_file_is_ignored_as_in_the_original(save):
     assert convert.convert(save(document)) == convert.convert(save(other))
 
 
+def test_the_time_limit_grows_with_the_data(save):
+    document = case_0("FlowReno")
+    assert convert.convert(save(document))["stop"]["at_latest"] == "200 s"
+    document["flows"][0]["data_size_bits"] = 200 * 10 * MIBPS  # 200 s at 10 Mibps
+    assert (
+        convert.convert(save(document))["stop"]["at_latest"] == "500 s"
+    )  # 1 + 2 * 200, rounded up
+
+
 def test_only_several_reno_flows_get_their_duplicates_acknowledged(save):
     assert "defaults" not in convert.convert(save(case_1("FlowReno")))
     several = convert.read(save(case_2("FlowReno")))

@@ -12,6 +12,7 @@ flow runs between two hosts.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
@@ -262,7 +263,7 @@ def _scenario(topology: dict[str, Any], stem: str) -> Conversion:
 
 def _link(link: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     bits = link["link_buffer"]["max_buffer_size_bits"]
-    limit = -int(-bits // 8)
+    limit = math.ceil(bits / 8)
     if limit * 8 != bits:
         # Packets are whole bytes and must be smaller than the free room, so this changes nothing.
         notes.append(
@@ -357,4 +358,4 @@ def _time_limit(topology: dict[str, Any]) -> str:
     slowest = min(link["capacity_bps"] for link in topology["links"])
     start = max(flow["start_time_sec"] for flow in flows)
     seconds = start + 2 * sum(flow["data_size_bits"] for flow in flows) / slowest
-    return f"{max(200, -int(-seconds // 100) * 100)} s"
+    return f"{max(200, math.ceil(seconds / 100) * 100)} s"
