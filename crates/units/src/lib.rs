@@ -3,6 +3,8 @@
 //! Invariant: nothing here knows packets, events or files.
 
 pub mod param;
+pub mod quantity;
+pub mod spelling;
 pub mod time;
 
 pub use time::Time;
