@@ -1,1 +1,19 @@
-//! placeholder
+//! Packets, links, queues, routing, hosts: the simulated network.
+//!
+//! A [`World`] is a network at one moment. Invariants: a packet is a small value that moves between
+//! the rings of links, never allocated; created = delivered + dropped + queued + in flight; nothing
+//! here reads files, prints or looks at a clock.
+
+pub mod channel;
+pub mod flow;
+pub mod packet;
+pub mod queue;
+pub mod routing;
+pub mod serial;
+pub mod source;
+pub mod world;
+
+pub use channel::{Channel, ChannelStats, Service};
+pub use flow::{Endpoint, Flow, TcpFlow, UdpFlow};
+pub use packet::{Kind, Packet};
+pub use world::{Counters, Network, World};

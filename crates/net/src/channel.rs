@@ -1,0 +1,516 @@
+//! One transmitter with its queue and its wire: a direction of a full-duplex link, or a half-duplex
+//! link as a whole.
+//!
+//! Queue and wire are one ring of packets:
+//!
+//! ```text
+//!   head ........ waiting ........ tail
+//!   on the wire    in the queue     free
+//! ```
+//!
+//! **Departure at once.** A first-in-first-out queue in front of a wire of known rate has no secrets:
+//! the moment a packet will leave is known when it enters. So a packet costs one event, its arrival at
+//! the far end, and the link has one entry in the event queue however many packets it holds. The queue
+//! length is worked out when somebody asks (`settle`). **Served by events** is the same link with an
+//! event at the end of each transmission, for orders of simultaneous events in which the moment of
+//! scheduling counts; by default both give identical results.
+//!
+//! At one moment, departures come before arrivals: a packet that arrives just when another one starts
+//! to be transmitted finds its place free.
+
+use crate::packet::{Kind, Packet};
+use crate::queue::{Occupancy, Queue};
+use crate::serial::Serial;
+use ackclock_trace::{QueueRow, Recorder, TransmissionRow};
+use ackclock_units::Time;
+use std::collections::VecDeque;
+
+/// How a channel finds out that a transmission ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Service {
+    /// Departures are computed when packets enter.
+    Fused,
+    /// An event ends each transmission.
+    Events,
+}
+
+/// What became of a packet that was offered to a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offer {
+    /// The queue was full.
+    Dropped,
+    /// Its departure is settled.
+    Scheduled,
+    /// Served by events: it waits.
+    Waiting,
+    /// Served by events: its transmission has begun.
+    Started,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// End of transmission. While a packet waits in a channel served by events: when it entered.
+    departure: Time,
+    packet: Packet,
+}
+
+/// What a channel counted. All of it is by the present moment only after [`Channel::close`].
+#[derive(Debug, Clone, Default)]
+pub struct ChannelStats {
+    /// Packets transmitted.
+    pub packets: u64,
+    /// Bytes transmitted.
+    pub bytes: u64,
+    /// Nanoseconds of transmission.
+    pub busy_ns: u64,
+    /// Packets dropped because the queue was full.
+    pub drops: u64,
+    /// Packets that entered.
+    pub accepted: u64,
+    /// Sum of waiting times, packets times nanoseconds: the integral of the queue length.
+    pub wait_ns: u128,
+    /// The same in bytes times nanoseconds.
+    pub wait_byte_ns: u128,
+    /// Longest wait of the packets that entered.
+    pub wait_max: Time,
+    /// Most packets waiting.
+    pub packets_max: u32,
+    /// Most bytes waiting.
+    pub bytes_max: u64,
+}
+
+/// Recent waits, for routing protocols that measure delay.
+#[derive(Debug, Clone, Default)]
+struct Waits {
+    /// (start of transmission, wait), oldest first.
+    recent: VecDeque<(Time, Time)>,
+    /// How many to keep beyond those that have not started.
+    keep: usize,
+}
+
+/// A transmitter with its queue and its wire.
+#[derive(Debug, Clone)]
+pub struct Channel {
+    serial: Serial,
+    delay: Time,
+    /// End of the last transmission, whole nanoseconds; the rest is `carry`.
+    free_at: Time,
+    carry: u64,
+    ring: Vec<Entry>,
+    head: u32,
+    waiting: u32,
+    tail: u32,
+    /// End of transmission of the packet before the first waiting one: when that one starts.
+    next_start: Time,
+    waiting_bytes: u64,
+    waiting_data: u32,
+    queue: Queue,
+    service: Service,
+    /// An entry for the next arrival is in the event queue.
+    armed: bool,
+    /// Served by events: a transmission is going on.
+    busy: bool,
+    /// Served by events: numbers of the arrivals of packets on the wire, for orders that need them.
+    numbers: VecDeque<u64>,
+    waits: Option<Box<Waits>>,
+    link: i32,
+    direction: i32,
+    stats: ChannelStats,
+}
+
+impl Channel {
+    /// An idle channel. `link` and `direction` are its codes in the record tables.
+    pub fn new(
+        rate_bps: u64,
+        delay: Time,
+        queue: Queue,
+        service: Service,
+        link: i32,
+        direction: i32,
+    ) -> Self {
+        let blank = Packet::new(Kind::Data, Packet::NO_FLOW, 0);
+        Self {
+            serial: Serial::new(rate_bps),
+            delay,
+            free_at: Time::ZERO,
+            carry: 0,
+            ring: vec![Entry { departure: Time::ZERO, packet: blank }; 8],
+            head: 0,
+            waiting: 0,
+            tail: 0,
+            next_start: Time::ZERO,
+            waiting_bytes: 0,
+            waiting_data: 0,
+            queue,
+            service,
+            armed: false,
+            busy: false,
+            numbers: VecDeque::new(),
+            waits: None,
+            link,
+            direction,
+            stats: ChannelStats::default(),
+        }
+    }
+
+    /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].
+    pub fn keep_waits(&mut self, keep: usize) {
+        self.waits = Some(Box::new(Waits { recent: VecDeque::new(), keep }));
+    }
+
+    /// Propagation delay.
+    pub fn delay(&self) -> Time {
+        self.delay
+    }
+
+    /// What was counted.
+    pub fn stats(&self) -> &ChannelStats {
+        &self.stats
+    }
+
+    /// Code of the link in the record tables.
+    pub fn link(&self) -> i32 {
+        self.link
+    }
+
+    /// Code of the direction in the record tables.
+    pub fn direction(&self) -> i32 {
+        self.direction
+    }
+
+    /// Packets in the queue and on the wire.
+    pub fn held(&self) -> u32 {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// Packets in the queue and on the wire, in order.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        (0..self.held()).map(|i| &self.entry(self.head.wrapping_add(i)).packet)
+    }
+
+    #[inline]
+    fn entry(&self, index: u32) -> &Entry {
+        &self.ring[index as usize & (self.ring.len() - 1)]
+    }
+
+    #[inline]
+    fn entry_mut(&mut self, index: u32) -> &mut Entry {
+        let mask = self.ring.len() - 1;
+        &mut self.ring[index as usize & mask]
+    }
+
+    #[inline]
+    fn push(&mut self, entry: Entry) {
+        if self.held() as usize == self.ring.len() {
+            self.grow();
+        }
+        *self.entry_mut(self.tail) = entry;
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = self.ring.len();
+        let mut ring = vec![self.ring[0]; 2 * size];
+        for i in 0..size as u32 {
+            let index = self.head.wrapping_add(i);
+            ring[index as usize & (2 * size - 1)] = *self.entry(index);
+        }
+        self.ring = ring;
+    }
+
+    /// Brings the queue up to date: packets whose transmission has started are no longer waiting.
+    #[inline]
+    fn settle<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
+        while self.waiting != self.tail && self.next_start <= now {
+            let start = self.next_start;
+            let Entry { departure, packet } = *self.entry(self.waiting);
+            self.next_start = departure;
+            self.leave_queue(start, &packet, recorder);
+        }
+    }
+
+    /// The first waiting packet leaves the queue.
+    #[inline]
+    fn leave_queue<R: Recorder>(&mut self, start: Time, packet: &Packet, recorder: &mut R) {
+        self.waiting = self.waiting.wrapping_add(1);
+        self.waiting_bytes -= u64::from(packet.size);
+        self.waiting_data -= u32::from(packet.kind() == Kind::Data);
+        if R::ON {
+            self.record_queue(start, recorder);
+            self.record_transmission(start, packet, recorder);
+        }
+    }
+
+    fn record_queue<R: Recorder>(&self, time: Time, recorder: &mut R) {
+        recorder.queue(QueueRow {
+            time,
+            link: self.link,
+            direction: self.direction,
+            packets: self.tail.wrapping_sub(self.waiting) as i32,
+            data_packets: self.waiting_data as i32,
+            bytes: self.waiting_bytes as i64,
+        });
+    }
+
+    fn record_transmission<R: Recorder>(&self, time: Time, packet: &Packet, recorder: &mut R) {
+        recorder.transmission(TransmissionRow {
+            time,
+            link: self.link,
+            direction: self.direction,
+            flow: packet.flow_code(),
+            kind: packet.kind().code(),
+            bytes: i32::from(packet.size),
+        });
+    }
+
+    /// Whether the queue takes this packet now.
+    #[inline]
+    fn admits(&self, now: Time, packet: &Packet) -> bool {
+        let serving = match self.service {
+            Service::Fused => self.next_start > now,
+            Service::Events => self.busy,
+        };
+        let occupancy = Occupancy {
+            packets: self.tail.wrapping_sub(self.waiting),
+            bytes: self.waiting_bytes,
+            in_service: serving.then(|| self.entry(self.waiting.wrapping_sub(1)).packet.size),
+        };
+        self.queue.admit(occupancy, packet.size)
+    }
+
+    /// A packet arrives at the queue. `exempt` packets are always taken.
+    #[inline]
+    pub fn offer<R: Recorder>(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        exempt: bool,
+        recorder: &mut R,
+    ) -> Offer {
+        if self.service == Service::Fused {
+            self.settle(now, recorder);
+        }
+        if !exempt && !self.admits(now, &packet) {
+            self.stats.drops += 1;
+            return Offer::Dropped;
+        }
+        self.stats.accepted += 1;
+        match self.service {
+            Service::Fused => {
+                self.enter_fused(now, packet, recorder);
+                Offer::Scheduled
+            }
+            Service::Events => self.enter(now, packet, recorder),
+        }
+    }
+
+    #[inline]
+    fn enter_fused<R: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut R) {
+        if self.free_at <= now {
+            let departure = self.transmit(now, 0, now, &packet);
+            self.push(Entry { departure, packet });
+            self.waiting = self.tail;
+            self.next_start = departure;
+            if R::ON {
+                self.record_transmission(now, &packet, recorder);
+            }
+        } else {
+            let departure = self.transmit(self.free_at, self.carry, now, &packet);
+            self.push(Entry { departure, packet });
+            self.join_queue(now, &packet, recorder);
+        }
+    }
+
+    #[inline]
+    fn join_queue<R: Recorder>(&mut self, now: Time, packet: &Packet, recorder: &mut R) {
+        self.waiting_bytes += u64::from(packet.size);
+        self.waiting_data += u32::from(packet.kind() == Kind::Data);
+        self.stats.packets_max =
+            self.stats.packets_max.max(self.tail.wrapping_sub(self.waiting));
+        self.stats.bytes_max = self.stats.bytes_max.max(self.waiting_bytes);
+        if R::ON {
+            self.record_queue(now, recorder);
+        }
+    }
+
+    /// Counts a transmission from `start` of a packet that entered at `entered`; answers its end.
+    #[inline]
+    fn transmit(&mut self, start: Time, carry: u64, entered: Time, packet: &Packet) -> Time {
+        let (span, carry) = self.serial.time(packet.size, carry);
+        let departure = start + Time::from_ns(span);
+        self.free_at = departure;
+        self.carry = carry;
+        let wait = start - entered;
+        let stats = &mut self.stats;
+        stats.packets += 1;
+        stats.bytes += u64::from(packet.size);
+        stats.busy_ns += span;
+        if wait > Time::ZERO {
+            stats.wait_ns += u128::from(wait.as_ns());
+            stats.wait_byte_ns += u128::from(wait.as_ns()) * u128::from(packet.size);
+            stats.wait_max = stats.wait_max.max(wait);
+        }
+        if let Some(waits) = &mut self.waits {
+            waits.recent.push_back((start, wait));
+            // Packets that have not started do not count among the kept ones.
+            while waits.recent.len() > waits.keep && waits.recent[waits.keep].0 <= entered {
+                waits.recent.pop_front();
+            }
+        }
+        departure
+    }
+
+    /// Served by events: the packet starts at once or waits.
+    fn enter<R: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut R) -> Offer {
+        self.push(Entry { departure: now, packet });
+        if self.busy {
+            self.join_queue(now, &packet, recorder);
+            return Offer::Waiting;
+        }
+        self.waiting = self.tail;
+        self.begin(now, 0, self.tail.wrapping_sub(1));
+        if R::ON {
+            self.record_transmission(now, &packet, recorder);
+        }
+        Offer::Started
+    }
+
+    /// Served by events: starts the transmission of the packet at `index`.
+    fn begin(&mut self, now: Time, carry: u64, index: u32) {
+        let Entry { departure: entered, packet } = *self.entry(index);
+        let departure = self.transmit(now, carry, entered, &packet);
+        self.entry_mut(index).departure = departure;
+        self.next_start = departure;
+        self.busy = true;
+    }
+
+    /// Served by events: a transmission ends. True if another one starts.
+    pub fn end_transmission<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> bool {
+        debug_assert!(self.busy && self.free_at == now);
+        self.busy = false;
+        if self.waiting == self.tail {
+            return false;
+        }
+        let index = self.waiting;
+        let packet = self.entry(index).packet;
+        self.leave_queue(now, &packet, recorder);
+        self.begin(now, self.carry, index);
+        true
+    }
+
+    /// Served by events: when the present transmission ends.
+    pub fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// Served by events: notes the number of the arrival of the packet that has just started.
+    pub fn push_number(&mut self, number: u64) {
+        self.numbers.push_back(number);
+    }
+
+    /// If the next arrival has to be scheduled, when; from now on it counts as scheduled.
+    #[inline]
+    pub fn arm(&mut self) -> Option<Time> {
+        if self.armed {
+            return None;
+        }
+        self.armed = true;
+        Some(self.entry(self.head).departure + self.delay)
+    }
+
+    /// The packet that reaches the far end now.
+    #[inline]
+    pub fn deliver<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Packet {
+        if self.waiting == self.head {
+            self.settle(now, recorder);
+        }
+        let packet = self.entry(self.head).packet;
+        self.head = self.head.wrapping_add(1);
+        packet
+    }
+
+    /// When the next packet on the wire arrives, and the number of that event.
+    #[inline]
+    pub fn next_arrival(&mut self) -> Option<(Time, u64)> {
+        let end = match self.service {
+            Service::Fused => self.tail,
+            Service::Events => self.waiting,
+        };
+        if self.head == end {
+            self.armed = false;
+            return None;
+        }
+        let number = self.numbers.pop_front().unwrap_or(0);
+        Some((self.entry(self.head).departure + self.delay, number))
+    }
+
+    /// Number of the arrival that [`Channel::arm`] asks to schedule.
+    pub fn take_number(&mut self) -> u64 {
+        self.numbers.pop_front().unwrap_or(0)
+    }
+
+    /// How channels are served.
+    #[inline]
+    pub fn service(&self) -> Service {
+        self.service
+    }
+
+    /// Mean wait of the packets among the last kept ones that started within `age` before now;
+    /// zero if they are fewer than `least`.
+    pub fn mean_wait(&self, now: Time, age: Time, least: usize) -> Time {
+        let Some(waits) = &self.waits else { return Time::ZERO };
+        let (mut sum, mut count) = (0u64, 0u64);
+        let started = waits.recent.iter().rev().filter(|(start, _)| *start <= now);
+        for (start, wait) in started.take(waits.keep) {
+            if *start + age >= now {
+                sum += wait.as_ns();
+                count += 1;
+            }
+        }
+        if (count as usize) < least.max(1) { Time::ZERO } else { Time::from_ns(sum / count) }
+    }
+
+    /// Ends the run: counts only what has happened until now.
+    pub fn close<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
+        if self.service == Service::Fused {
+            self.settle(now, recorder);
+        }
+        // Transmissions that are not over, and waits that are not.
+        let mut start = self.next_start;
+        let mut carry = self.carry;
+        let mut index = self.waiting;
+        if self.waiting != self.head && self.next_start > now {
+            let packet = self.entry(self.waiting.wrapping_sub(1)).packet;
+            self.stats.packets -= 1;
+            self.stats.bytes -= u64::from(packet.size);
+            self.stats.busy_ns -= (self.next_start - now).as_ns();
+        }
+        while index != self.tail {
+            let Entry { departure, packet } = *self.entry(index);
+            let size = u128::from(packet.size);
+            match self.service {
+                Service::Fused => {
+                    let rest = u128::from((start - now).as_ns());
+                    self.stats.wait_ns -= rest;
+                    self.stats.wait_byte_ns -= rest * size;
+                    self.stats.packets -= 1;
+                    self.stats.bytes -= u64::from(packet.size);
+                    self.stats.busy_ns -= (departure - start).as_ns();
+                    start = departure;
+                }
+                Service::Events => {
+                    let waited = u128::from((now - departure).as_ns());
+                    self.stats.wait_ns += waited;
+                    self.stats.wait_byte_ns += waited * size;
+                    // The longest wait is that of all packets that entered, as in a fused channel.
+                    self.stats.wait_max = self.stats.wait_max.max(start - departure);
+                    let (span, rest) = self.serial.time(packet.size, carry);
+                    start += Time::from_ns(span);
+                    carry = rest;
+                }
+            }
+            index = index.wrapping_add(1);
+        }
+    }
+}

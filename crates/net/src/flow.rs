@@ -1,0 +1,159 @@
+//! A flow: its two ends, and what is counted about it.
+
+use crate::source::Source;
+use ackclock_tcp::{Arrivals, SelectiveRepeat};
+use ackclock_trace::{Digest, Recorder, cc_state};
+use ackclock_units::Time;
+
+/// A flow.
+#[derive(Debug, Clone)]
+pub struct Flow {
+    /// Earliest entry of its timer in the event queue; an entry for another time is stale.
+    pub(crate) armed: Time,
+    /// First way of its data and of its ACKs: channel and direction.
+    pub(crate) first: [u32; 2],
+    /// Sending and receiving host.
+    pub(crate) hosts: [u32; 2],
+    /// When it starts.
+    pub start: Time,
+    pub(crate) started: bool,
+    /// Data packets dropped in the network.
+    pub dropped: u64,
+    /// The two ends.
+    pub endpoint: Endpoint,
+}
+
+/// The two ends of a flow.
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "nearly all flows are of the larger kind")]
+pub enum Endpoint {
+    /// Reliable, with congestion control.
+    Tcp(TcpFlow),
+    /// A source without feedback.
+    Udp(UdpFlow),
+}
+
+/// A reliable flow.
+#[derive(Debug, Clone)]
+pub struct TcpFlow {
+    /// Sender.
+    pub sender: SelectiveRepeat,
+    /// What has arrived at the receiver.
+    pub arrivals: Arrivals,
+    /// Bytes added to each data packet.
+    pub header: u16,
+    /// Bytes of an ACK.
+    pub ack_bytes: u16,
+    /// ACKs show the receiver as it is when they arrive.
+    pub live_view: bool,
+    /// Duplicates are acknowledged.
+    pub acks_duplicates: bool,
+    /// When the last new byte was in order at the receiver.
+    pub finish: Option<Time>,
+    /// When the sender had the last ACK.
+    pub finish_ack: Option<Time>,
+    /// Fingerprint of all ACKs and windows.
+    pub digest: Digest,
+    /// Window that was recorded last.
+    recorded: (f64, f64, i32),
+}
+
+impl TcpFlow {
+    /// A flow that has not started.
+    pub fn new(
+        sender: SelectiveRepeat,
+        header: u16,
+        ack_bytes: u16,
+        live_view: bool,
+        acks_duplicates: bool,
+    ) -> Self {
+        Self {
+            sender,
+            arrivals: Arrivals::new(),
+            header,
+            ack_bytes,
+            live_view,
+            acks_duplicates,
+            finish: None,
+            finish_ack: None,
+            digest: Digest::default(),
+            recorded: (f64::NAN, f64::NAN, -1),
+        }
+    }
+
+    /// Payload bytes that have arrived in order.
+    pub fn bytes_delivered(&self) -> u64 {
+        let packets = self.arrivals.cumulative();
+        let full = u64::from(self.sender.segment_bytes());
+        match packets.checked_sub(1) {
+            None => 0,
+            Some(last) => u64::from(last) * full + u64::from(self.sender.payload(last)),
+        }
+    }
+
+    /// Records the window if it has changed.
+    pub(crate) fn record_window<R: Recorder>(&mut self, time: Time, flow: u32, recorder: &mut R) {
+        let window = self.sender.window();
+        let state = if self.sender.in_recovery() {
+            cc_state::RECOVERY
+        } else if window.in_slow_start() {
+            cc_state::SLOW_START
+        } else {
+            cc_state::AVOIDANCE
+        };
+        if (window.cwnd, window.ssthresh, state) == self.recorded {
+            return;
+        }
+        self.recorded = (window.cwnd, window.ssthresh, state);
+        let bytes = f64::from(self.sender.segment_bytes()) / window.segment;
+        recorder.cwnd(ackclock_trace::CwndRow {
+            time,
+            flow: flow as i32,
+            cwnd: window.cwnd * bytes,
+            ssthresh: window.ssthresh * bytes,
+            state,
+        });
+    }
+}
+
+/// A flow without feedback.
+#[derive(Debug, Clone)]
+pub struct UdpFlow {
+    /// What it sends, and when.
+    pub source: Source,
+    /// When the next packet is due.
+    pub next: Time,
+    /// Bytes still to send.
+    pub remaining: Option<u64>,
+    /// Packets sent.
+    pub sent: u32,
+    /// Bytes sent.
+    pub bytes_sent: u64,
+    /// Packets received.
+    pub received: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// When the last packet was received.
+    pub last_arrival: Option<Time>,
+}
+
+impl UdpFlow {
+    /// A flow that has not started.
+    pub fn new(source: Source, start: Time, bytes: Option<u64>) -> Self {
+        Self {
+            source,
+            next: start,
+            remaining: bytes,
+            sent: 0,
+            bytes_sent: 0,
+            received: 0,
+            bytes_received: 0,
+            last_arrival: None,
+        }
+    }
+
+    /// Whether everything has been sent.
+    pub fn is_finished(&self) -> bool {
+        self.remaining == Some(0)
+    }
+}

@@ -1,0 +1,166 @@
+//! Static shortest paths: least propagation delay, then fewest links, then earliest links of the file.
+//!
+//! Source: E. W. Dijkstra, "A note on two problems in connexion with graphs", 1959. One search per
+//! router that a destination is attached to, over routers only.
+
+use super::graph::{Graph, Node};
+use ackclock_units::param::Entry;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "shortest-path",
+    summary: "Static: least propagation delay, then fewest links, then file order.",
+    references: &["Dijkstra 1959"],
+    params: &[],
+    defect: false,
+};
+
+/// (delay in ns, links).
+type Distance = (u64, u32);
+
+/// Finds paths, and remembers the searches it has made.
+#[derive(Debug)]
+pub struct ShortestPaths<'a> {
+    graph: &'a Graph,
+    /// Distances of all routers to a router.
+    searches: BTreeMap<u32, Vec<Option<Distance>>>,
+}
+
+impl<'a> ShortestPaths<'a> {
+    /// A finder on this graph.
+    pub const fn new(graph: &'a Graph) -> Self {
+        Self { graph, searches: BTreeMap::new() }
+    }
+
+    /// The channels from one host to another, or nothing if there is no path.
+    ///
+    /// Each step takes the first link in file order among those on a least path.
+    pub fn path(&mut self, from: u32, to: u32) -> Option<Vec<u32>> {
+        // The ways into the destination: routers next to it.
+        let graph = self.graph;
+        let mut doors: Vec<(u32, Distance)> = Vec::new();
+        for back in &graph.hosts[to as usize] {
+            if let Node::Router(router) = back.to {
+                let into = graph.routers[router as usize]
+                    .iter()
+                    .filter(|out| out.to == Node::Host(to))
+                    .map(|out| (out.delay.as_ns(), 1))
+                    .min();
+                if let Some(distance) = into {
+                    self.search(router);
+                    doors.push((router, distance));
+                }
+            }
+        }
+        let searches = &self.searches;
+        let distance = |node: Node| -> Option<Distance> {
+            match node {
+                Node::Host(host) => (host == to).then_some((0, 0)),
+                Node::Router(router) => doors
+                    .iter()
+                    .filter_map(|&(door, last)| {
+                        let way = searches[&door][router as usize]?;
+                        Some((way.0 + last.0, way.1 + last.1))
+                    })
+                    .min(),
+            }
+        };
+        let mut path = Vec::new();
+        let mut node = Node::Host(from);
+        while node != Node::Host(to) {
+            let ways = match node {
+                Node::Host(host) => &graph.hosts[host as usize],
+                Node::Router(router) => &graph.routers[router as usize],
+            };
+            let step = ways
+                .iter()
+                .filter_map(|way| {
+                    let rest = distance(way.to)?;
+                    Some(((rest.0 + way.delay.as_ns(), rest.1 + 1), way))
+                })
+                .min_by_key(|(total, _)| *total)?;
+            path.push(step.1.channel);
+            node = step.1.to;
+        }
+        Some(path)
+    }
+
+    fn search(&mut self, target: u32) {
+        if self.searches.contains_key(&target) {
+            return;
+        }
+        let routers = &self.graph.routers;
+        // Ways into each router, so that the search runs backwards from the target.
+        let mut into: Vec<Vec<(u32, u64)>> = vec![Vec::new(); routers.len()];
+        for (from, ways) in routers.iter().enumerate() {
+            for way in ways {
+                if let Node::Router(router) = way.to {
+                    into[router as usize].push((from as u32, way.delay.as_ns()));
+                }
+            }
+        }
+        let mut best: Vec<Option<Distance>> = vec![None; routers.len()];
+        let mut heap = BinaryHeap::from([Reverse(((0, 0), target))]);
+        while let Some(Reverse((distance, router))) = heap.pop() {
+            if best[router as usize].is_some() {
+                continue;
+            }
+            best[router as usize] = Some(distance);
+            for &(from, delay) in &into[router as usize] {
+                if best[from as usize].is_none() {
+                    heap.push(Reverse(((distance.0 + delay, distance.1 + 1), from)));
+                }
+            }
+        }
+        self.searches.insert(target, best);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::graph::Attachment;
+    use super::*;
+    use ackclock_units::Time;
+
+    /// Hosts 0 and 1; routers in a diamond 0 - {1, 2} - 3, with these delays of the two ways.
+    fn diamond(upper: u64, lower: u64) -> Graph {
+        let mut graph = Graph::new(2, 4);
+        let mut channel = 0;
+        let mut link = |a: Node, b: Node, delay: u64| {
+            for (from, to) in [(a, b), (b, a)] {
+                let delay = Time::from_ms(delay);
+                graph.add(from, Attachment { channel, reverse: false, to, delay });
+                channel += 1;
+            }
+        };
+        link(Node::Host(0), Node::Router(0), 1);
+        link(Node::Router(0), Node::Router(1), upper);
+        link(Node::Router(0), Node::Router(2), lower);
+        link(Node::Router(1), Node::Router(3), 1);
+        link(Node::Router(2), Node::Router(3), 1);
+        link(Node::Router(3), Node::Host(1), 1);
+        graph
+    }
+
+    #[test]
+    fn the_shorter_way_wins_and_file_order_decides_ties() {
+        let path = |graph: &Graph| ShortestPaths::new(graph).path(0, 1);
+        assert_eq!(path(&diamond(2, 2)), Some(vec![0, 2, 6, 10]));
+        assert_eq!(path(&diamond(3, 2)), Some(vec![0, 4, 8, 10]));
+    }
+
+    #[test]
+    fn hosts_do_not_forward() {
+        let mut graph = Graph::new(3, 0);
+        for (i, (a, b)) in [(0, 1), (1, 2)].into_iter().enumerate() {
+            let delay = Time::from_ms(1);
+            let to = Node::Host(b);
+            let channel = i as u32;
+            graph.add(Node::Host(a), Attachment { channel, reverse: false, to, delay });
+        }
+        let mut paths = ShortestPaths::new(&graph);
+        assert_eq!(paths.path(0, 1), Some(vec![0]));
+        assert_eq!(paths.path(0, 2), None);
+    }
+}

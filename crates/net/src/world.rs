@@ -1,0 +1,623 @@
+//! The network in motion.
+
+use crate::channel::{Channel, Offer, Service};
+use crate::flow::{Endpoint, Flow};
+use crate::packet::{Kind, Packet};
+use crate::routing::distance_vector::{DistanceVector, Message, NO_ROUTE};
+use crate::routing::graph::Node;
+use ackclock_engine::{EventQueue, Stream};
+use ackclock_tcp::{Ack, Cause, Segment};
+use ackclock_trace::{
+    Digest, DropRow, EventRow, PacketRow, Recorder, RttRow, drop_reason, flow_event, packet_event,
+};
+use ackclock_units::Time;
+
+/// Marks the end of a route.
+pub const DELIVER: u32 = u32::MAX;
+
+/// A network before its first event.
+#[derive(Debug)]
+pub struct Network {
+    /// Transmitters.
+    pub channels: Vec<Channel>,
+    /// Node at the far end of each channel, forward and backward.
+    pub ends: Vec<[Node; 2]>,
+    /// Flows.
+    pub flows: Vec<Flow>,
+    /// Static routes: ways by flow and hop, data in the first half of a flow's row, ACKs in the second.
+    pub routes: Vec<u32>,
+    /// Binary logarithm of the length of a row.
+    pub row_bits: u32,
+    /// Dynamic routing, if there is any.
+    pub distance_vector: Option<DistanceVector>,
+    /// Number of routers.
+    pub routers: usize,
+    /// Random order of the packets of a burst, if the scenario asks for it.
+    pub burst_order: Option<Stream>,
+    /// End when all flows are complete.
+    pub stop_when_complete: bool,
+}
+
+/// What is counted over the whole network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Events taken from the queue.
+    pub events: u64,
+    /// Packets made by hosts and routers.
+    pub created: u64,
+    /// Packets that reached their destination.
+    pub delivered: u64,
+    /// Packets dropped for want of room.
+    pub dropped_full: u64,
+    /// Packets dropped for want of a route.
+    pub dropped_no_route: u64,
+}
+
+/// A network in motion, with its event queue and its recorder.
+#[derive(Debug)]
+pub struct World<Q, R> {
+    now: Time,
+    queue: Q,
+    recorder: R,
+    net: Network,
+    counters: Counters,
+    /// Flows that are not complete.
+    active: usize,
+    /// First entity of arrivals, of routers, of flows. Ends of transmissions come first.
+    arrivals: u32,
+    routers: u32,
+    flows: u32,
+    /// Room for messages and bursts, kept between events.
+    messages: Vec<Message>,
+    burst: Vec<Segment>,
+}
+
+impl<Q: EventQueue, R: Recorder> World<Q, R> {
+    /// Sets a network in motion.
+    pub fn new(net: Network, mut queue: Q, recorder: R) -> Self {
+        let channels = net.channels.len() as u32;
+        let routers = 2 * channels;
+        let flows = routers + net.routers as u32;
+        if let Some(protocol) = &net.distance_vector {
+            for router in 0..net.routers {
+                let number = queue.number();
+                queue.push(protocol.next_timer(router), number, routers + router as u32);
+            }
+        }
+        for (i, flow) in net.flows.iter().enumerate() {
+            let number = queue.number();
+            queue.push(flow.start, number, flows + i as u32);
+        }
+        Self {
+            now: Time::ZERO,
+            queue,
+            recorder,
+            active: net.flows.len(),
+            net,
+            counters: Counters::default(),
+            arrivals: channels,
+            routers,
+            flows,
+            messages: Vec::new(),
+            burst: Vec::new(),
+        }
+    }
+
+    /// Present time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Flows that are not complete.
+    pub fn active_flows(&self) -> usize {
+        self.active
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The network as it is now.
+    pub fn network(&self) -> &Network {
+        &self.net
+    }
+
+    /// Whether the scenario ends here because all flows are complete.
+    pub fn is_complete(&self) -> bool {
+        self.net.stop_when_complete && self.active == 0
+    }
+
+    /// Runs until `end`, until the scenario is complete, or for at most `budget` events. True if there
+    /// is nothing more to do before `end`.
+    pub fn run(&mut self, end: Time, budget: u64) -> bool {
+        for _ in 0..budget {
+            if self.is_complete() {
+                return true;
+            }
+            let Some((time, entity)) = self.queue.peek() else {
+                self.now = end;
+                return true;
+            };
+            if time > end {
+                self.now = end;
+                return true;
+            }
+            debug_assert!(time >= self.now, "time goes back");
+            self.now = time;
+            self.counters.events += 1;
+            self.queue.hold();
+            match self.handle(entity) {
+                Some((next, number)) => self.queue.replace_top(next, number, entity),
+                None => self.queue.pop(),
+            }
+        }
+        false
+    }
+
+    /// Ends the run: the counters of all links are brought to the present moment.
+    pub fn close(&mut self) {
+        for channel in &mut self.net.channels {
+            channel.close(self.now, &mut self.recorder);
+        }
+    }
+
+    /// The network and the recorder, after the run.
+    pub fn into_parts(self) -> (Network, R) {
+        (self.net, self.recorder)
+    }
+
+    /// Fingerprint of the run so far: every ACK and window of every flow, every count of every link.
+    /// Complete after [`World::close`].
+    pub fn digest(&self) -> u64 {
+        let mut digest = Digest::default();
+        digest.add(self.now.as_ns());
+        for flow in &self.net.flows {
+            digest.add(flow.dropped);
+            match &flow.endpoint {
+                Endpoint::Tcp(tcp) => {
+                    let stats = tcp.sender.stats();
+                    for value in [
+                        tcp.digest.value(),
+                        stats.segments_sent,
+                        stats.retransmissions,
+                        stats.timeouts,
+                        u64::from(tcp.arrivals.count()),
+                        tcp.finish.unwrap_or(Time::NEVER).as_ns(),
+                    ] {
+                        digest.add(value);
+                    }
+                }
+                Endpoint::Udp(udp) => {
+                    digest.add(u64::from(udp.sent));
+                    digest.add(udp.received);
+                    digest.add(udp.last_arrival.unwrap_or(Time::NEVER).as_ns());
+                }
+            }
+        }
+        for channel in &self.net.channels {
+            let stats = channel.stats();
+            for value in [
+                stats.packets,
+                stats.bytes,
+                stats.busy_ns,
+                stats.drops,
+                stats.wait_ns as u64,
+                u64::from(stats.packets_max),
+                stats.wait_max.as_ns(),
+            ] {
+                digest.add(value);
+            }
+        }
+        digest.add(self.net.distance_vector.as_ref().map_or(0, DistanceVector::changes));
+        digest.value()
+    }
+
+    /// Handles the event of an entity; its next event, if it has one.
+    #[inline]
+    fn handle(&mut self, entity: u32) -> Option<(Time, u64)> {
+        if entity < self.arrivals {
+            self.end_transmission(entity)
+        } else if entity < self.routers {
+            self.arrival(entity - self.arrivals)
+        } else if entity < self.flows {
+            self.router_timer((entity - self.routers) as usize)
+        } else {
+            self.flow_timer(entity - self.flows)
+        }
+    }
+
+    fn end_transmission(&mut self, index: u32) -> Option<(Time, u64)> {
+        let channel = &mut self.net.channels[index as usize];
+        if !channel.end_transmission(self.now, &mut self.recorder) {
+            return None;
+        }
+        self.schedule_arrival(index);
+        let number = self.queue.number();
+        Some((self.net.channels[index as usize].free_at(), number))
+    }
+
+    /// Served by events: the transmission of a packet has begun, so its arrival is known.
+    fn schedule_arrival(&mut self, index: u32) {
+        let number = self.queue.number();
+        let channel = &mut self.net.channels[index as usize];
+        channel.push_number(number);
+        if let Some(time) = channel.arm() {
+            let number = channel.take_number();
+            self.queue.push(time, number, self.arrivals + index);
+        }
+    }
+
+    #[inline]
+    fn arrival(&mut self, index: u32) -> Option<(Time, u64)> {
+        let channel = &mut self.net.channels[index as usize];
+        let packet = channel.deliver(self.now, &mut self.recorder);
+        self.forward(index, packet);
+        self.net.channels[index as usize].next_arrival()
+    }
+
+    /// A packet has come to the end of a channel.
+    #[inline]
+    fn forward(&mut self, index: u32, mut packet: Packet) {
+        if self.net.distance_vector.is_some() {
+            self.forward_dynamic(index, packet);
+            return;
+        }
+        packet.hop += 1;
+        let row = (packet.flow as usize) << self.net.row_bits;
+        let way = self.net.routes[row + packet.hop as usize];
+        if way == DELIVER {
+            self.receive(packet);
+        } else {
+            self.offer(way, packet);
+        }
+    }
+
+    fn forward_dynamic(&mut self, index: u32, packet: Packet) {
+        let node = self.net.ends[index as usize][usize::from(packet.is_reverse())];
+        let router = match node {
+            Node::Host(_) => return self.receive(packet),
+            Node::Router(router) => router,
+        };
+        if packet.kind() == Kind::Router {
+            self.counters.delivered += 1;
+            let message = Message { way: 0, router: packet.seq, content: packet.aux };
+            let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
+            protocol.on_message(
+                self.now,
+                router as usize,
+                message,
+                &self.net.channels,
+                &mut self.messages,
+                &mut self.recorder,
+            );
+            self.send_messages();
+            return;
+        }
+        let flow = &self.net.flows[packet.flow as usize];
+        let host = flow.hosts[usize::from(packet.kind() == Kind::Data)];
+        let protocol = self.net.distance_vector.as_ref().expect("dynamic routing");
+        match protocol.way(router, host) {
+            NO_ROUTE => {
+                self.counters.dropped_no_route += 1;
+                self.drop_packet(&packet, -1, -1, drop_reason::NO_ROUTE);
+            }
+            way => self.offer(way, packet),
+        }
+    }
+
+    /// Puts a packet on a channel.
+    #[inline]
+    fn offer(&mut self, way: u32, mut packet: Packet) {
+        let index = way >> 1;
+        packet.set_reverse(way & 1 == 1);
+        let exempt = packet.kind() == Kind::Router
+            && self.net.distance_vector.as_ref().is_some_and(DistanceVector::is_exempt);
+        let channel = &mut self.net.channels[index as usize];
+        match channel.offer(self.now, packet, exempt, &mut self.recorder) {
+            Offer::Scheduled => {
+                if let Some(time) = channel.arm() {
+                    self.queue.push(time, 0, self.arrivals + index);
+                }
+            }
+            Offer::Started => {
+                self.schedule_arrival(index);
+                let number = self.queue.number();
+                let free_at = self.net.channels[index as usize].free_at();
+                self.queue.push(free_at, number, index);
+            }
+            Offer::Waiting => {}
+            Offer::Dropped => {
+                let (link, direction) = (channel.link(), channel.direction());
+                self.counters.dropped_full += 1;
+                self.drop_packet(&packet, link, direction, drop_reason::QUEUE_FULL);
+            }
+        }
+    }
+
+    #[cold]
+    fn drop_packet(&mut self, packet: &Packet, link: i32, direction: i32, reason: i32) {
+        match packet.kind() {
+            Kind::Data => self.net.flows[packet.flow as usize].dropped += 1,
+            Kind::Ack => {}
+            Kind::Router => {
+                let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
+                protocol.on_drop(packet.aux);
+            }
+        }
+        if R::ON {
+            self.recorder.drop(DropRow {
+                time: self.now,
+                link,
+                direction,
+                flow: packet.flow_code(),
+                kind: packet.kind().code(),
+                seq: i64::from(packet.seq),
+                bytes: i32::from(packet.size),
+                reason,
+            });
+        }
+    }
+
+    fn router_timer(&mut self, router: usize) -> Option<(Time, u64)> {
+        let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
+        protocol.on_timer(
+            self.now,
+            router,
+            &self.net.channels,
+            &mut self.messages,
+            &mut self.recorder,
+        );
+        let next = protocol.next_timer(router);
+        self.send_messages();
+        Some((next, self.queue.number()))
+    }
+
+    fn send_messages(&mut self) {
+        let size = self.net.distance_vector.as_ref().expect("dynamic routing").packet_bytes();
+        let mut messages = std::mem::take(&mut self.messages);
+        for message in messages.drain(..) {
+            let mut packet = Packet::new(Kind::Router, Packet::NO_FLOW, size);
+            packet.seq = message.router;
+            packet.aux = message.content;
+            self.counters.created += 1;
+            self.offer(message.way, packet);
+        }
+        self.messages = messages;
+    }
+
+    /// A packet has come to its destination.
+    #[inline]
+    fn receive(&mut self, packet: Packet) {
+        self.counters.delivered += 1;
+        if R::ON {
+            let receiver = usize::from(packet.kind() == Kind::Data);
+            self.record_packet(&packet, receiver, packet_event::RECEIVED);
+        }
+        match packet.kind() {
+            Kind::Data => self.receive_data(packet),
+            Kind::Ack => self.receive_ack(packet),
+            Kind::Router => unreachable!("routers' packets do not reach hosts"),
+        }
+    }
+
+    fn record_packet(&mut self, packet: &Packet, end: usize, event: i32) {
+        let host = self.net.flows[packet.flow as usize].hosts[end];
+        self.recorder.packet(PacketRow {
+            time: self.now,
+            host: host as i32,
+            flow: packet.flow as i32,
+            event,
+            kind: packet.kind().code(),
+            seq: i64::from(packet.seq),
+            bytes: i32::from(packet.size),
+            retransmission: packet.is_retransmission(),
+        });
+    }
+
+    fn record_event(&mut self, flow: u32, event: i32, seq: u32) {
+        if R::ON {
+            let seq = i64::from(seq);
+            self.recorder.event(EventRow { time: self.now, flow: flow as i32, event, seq });
+        }
+    }
+
+    #[inline]
+    fn receive_data(&mut self, packet: Packet) {
+        let now = self.now;
+        let flow = &mut self.net.flows[packet.flow as usize];
+        let tcp = match &mut flow.endpoint {
+            Endpoint::Tcp(tcp) => tcp,
+            Endpoint::Udp(udp) => {
+                udp.received += 1;
+                udp.bytes_received += u64::from(packet.size);
+                udp.last_arrival = Some(now);
+                return;
+            }
+        };
+        let new = tcp.arrivals.on_data(packet.seq);
+        let complete = new && tcp.sender.packets() == Some(tcp.arrivals.cumulative());
+        let ack = (new || tcp.acks_duplicates).then(|| {
+            let mut ack = Packet::new(Kind::Ack, packet.flow, tcp.ack_bytes);
+            ack.stamp = packet.stamp;
+            ack.seq = packet.seq;
+            ack.aux = tcp.arrivals.count();
+            ack
+        });
+        if complete {
+            tcp.finish = Some(now);
+            let packets = tcp.arrivals.count();
+            self.record_event(packet.flow, flow_event::FINISH, packets);
+        }
+        if let Some(ack) = ack {
+            self.send(ack);
+        }
+    }
+
+    /// A host sends a packet.
+    #[inline]
+    fn send(&mut self, mut packet: Packet) {
+        self.counters.created += 1;
+        let from = usize::from(packet.kind() == Kind::Ack);
+        packet.hop = (from << (self.net.row_bits.saturating_sub(1))) as u8;
+        if R::ON {
+            self.record_packet(&packet, from, packet_event::SENT);
+        }
+        let way = self.net.flows[packet.flow as usize].first[from];
+        self.offer(way, packet);
+    }
+
+    #[inline]
+    fn receive_ack(&mut self, packet: Packet) {
+        let now = self.now;
+        let flow = &mut self.net.flows[packet.flow as usize];
+        let Endpoint::Tcp(tcp) = &mut flow.endpoint else { unreachable!("an ACK without a sender") };
+        let number = if tcp.live_view { tcp.arrivals.count() } else { packet.aux };
+        let view = tcp.arrivals.view(number);
+        tcp.sender.on_ack(now, &Ack { seq: packet.seq, stamp: packet.stamp }, view);
+        tcp.arrivals.forget_below(tcp.sender.base());
+        tcp.digest.add(now.as_ns());
+        tcp.digest.add(u64::from(packet.seq));
+        tcp.digest.add(tcp.sender.window().cwnd.to_bits());
+        if R::ON {
+            let rtt = now - packet.stamp;
+            self.recorder.rtt(RttRow { time: now, flow: packet.flow as i32, rtt });
+            tcp.record_window(now, packet.flow, &mut self.recorder);
+        }
+        if tcp.sender.is_finished() && tcp.finish_ack.is_none() {
+            tcp.finish_ack = Some(now);
+            self.active -= 1;
+            self.record_event(packet.flow, flow_event::FINISH_ACK, packet.seq);
+        }
+        self.transmit(packet.flow);
+        self.wake(packet.flow);
+    }
+
+    /// Sends what the sender wants to send now.
+    #[inline]
+    fn transmit(&mut self, index: u32) {
+        if self.net.burst_order.is_some() {
+            return self.transmit_shuffled(index);
+        }
+        while let Some(segment) = self.poll(index) {
+            self.send_segment(index, segment);
+        }
+    }
+
+    /// The same, with the packets of this moment in random order.
+    fn transmit_shuffled(&mut self, index: u32) {
+        let mut burst = std::mem::take(&mut self.burst);
+        while let Some(segment) = self.poll(index) {
+            burst.push(segment);
+        }
+        if let Some(order) = &mut self.net.burst_order {
+            order.shuffle(&mut burst);
+        }
+        for segment in burst.drain(..) {
+            self.send_segment(index, segment);
+        }
+        self.burst = burst;
+    }
+
+    #[inline]
+    fn poll(&mut self, index: u32) -> Option<Segment> {
+        match &mut self.net.flows[index as usize].endpoint {
+            Endpoint::Tcp(tcp) => tcp.sender.poll_transmit(self.now),
+            Endpoint::Udp(_) => None,
+        }
+    }
+
+    #[inline]
+    fn send_segment(&mut self, index: u32, segment: Segment) {
+        let Endpoint::Tcp(tcp) = &self.net.flows[index as usize].endpoint else { return };
+        let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
+        packet.stamp = self.now;
+        packet.seq = segment.seq;
+        if segment.cause != Cause::New {
+            packet.set_retransmission();
+            let event = match segment.cause {
+                Cause::Timeout => flow_event::TIMEOUT,
+                Cause::FastRetransmit => flow_event::FAST_RETRANSMIT,
+                Cause::GapRetransmit | Cause::New => flow_event::GAP_RETRANSMIT,
+            };
+            self.record_event(index, event, segment.seq);
+        }
+        self.send(packet);
+    }
+
+    /// Sees to it that the flow's timer is in the event queue.
+    #[inline]
+    fn wake(&mut self, index: u32) {
+        let flow = &mut self.net.flows[index as usize];
+        let Endpoint::Tcp(tcp) = &flow.endpoint else { return };
+        let due = tcp.sender.next_timer();
+        if due < flow.armed {
+            flow.armed = due;
+            let number = self.queue.number();
+            self.queue.push(due, number, self.flows + index);
+        }
+    }
+
+    fn flow_timer(&mut self, index: u32) -> Option<(Time, u64)> {
+        let now = self.now;
+        let flow = &mut self.net.flows[index as usize];
+        if flow.armed != now {
+            return None;
+        }
+        flow.armed = Time::NEVER;
+        let starts = !std::mem::replace(&mut flow.started, true);
+        match &mut flow.endpoint {
+            Endpoint::Tcp(tcp) => {
+                if starts {
+                    tcp.sender.start(now);
+                } else {
+                    tcp.sender.on_timer(now);
+                }
+                if R::ON {
+                    tcp.record_window(now, index, &mut self.recorder);
+                }
+                if starts {
+                    self.record_event(index, flow_event::START, 0);
+                }
+                self.transmit(index);
+            }
+            Endpoint::Udp(_) => self.send_datagram(index),
+        }
+        let flow = &mut self.net.flows[index as usize];
+        let due = match &flow.endpoint {
+            Endpoint::Tcp(tcp) => tcp.sender.next_timer(),
+            Endpoint::Udp(udp) => udp.next,
+        };
+        flow.armed = due;
+        if due == Time::NEVER { None } else { Some((due, self.queue.number())) }
+    }
+
+    #[inline]
+    fn send_datagram(&mut self, index: u32) {
+        let Endpoint::Udp(udp) = &mut self.net.flows[index as usize].endpoint else { return };
+        let (mut size, gap) = udp.source.next();
+        udp.next = self.now + gap;
+        if let Some(remaining) = &mut udp.remaining {
+            size = u64::from(size).min(*remaining) as u16;
+            *remaining -= u64::from(size);
+            if *remaining == 0 {
+                udp.next = Time::NEVER;
+                self.active -= 1;
+            }
+        }
+        let mut packet = Packet::new(Kind::Data, index, size);
+        packet.stamp = self.now;
+        packet.seq = udp.sent;
+        udp.sent += 1;
+        udp.bytes_sent += u64::from(size);
+        self.send(packet);
+    }
+}
+
+/// How channels have to be served so that simultaneous events come in this order.
+pub fn service_for(ties: &ackclock_engine::Ties) -> Service {
+    match ties {
+        ackclock_engine::Ties::Entity => Service::Fused,
+        _ => Service::Events,
+    }
+}
