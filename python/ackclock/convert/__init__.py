@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ackclock.canonical import to_yaml
 from ackclock.convert import caltech, jsonfile
 from ackclock.convert.base import Conversion, Format
-from ackclock.convert.write import to_yaml
 from ackclock.errors import Problem, ScenarioError
 
 __all__ = ["FORMATS", "Conversion", "Format", "convert", "convert_file", "read"]
@@ -47,7 +47,8 @@ def convert_file(path: str | Path, out: str | Path) -> Conversion:
     path, out = Path(path), Path(out)
     kind = _format_of(path)
     conversion = kind.convert(path)
-    out.write_text(to_yaml(conversion, path, kind), encoding="utf-8")
+    header = f"Converted by `ackclock convert` from {path.name}, a file of {kind.source}."
+    out.write_text(to_yaml(conversion.document, (header, *conversion.notes)), encoding="utf-8")
     return conversion
 
 
