@@ -69,9 +69,8 @@ impl Choice {
 pub enum Default {
     /// The parameter must be given.
     Required,
-    /// The parameter may be absent; the model then holds null. The word (such as `unlimited`) says
-    /// so explicitly in a document.
-    Absent(&'static str),
+    /// The parameter may be absent; the model then holds null.
+    Absent,
     /// The value, spelled as in a document.
     Is(&'static str),
 }
@@ -89,6 +88,9 @@ pub struct Param {
     pub min: Option<&'static str>,
     /// Greatest value, spelled as in a document, inclusive.
     pub max: Option<&'static str>,
+    /// A word that may stand in place of a value and means that there is none (`unlimited`); the
+    /// model then holds null.
+    pub word: Option<&'static str>,
     /// One sentence, with the source of the default where there is one.
     pub summary: &'static str,
 }
@@ -96,17 +98,42 @@ pub struct Param {
 impl Param {
     /// A parameter that must be given.
     pub const fn required(name: &'static str, kind: Kind, summary: &'static str) -> Self {
-        Self { name, kind, default: Default::Required, min: None, max: None, summary }
+        Self { name, kind, default: Default::Required, min: None, max: None, word: None, summary }
     }
 
     /// A parameter with a default.
-    pub const fn new(name: &'static str, kind: Kind, default: &'static str, summary: &'static str) -> Self {
-        Self { name, kind, default: Default::Is(default), min: None, max: None, summary }
+    pub const fn new(
+        name: &'static str,
+        kind: Kind,
+        default: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            kind,
+            default: Default::Is(default),
+            min: None,
+            max: None,
+            word: None,
+            summary,
+        }
     }
 
-    /// A parameter that may be absent; `word` says so in a document (`unlimited`, `none`).
-    pub const fn optional(name: &'static str, kind: Kind, word: &'static str, summary: &'static str) -> Self {
-        Self { name, kind, default: Default::Absent(word), min: None, max: None, summary }
+    /// A parameter that may be absent; `word` says so in a document (`unlimited`, `none`), and is empty
+    /// where only leaving it out does.
+    pub const fn optional(
+        name: &'static str,
+        kind: Kind,
+        word: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        let word = if word.is_empty() { None } else { Some(word) };
+        Self { name, kind, default: Default::Absent, min: None, max: None, word, summary }
+    }
+
+    /// The same parameter with a word that means that there is no value.
+    pub const fn or_word(self, word: &'static str) -> Self {
+        Self { word: Some(word), ..self }
     }
 
     /// The same parameter with a least value.

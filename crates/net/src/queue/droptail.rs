@@ -12,7 +12,8 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "First in, first out; a packet that does not fit is dropped.",
     references: &["RFC 7567 section 2"],
     params: &[
-        Param::new("limit", Kind::SizeOrPackets, "100 packets", "Room, bytes or packets."),
+        Param::new("limit", Kind::SizeOrPackets, "100 packets", "Room, bytes or packets.")
+            .or_word("unlimited"),
         Param::new(
             "counts",
             Kind::Choice(&[
