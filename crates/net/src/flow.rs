@@ -23,6 +23,13 @@ pub struct Flow {
     pub endpoint: Endpoint,
 }
 
+impl Flow {
+    /// A flow that has not started.
+    pub fn new(start: Time, first: [u32; 2], hosts: [u32; 2], endpoint: Endpoint) -> Self {
+        Self { armed: start, first, hosts, start, started: false, dropped: 0, endpoint }
+    }
+}
+
 /// The two ends of a flow.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "nearly all flows are of the larger kind")]

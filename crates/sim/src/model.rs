@@ -148,3 +148,32 @@ pub struct Record {
     /// Starts, ends, timeouts, retransmissions of flows.
     pub events: bool,
 }
+
+impl Record {
+    /// Every table.
+    pub const ALL: Self = Self {
+        cwnd: true,
+        rtt: true,
+        queue: true,
+        transmissions: true,
+        packets: true,
+        drops: true,
+        routes: true,
+        events: true,
+    };
+
+    /// Whether the table of this name is recorded.
+    pub fn wants(&self, table: &str) -> bool {
+        match table {
+            "cwnd" => self.cwnd,
+            "rtt" => self.rtt,
+            "queue" => self.queue,
+            "transmissions" => self.transmissions,
+            "packets" => self.packets,
+            "drops" => self.drops,
+            "routes" => self.routes,
+            "events" => self.events,
+            other => panic!("no table is named `{other}`"),
+        }
+    }
+}

@@ -33,7 +33,8 @@ impl<'a> ShortestPaths<'a> {
         Self { graph, searches: BTreeMap::new() }
     }
 
-    /// The channels from one host to another, or nothing if there is no path.
+    /// The ways from one host to another (channels and directions, see [`Attachment::code`]), or
+    /// nothing if there is no path.
     ///
     /// Each step takes the first link in file order among those on a least path.
     pub fn path(&mut self, from: u32, to: u32) -> Option<Vec<u32>> {
@@ -80,7 +81,7 @@ impl<'a> ShortestPaths<'a> {
                     Some(((rest.0 + way.delay.as_ns(), rest.1 + 1), way))
                 })
                 .min_by_key(|(total, _)| *total)?;
-            path.push(step.1.channel);
+            path.push(step.1.code());
             node = step.1.to;
         }
         Some(path)
@@ -146,8 +147,8 @@ mod tests {
     #[test]
     fn the_shorter_way_wins_and_file_order_decides_ties() {
         let path = |graph: &Graph| ShortestPaths::new(graph).path(0, 1);
-        assert_eq!(path(&diamond(2, 2)), Some(vec![0, 2, 6, 10]));
-        assert_eq!(path(&diamond(3, 2)), Some(vec![0, 4, 8, 10]));
+        assert_eq!(path(&diamond(2, 2)), Some(vec![0, 4, 12, 20]));
+        assert_eq!(path(&diamond(3, 2)), Some(vec![0, 8, 16, 20]));
     }
 
     #[test]

@@ -1,0 +1,195 @@
+//! From a checked scenario to a network before its first event.
+
+use crate::model::{Direction, Flow as FlowModel, Link, Node as NodeModel, Scenario, Tcp, Transport};
+use ackclock_engine::{Stream, Ties};
+use ackclock_net::queue::Queue;
+use ackclock_net::routing::graph::Node;
+use ackclock_net::routing::shortest_path::ShortestPaths;
+use ackclock_net::routing::{Attachment, DistanceVector, Graph};
+use ackclock_net::source::Source;
+use ackclock_net::world::{DELIVER, Network, service_for};
+use ackclock_net::{Channel, Endpoint, Flow, Service, TcpFlow, UdpFlow};
+use ackclock_tcp::cc::Cc;
+use ackclock_tcp::recovery::selective_repeat::Recovery;
+use ackclock_tcp::rto::Rto;
+use ackclock_tcp::{SelectiveRepeat, Setup};
+use ackclock_trace::direction;
+use ackclock_units::Time;
+
+/// Ways in which the engine saves work without changing results. Tests switch them off one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shortcuts {
+    /// Departures are computed when packets enter a queue.
+    pub fused: bool,
+    /// Event keys are packed into 64 bits.
+    pub packed: bool,
+}
+
+impl Default for Shortcuts {
+    fn default() -> Self {
+        Self { fused: true, packed: true }
+    }
+}
+
+/// Builds the network of a scenario.
+pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
+    let ties = Ties::new(&scenario.ties);
+    let service = if shortcuts.fused { service_for(&ties) } else { Service::Events };
+    let mut builder = Builder {
+        channels: Vec::new(),
+        ends: Vec::new(),
+        graph: Graph::new(scenario.hosts.len(), scenario.routers.len()),
+        service,
+    };
+    for (index, link) in scenario.links.iter().enumerate() {
+        builder.add_link(index as i32, link);
+    }
+    let Builder { mut channels, ends, graph, .. } = builder;
+
+    let distance_vector = (scenario.routing.kind == "distance-vector")
+        .then(|| DistanceVector::new(&scenario.routing, &graph));
+    if let Some(protocol) = &distance_vector {
+        for channel in &mut channels {
+            channel.keep_waits(protocol.samples());
+        }
+    }
+    let routes = match distance_vector {
+        None => Routes::shortest(scenario, &graph),
+        Some(_) => Routes::first_hops(scenario, &graph),
+    };
+    let flows = scenario.flows.iter().zip(&routes.first).map(|(flow, first)| {
+        let endpoint = match &flow.transport {
+            Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp)),
+            Transport::Udp { source } => {
+                Endpoint::Udp(UdpFlow::new(Source::new(source), flow.start, flow.send_bytes))
+            }
+        };
+        Flow::new(flow.start, *first, [flow.from as u32, flow.to as u32], endpoint)
+    });
+    let burst_order = match ties {
+        Ties::Random { seed, .. } => Some(Stream::new(seed, "ties/burst")),
+        _ => None,
+    };
+    Network {
+        flows: flows.collect(),
+        channels,
+        ends,
+        routes: routes.rows,
+        row_bits: routes.row_bits,
+        distance_vector,
+        routers: scenario.routers.len(),
+        burst_order,
+        stop_when_complete: scenario.stop.flows_complete,
+    }
+}
+
+fn tcp_flow(flow: &FlowModel, tcp: &Tcp) -> TcpFlow {
+    let sender = SelectiveRepeat::new(Setup {
+        segment: tcp.segment_bytes as u16,
+        bytes: flow.send_bytes,
+        initial_window: tcp.initial_window as f64,
+        initial_ssthresh: tcp.initial_ssthresh.unwrap_or(f64::INFINITY),
+        cc: Cc::new(&tcp.cc),
+        recovery: Recovery::new(&tcp.recovery),
+        rto: Rto::new(&tcp.rto),
+    });
+    TcpFlow::new(
+        sender,
+        tcp.header_bytes as u16,
+        tcp.ack_bytes as u16,
+        tcp.ack_view == "live",
+        tcp.ack_duplicates == "always",
+    )
+}
+
+const fn node(model: NodeModel) -> Node {
+    match model {
+        NodeModel::Host(host) => Node::Host(host as u32),
+        NodeModel::Router(router) => Node::Router(router as u32),
+    }
+}
+
+struct Builder {
+    channels: Vec<Channel>,
+    ends: Vec<[Node; 2]>,
+    graph: Graph,
+    service: Service,
+}
+
+impl Builder {
+    fn add_link(&mut self, index: i32, link: &Link) {
+        let [a, b] = [node(link.ends[0]), node(link.ends[1])];
+        if link.half_duplex {
+            let channel = self.add_channel(index, direction::BOTH, &link.forward, [b, a]);
+            self.attach(a, b, channel, false, link.forward.delay);
+            self.attach(b, a, channel, true, link.forward.delay);
+        } else {
+            let there = self.add_channel(index, direction::FORWARD, &link.forward, [b, b]);
+            let back = self.add_channel(index, direction::BACKWARD, &link.backward, [a, a]);
+            self.attach(a, b, there, false, link.forward.delay);
+            self.attach(b, a, back, false, link.backward.delay);
+        }
+    }
+
+    fn add_channel(&mut self, link: i32, way: i32, model: &Direction, ends: [Node; 2]) -> u32 {
+        let queue = Queue::new(&model.queue);
+        self.channels.push(Channel::new(
+            model.rate_bps,
+            model.delay,
+            queue,
+            self.service,
+            link,
+            way,
+        ));
+        self.ends.push(ends);
+        self.channels.len() as u32 - 1
+    }
+
+    fn attach(&mut self, from: Node, to: Node, channel: u32, reverse: bool, delay: Time) {
+        self.graph.add(from, Attachment { channel, reverse, to, delay });
+    }
+}
+
+/// Ways of all flows.
+struct Routes {
+    rows: Vec<u32>,
+    row_bits: u32,
+    /// First way of data and of ACKs, by flow.
+    first: Vec<[u32; 2]>,
+}
+
+impl Routes {
+    /// Static routes, both ways of every flow.
+    fn shortest(scenario: &Scenario, graph: &Graph) -> Self {
+        let mut paths = ShortestPaths::new(graph);
+        let mut ways = Vec::with_capacity(scenario.flows.len());
+        for flow in &scenario.flows {
+            let mut path = |from: usize, to: usize| {
+                paths
+                    .path(from as u32, to as u32)
+                    .unwrap_or_else(|| panic!("`{}` has no path", flow.id))
+            };
+            ways.push([path(flow.from, flow.to), path(flow.to, flow.from)]);
+        }
+        // A row holds both paths, each with the mark of its end.
+        let longest = ways.iter().flatten().map(Vec::len).max().unwrap_or(0);
+        let row_bits = (longest + 1).next_power_of_two().trailing_zeros() + 1;
+        let half = 1 << (row_bits - 1);
+        let mut rows = vec![DELIVER; ways.len() << row_bits];
+        for (row, both) in rows.chunks_exact_mut(2 * half).zip(&ways) {
+            for (part, path) in row.chunks_exact_mut(half).zip(both) {
+                part[..path.len()].copy_from_slice(path);
+            }
+        }
+        let first = ways.iter().map(|[data, acks]| [data[0], acks[0]]).collect();
+        Self { rows, row_bits, first }
+    }
+
+    /// With dynamic routing only the hosts' own links are known beforehand.
+    fn first_hops(scenario: &Scenario, graph: &Graph) -> Self {
+        let first = scenario.flows.iter().map(|flow| {
+            [flow.from, flow.to].map(|host| graph.hosts[host].first().map_or(0, Attachment::code))
+        });
+        Self { rows: Vec::new(), row_bits: 0, first: first.collect() }
+    }
+}

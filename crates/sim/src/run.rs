@@ -1,0 +1,183 @@
+//! Running a scenario.
+
+use crate::compile::{Shortcuts, compile};
+use crate::model::{Record, Scenario};
+use crate::summary::{Totals, summarise};
+use ackclock_engine::{EventQueue, PackedQueue, Ties, WideQueue};
+use ackclock_net::{Counters, Network, World};
+use ackclock_trace::{Column, Columns, NoRecord, Recorder};
+use ackclock_units::Time;
+use serde_json::Value;
+
+/// A world of any kind of queue and recorder.
+trait AnyWorld: Send {
+    fn run(&mut self, end: Time, budget: u64) -> bool;
+    fn now(&self) -> Time;
+    fn counters(&self) -> Counters;
+    fn active_flows(&self) -> usize;
+    fn is_complete(&self) -> bool;
+    fn close(&mut self);
+    fn digest(&self) -> u64;
+    fn network(&self) -> &Network;
+    fn into_columns(self: Box<Self>) -> Option<Columns>;
+}
+
+/// A recorder that may hold columns.
+trait Recording: Recorder + Send {
+    fn columns(self) -> Option<Columns>;
+}
+
+impl Recording for NoRecord {
+    fn columns(self) -> Option<Columns> {
+        None
+    }
+}
+
+impl Recording for Columns {
+    fn columns(self) -> Option<Columns> {
+        Some(self)
+    }
+}
+
+impl<Q: EventQueue + Send, R: Recording> AnyWorld for World<Q, R> {
+    fn run(&mut self, end: Time, budget: u64) -> bool {
+        World::run(self, end, budget)
+    }
+
+    fn now(&self) -> Time {
+        World::now(self)
+    }
+
+    fn counters(&self) -> Counters {
+        World::counters(self)
+    }
+
+    fn active_flows(&self) -> usize {
+        World::active_flows(self)
+    }
+
+    fn is_complete(&self) -> bool {
+        World::is_complete(self)
+    }
+
+    fn close(&mut self) {
+        World::close(self);
+    }
+
+    fn digest(&self) -> u64 {
+        World::digest(self)
+    }
+
+    fn network(&self) -> &Network {
+        World::network(self)
+    }
+
+    fn into_columns(self: Box<Self>) -> Option<Columns> {
+        self.into_parts().1.columns()
+    }
+}
+
+/// A run that can be advanced bit by bit.
+pub struct Simulation {
+    scenario: Scenario,
+    world: Box<dyn AnyWorld>,
+    done: bool,
+}
+
+/// What a run leaves behind.
+pub struct Output {
+    /// The summary, as documented for `summary.json`.
+    pub summary: Value,
+    /// Recorded tables with their columns.
+    pub tables: Vec<(&'static str, Vec<(&'static str, Column)>)>,
+}
+
+impl Simulation {
+    /// A run of this scenario, before its first event.
+    pub fn new(scenario: Scenario) -> Self {
+        Self::with(scenario, Shortcuts::default())
+    }
+
+    /// The same with some of the engine's shortcuts switched off.
+    pub fn with(scenario: Scenario, shortcuts: Shortcuts) -> Self {
+        let world = world(&scenario, shortcuts);
+        Self { scenario, world, done: false }
+    }
+
+    /// Runs at most `budget` events. True if the run is over.
+    pub fn advance(&mut self, budget: u64) -> bool {
+        if !self.done {
+            self.done = self.world.run(self.scenario.stop.at_latest, budget);
+        }
+        self.done
+    }
+
+    /// Present time.
+    pub fn now(&self) -> Time {
+        self.world.now()
+    }
+
+    /// What has been counted so far.
+    pub fn counters(&self) -> Counters {
+        self.world.counters()
+    }
+
+    /// Packets that links have transmitted so far.
+    pub fn packet_hops(&self) -> u64 {
+        self.world.network().channels.iter().map(|channel| channel.stats().packets).sum()
+    }
+
+    /// Flows that are not complete.
+    pub fn active_flows(&self) -> usize {
+        self.world.active_flows()
+    }
+
+    /// The network as it is now.
+    pub fn network(&self) -> &Network {
+        self.world.network()
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Ends the run, wherever it is.
+    pub fn finish(mut self) -> Output {
+        self.world.close();
+        let totals = Totals {
+            end: self.world.now(),
+            digest: self.world.digest(),
+            counters: self.world.counters(),
+            packet_hops: self.packet_hops(),
+            complete: self.world.is_complete(),
+            done: self.done,
+        };
+        let summary = summarise(&self.scenario, self.world.network(), &totals);
+        let tables = self.world.into_columns().map_or_else(Vec::new, Columns::finish);
+        Output { summary, tables }
+    }
+}
+
+fn world(scenario: &Scenario, shortcuts: Shortcuts) -> Box<dyn AnyWorld> {
+    let ties = Ties::new(&scenario.ties);
+    let network = compile(scenario, shortcuts);
+    let entities = 2 * network.channels.len() + network.routers + network.flows.len();
+    if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES {
+        with_recorder(scenario.record, network, PackedQueue::new())
+    } else {
+        assert!(entities <= WideQueue::ENTITIES, "too many links and flows");
+        with_recorder(scenario.record, network, WideQueue::new(ties))
+    }
+}
+
+fn with_recorder<Q>(record: Record, network: Network, queue: Q) -> Box<dyn AnyWorld>
+where
+    Q: EventQueue + Send + 'static,
+{
+    if record == Record::default() {
+        Box::new(World::new(network, queue, NoRecord))
+    } else {
+        Box::new(World::new(network, queue, Columns::new(|table| record.wants(table))))
+    }
+}

@@ -1,0 +1,194 @@
+//! The summary of a run: `summary.json`.
+//!
+//! Means are time averages for queues and windows, sample averages for round-trip times. A flow's
+//! goodput counts new bytes that arrived in order, from the flow's start to its last new byte, or to
+//! the end of the run where it did not finish.
+
+use crate::model::{Flow as FlowModel, Scenario, Transport};
+use ackclock_net::{Channel, Counters, Endpoint, Flow, Network, TcpFlow, UdpFlow};
+use ackclock_trace::direction;
+use ackclock_units::Time;
+use serde_json::{Map, Value, json};
+
+/// What is known of the whole run.
+#[derive(Debug, Clone, Copy)]
+pub struct Totals {
+    /// End of the run.
+    pub end: Time,
+    /// Fingerprint.
+    pub digest: u64,
+    /// Counts over the whole network.
+    pub counters: Counters,
+    /// Packets transmitted by links.
+    pub packet_hops: u64,
+    /// All flows are complete and the scenario ends there.
+    pub complete: bool,
+    /// The run came to its end by itself.
+    pub done: bool,
+}
+
+/// The summary of a closed run.
+pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Value {
+    let end = totals.end;
+    let mut flows = Map::new();
+    let mut goodputs = Vec::new();
+    let mut all_finished = true;
+    for (model, flow) in scenario.flows.iter().zip(&network.flows) {
+        let (summary, goodput, finished) = match &flow.endpoint {
+            Endpoint::Tcp(tcp) => tcp_flow(scenario, model, flow, tcp, end),
+            Endpoint::Udp(udp) => udp_flow(scenario, model, flow, udp, end),
+        };
+        flows.insert(model.id.clone(), summary);
+        goodputs.push(goodput);
+        all_finished &= finished || model.send_bytes.is_none();
+    }
+    let mut links: Map<String, Value> = Map::new();
+    for channel in &network.channels {
+        let link = &scenario.links[channel.link() as usize].id;
+        let direction = direction::NAMES[channel.direction() as usize];
+        let ways = links.entry(link.clone()).or_insert_with(|| json!({}));
+        ways[direction] = link_summary(channel, end);
+    }
+    let stop_reason = match (totals.done, totals.complete) {
+        (false, _) => "interrupted",
+        (true, true) => "flows-complete",
+        (true, false) => "time",
+    };
+    let counters = totals.counters;
+    json!({
+        "ackclock": env!("CARGO_PKG_VERSION"),
+        "scenario": scenario.name,
+        "seed": scenario.seed,
+        "digest": format!("{:016x}", totals.digest),
+        "finished": totals.done && all_finished,
+        "stop_reason": stop_reason,
+        "ties": scenario.ties.kind,
+        "end_s": end.as_secs(),
+        "events": counters.events,
+        "packet_hops": totals.packet_hops,
+        "packets_created": counters.created,
+        "packets_delivered": counters.delivered,
+        "packets_dropped": { "queue-full": counters.dropped_full, "no-route": counters.dropped_no_route },
+        "flows": flows,
+        "links": links,
+        "fairness_jain": jain(&goodputs),
+    })
+}
+
+/// Jain's index of fairness (Jain, Chiu, Hawe 1984): 1 for equal shares, 1/n for one that takes all.
+/// Nothing where nobody got anything.
+fn jain(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+fn secs(time: Option<Time>) -> Option<f64> {
+    time.map(Time::as_secs)
+}
+
+fn rate(bytes: u64, from: Time, to: Time) -> f64 {
+    let span = to.since(from).as_secs();
+    if span > 0.0 { bytes as f64 * 8.0 / span } else { 0.0 }
+}
+
+fn ends(scenario: &Scenario, model: &FlowModel) -> (String, String) {
+    (scenario.hosts[model.from].clone(), scenario.hosts[model.to].clone())
+}
+
+fn tcp_flow(
+    scenario: &Scenario,
+    model: &FlowModel,
+    flow: &Flow,
+    tcp: &TcpFlow,
+    end: Time,
+) -> (Value, f64, bool) {
+    let Transport::Tcp(settings) = &model.transport else { unreachable!("a flow of another kind") };
+    let (from, to) = ends(scenario, model);
+    let stats = tcp.sender.stats();
+    let window = tcp.sender.window();
+    let bytes_per_unit = f64::from(tcp.sender.segment_bytes()) / window.segment;
+    let until = tcp.finish_ack.unwrap_or(end);
+    let delivered = tcp.bytes_delivered();
+    let goodput = rate(delivered, flow.start, tcp.finish.unwrap_or(end));
+    let sampled = stats.rtt_samples > 0;
+    let summary = json!({
+        "transport": "tcp",
+        "cc": settings.cc.kind,
+        "from": from,
+        "to": to,
+        "start_s": flow.start.as_secs(),
+        "finish_s": secs(tcp.finish),
+        "finish_ack_s": secs(tcp.finish_ack),
+        "segment_bytes": tcp.sender.segment_bytes(),
+        "bytes_offered": model.send_bytes,
+        "packets_offered": tcp.sender.packets(),
+        "bytes_delivered": delivered,
+        "goodput_bps": goodput,
+        "segments_sent": stats.segments_sent,
+        "bytes_sent": stats.bytes_sent,
+        "retransmissions": stats.retransmissions,
+        "spurious_retransmissions": tcp.arrivals.duplicates,
+        "timeouts": stats.timeouts,
+        "fast_retransmits": stats.fast_retransmits,
+        "segments_dropped": flow.dropped,
+        "duplicates_received": tcp.arrivals.duplicates,
+        "reordered_received": tcp.arrivals.reordered,
+        "base_rtt_s": sampled.then(|| stats.rtt_min.as_secs()),
+        "rtt_s": sampled.then(|| json!({
+            "min": stats.rtt_min.as_secs(),
+            "mean": stats.rtt_sum_ns as f64 / stats.rtt_samples as f64 / 1e9,
+            "max": stats.rtt_max.as_secs(),
+        })),
+        "cwnd_bytes": {
+            "mean": stats.cwnd_mean(until, window.cwnd) * bytes_per_unit,
+            "max": stats.cwnd_max * bytes_per_unit,
+        },
+    });
+    (summary, goodput, tcp.finish.is_some())
+}
+
+fn udp_flow(
+    scenario: &Scenario,
+    model: &FlowModel,
+    flow: &Flow,
+    udp: &UdpFlow,
+    end: Time,
+) -> (Value, f64, bool) {
+    let (from, to) = ends(scenario, model);
+    let finished = udp.is_finished();
+    let until = if finished { udp.last_arrival.unwrap_or(end) } else { end };
+    let goodput = rate(udp.bytes_received, flow.start, until);
+    let summary = json!({
+        "transport": "udp",
+        "cc": null,
+        "from": from,
+        "to": to,
+        "start_s": flow.start.as_secs(),
+        "finish_s": if finished { secs(udp.last_arrival) } else { None },
+        "bytes_offered": model.send_bytes,
+        "bytes_delivered": udp.bytes_received,
+        "goodput_bps": goodput,
+        "segments_sent": udp.sent,
+        "bytes_sent": udp.bytes_sent,
+        "segments_dropped": flow.dropped,
+    });
+    (summary, goodput, finished)
+}
+
+fn link_summary(channel: &Channel, end: Time) -> Value {
+    let stats = channel.stats();
+    let span = end.as_ns() as f64;
+    let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
+    let mean_wait =
+        if stats.packets > 0 { stats.wait_ns as f64 / stats.packets as f64 / 1e9 } else { 0.0 };
+    json!({
+        "utilization": over_time(u128::from(stats.busy_ns)),
+        "bytes_carried": stats.bytes,
+        "packets_carried": stats.packets,
+        "drops": { "queue-full": stats.drops },
+        "queue_packets": { "mean": over_time(stats.wait_ns), "max": stats.packets_max },
+        "queue_bytes": { "mean": over_time(stats.wait_byte_ns), "max": stats.bytes_max },
+        "queueing_delay_s": { "mean": mean_wait, "max": stats.wait_max.as_secs() },
+    })
+}
