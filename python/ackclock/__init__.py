@@ -46,16 +46,18 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    if name == "__version__":
-        from ackclock._core import version
+if not TYPE_CHECKING:  # a checker shall see the names above, and complain about others
 
-        return version()
-    if name in _HOMES:
-        from importlib import import_module
+    def __getattr__(name: str) -> object:
+        if name == "__version__":
+            from ackclock._core import version
 
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'ackclock' has no attribute {name!r}")
+            return version()
+        if name in _HOMES:
+            from importlib import import_module
+
+            return getattr(import_module(_HOMES[name]), name)
+        raise AttributeError(f"module 'ackclock' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

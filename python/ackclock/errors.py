@@ -101,17 +101,15 @@ def render(problems: Sequence[Problem], *, colour: bool = False) -> str:
 def nearest(name: str, choices: Iterable[str], count: int = 3) -> list[str]:
     """Return up to `count` of `choices` that look like `name`, the most similar first.
 
-    The last part of a name with slashes counts too, so that `test-case-0` finds
-    `caltech/test-case-0-fast`.
+    Names that contain it come first, so that `test-case-0` finds `caltech/test-case-0-fast`.
     """
     known = list(dict.fromkeys(choices))
     lowered: dict[str, str] = {}
     for choice in known:
         lowered.setdefault(choice.lower(), choice)
     wanted = name.lower()
-    found = [lowered[m] for m in difflib.get_close_matches(wanted, lowered, count, cutoff=0.6)]
-    if len(wanted) >= 3:
-        found += [choice for choice in known if wanted in choice.lower()]
+    found = [c for c in known if wanted in c.lower()] if len(wanted) >= 3 else []
+    found += [lowered[m] for m in difflib.get_close_matches(wanted, lowered, count, cutoff=0.6)]
     return list(dict.fromkeys(found))[:count]
 
 

@@ -89,7 +89,7 @@ class Document:
             data = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse)
         except (ValueError, RecursionError):
             return None
-        return data
+        return None if any(flaws(data)) else data
 
     def _parse_slowly(self) -> Any:
         assert self._reader is not None and self._text is not None
@@ -186,7 +186,7 @@ class Document:
 
 def _reader(suffix: str) -> Reader:
     if suffix == ".json":
-        from ackclock.document.json import read_json
+        from ackclock.document.jsontext import read_json
 
         return read_json
     if suffix == ".toml":

@@ -1,5 +1,7 @@
 """Reads JSON into nodes that know their places.
 
+Not called `json`, which would hide the standard module from the package.
+
 The standard parser knows no places and keeps the last of two equal keys. This one is slower, so
 `ackclock.document` lets the standard parser go first and calls this one for the places only when
 there is something to report.

@@ -1,0 +1,38 @@
+"""`ackclock convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def convert(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The foreign file.", show_default=False)
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="SCENARIO.yaml", help="The scenario to write."),
+    ],
+) -> None:
+    """Turn a file of another simulator into a scenario.
+
+    Reads the network topologies of the Caltech simulator of 2015 (JSON by jsonpickle, as in the
+    [italic]data[/italic] folder of lakshbhasin/network_simulator). Whatever is not understood is an
+    error that names it, and nothing is written.
+
+    [bold]Example[/bold]
+
+    [cyan]ackclock convert data/test_case_0.json -o test-case-0.yaml[/cyan]
+    [cyan]ackclock run test-case-0.yaml[/cyan]
+    """
+    from ackclock.convert import convert_file
+
+    conversion = convert_file(file, out)
+    document = conversion.document
+    typer.echo(f"{out}: {len(document['flows'])} flows, {len(document['links'])} links")
+    for note in conversion.notes:
+        typer.echo(f"note: {note}")
+    typer.echo(f"Run it: ackclock run {out}")

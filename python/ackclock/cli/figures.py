@@ -1,0 +1,71 @@
+"""Figures as people read them: a number with three or four digits and its unit."""
+
+from __future__ import annotations
+
+_RATES = ((1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"))
+_SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+_TIMES = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (1e-6, "µs", 1e6))
+_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+NONE = "-"
+"""What stands where there is no figure."""
+
+
+def number(value: float) -> str:
+    """Return a number with four significant digits and no exponent where it can be read so."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 10_000 or value == int(value):
+        return f"{value:.0f}" if abs(value) < 1e7 else f"{value:.4g}"
+    return f"{value:.4g}" if abs(value) >= 1e-4 else f"{value:.2e}"
+
+
+def rate(bps: float | None) -> str:
+    """Return a rate in decimal units: `9.87 Mbps`."""
+    if bps is None:
+        return NONE
+    for factor, unit in _RATES:
+        if abs(bps) >= factor:
+            return f"{bps / factor:.4g} {unit}"
+    return f"{bps:.4g} bps"
+
+
+def size(count: float | None) -> str:
+    """Return an amount of data in binary units: `35 MiB`."""
+    if count is None:
+        return NONE
+    for factor, unit in _SIZES:
+        if abs(count) >= factor:
+            return f"{count / factor:.4g} {unit}"
+    return f"{count:.4g} B"
+
+
+def seconds(value: float | None) -> str:
+    """Return a time in the unit that suits it: `57.4 s`, `120 ms`."""
+    if value is None:
+        return NONE
+    for least, unit, factor in _TIMES:
+        if abs(value) >= least:
+            return f"{value * factor:.4g} {unit}" if value < 10_000 else f"{value:.0f} s"
+    return f"{value * 1e9:.4g} ns" if value else "0 s"
+
+
+def milliseconds(value: float | None) -> str:
+    """Return a time as a bare number of milliseconds."""
+    if value is None:
+        return NONE
+    shown = value * 1e3
+    return f"{shown:.0f}" if shown >= 100 else f"{shown:.3g}"
+
+
+def large(count: float) -> str:
+    """Return a large count with a prefix: `5.16 M`."""
+    for factor, prefix in _COUNTS:
+        if count >= factor:
+            return f"{count / factor:.3g} {prefix}"
+    return f"{count:.0f}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share of one as percent."""
+    return NONE if share is None else f"{share * 100:.1f} %"

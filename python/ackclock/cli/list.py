@@ -1,0 +1,230 @@
+"""`ackclock list`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ackclock.cli.options import JsonOption
+from ackclock.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Entry = dict[str, Any]
+
+# What the kinds of the simulator's registry are called in a sentence; a kind without a title here
+# is shown by its own name.
+_TITLES = {
+    "cc": "Congestion control",
+    "recovery": "Loss recovery",
+    "rto": "Retransmission timer",
+    "queue": "Queue disciplines",
+    "loss": "Loss models",
+    "routing": "Routing",
+    "source": "Traffic sources",
+    "ties": "Order of simultaneous events",
+    "profile": "Profiles: named sets of defaults",
+    "scenario": "Scenarios of the package",
+    "plot": "Plots",
+    "record": "Tables of records",
+}
+
+
+def list_(
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="KIND",
+            help="cc, recovery, rto, queue, routing, source, ties, profile, scenario, plot, "
+            "record. Without it, the kinds are listed.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Show this one in full.", show_default=False),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a scenario can be made of, and the scenarios there are.
+
+    What only reproduces a defect of another program is marked [yellow]defect[/yellow].
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock list scenario[/cyan]
+    [cyan]ackclock list cc fast[/cyan]       parameters with units, ranges and defaults
+    [cyan]ackclock list record cwnd[/cyan]   columns of a table of records
+    """
+    from ackclock.cli.terminal import console, print_json
+
+    kinds = _kinds()
+    if kind is None:
+        if as_json:
+            print_json({"kinds": kinds})
+        else:
+            _print_kinds(console(), kinds)
+        return
+    if kind not in kinds:
+        raise InputError(unknown("kind", kind, kinds))
+    entries = _entries(kind)
+    if name is not None:
+        entries = [entry for entry in entries if entry["name"] == name]
+        if not entries:
+            raise InputError(unknown(kind, name, (entry["name"] for entry in _entries(kind))))
+    if as_json:
+        print_json(entries[0] if name is not None else entries)
+    elif name is None:
+        _print_entries(console(), kind, entries)
+    else:
+        _print_entry(console(), kind, entries[0])
+
+
+def _kinds() -> list[str]:
+    from ackclock import _core
+
+    found = json.loads(_core.registry())
+    order = list(_TITLES)
+    registered = sorted(found, key=lambda k: (order.index(k) if k in order else len(order), k))
+    return [*registered, "scenario", "plot", "record"]
+
+
+def _entries(kind: str) -> list[Entry]:
+    """Return name, summary and more of everything of a kind."""
+    from ackclock import _core
+
+    if kind == "scenario":
+        return [_scenario(name) for name in _scenario_names()]
+    if kind == "plot":
+        from ackclock import plots
+
+        return [{"name": plot.name, "summary": plot.summary} for plot in plots.PLOTS]
+    if kind == "record":
+        tables = json.loads(_core.record_tables())
+        return [{"name": name, **described} for name, described in tables.items()]
+    return json.loads(_core.registry())[kind]
+
+
+def _scenario_names() -> list[str]:
+    from ackclock import library
+
+    return library.names()
+
+
+def _scenario(name: str) -> Entry:
+    from ackclock import library
+    from ackclock.document import Document
+
+    document = Document.read(library.find(name)).data
+    told = {key: document.get(key) for key in ("question", "expectation", "source")}
+    return {
+        "name": name,
+        "summary": document.get("title") or "",
+        **{key: " ".join(text.split()) if text else None for key, text in told.items()},
+    }
+
+
+def _print_kinds(console: Console, kinds: list[str]) -> None:
+    from ackclock.cli.terminal import table
+
+    shown = table("Kind", "What")
+    for kind in kinds:
+        shown.add_row(kind, _TITLES.get(kind, kind))
+    console.print(shown)
+    console.print("Show one kind: [cyan]ackclock list cc[/cyan]")
+
+
+def _print_entries(console: Console, kind: str, entries: list[Entry]) -> None:
+    from rich.markup import escape
+
+    from ackclock.cli.terminal import table
+
+    shown = table("Name", "What", title=_TITLES.get(kind, kind))
+    for entry in entries:
+        mark = "[yellow]defect[/yellow] " if entry.get("defect") else ""
+        shown.add_row(f"[cyan]{escape(entry['name'])}[/cyan]", mark + escape(entry["summary"]))
+    console.print(shown)
+    if entries:
+        example = entries[0]["name"]
+        verb = "Run one" if kind == "scenario" else "Show one in full"
+        command = (
+            f"ackclock run {example}" if kind == "scenario" else f"ackclock list {kind} {example}"
+        )
+        console.print(f"{verb}: [cyan]{command}[/cyan]")
+
+
+def _print_entry(console: Console, kind: str, entry: Entry) -> None:
+    from rich.markup import escape
+
+    console.print(f"[bold]{escape(entry['name'])}[/bold]  {escape(entry['summary'])}")
+    if entry.get("defect"):
+        console.print("[yellow]Only reproduces a defect of another program.[/yellow]")
+    for key in ("question", "expectation", "source"):
+        if text := entry.get(key):
+            console.print(f"\n[dim]{key.capitalize()}:[/dim] {escape(text)}")
+    if entry.get("params"):
+        _print_parameters(console, entry["params"])
+    if entry.get("columns"):
+        _print_columns(console, entry["columns"])
+    if entry.get("references"):
+        console.print("[dim]References:[/dim]")
+        for reference in entry["references"]:
+            console.print(f"  {escape(reference)}")
+    if kind == "scenario":
+        console.print(f"\nRun it: [cyan]ackclock run {entry['name']}[/cyan]")
+
+
+def _print_parameters(console: Console, params: list[Entry]) -> None:
+    from rich.markup import escape
+
+    from ackclock.cli.terminal import table
+
+    shown = table("Parameter", "Value", "Default", "Range", "What")
+    for param in params:
+        meaning = escape(param["summary"])
+        for choice in param.get("choices") or ():
+            mark = " [yellow](defect)[/yellow]" if choice["defect"] else ""
+            meaning += f"\n[cyan]{escape(choice['name'])}[/cyan]{mark}: {escape(choice['summary'])}"
+        default = param["default"]
+        shown.add_row(
+            f"[cyan]{escape(param['name'])}[/cyan]",
+            _kind_of(param),
+            "required" if default is None else str(default),
+            _range_of(param),
+            meaning,
+        )
+    console.print(shown)
+
+
+def _kind_of(param: Entry) -> str:
+    kind = str(param["kind"])
+    return f"{kind}, {param['unit']}" if param.get("unit") else kind
+
+
+def _range_of(param: Entry) -> str:
+    least, most = param.get("min"), param.get("max")
+    if least is None and most is None:
+        return ""
+    if most is None:
+        return f"from {least}"
+    return f"to {most}" if least is None else f"{least} to {most}"
+
+
+def _print_columns(console: Console, columns: list[Entry]) -> None:
+    from rich.markup import escape
+
+    from ackclock.cli.terminal import table
+
+    shown = table("Column", "Type", "Unit", "What")
+    for column in columns:
+        category = f"word of {column['category']}" if column.get("category") else column["type"]
+        shown.add_row(
+            f"[cyan]{escape(column['name'])}[/cyan]",
+            category,
+            column.get("unit") or "",
+            escape(column["summary"]),
+        )
+    console.print(shown)

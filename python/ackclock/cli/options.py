@@ -1,0 +1,154 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ackclock.errors import InputError, unknown
+
+
+class LogLevel(StrEnum):
+    """How much is logged."""
+
+    debug = "debug"
+    info = "info"
+    warning = "warning"
+    error = "error"
+
+
+class ImageFormat(StrEnum):
+    """What plots are written as."""
+
+    png = "png"
+    svg = "svg"
+    pdf = "pdf"
+
+
+ScenarioArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A scenario file, the name of one that comes with the package "
+        "('ackclock list scenario'), or a run directory.",
+        show_default=False,
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Set a value of the scenario; may be repeated. Elements of lists go by id or index, "
+        "'*' is all of them: --set 'flows.*.tcp.cc=reno' --set 'links.L1.rate=5 Mbps'.",
+        show_default=False,
+    ),
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        metavar="N",
+        min=0,
+        help="Seed of all random numbers, instead of the scenario's.",
+        show_default=False,
+    ),
+]
+FlowsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--flows",
+        metavar="ID[,ID...]",
+        help="Show these flows only; may be repeated.",
+        show_default=False,
+    ),
+]
+LinksOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--links",
+        metavar="ID[,ID...]",
+        help="Show these links only; may be repeated.",
+        show_default=False,
+    ),
+]
+FormatOption = Annotated[ImageFormat, typer.Option("--format", help="What plots are written as.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+]
+LogLevelOption = Annotated[
+    LogLevel, typer.Option("--log-level", help="Least important messages that are shown.")
+]
+LogFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--log-file",
+        metavar="FILE",
+        help="Write messages to this file instead of standard error.",
+        show_default=False,
+    ),
+]
+
+
+def read_overrides(settings: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Return `PATH=VALUE` settings as pairs.
+
+    Raises:
+        InputError: a setting has no '='.
+    """
+    pairs = []
+    for setting in settings or ():
+        path, equals, value = setting.partition("=")
+        if not equals or not path.strip():
+            raise InputError(
+                f"--set needs PATH=VALUE, as in 'flows.F1.tcp.cc=reno'; got '{setting}'"
+            )
+        pairs.append((path.strip(), value))
+    return pairs
+
+
+def choose(kind: str, wanted: Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
+    """Return the names asked for (repeated, or separated by commas); None when none were.
+
+    Raises:
+        InputError: there is no such `kind` of thing; names the nearest.
+    """
+    if not wanted:
+        return None
+    names = list(known)
+    chosen: list[str] = []
+    for text in wanted:
+        parts = [text] if text in names else [part.strip() for part in text.split(",")]
+        for part in filter(None, parts):
+            if part not in names:
+                raise InputError(unknown(kind, part, names))
+            chosen.append(part)
+    return list(dict.fromkeys(chosen))
+
+
+def set_up_logging(level: LogLevel, file: Path | None) -> None:
+    """Send messages of the package to standard error or to a file.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    try:
+        handler: logging.Handler = (
+            logging.StreamHandler(sys.stderr)
+            if file is None
+            else logging.FileHandler(file, encoding="utf-8")
+        )
+    except OSError as error:
+        raise InputError(f"cannot write the log file '{file}': {error.strerror}") from None
+    stamp = "" if file is None else "%(asctime)s "
+    handler.setFormatter(logging.Formatter(f"{stamp}%(levelname)s: %(message)s"))
+    logger = logging.getLogger("ackclock")
+    logger.handlers = [handler]
+    logger.setLevel(level.upper())
+    logger.propagate = False

@@ -1,0 +1,87 @@
+"""`ackclock reproduce`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ackclock.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def reproduce(
+    experiments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[EXPERIMENT]...",
+            help="Experiments by name, or 'all'. Without one, they are listed.",
+            show_default=False,
+        ),
+    ] = None,
+    show_list: Annotated[
+        bool, typer.Option("--list", help="Show the experiments and do nothing else.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Set the figures of a published paper beside ours.
+
+    Runs the paper's scenarios and shows each figure with ours, the tolerance, a verdict and, where
+    the two differ, the reason. Exit status 1 when a comparison fails.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock reproduce caltech[/cyan]
+    [cyan]ackclock reproduce all --json[/cyan]
+    """
+    from ackclock import reproduce as experiments_of
+    from ackclock.cli.terminal import console, print_json
+
+    if show_list or not experiments:
+        if as_json:
+            print_json({"experiments": experiments_of.available()})
+        else:
+            _print_experiments(console())
+        return
+    with _status(wanted=not as_json) as progress:
+        reports = experiments_of.run(experiments, progress)
+    if as_json:
+        print_json({"experiments": [report.to_json() for report in reports]})
+    else:
+        for report in reports:
+            experiments_of.render(report, console())
+    if code := experiments_of.exit_code(reports):
+        raise typer.Exit(code)
+
+
+def _print_experiments(screen: Console) -> None:
+    from ackclock import reproduce as experiments_of
+    from ackclock.cli.terminal import table
+
+    shown = table("Name", "Paper")
+    known = experiments_of.available()
+    for name, summary in known.items():
+        shown.add_row(f"[cyan]{name}[/cyan]", summary)
+    screen.print(shown)
+    screen.print(f"Compare with one: [cyan]ackclock reproduce {next(iter(known))}[/cyan]")
+
+
+@contextmanager
+def _status(*, wanted: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Give a function that shows what is running; None when standard error is no terminal."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+
+        def show(case: str, done: int, total: int) -> None:
+            status.update(f"{done} of {total} runs done, running {case}")
+
+        yield show

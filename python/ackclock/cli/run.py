@@ -1,0 +1,199 @@
+"""`ackclock run`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+import signal
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ackclock.cli.options import (
+    FlowsOption,
+    FormatOption,
+    ImageFormat,
+    JsonOption,
+    LinksOption,
+    LogFileOption,
+    LogLevel,
+    LogLevelOption,
+    ScenarioArgument,
+    SeedOption,
+    SetOption,
+    choose,
+    read_overrides,
+    set_up_logging,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from ackclock.results import Results
+    from ackclock.scenario import Scenario
+
+
+def run(
+    scenario: ScenarioArgument,
+    settings: SetOption = None,
+    seed: SeedOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Write the run directory here instead of runs/NAME-SEED.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a run directory of another scenario.")
+    ] = False,
+    flows: FlowsOption = None,
+    links: LinksOption = None,
+    no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no plots.")] = False,
+    image_format: FormatOption = ImageFormat.png,
+    as_json: JsonOption = False,
+    log_level: LogLevelOption = LogLevel.warning,
+    log_file: LogFileOption = None,
+) -> None:
+    """Simulate a scenario, print a summary and draw plots.
+
+    Writes a run directory: the resolved scenario, summary.json, tables of records
+    (records/*.parquet), plots, log.txt. Ctrl-C ends the run early and keeps what there is, marked
+    as unfinished; a second Ctrl-C ends at once.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock run caltech/test-case-2-fast[/cyan]
+    [cyan]ackclock run caltech/test-case-0-fast --set 'flows.*.tcp.cc=reno'[/cyan]
+    [cyan]ackclock run my-experiment.yaml --seed 7 --links L1,L2 --format svg[/cyan]
+    """
+    from ackclock import RunInterrupted
+    from ackclock import run as simulate
+    from ackclock.cli.progress import progress_line
+    from ackclock.cli.terminal import echo_error, print_json
+    from ackclock.cli.theory import comparison_json
+    from ackclock.run_directory import RunDirectory
+    from ackclock.scenario import Scenario
+
+    set_up_logging(log_level, log_file)
+    chosen = Scenario.load(scenario, read_overrides(settings), seed)
+    shown_flows = choose("flow", flows, (flow["id"] for flow in chosen.model["flows"]))
+    shown_links = choose("link", links, (link["id"] for link in chosen.model["links"]))
+    place = out if out is not None else default_directory(chosen)
+    # Before the run rather than after it: nobody wants to wait for a refusal.
+    RunDirectory(place).require_free(chosen.name, chosen.seed, force=force)
+
+    interrupted = False
+    with _terminable(), progress_line(wanted=not as_json) as progress:
+        try:
+            results = simulate(chosen, progress)
+        except RunInterrupted as interruption:
+            results = interruption.results
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            interrupted = True
+            echo_error("interrupted; keeping what there is (Ctrl-C again ends at once)")
+            if RunDirectory(place).is_run():
+                # A part must not take the place of a whole.
+                place = place.with_name(f"{place.name}-partial")
+    results.save(place, force=force or interrupted)
+    plots = []
+    if not no_plots:
+        plots = _draw(results, place, shown_flows, shown_links, image_format)
+    if as_json:
+        places = {"run_directory": str(place), "plots": [str(path) for path in plots]}
+        print_json({**results.summary, **places, "theory": comparison_json(results)})
+    else:
+        # The run directory is a scenario too, and holds what was set from outside.
+        again = str(place) if chosen.overrides else scenario
+        _report(chosen, results, place, plots, shown_flows, shown_links, again)
+    if interrupted:
+        raise typer.Exit(1)
+
+
+def default_directory(scenario: Scenario) -> Path:
+    """Return `runs/NAME-SEED`; with overrides, a short hash of the resolved scenario is added.
+
+    So that a run with other values does not take the place of the one it is compared with.
+    """
+    name = re.sub(r"[^A-Za-z0-9._/-]+", "-", scenario.name)
+    parts = [part for part in name.split("/") if part.strip(".")]
+    label = f"{'/'.join(parts) or 'run'}-{scenario.seed}"
+    if any(not option.startswith("--set seed=") for option in scenario.overrides):
+        text = json.dumps(scenario.canonical, sort_keys=True)
+        label += f"-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    return Path("runs") / label
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let a request to terminate end the run as Ctrl-C does: with what there is."""
+
+    def interrupt(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _draw(
+    results: Results,
+    place: Path,
+    flows: list[str] | None,
+    links: list[str] | None,
+    image_format: ImageFormat,
+) -> list[Path]:
+    from ackclock import plots
+
+    return plots.plot(
+        results, flows=flows, links=links, fmt=image_format.value, out=place / "plots"
+    )
+
+
+def _report(
+    scenario: Scenario,
+    results: Results,
+    place: Path,
+    plots: list[Path],
+    flows: list[str] | None,
+    links: list[str] | None,
+    again: str,
+) -> None:
+    from ackclock.cli.summary import print_summary
+    from ackclock.cli.terminal import console
+    from ackclock.cli.theory import print_comparison
+
+    screen = console()
+    print_summary(screen, results.summary, scenario.model, flows, links)
+    print_comparison(screen, results)
+    _print_written(screen, place, plots)
+    _print_next(screen, scenario, place, again)
+
+
+def _print_written(screen: Console, place: Path, plots: list[Path]) -> None:
+    screen.print(f"\n[bold]Written[/bold] to {place}/", soft_wrap=True)
+    for path in plots:
+        screen.print(f"  {path.relative_to(place)}", soft_wrap=True)
+
+
+def _print_next(screen: Console, scenario: Scenario, place: Path, again: str) -> None:
+    kinds = {flow["tcp"]["cc"]["kind"] for flow in scenario.model["flows"] if flow["tcp"]}
+    other = "reno" if kinds != {"reno"} else "fast"
+    commands = [
+        f"ackclock run {shlex.quote(again)} --set 'flows.*.tcp.cc={other}'",
+        f"ackclock plot {shlex.quote(str(place))} --format pdf",
+        f"ackclock theory {shlex.quote(again)}",
+    ]
+    screen.print("\n[bold]Next[/bold]")
+    for command in commands:
+        screen.print(f"  [cyan]{command}[/cyan]", soft_wrap=True)

@@ -1,0 +1,36 @@
+"""`ackclock schema`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def schema(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write it here.", show_default=False),
+    ] = None,
+) -> None:
+    """Print the JSON Schema of scenario files, for completion and checks in an editor.
+
+    Editors with the YAML language server use it when a scenario starts with
+
+    [cyan]# yaml-language-server: $schema=ackclock.schema.json[/cyan]
+
+    [bold]Example[/bold]
+
+    [cyan]ackclock schema --out ackclock.schema.json[/cyan]
+    """
+    import json
+
+    from ackclock import _core
+    from ackclock.files import write_text
+
+    text = json.dumps(json.loads(_core.schema()), indent=2, ensure_ascii=False) + "\n"
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_text(out, text)

@@ -1,0 +1,83 @@
+"""Output: text for people on a terminal, one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ackclock.errors import AckclockError, ScenarioError, render
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+# Without a terminal there is no width to fit into; tables stay readable in a file or a pager.
+_WIDTH_OF_FILES = 110
+
+
+def console() -> Console:
+    """Return the console for standard output."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH_OF_FILES
+    return Console(highlight=False, width=width)
+
+
+def table(*columns: str, title: str | None = None) -> Table:
+    """Return an empty table; a column whose name starts with '>' is aligned to the right."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="bold",
+    )
+    for column in columns:
+        made.add_column(column.lstrip(">"), justify="right" if column[0] == ">" else "left")
+    return made
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document and nothing else."""
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def error_json(error: AckclockError) -> dict[str, Any]:
+    """Return an error as the JSON document of a command that failed."""
+    if isinstance(error, ScenarioError):
+        return {"errors": [problem.to_json() for problem in error.problems]}
+    return {"errors": [{"message": str(error)}]}
+
+
+def echo_error(text: str) -> None:
+    """Write a line to standard error."""
+    print(text, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def show_error(error: AckclockError) -> None:
+    """Write an error to standard error, in colour on a terminal."""
+    colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    if isinstance(error, ScenarioError):
+        text = render(error.problems, colour=colour)
+        if len(error.problems) > 1:
+            text += f"\n{len(error.problems)} problems"
+    elif colour:
+        text = f"\x1b[31merror:\x1b[0m {error}"
+    else:
+        text = f"error: {error}"
+    echo_error(text)
+
+
+def fail(error: AckclockError) -> NoReturn:
+    """Show an error and leave with its exit status; with `--json`, as a JSON document too."""
+    show_error(error)
+    if "--json" in sys.argv[1:]:
+        print_json(error_json(error))
+    sys.exit(error.exit_code)

@@ -1,0 +1,92 @@
+"""`ackclock theory`, and the theory that `ackclock run` shows beside its figures."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ackclock.cli.options import (
+    JsonOption,
+    ScenarioArgument,
+    SeedOption,
+    SetOption,
+    read_overrides,
+)
+from ackclock.errors import AckclockError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ackclock.results import Results
+
+
+class Assumptions(StrEnum):
+    """What a prediction takes into account; the names are those of `ackclock.theory`."""
+
+    ours = "ours"
+    paper = "paper"
+    paper_with_acks = "paper-with-acks"
+
+
+def theory(
+    scenario: ScenarioArgument,
+    settings: SetOption = None,
+    seed: SeedOption = None,
+    assumptions: Annotated[
+        Assumptions,
+        typer.Option(
+            "--assume",
+            help="ours: all that follows from the laws. paper: those of the Caltech paper, "
+            "where ACKs cost nothing. paper-with-acks: the paper's, but ACKs take capacity.",
+        ),
+    ] = Assumptions.ours,
+    as_json: JsonOption = False,
+) -> None:
+    """Predict the equilibrium of a scenario, without simulating it.
+
+    Splits the time into periods in which the same flows are active and solves each for rates,
+    windows, queues and round-trip times; from these follows when each flow is done.
+    [cyan]ackclock run[/cyan] shows the same beside what it measured.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock theory caltech/test-case-2-fast[/cyan]
+    [cyan]ackclock theory caltech/test-case-2-fast --assume paper[/cyan]
+    """
+    from ackclock.cli.terminal import console, print_json
+    from ackclock.scenario import Scenario
+    from ackclock.theory import TheoryError, predict
+
+    chosen = Scenario.load(scenario, read_overrides(settings), seed)
+    try:
+        prediction = predict(chosen.model, assumptions=assumptions.value)
+    except TheoryError as error:
+        raise AckclockError(f"no theory for '{chosen.name}': {error}") from None
+    if as_json:
+        print_json(prediction.to_json())
+    else:
+        prediction.render(console())
+
+
+def print_comparison(console: Console, results: Results) -> None:
+    """Print prediction and measurement side by side; a line where there is no theory."""
+    from ackclock.theory import TheoryError, compare, predict
+
+    try:
+        comparison = compare(predict(results.model), results)
+    except TheoryError as error:
+        console.print(f"\n[dim]Theory:[/dim] none for this scenario: {error}", markup=True)
+    else:
+        comparison.render(console)
+
+
+def comparison_json(results: Results) -> dict[str, Any] | None:
+    """Return prediction and measurement as a document; None where there is no theory."""
+    from ackclock.theory import TheoryError, compare, predict
+
+    try:
+        return compare(predict(results.model), results).to_json()
+    except TheoryError:
+        return None

@@ -1,0 +1,79 @@
+"""`ackclock validate`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ackclock.cli.options import JsonOption, SetOption, read_overrides
+from ackclock.errors import AckclockError, InputError
+
+
+def validate(
+    scenarios: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="Scenario files, or names of the package.", show_default=False
+        ),
+    ],
+    settings: SetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check scenario files without running them.
+
+    Shows everything that is wrong at once: file, line, path, value, what is allowed, a hint.
+    Exit status 2 when a file cannot be run.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock validate my-experiment.yaml[/cyan]
+    [cyan]ackclock validate scenarios/*.yaml --json[/cyan]
+    """
+    from ackclock.cli.terminal import error_json, print_json, show_error
+    from ackclock.scenario import Scenario
+
+    overrides = read_overrides(settings)
+    reports: list[dict[str, Any]] = []
+    for name in scenarios:
+        report: dict[str, Any] = {"file": name, "valid": False, "errors": [], "warnings": []}
+        reports.append(report)
+        try:
+            scenario = Scenario.load(name, overrides)
+        except InputError as error:
+            report |= error_json(error)
+            if not as_json:
+                show_error(_named(name, error))
+            continue
+        report |= {
+            "valid": True,
+            "scenario": scenario.name,
+            "warnings": [warning.to_json() for warning in scenario.warnings],
+        }
+        if not as_json:
+            _print_valid(name, scenario)
+    if as_json:
+        print_json({"files": reports})
+    if not all(report["valid"] for report in reports):
+        raise typer.Exit(2)
+
+
+def _named(name: str, error: AckclockError) -> AckclockError:
+    return error if name in str(error) else InputError(f"{name}: {error}")
+
+
+def _print_valid(name: str, scenario: Any) -> None:
+    model = scenario.model
+    counts = [
+        _count(len(model["flows"]), "flow"),
+        _count(len(model["links"]), "link"),
+        _count(len(model["hosts"]), "host"),
+        _count(len(model["routers"]), "router"),
+    ]
+    typer.echo(f"{name}: valid, {scenario.name}: {', '.join(counts)}")
+    for warning in scenario.warnings:
+        typer.echo(f"warning: {warning.render()}", err=True)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,31 @@
+"""Single files that are complete or absent."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file: under a temporary name first, then renamed into place.
+
+    Raises:
+        OSError: the disk is full, the folder cannot be written to. What was at `path` stays.
+    """
+    if path.exists() and not path.is_file():  # /dev/stdout and the like
+        path.write_text(text, encoding="utf-8")
+        return
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        mask = os.umask(0o022)
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
