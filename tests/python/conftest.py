@@ -1,0 +1,28 @@
+"""What tests share."""
+
+import pytest
+from small import document
+
+from ackclock import Results, Scenario, run
+
+
+@pytest.fixture(scope="session")
+def small_scenario() -> Scenario:
+    """A scenario that runs in milliseconds."""
+    return Scenario.from_dict(document())
+
+
+@pytest.fixture(scope="session")
+def small_results(small_scenario: Scenario) -> Results:
+    """Its results. Tests do not change them."""
+    return run(small_scenario)
+
+
+@pytest.fixture
+def small_file(tmp_path):
+    """Its scenario file, in a folder of its own."""
+    from ackclock.canonical import to_yaml
+
+    path = tmp_path / "small.yaml"
+    path.write_text(to_yaml(document()), encoding="utf-8")
+    return path

@@ -1,0 +1,348 @@
+"""The command line: what it prints, where, and its exit status."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from small import document
+
+from ackclock.cli.app import main
+
+COMMANDS = ["run", "reproduce", "plot", "theory", "list", "validate", "schema", "convert"]
+KINDS = ["cc", "recovery", "rto", "queue", "routing", "source", "ties", "profile"]
+
+
+class Done(NamedTuple):
+    """What a call of the program did."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def ackclock(tmp_path, monkeypatch, capsys):
+    """Return a function that calls the program in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["ackclock", *map(str, args)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        captured = capsys.readouterr()
+        code = caught.value.code
+        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
+
+    return call
+
+
+def start(folder, *args):
+    """Start the program as a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", "from ackclock.cli.app import main; main()", *map(str, args)],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def endless(folder):
+    """Return a scenario file that takes hours to simulate."""
+    data = document() | {"stop": {"when": "time", "at_latest": "1000000 h"}, "record": "none"}
+    for flow in data["flows"]:
+        flow["send"] = "unlimited"
+    path = Path(folder) / "endless.json"
+    path.write_text(json.dumps(data))
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches_with_examples(ackclock, command):
+    done = ackclock(command, "--help")
+    assert done.code == 0
+    assert f"ackclock {command}" in done.out
+    assert "Example" in done.out
+    assert done.err == ""
+
+
+@pytest.mark.parametrize("args", [["--help"], []])
+def test_the_first_screen_names_every_command(ackclock, args):
+    done = ackclock(*args)
+    assert done.code == 0
+    assert all(command in done.out for command in COMMANDS)
+
+
+def test_help_and_import_load_nothing_heavy():
+    script = (
+        "import sys; {}; "
+        "heavy = {{'numpy', 'pyarrow', 'scipy', 'matplotlib', 'ruamel', 'pydantic'}};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    for statement in ("import ackclock", "import ackclock.cli.app"):
+        command = [sys.executable, "-c", script.format(statement)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout == "[]\n"
+
+
+def test_version(ackclock):
+    import ackclock as package
+
+    done = ackclock("--version")
+    assert (done.code, done.out) == (0, f"ackclock {package.__version__}\n")
+
+
+def test_run_prints_a_summary_and_writes_a_run_directory(ackclock, small_file, tmp_path):
+    done = ackclock("run", small_file, "--no-plots")
+    assert (done.code, done.err) == (0, "")
+    for expected in (
+        "tests/small", "Does it run?", "F1", "reno", "F2", "fast", "L1", "forward", "backward",
+        "Fairness", "Digest", "packet-hops/s", "runs/tests/small-1/", "Next",
+    ):  # fmt: skip
+        assert expected in done.out
+    assert (tmp_path / "runs" / "tests" / "small-1" / "summary.json").is_file()
+    assert "digest" in (tmp_path / "runs" / "tests" / "small-1" / "log.txt").read_text()
+
+
+def test_run_draws_plots_and_names_them(ackclock, small_file, tmp_path):
+    done = ackclock("run", small_file, "--format", "svg", "--out", "out", "--json")
+    assert done.code == 0
+    plots = json.loads(done.out)["plots"]
+    assert plots
+    for plot in plots:
+        assert plot.startswith("out/plots/")
+        assert "<svg" in (tmp_path / plot).read_text(encoding="utf-8")
+
+
+def test_run_json_is_one_document_and_nothing_else(ackclock, small_file):
+    done = ackclock("run", small_file, "--no-plots", "--json")
+    assert done.code == 0
+    assert done.err == ""
+    report = json.loads(done.out)
+    assert report["flows"]["F1"]["bytes_delivered"] >= 200_000
+    assert report["run_directory"] == "runs/tests/small-1"
+    assert report["plots"] == []
+    assert "theory" in report
+
+
+def test_the_written_scenario_runs_again_to_the_same_digest(ackclock, small_file):
+    first = json.loads(ackclock("run", small_file, "--no-plots", "--json").out)
+    again = ackclock("run", first["run_directory"], "--no-plots", "--json", "--out", "again")
+    assert json.loads(again.out)["digest"] == first["digest"]
+
+
+def test_other_values_do_not_replace_the_run_they_are_compared_with(ackclock, small_file):
+    command = ["run", small_file, "--no-plots", "--json"]
+    plain = json.loads(ackclock(*command).out)
+    slower = json.loads(ackclock(*command, "--set", "links.*.rate=1 Mbps").out)
+    seeded = json.loads(ackclock(*command, "--seed", "5").out)
+    places = [report["run_directory"] for report in (plain, slower, seeded)]
+    assert places[0] == "runs/tests/small-1"
+    assert places[1].startswith("runs/tests/small-1-")
+    assert places[2] == "runs/tests/small-5"
+    assert slower["flows"]["F1"]["finish_s"] > plain["flows"]["F1"]["finish_s"]
+
+
+def test_flows_and_links_limit_the_tables(ackclock, small_file):
+    done = ackclock("run", small_file, "--no-plots", "--flows", "F2", "--links", "L1")
+    assert done.code == 0
+    flows = done.out.split("Link")[0]
+    assert "F2" in flows
+    assert "F1" not in flows
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--flows", "F3"], "unknown flow 'F3'"),
+        (["--flows", "F1,f2"], "did you mean 'F2'"),
+        (["--links", "l1"], "did you mean 'L1'"),
+        (["--set", "flows.F9.send=1 MB"], "there is no 'F9' in 'flows'"),
+        (["--set", "flows.F1.send"], "PATH=VALUE"),
+        (["--set", "flows.F1.tcp.cc=renno"], "--set flows.F1.tcp.cc=renno"),
+        (["--set", "flowz.F1=3"], "flowz"),
+        (["--seed", "-1"], "--seed"),
+        (["--format", "gif"], "--format"),
+        (["--log-level", "loud"], "--log-level"),
+        (["--log-file", "no/such/folder/x"], "log file"),
+        (["--out", "/dev/null/x"], "not a folder"),
+        (["--nonsense"], "--nonsense"),
+    ],
+)
+def test_bad_input_is_a_message_with_status_2_and_writes_nothing(
+    ackclock, small_file, tmp_path, args, message
+):
+    done = ackclock("run", small_file, *args)
+    assert done.code == 2
+    assert done.out == ""
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["small.yaml"]
+
+
+def test_all_errors_of_a_scenario_with_file_and_line(ackclock, tmp_path):
+    (tmp_path / "bad.yaml").write_text("name: x\nhosts: [A, A]\nlinkz: []\nseed: -1\n")
+    done = ackclock("run", "bad.yaml")
+    assert done.code == 2
+    for line in (2, 3, 4):
+        assert f"bad.yaml:{line}:" in done.err
+    as_json = ackclock("run", "bad.yaml", "--json")
+    assert as_json.code == 2
+    lines = {error["line"] for error in json.loads(as_json.out)["errors"]}
+    assert {2, 3, 4} <= lines
+
+
+def test_an_unknown_scenario_shows_the_nearest(ackclock):
+    done = ackclock("run", "caltech/test-case-0-fats")
+    assert done.code == 2
+    assert "caltech/test-case-0-fast" in done.err
+
+
+def test_validate(ackclock, small_file, tmp_path):
+    done = ackclock("validate", small_file, "caltech/test-case-0-fast")
+    assert done.code == 0
+    assert "2 flows, 1 link, 2 hosts, 0 routers" in done.out
+    (tmp_path / "bad.yaml").write_text("name: x\nlinkz: []\n")
+    mixed = ackclock("validate", small_file, "bad.yaml", "missing.yaml")
+    assert mixed.code == 2
+    assert "valid" in mixed.out
+    assert "bad.yaml:2:1: linkz" in mixed.err
+    assert "no such file: 'missing.yaml'" in mixed.err
+    report = json.loads(ackclock("validate", small_file, "bad.yaml", "--json").out)
+    assert [file["valid"] for file in report["files"]] == [True, False]
+    assert report["files"][1]["errors"][0]["line"]
+
+
+def test_schema(ackclock, tmp_path):
+    done = ackclock("schema")
+    assert done.code == 0
+    assert ackclock("schema", "--out", "s.json").out == ""
+    assert json.loads((tmp_path / "s.json").read_text()) == json.loads(done.out)
+    assert ackclock("schema", "--out", "no/folder/s.json").code == 1
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "scenario", "plot", "record"])
+def test_list_shows_every_kind_and_every_entry(ackclock, kind):
+    entries = json.loads(ackclock("list", kind, "--json").out)
+    assert entries
+    table = ackclock("list", kind)
+    assert table.code == 0
+    for entry in entries:
+        assert entry["summary"]
+        assert entry["name"] in table.out
+        one = ackclock("list", kind, entry["name"])
+        assert one.code == 0
+        assert entry["name"] in one.out
+
+
+def test_list_shows_parameters_with_unit_range_and_default(ackclock):
+    done = ackclock("list", "cc", "fast")
+    assert "alpha" in done.out
+    assert "Default" in done.out
+    assert "period" in done.out
+    assert "References" in done.out
+
+
+def test_list_of_something_unknown(ackclock):
+    assert "did you mean 'fast'" in ackclock("list", "cc", "fats").err
+    done = ackclock("list", "queues")
+    assert done.code == 2
+    assert "did you mean 'queue'" in done.err
+
+
+def test_list_names_the_kinds(ackclock):
+    done = ackclock("list")
+    assert all(kind in done.out for kind in [*KINDS, "scenario", "plot", "record"])
+    kinds = json.loads(ackclock("list", "--json").out)["kinds"]
+    assert set(KINDS) <= set(kinds)
+
+
+def test_plot_of_a_run(ackclock, small_file, tmp_path):
+    ackclock("run", small_file, "--no-plots", "--out", "run")
+    done = ackclock("plot", "run", "--flows", "F1", "--links", "L1", "--format", "pdf")
+    assert done.code == 0
+    for line in done.out.splitlines():
+        assert (tmp_path / line).read_bytes().startswith(b"%PDF")
+    assert done.out
+    assert "unknown flow" in ackclock("plot", "run", "--flows", "F7").err
+    assert "unknown plot" in ackclock("plot", "run", "--kind", "pie").err
+    assert ackclock("plot", "nowhere").code == 2
+
+
+def test_theory(ackclock):
+    done = ackclock("theory", "caltech/test-case-2-fast")
+    assert done.code == 0
+    assert all(flow in done.out for flow in ("F1", "F2", "F3"))
+    report = json.loads(ackclock("theory", "caltech/test-case-2-fast", "--json").out)
+    assert len(report["periods"]) >= 5
+    paper = ackclock("theory", "caltech/test-case-2-fast", "--assume", "paper", "--json")
+    assert json.loads(paper.out)["assumptions"] == "paper"
+
+
+def test_reproduce_lists_experiments(ackclock):
+    done = ackclock("reproduce")
+    assert done.code == 0
+    assert "caltech" in done.out
+    assert "caltech" in json.loads(ackclock("reproduce", "--list", "--json").out)["experiments"]
+    assert "did you mean 'caltech'" in ackclock("reproduce", "caltec").err
+
+
+def test_messages_go_to_the_log_file(ackclock, small_file, tmp_path):
+    done = ackclock("run", small_file, "--no-plots", "--log-level", "info", "--log-file", "x.log")
+    assert done.err == ""
+    assert "INFO: digest" in (tmp_path / "x.log").read_text()
+    assert "INFO: digest" in ackclock("run", small_file, "--no-plots", "--log-level", "info").err
+
+
+def test_a_closed_pipe_is_no_error(tmp_path):
+    command = f"{sys.executable} -c 'from ackclock.cli.app import main; main()' schema | head -1"
+    done = subprocess.run(
+        command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_run_and_keeps_a_marked_part(tmp_path, number):
+    process = start(tmp_path, "run", endless(tmp_path), "--no-plots", "--json", "--out", "out")
+    time.sleep(2.5)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert json.loads(out)["finished"] is False
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["stop_reason"] == "interrupted"
+    assert summary["end_s"] > 0
+
+
+def test_a_part_does_not_replace_a_whole(ackclock, small_file, tmp_path, monkeypatch):
+    from ackclock import RunInterrupted
+
+    assert ackclock("run", small_file, "--no-plots", "--out", "out").code == 0
+    whole = (tmp_path / "out" / "summary.json").read_text()
+    run = sys.modules["ackclock"].run
+
+    def interrupted(scenario, progress=None):
+        results = run(scenario)
+        results.summary |= {"finished": False, "stop_reason": "interrupted"}
+        raise RunInterrupted(results)
+
+    monkeypatch.setattr("ackclock.run", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        done = ackclock("run", small_file, "--no-plots", "--out", "out")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done.code == 1
+    assert "out-partial/" in done.out
+    assert (tmp_path / "out" / "summary.json").read_text() == whole
+    assert (tmp_path / "out-partial" / "summary.json").is_file()

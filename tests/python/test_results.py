@@ -1,0 +1,137 @@
+"""Results in memory and on disk."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ackclock import InputError, Results, ResultsError
+
+
+def test_tables_have_units_and_categories(small_results):
+    cwnd = small_results.table("cwnd")
+    assert cwnd.num_rows > 10
+    assert cwnd.schema.field("time_s").metadata[b"unit"] == b"s"
+    assert cwnd.schema.field("time_s").metadata[b"description"]
+    assert pa.types.is_dictionary(cwnd.schema.field("flow").type)
+    assert set(cwnd.column("flow").to_pylist()) == {"F1", "F2"}
+    assert cwnd.schema.metadata[b"producer"].startswith(b"ackclock ")
+    assert cwnd.schema.metadata[b"digest"].decode() == small_results.summary["digest"]
+
+
+def test_tables_agree_with_the_summary(small_results):
+    rows = small_results.table("packets").to_pylist()
+    for name, flow in small_results.summary["flows"].items():
+        sent = [
+            r for r in rows if r["flow"] == name and r["event"] == "sent" and r["kind"] == "data"
+        ]
+        assert len(sent) == flow["segments_sent"]
+        assert sum(r["retransmission"] for r in sent) == flow["retransmissions"]
+    drops = small_results.table("drops")
+    counted = sum(
+        sum(direction["drops"].values())
+        for link in small_results.summary["links"].values()
+        for direction in link.values()
+    )
+    assert drops.num_rows == counted
+
+
+def test_rows_are_in_order_of_time_within_a_flow(small_results):
+    rtt = small_results.table("rtt")
+    flow = np.array(rtt.column("flow").to_pylist())
+    time_s = rtt.column("time_s").to_numpy()
+    for name in ("F1", "F2"):
+        assert np.all(np.diff(time_s[flow == name]) >= 0)
+
+
+def test_an_unknown_table(small_results):
+    with pytest.raises(InputError, match="did you mean 'cwnd'"):
+        small_results.table("cwnds")
+
+
+def test_a_saved_run_reads_back_the_same(small_results, tmp_path):
+    path = small_results.save(tmp_path / "run")
+    assert {p.name for p in path.iterdir()} == {
+        "scenario.yaml",
+        "summary.json",
+        "records",
+        "log.txt",
+    }
+    again = Results.load(path)
+    assert again.summary == small_results.summary
+    assert again.canonical == small_results.canonical
+    assert again.model == small_results.model
+    assert sorted(again.tables) == sorted(small_results.tables)
+    for name in again.tables:
+        ours, theirs = small_results.table(name), again.table(name)
+        assert theirs.schema.equals(ours.schema, check_metadata=True)
+        assert theirs.to_pylist() == ours.to_pylist()
+    text = (path / "scenario.yaml").read_text()
+    assert text.startswith("# tests/small, as run by ackclock ")
+    assert "# Question: Does it run?" in text
+    assert small_results.summary["digest"] in (path / "log.txt").read_text()
+
+
+def test_two_runs_are_the_same_bytes_on_disk(small_results, small_scenario, tmp_path):
+    from ackclock import run
+
+    one = small_results.save(tmp_path / "one")
+    two = run(small_scenario).save(tmp_path / "two")
+    for file in [*(one / "records").iterdir(), one / "scenario.yaml"]:
+        assert (two / file.relative_to(one)).read_bytes() == file.read_bytes()
+
+
+def test_what_is_no_run_directory(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        Results.load(tmp_path / "none")
+    with pytest.raises(InputError, match="not a run directory"):
+        Results.load(tmp_path)
+
+
+def test_a_table_that_was_not_recorded(small_scenario):
+    from ackclock import run
+
+    results = run(small_scenario.set("record", "{cwnd: changes}"))
+    assert results.table("cwnd").num_rows > 0
+    with pytest.raises(InputError, match="was not recorded"):
+        results.table("packets")
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip"])
+def test_a_damaged_table_is_noticed(small_results, tmp_path, damage):
+    path = small_results.save(tmp_path / "run") / "records" / "packets.parquet"
+    raw = bytearray(path.read_bytes())
+    if damage == "cut":
+        raw = raw[: len(raw) // 2]
+    else:
+        raw[len(raw) // 3] ^= 0x10
+    path.write_bytes(raw)
+    with pytest.raises(ResultsError, match=r"packets\.parquet' is damaged"):
+        Results.load(tmp_path / "run").table("packets")
+
+
+def test_a_damaged_summary_is_noticed(small_results, tmp_path):
+    path = small_results.save(tmp_path / "run")
+    (path / "summary.json").write_text((path / "summary.json").read_text()[:100])
+    with pytest.raises(ResultsError, match=r"summary\.json' is damaged"):
+        Results.load(path)
+
+
+def test_the_summary_has_what_was_promised(small_results, tmp_path):
+    summary = json.loads((small_results.save(tmp_path / "r") / "summary.json").read_text())
+    assert {
+        "ackclock", "scenario", "seed", "digest", "finished", "stop_reason", "end_s", "events",
+        "packet_hops", "wall_s", "flows", "links", "fairness_jain", "ties",
+    } <= set(summary)  # fmt: skip
+    assert {
+        "cc", "from", "to", "start_s", "finish_s", "finish_ack_s", "bytes_offered",
+        "bytes_delivered", "goodput_bps", "segments_sent", "retransmissions",
+        "spurious_retransmissions", "timeouts", "fast_retransmits", "segments_dropped", "rtt_s",
+        "cwnd_bytes", "segment_bytes", "packets_offered", "bytes_sent", "duplicates_received",
+        "reordered_received", "base_rtt_s",
+    } <= set(summary["flows"]["F1"])  # fmt: skip
+    assert {
+        "utilization", "bytes_carried", "packets_carried", "drops", "queue_packets",
+        "queue_bytes", "queueing_delay_s",
+    } <= set(summary["links"]["L1"]["forward"])  # fmt: skip

@@ -1,0 +1,62 @@
+"""Running: progress, interruption, repetition."""
+
+from importlib import import_module
+
+import pytest
+from small import document
+
+import ackclock
+from ackclock import RunInterrupted, Scenario, run
+
+
+def test_two_runs_give_the_same(small_scenario, small_results):
+    again = run(small_scenario)
+    assert again.summary["digest"] == small_results.summary["digest"]
+    strip = {"wall_s": None}
+    assert again.summary | strip == small_results.summary | strip
+
+
+def test_recording_changes_nothing_else(small_results):
+    quiet = run(Scenario.from_dict(document() | {"record": "none"}))
+    assert quiet.summary["flows"] == small_results.summary["flows"]
+    assert quiet.summary["links"] == small_results.summary["links"]
+    assert quiet.summary["events"] == small_results.summary["events"]
+
+
+def test_the_canonical_document_runs_to_the_same_digest(small_results):
+    assert run(small_results.scenario).summary["digest"] == small_results.summary["digest"]
+
+
+def test_progress_is_told_and_ends_at_the_end(small_scenario):
+    states = []
+    results = run(small_scenario, states.append)
+    last = states[-1]
+    assert last.events == results.summary["events"]
+    assert last.packet_hops == results.summary["packet_hops"]
+    assert (last.flows_done, last.flows_total) == (2, 2)
+    assert last.stop_s == 20
+    assert 0 <= last.wall_s <= results.summary["wall_s"]
+
+
+def test_an_interrupted_run_keeps_what_there_is(small_scenario):
+    endless = small_scenario.set("flows.*.send", "unlimited").set("stop.at_latest", "100 h")
+
+    def interrupt(state):
+        if state.now_s > 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(RunInterrupted) as caught:
+        run(endless.set("record", "none"), interrupt)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    summary = caught.value.results.summary
+    assert summary["finished"] is False
+    assert summary["stop_reason"] == "interrupted"
+    assert 1 < summary["end_s"] < 360_000
+    assert summary["flows"]["F1"]["bytes_delivered"] > 0
+    assert "interrupted" in caught.value.results.log
+
+
+def test_the_function_wins_over_the_module_of_its_name():
+    import_module("ackclock.run")
+    assert ackclock.run is run
+    assert callable(run)

@@ -1,0 +1,144 @@
+"""Loading, checking and changing scenarios."""
+
+import json
+import time
+
+import pytest
+from small import document
+
+from ackclock import InputError, Scenario, ScenarioError, library
+from ackclock.canonical import to_yaml
+from ackclock.document import Document
+
+
+def test_every_scenario_of_the_package_is_valid_and_named_after_its_file():
+    names = library.names()
+    assert len(names) >= 9
+    for name in names:
+        scenario = Scenario.load(name)
+        assert scenario.name == name
+        assert scenario.canonical["question"]
+        assert scenario.canonical["expectation"]
+
+
+def test_an_unknown_name_shows_the_nearest():
+    with pytest.raises(InputError, match="did you mean 'caltech/test-case-0-fast'"):
+        Scenario.load("caltech/test-case-0-fats")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.yaml", "no such file"),
+        ("../../etc/passwd", "unknown scenario"),
+        (".", "is a folder"),
+        ("", "folder"),
+    ],
+)
+def test_what_is_not_there(tmp_path, monkeypatch, name, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message):
+        Scenario.load(name)
+
+
+def test_overrides_and_seed():
+    scenario = Scenario.load(
+        "caltech/test-case-0-fast", [("flows.F1.tcp.cc", "reno"), ("links.*.delay", "3 ms")], seed=9
+    )
+    assert scenario.model["flows"][0]["tcp"]["cc"]["kind"] == "reno"
+    assert {link["forward"]["delay_ns"] for link in scenario.model["links"]} == {3_000_000}
+    assert scenario.seed == scenario.model["seed"] == 9
+    assert scenario.overrides == [
+        "--set flows.F1.tcp.cc=reno",
+        *["--set links.*.delay=3 ms"] * len(scenario.model["links"]),
+        "--set seed=9",
+    ]
+
+
+def test_set_returns_a_new_scenario():
+    scenario = Scenario.from_dict(document())
+    slower = scenario.set("links.L1.rate", "1 Mbps")
+    assert slower.model["links"][0]["forward"]["rate_bps"] == 1_000_000
+    assert scenario.model["links"][0]["forward"]["rate_bps"] == 10_000_000
+    assert scenario.overrides == []
+    both = slower.set("flows.F1.tcp.cc", {"kind": "fixed", "window": 3})
+    assert both.model["links"][0]["forward"]["rate_bps"] == 1_000_000
+    assert both.model["flows"][0]["tcp"]["cc"] == {"kind": "fixed", "window": 3}
+
+
+def test_from_dict_takes_a_copy():
+    data = document()
+    scenario = Scenario.from_dict(data)
+    data["links"].clear()
+    assert scenario.document["links"]
+
+
+@pytest.mark.parametrize("value", [object(), float("nan"), {1: 2}, 2**70, {"a": {1, 2}}, b"x"])
+def test_from_dict_refuses_what_no_file_could_hold(value):
+    data = document()
+    data["flows"][0]["send"] = value
+    with pytest.raises(ScenarioError, match="flows"):
+        Scenario.from_dict(data)
+
+
+def test_the_canonical_document_means_the_same_and_is_its_own():
+    for name in library.names():
+        scenario = Scenario.load(name)
+        again = Scenario(Document.parse(to_yaml(scenario.canonical)))
+        assert again.model == scenario.model
+        assert again.canonical == scenario.canonical
+
+
+BAD = """\
+name: bad
+hosts: [A, B, C]
+links:
+  - {id: L1, between: [A, B], rate: 10, delay: 5 ms}
+  - {id: L1, between: [A, X], rate: 10 Mbps, delay: -5 ms}
+  - {id: L3, between: [A, B], rat: 10 Mbps, rate: 10 Mbps, delay: 5 ms}
+flows:
+  - {id: F1, from: A, to: B, tcp: {cc: renno}}
+stop: {when: flows-complete, at_latest: 20 s}
+"""
+
+
+def test_all_errors_of_a_file_at_once_each_with_its_place(tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_text(BAD)
+    started = time.perf_counter()
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load(path)
+    assert time.perf_counter() - started < 1
+    places = {(p.file, p.line, p.column): p for p in caught.value.problems}
+    assert (str(path), 4, 37) in places  # a rate without unit
+    assert (str(path), 5, 10) in places  # a second L1
+    assert (str(path), 5, 28) in places  # between a host and nothing
+    assert (str(path), 5, 53) in places  # a delay below zero
+    assert (str(path), 6, 31) in places  # an unknown key
+    assert (str(path), 8, 41) in places  # an unknown word
+    unknown_key = places[str(path), 6, 31]
+    assert "rate" in f"{unknown_key.hint} {unknown_key.allowed}"
+    assert places[str(path), 4, 37].value == 10
+    assert "reno" in f"{places[str(path), 8, 41].hint} {places[str(path), 8, 41].allowed}"
+
+
+def test_the_error_of_a_set_value_names_the_option():
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load("caltech/test-case-0-fast", [("flows.F1.tcp.cc.alpha", "lots")])
+    (problem,) = caught.value.problems
+    assert problem.file == "--set flows.F1.tcp.cc.alpha=lots"
+
+
+def test_the_schema_accepts_every_scenario_of_the_package():
+    jsonschema = pytest.importorskip("jsonschema")
+    from ackclock import _core
+
+    schema = json.loads(_core.schema())
+    validator = jsonschema.validators.validator_for(schema)
+    validator.check_schema(schema)
+    assert "draft-07" in schema["$schema"]
+    for name in library.names():
+        raw = Document.read(library.find(name)).data
+        assert list(validator(schema).iter_errors(raw)) == []
+        assert list(validator(schema).iter_errors(Scenario.load(name).canonical)) == []
+    assert list(validator(schema).iter_errors(document() | {"flow": []}))
