@@ -15,6 +15,10 @@
 //! event at the end of each transmission, for orders of simultaneous events in which the moment of
 //! scheduling counts; by default both give identical results.
 //!
+//! **Walked.** Where all packets that leave a channel go on to channels that nobody else feeds, not even
+//! the arrival needs an event: the packet enters the next channel at once, with the time at which it will
+//! get there. The ring then holds only what waits.
+//!
 //! At one moment, departures come before arrivals: a packet that arrives just when another one starts
 //! to be transmitted finds its place free.
 
@@ -30,6 +34,8 @@ use std::collections::VecDeque;
 pub enum Service {
     /// Departures are computed when packets enter.
     Fused,
+    /// The same, and packets go on to the next channel at once.
+    Walked,
     /// An event ends each transmission.
     Events,
 }
@@ -39,8 +45,8 @@ pub enum Service {
 pub enum Offer {
     /// The queue was full.
     Dropped,
-    /// Its departure is settled.
-    Scheduled,
+    /// When it reaches the far end is settled.
+    Scheduled(Time),
     /// Served by events: it waits.
     Waiting,
     /// Served by events: its transmission has begun.
@@ -54,19 +60,18 @@ struct Entry {
     packet: Packet,
 }
 
-/// What a channel counted. All of it is by the present moment only after [`Channel::close`].
+/// What a channel counted. By the present moment only after [`Channel::close`].
 #[derive(Debug, Clone, Default)]
 pub struct ChannelStats {
     /// Packets transmitted.
     pub packets: u64,
     /// Bytes transmitted.
     pub bytes: u64,
-    /// Nanoseconds of transmission.
-    pub busy_ns: u64,
+    /// Nanoseconds that the transmission going on at the end has taken; the others took their bytes
+    /// over the rate.
+    pub unfinished_ns: u64,
     /// Packets dropped because the queue was full.
     pub drops: u64,
-    /// Packets that entered.
-    pub accepted: u64,
     /// Sum of waiting times, packets times nanoseconds: the integral of the queue length.
     pub wait_ns: u128,
     /// The same in bytes times nanoseconds.
@@ -89,33 +94,38 @@ struct Waits {
 }
 
 /// A transmitter with its queue and its wire.
+///
+/// What every packet touches comes first and fits two cache lines.
 #[derive(Debug, Clone)]
+#[repr(C, align(64))]
 pub struct Channel {
-    serial: Serial,
-    delay: Time,
-    /// End of the last transmission, whole nanoseconds; the rest is `carry`.
-    free_at: Time,
-    carry: u64,
     ring: Vec<Entry>,
     head: u32,
     waiting: u32,
     tail: u32,
-    /// End of transmission of the packet before the first waiting one: when that one starts.
-    next_start: Time,
-    waiting_bytes: u64,
-    waiting_data: u32,
-    queue: Queue,
     service: Service,
     /// An entry for the next arrival is in the event queue.
     armed: bool,
     /// Served by events: a transmission is going on.
     busy: bool,
-    /// Served by events: numbers of the arrivals of packets on the wire, for orders that need them.
-    numbers: VecDeque<u64>,
+    /// End of the last transmission, whole nanoseconds; the rest is `carry`.
+    free_at: Time,
+    carry: u64,
+    serial: Serial,
+    delay: Time,
+    /// End of transmission of the packet before the first waiting one: when that one starts.
+    next_start: Time,
+    queue: Queue,
     waits: Option<Box<Waits>>,
+    stats: ChannelStats,
+    waiting_bytes: u64,
+    waiting_data: u32,
     link: i32,
     direction: i32,
-    stats: ChannelStats,
+    /// Walked: packets that reach the far end after the end of the run.
+    late: u32,
+    /// Served by events: numbers of the arrivals of packets on the wire, for orders that need them.
+    numbers: VecDeque<u64>,
 }
 
 impl Channel {
@@ -130,27 +140,44 @@ impl Channel {
     ) -> Self {
         let blank = Packet::new(Kind::Data, Packet::NO_FLOW, 0);
         Self {
-            serial: Serial::new(rate_bps),
-            delay,
-            free_at: Time::ZERO,
-            carry: 0,
-            ring: vec![Entry { departure: Time::ZERO, packet: blank }; 8],
+            ring: vec![Entry { departure: Time::ZERO, packet: blank }; 4],
             head: 0,
             waiting: 0,
             tail: 0,
-            next_start: Time::ZERO,
-            waiting_bytes: 0,
-            waiting_data: 0,
-            queue,
             service,
             armed: false,
             busy: false,
-            numbers: VecDeque::new(),
+            free_at: Time::ZERO,
+            carry: 0,
+            serial: Serial::new(rate_bps),
+            delay,
+            next_start: Time::ZERO,
+            queue,
             waits: None,
+            stats: ChannelStats::default(),
+            waiting_bytes: 0,
+            waiting_data: 0,
             link,
             direction,
-            stats: ChannelStats::default(),
+            late: 0,
+            numbers: VecDeque::new(),
         }
+    }
+
+    /// Lets packets go on to the next channel at once; the channel must be empty.
+    pub fn walk(&mut self) {
+        debug_assert!(self.service == Service::Fused && self.tail == 0);
+        self.service = Service::Walked;
+    }
+
+    /// Walked: a packet will not reach the far end before the end of the run.
+    pub fn on_late(&mut self) {
+        self.late += 1;
+    }
+
+    /// Nanoseconds of transmission; exact after [`Channel::close`].
+    pub fn busy_ns(&self) -> f64 {
+        self.serial.exact_ns(self.stats.bytes) + self.stats.unfinished_ns as f64
     }
 
     /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].
@@ -180,12 +207,10 @@ impl Channel {
 
     /// Packets in the queue and on the wire.
     pub fn held(&self) -> u32 {
-        self.tail.wrapping_sub(self.head)
-    }
-
-    /// Packets in the queue and on the wire, in order.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        (0..self.held()).map(|i| &self.entry(self.head.wrapping_add(i)).packet)
+        match self.service {
+            Service::Walked => self.late,
+            _ => self.tail.wrapping_sub(self.head),
+        }
     }
 
     #[inline]
@@ -199,9 +224,9 @@ impl Channel {
         &mut self.ring[index as usize & mask]
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, entry: Entry) {
-        if self.held() as usize == self.ring.len() {
+        if self.tail.wrapping_sub(self.head) as usize == self.ring.len() {
             self.grow();
         }
         *self.entry_mut(self.tail) = entry;
@@ -220,13 +245,17 @@ impl Channel {
     }
 
     /// Brings the queue up to date: packets whose transmission has started are no longer waiting.
-    #[inline]
+    #[inline(always)]
     fn settle<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
         while self.waiting != self.tail && self.next_start <= now {
             let start = self.next_start;
             let Entry { departure, packet } = *self.entry(self.waiting);
             self.next_start = departure;
             self.leave_queue(start, &packet, recorder);
+        }
+        if self.service == Service::Walked {
+            // Nothing is needed of the packets before the one in transmission.
+            self.head = self.waiting.wrapping_sub(1);
         }
     }
 
@@ -265,11 +294,11 @@ impl Channel {
     }
 
     /// Whether the queue takes this packet now.
-    #[inline]
+    #[inline(always)]
     fn admits(&self, now: Time, packet: &Packet) -> bool {
         let serving = match self.service {
-            Service::Fused => self.next_start > now,
             Service::Events => self.busy,
+            _ => self.next_start > now,
         };
         let occupancy = Occupancy {
             packets: self.tail.wrapping_sub(self.waiting),
@@ -280,7 +309,7 @@ impl Channel {
     }
 
     /// A packet arrives at the queue. `exempt` packets are always taken.
-    #[inline]
+    #[inline(always)]
     pub fn offer<R: Recorder>(
         &mut self,
         now: Time,
@@ -288,38 +317,35 @@ impl Channel {
         exempt: bool,
         recorder: &mut R,
     ) -> Offer {
-        if self.service == Service::Fused {
+        if self.service != Service::Events {
             self.settle(now, recorder);
         }
         if !exempt && !self.admits(now, &packet) {
             self.stats.drops += 1;
             return Offer::Dropped;
         }
-        self.stats.accepted += 1;
         match self.service {
-            Service::Fused => {
-                self.enter_fused(now, packet, recorder);
-                Offer::Scheduled
-            }
             Service::Events => self.enter(now, packet, recorder),
+            _ => Offer::Scheduled(self.enter_fused(now, packet, recorder)),
         }
     }
 
-    #[inline]
-    fn enter_fused<R: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut R) {
-        if self.free_at <= now {
-            let departure = self.transmit(now, 0, now, &packet);
-            self.push(Entry { departure, packet });
+    #[inline(always)]
+    fn enter_fused<R: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut R) -> Time {
+        let idle = self.free_at <= now;
+        let (start, carry) = if idle { (now, 0) } else { (self.free_at, self.carry) };
+        let departure = self.transmit(start, carry, now, &packet);
+        self.push(Entry { departure, packet });
+        if idle {
             self.waiting = self.tail;
             self.next_start = departure;
             if R::ON {
                 self.record_transmission(now, &packet, recorder);
             }
         } else {
-            let departure = self.transmit(self.free_at, self.carry, now, &packet);
-            self.push(Entry { departure, packet });
             self.join_queue(now, &packet, recorder);
         }
+        departure + self.delay
     }
 
     #[inline]
@@ -335,17 +361,16 @@ impl Channel {
     }
 
     /// Counts a transmission from `start` of a packet that entered at `entered`; answers its end.
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, start: Time, carry: u64, entered: Time, packet: &Packet) -> Time {
         let (span, carry) = self.serial.time(packet.size, carry);
         let departure = start + Time::from_ns(span);
         self.free_at = departure;
         self.carry = carry;
-        let wait = start - entered;
         let stats = &mut self.stats;
         stats.packets += 1;
         stats.bytes += u64::from(packet.size);
-        stats.busy_ns += span;
+        let wait = start - entered;
         if wait > Time::ZERO {
             stats.wait_ns += u128::from(wait.as_ns());
             stats.wait_byte_ns += u128::from(wait.as_ns()) * u128::from(packet.size);
@@ -409,14 +434,10 @@ impl Channel {
         self.numbers.push_back(number);
     }
 
-    /// If the next arrival has to be scheduled, when; from now on it counts as scheduled.
+    /// Whether the next arrival has to be scheduled; from now on it counts as scheduled.
     #[inline]
-    pub fn arm(&mut self) -> Option<Time> {
-        if self.armed {
-            return None;
-        }
-        self.armed = true;
-        Some(self.entry(self.head).departure + self.delay)
+    pub fn arm(&mut self) -> bool {
+        !std::mem::replace(&mut self.armed, true)
     }
 
     /// The packet that reaches the far end now.
@@ -433,10 +454,8 @@ impl Channel {
     /// When the next packet on the wire arrives, and the number of that event.
     #[inline]
     pub fn next_arrival(&mut self) -> Option<(Time, u64)> {
-        let end = match self.service {
-            Service::Fused => self.tail,
-            Service::Events => self.waiting,
-        };
+        debug_assert!(self.service != Service::Walked);
+        let end = if self.service == Service::Events { self.waiting } else { self.tail };
         if self.head == end {
             self.armed = false;
             return None;
@@ -445,12 +464,7 @@ impl Channel {
         Some((self.entry(self.head).departure + self.delay, number))
     }
 
-    /// Number of the arrival that [`Channel::arm`] asks to schedule.
-    pub fn take_number(&mut self) -> u64 {
-        self.numbers.pop_front().unwrap_or(0)
-    }
-
-    /// How channels are served.
+    /// How the channel is served.
     #[inline]
     pub fn service(&self) -> Service {
         self.service
@@ -473,42 +487,40 @@ impl Channel {
 
     /// Ends the run: counts only what has happened until now.
     pub fn close<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
-        if self.service == Service::Fused {
+        if self.service != Service::Events {
             self.settle(now, recorder);
         }
-        // Transmissions that are not over, and waits that are not.
-        let mut start = self.next_start;
-        let mut carry = self.carry;
-        let mut index = self.waiting;
-        if self.waiting != self.head && self.next_start > now {
+        if self.next_start > now {
+            // The transmission going on.
             let packet = self.entry(self.waiting.wrapping_sub(1)).packet;
+            let (span, _) = self.serial.time(packet.size, 0);
             self.stats.packets -= 1;
             self.stats.bytes -= u64::from(packet.size);
-            self.stats.busy_ns -= (self.next_start - now).as_ns();
+            let rest = (self.next_start - now).as_ns();
+            self.stats.unfinished_ns = span.saturating_sub(rest);
         }
+        // Waits that are not over.
+        let (mut start, mut carry) = (self.next_start, self.carry);
+        let mut index = self.waiting;
         while index != self.tail {
             let Entry { departure, packet } = *self.entry(index);
             let size = u128::from(packet.size);
-            match self.service {
-                Service::Fused => {
-                    let rest = u128::from((start - now).as_ns());
-                    self.stats.wait_ns -= rest;
-                    self.stats.wait_byte_ns -= rest * size;
-                    self.stats.packets -= 1;
-                    self.stats.bytes -= u64::from(packet.size);
-                    self.stats.busy_ns -= (departure - start).as_ns();
-                    start = departure;
-                }
-                Service::Events => {
-                    let waited = u128::from((now - departure).as_ns());
-                    self.stats.wait_ns += waited;
-                    self.stats.wait_byte_ns += waited * size;
-                    // The longest wait is that of all packets that entered, as in a fused channel.
-                    self.stats.wait_max = self.stats.wait_max.max(start - departure);
-                    let (span, rest) = self.serial.time(packet.size, carry);
-                    start += Time::from_ns(span);
-                    carry = rest;
-                }
+            if self.service == Service::Events {
+                let waited = u128::from((now - departure).as_ns());
+                self.stats.wait_ns += waited;
+                self.stats.wait_byte_ns += waited * size;
+                // The longest wait is that of all packets that entered, as in a fused channel.
+                self.stats.wait_max = self.stats.wait_max.max(start - departure);
+                let (span, rest) = self.serial.time(packet.size, carry);
+                start += Time::from_ns(span);
+                carry = rest;
+            } else {
+                let rest = u128::from((start - now).as_ns());
+                self.stats.wait_ns -= rest;
+                self.stats.wait_byte_ns -= rest * size;
+                self.stats.packets -= 1;
+                self.stats.bytes -= u64::from(packet.size);
+                start = departure;
             }
             index = index.wrapping_add(1);
         }

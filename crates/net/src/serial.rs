@@ -9,6 +9,8 @@
 pub struct Serial {
     numerator: u64,
     denominator: u64,
+    /// floor((2^64 - 1) / denominator), to divide by multiplying.
+    reciprocal: u64,
 }
 
 impl Serial {
@@ -16,7 +18,8 @@ impl Serial {
     pub fn new(rate_bps: u64) -> Self {
         const NS_BITS: u64 = 8_000_000_000;
         let divisor = gcd(NS_BITS, rate_bps);
-        Self { numerator: NS_BITS / divisor, denominator: rate_bps / divisor }
+        let denominator = rate_bps / divisor;
+        Self { numerator: NS_BITS / divisor, denominator, reciprocal: u64::MAX / denominator }
     }
 
     /// Whole nanoseconds for `bytes`, and what is to be carried over; `carry` comes from the
@@ -24,11 +27,19 @@ impl Serial {
     #[inline]
     pub fn time(&self, bytes: u16, carry: u64) -> (u64, u64) {
         let total = u64::from(bytes) * self.numerator + carry;
-        if self.denominator == 1 {
-            (total, 0)
+        // The estimate is the quotient or one less: total and denominator are below 2^50.
+        let estimate = ((u128::from(total) * u128::from(self.reciprocal)) >> 64) as u64;
+        let rest = total - estimate * self.denominator;
+        if rest >= self.denominator {
+            (estimate + 1, rest - self.denominator)
         } else {
-            (total / self.denominator, total % self.denominator)
+            (estimate, rest)
         }
+    }
+
+    /// Nanoseconds for many bytes, as a real number.
+    pub fn exact_ns(&self, bytes: u64) -> f64 {
+        bytes as f64 * self.numerator as f64 / self.denominator as f64
     }
 }
 
@@ -51,7 +62,7 @@ mod tests {
 
     #[test]
     fn the_long_run_is_exact_for_any_rate() {
-        for rate in [1, 3, 7, 9_999_991, 10_485_760, 13_107_200, 999_999_999_989] {
+        for rate in [1, 2, 3, 7, 9_999_991, 10_485_760, 13_107_200, 999_999_999_989] {
             let serial = Serial::new(rate);
             let (mut sum, mut carry, mut bytes) = (0u64, 0, 0u128);
             for i in 0..1000u16 {

@@ -36,6 +36,8 @@ pub struct Network {
     pub burst_order: Option<Stream>,
     /// End when all flows are complete.
     pub stop_when_complete: bool,
+    /// End at this time in any case.
+    pub end: Time,
 }
 
 /// What is counted over the whole network.
@@ -63,10 +65,17 @@ pub struct World<Q, R> {
     counters: Counters,
     /// Flows that are not complete.
     active: usize,
+    /// All flows are complete, and the run ends there.
+    stopped: bool,
     /// First entity of arrivals, of routers, of flows. Ends of transmissions come first.
     arrivals: u32,
     routers: u32,
     flows: u32,
+    /// Routing is dynamic; routers' packets are always taken.
+    dynamic: bool,
+    exempt: bool,
+    /// Latest moment to which a packet was walked.
+    ahead: Time,
     /// Room for messages and bursts, kept between events.
     messages: Vec<Message>,
     burst: Vec<Segment>,
@@ -93,6 +102,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             queue,
             recorder,
             active: net.flows.len(),
+            stopped: net.stop_when_complete && net.flows.is_empty(),
+            dynamic: net.distance_vector.is_some(),
+            exempt: net.distance_vector.as_ref().is_some_and(DistanceVector::is_exempt),
+            ahead: Time::ZERO,
             net,
             counters: Counters::default(),
             arrivals: channels,
@@ -125,14 +138,17 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// Whether the scenario ends here because all flows are complete.
     pub fn is_complete(&self) -> bool {
-        self.net.stop_when_complete && self.active == 0
+        self.stopped
     }
 
-    /// Runs until `end`, until the scenario is complete, or for at most `budget` events. True if there
-    /// is nothing more to do before `end`.
-    pub fn run(&mut self, end: Time, budget: u64) -> bool {
+    /// Runs until the end of the scenario, or for at most `budget` events. True if the end is reached.
+    pub fn run(&mut self, budget: u64) -> bool {
+        self.run_until(self.net.end, budget)
+    }
+
+    fn run_until(&mut self, end: Time, budget: u64) -> bool {
         for _ in 0..budget {
-            if self.is_complete() {
+            if self.stopped {
                 return true;
             }
             let Some((time, entity)) = self.queue.peek() else {
@@ -155,8 +171,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         false
     }
 
-    /// Ends the run: the counters of all links are brought to the present moment.
+    /// Ends the run wherever it is: the counters of all links are brought to the present moment, or to
+    /// the latest one to which a packet was walked.
     pub fn close(&mut self) {
+        if self.ahead > self.now {
+            self.run_until(self.ahead, u64::MAX);
+        }
         for channel in &mut self.net.channels {
             channel.close(self.now, &mut self.recorder);
         }
@@ -200,7 +220,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             for value in [
                 stats.packets,
                 stats.bytes,
-                stats.busy_ns,
+                stats.unfinished_ns,
                 stats.drops,
                 stats.wait_ns as u64,
                 u64::from(stats.packets_max),
@@ -242,8 +262,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let number = self.queue.number();
         let channel = &mut self.net.channels[index as usize];
         channel.push_number(number);
-        if let Some(time) = channel.arm() {
-            let number = channel.take_number();
+        if channel.arm() {
+            let (time, number) = channel.next_arrival().expect("a packet is on the wire");
             self.queue.push(time, number, self.arrivals + index);
         }
     }
@@ -259,13 +279,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// A packet has come to the end of a channel.
     #[inline]
     fn forward(&mut self, index: u32, mut packet: Packet) {
-        if self.net.distance_vector.is_some() {
+        if self.dynamic {
             self.forward_dynamic(index, packet);
             return;
         }
         packet.hop += 1;
-        let row = (packet.flow as usize) << self.net.row_bits;
-        let way = self.net.routes[row + packet.hop as usize];
+        let way = self.next_way(&packet);
         if way == DELIVER {
             self.receive(packet);
         } else {
@@ -300,43 +319,75 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         match protocol.way(router, host) {
             NO_ROUTE => {
                 self.counters.dropped_no_route += 1;
-                self.drop_packet(&packet, -1, -1, drop_reason::NO_ROUTE);
+                self.drop_packet(self.now, &packet, -1, -1, drop_reason::NO_ROUTE);
             }
             way => self.offer(way, packet),
         }
     }
 
-    /// Puts a packet on a channel.
+    /// Puts a packet on a channel now.
     #[inline]
-    fn offer(&mut self, way: u32, mut packet: Packet) {
-        let index = way >> 1;
-        packet.set_reverse(way & 1 == 1);
-        let exempt = packet.kind() == Kind::Router
-            && self.net.distance_vector.as_ref().is_some_and(DistanceVector::is_exempt);
-        let channel = &mut self.net.channels[index as usize];
-        match channel.offer(self.now, packet, exempt, &mut self.recorder) {
-            Offer::Scheduled => {
-                if let Some(time) = channel.arm() {
-                    self.queue.push(time, 0, self.arrivals + index);
+    fn offer(&mut self, way: u32, packet: Packet) {
+        self.offer_at(self.now, way, packet);
+    }
+
+    /// Puts a packet on a channel at `time`, and walks it on as far as channels allow.
+    fn offer_at(&mut self, mut time: Time, mut way: u32, mut packet: Packet) {
+        loop {
+            let index = way >> 1;
+            packet.set_reverse(way & 1 == 1);
+            let exempt = packet.kind() == Kind::Router && self.exempt;
+            let channel = &mut self.net.channels[index as usize];
+            match channel.offer(time, packet, exempt, &mut self.recorder) {
+                Offer::Scheduled(arrival) => {
+                    if channel.service() == Service::Walked {
+                        if arrival > self.net.end {
+                            channel.on_late();
+                            return;
+                        }
+                        self.ahead = self.ahead.max(arrival);
+                        packet.hop += 1;
+                        way = self.next_way(&packet);
+                        time = arrival;
+                        continue;
+                    }
+                    if channel.arm() {
+                        self.queue.push(arrival, 0, self.arrivals + index);
+                    }
+                }
+                Offer::Started => {
+                    self.schedule_arrival(index);
+                    let number = self.queue.number();
+                    let free_at = self.net.channels[index as usize].free_at();
+                    self.queue.push(free_at, number, index);
+                }
+                Offer::Waiting => {}
+                Offer::Dropped => {
+                    let (link, direction) = (channel.link(), channel.direction());
+                    self.counters.dropped_full += 1;
+                    self.drop_packet(time, &packet, link, direction, drop_reason::QUEUE_FULL);
                 }
             }
-            Offer::Started => {
-                self.schedule_arrival(index);
-                let number = self.queue.number();
-                let free_at = self.net.channels[index as usize].free_at();
-                self.queue.push(free_at, number, index);
-            }
-            Offer::Waiting => {}
-            Offer::Dropped => {
-                let (link, direction) = (channel.link(), channel.direction());
-                self.counters.dropped_full += 1;
-                self.drop_packet(&packet, link, direction, drop_reason::QUEUE_FULL);
-            }
+            return;
         }
     }
 
+    /// The next way on a static route.
+    #[inline]
+    fn next_way(&self, packet: &Packet) -> u32 {
+        let row = (packet.flow as usize) << self.net.row_bits;
+        self.net.routes[row + packet.hop as usize]
+    }
+
     #[cold]
-    fn drop_packet(&mut self, packet: &Packet, link: i32, direction: i32, reason: i32) {
+    fn drop_packet(
+        &mut self,
+        time: Time,
+        packet: &Packet,
+        link: i32,
+        direction: i32,
+        reason: i32,
+    ) {
         match packet.kind() {
             Kind::Data => self.net.flows[packet.flow as usize].dropped += 1,
             Kind::Ack => {}
@@ -347,7 +398,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         if R::ON {
             self.recorder.drop(DropRow {
-                time: self.now,
+                time,
                 link,
                 direction,
                 flow: packet.flow_code(),
@@ -454,6 +505,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
     }
 
+    fn complete_flow(&mut self) {
+        self.active -= 1;
+        self.stopped = self.net.stop_when_complete && self.active == 0;
+    }
+
     /// A host sends a packet.
     #[inline]
     fn send(&mut self, mut packet: Packet) {
@@ -486,7 +542,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         if tcp.sender.is_finished() && tcp.finish_ack.is_none() {
             tcp.finish_ack = Some(now);
-            self.active -= 1;
+            self.complete_flow();
             self.record_event(packet.flow, flow_event::FINISH_ACK, packet.seq);
         }
         self.transmit(packet.flow);
@@ -600,10 +656,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if let Some(remaining) = &mut udp.remaining {
             size = u64::from(size).min(*remaining) as u16;
             *remaining -= u64::from(size);
-            if *remaining == 0 {
-                udp.next = Time::NEVER;
-                self.active -= 1;
-            }
+        }
+        let complete = udp.is_finished();
+        if complete {
+            udp.next = Time::NEVER;
         }
         let mut packet = Packet::new(Kind::Data, index, size);
         packet.stamp = self.now;
@@ -611,6 +667,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         udp.sent += 1;
         udp.bytes_sent += u64::from(size);
         self.send(packet);
+        if complete {
+            self.complete_flow();
+        }
     }
 }
 

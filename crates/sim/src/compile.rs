@@ -23,11 +23,13 @@ pub struct Shortcuts {
     pub fused: bool,
     /// Event keys are packed into 64 bits.
     pub packed: bool,
+    /// Packets go on at once through channels that one channel alone feeds.
+    pub walked: bool,
 }
 
 impl Default for Shortcuts {
     fn default() -> Self {
-        Self { fused: true, packed: true }
+        Self { fused: true, packed: true, walked: true }
     }
 }
 
@@ -57,6 +59,14 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         None => Routes::shortest(scenario, &graph),
         Some(_) => Routes::first_hops(scenario, &graph),
     };
+    // Walking runs ahead of time, so the end must be known.
+    if shortcuts.walked && service == Service::Fused && !scenario.stop.flows_complete {
+        for (channel, walks) in channels.iter_mut().zip(routes.walkable(ends.len())) {
+            if walks {
+                channel.walk();
+            }
+        }
+    }
     let flows = scenario.flows.iter().zip(&routes.first).map(|(flow, first)| {
         let endpoint = match &flow.transport {
             Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp)),
@@ -80,6 +90,7 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         routers: scenario.routers.len(),
         burst_order,
         stop_when_complete: scenario.stop.flows_complete,
+        end: scenario.stop.at_latest,
     }
 }
 
@@ -183,6 +194,44 @@ impl Routes {
         }
         let first = ways.iter().map(|[data, acks]| [data[0], acks[0]]).collect();
         Self { rows, row_bits, first }
+    }
+
+    /// Which of the channels can be walked: all packets that leave them go on to channels that no other
+    /// channel and no host feeds.
+    fn walkable(&self, channels: usize) -> Vec<bool> {
+        /// What feeds a channel.
+        #[derive(Clone, Copy, PartialEq)]
+        enum Feeder {
+            Nobody,
+            One(u32),
+            Several,
+        }
+        if self.rows.is_empty() {
+            return vec![false; channels];
+        }
+        let mut feeders = vec![Feeder::Nobody; channels];
+        let half = 1 << (self.row_bits - 1);
+        for path in self.rows.chunks_exact(half) {
+            feeders[(path[0] >> 1) as usize] = Feeder::Several;
+            for step in path.windows(2).take_while(|step| step[1] != DELIVER) {
+                let from = Feeder::One(step[0] >> 1);
+                let feeder = &mut feeders[(step[1] >> 1) as usize];
+                if *feeder == Feeder::Nobody {
+                    *feeder = from;
+                } else if *feeder != from {
+                    *feeder = Feeder::Several;
+                }
+            }
+        }
+        let mut walkable = vec![true; channels];
+        for path in self.rows.chunks_exact(half) {
+            for step in path.windows(2).take_while(|step| step[0] != DELIVER) {
+                let goes_on = step[1] != DELIVER
+                    && feeders[(step[1] >> 1) as usize] == Feeder::One(step[0] >> 1);
+                walkable[(step[0] >> 1) as usize] &= goes_on;
+            }
+        }
+        walkable
     }
 
     /// With dynamic routing only the hosts' own links are known beforehand.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// A world of any kind of queue and recorder.
 trait AnyWorld: Send {
-    fn run(&mut self, end: Time, budget: u64) -> bool;
+    fn run(&mut self, budget: u64) -> bool;
     fn now(&self) -> Time;
     fn counters(&self) -> Counters;
     fn active_flows(&self) -> usize;
@@ -40,8 +40,8 @@ impl Recording for Columns {
 }
 
 impl<Q: EventQueue + Send, R: Recording> AnyWorld for World<Q, R> {
-    fn run(&mut self, end: Time, budget: u64) -> bool {
-        World::run(self, end, budget)
+    fn run(&mut self, budget: u64) -> bool {
+        World::run(self, budget)
     }
 
     fn now(&self) -> Time {
@@ -107,7 +107,7 @@ impl Simulation {
     /// Runs at most `budget` events. True if the run is over.
     pub fn advance(&mut self, budget: u64) -> bool {
         if !self.done {
-            self.done = self.world.run(self.scenario.stop.at_latest, budget);
+            self.done = self.world.run(budget);
         }
         self.done
     }

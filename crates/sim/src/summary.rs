@@ -183,7 +183,7 @@ fn link_summary(channel: &Channel, end: Time) -> Value {
     let mean_wait =
         if stats.packets > 0 { stats.wait_ns as f64 / stats.packets as f64 / 1e9 } else { 0.0 };
     json!({
-        "utilization": over_time(u128::from(stats.busy_ns)),
+        "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
         "drops": { "queue-full": stats.drops },

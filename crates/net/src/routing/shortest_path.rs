@@ -3,7 +3,7 @@
 //! Source: E. W. Dijkstra, "A note on two problems in connexion with graphs", 1959. One search per
 //! router that a destination is attached to, over routers only.
 
-use super::graph::{Graph, Node};
+use super::graph::{Attachment, Graph, Node};
 use ackclock_units::param::Entry;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -23,14 +23,40 @@ type Distance = (u64, u32);
 #[derive(Debug)]
 pub struct ShortestPaths<'a> {
     graph: &'a Graph,
-    /// Distances of all routers to a router.
-    searches: BTreeMap<u32, Vec<Option<Distance>>>,
+    /// Ways between routers only, by router.
+    between: Vec<Vec<Attachment>>,
+    /// Routers with a way into a router, and its delay in ns.
+    into: Vec<Vec<(u32, u64)>>,
+    /// Shortest way from a router to a host on one of its links.
+    last: BTreeMap<(u32, u32), Attachment>,
+    /// Distances to a router from all routers that reach it.
+    searches: BTreeMap<u32, BTreeMap<u32, Distance>>,
 }
 
 impl<'a> ShortestPaths<'a> {
     /// A finder on this graph.
-    pub const fn new(graph: &'a Graph) -> Self {
-        Self { graph, searches: BTreeMap::new() }
+    pub fn new(graph: &'a Graph) -> Self {
+        let routers = graph.routers.len();
+        let mut between = vec![Vec::new(); routers];
+        let mut into = vec![Vec::new(); routers];
+        let mut last: BTreeMap<(u32, u32), Attachment> = BTreeMap::new();
+        for (from, ways) in graph.routers.iter().enumerate() {
+            for way in ways {
+                match way.to {
+                    Node::Router(router) => {
+                        between[from].push(*way);
+                        into[router as usize].push((from as u32, way.delay.as_ns()));
+                    }
+                    Node::Host(host) => {
+                        let best = last.entry((from as u32, host)).or_insert(*way);
+                        if way.delay < best.delay {
+                            *best = *way;
+                        }
+                    }
+                }
+            }
+        }
+        Self { graph, between, into, last, searches: BTreeMap::new() }
     }
 
     /// The ways from one host to another (channels and directions, see [`Attachment::code`]), or
@@ -38,30 +64,25 @@ impl<'a> ShortestPaths<'a> {
     ///
     /// Each step takes the first link in file order among those on a least path.
     pub fn path(&mut self, from: u32, to: u32) -> Option<Vec<u32>> {
-        // The ways into the destination: routers next to it.
-        let graph = self.graph;
+        // The doors of the destination: routers next to it, and their last step.
         let mut doors: Vec<(u32, Distance)> = Vec::new();
-        for back in &graph.hosts[to as usize] {
-            if let Node::Router(router) = back.to {
-                let into = graph.routers[router as usize]
-                    .iter()
-                    .filter(|out| out.to == Node::Host(to))
-                    .map(|out| (out.delay.as_ns(), 1))
-                    .min();
-                if let Some(distance) = into {
-                    self.search(router);
-                    doors.push((router, distance));
-                }
+        for back in &self.graph.hosts[to as usize] {
+            if let Node::Router(router) = back.to
+                && let Some(way) = self.last.get(&(router, to))
+            {
+                doors.push((router, (way.delay.as_ns(), 1)));
             }
         }
-        let searches = &self.searches;
+        for (router, _) in &doors {
+            self.search(*router);
+        }
         let distance = |node: Node| -> Option<Distance> {
             match node {
                 Node::Host(host) => (host == to).then_some((0, 0)),
                 Node::Router(router) => doors
                     .iter()
-                    .filter_map(|&(door, last)| {
-                        let way = searches[&door][router as usize]?;
+                    .filter_map(|(door, last)| {
+                        let way = self.searches[door].get(&router)?;
                         Some((way.0 + last.0, way.1 + last.1))
                     })
                     .min(),
@@ -70,12 +91,15 @@ impl<'a> ShortestPaths<'a> {
         let mut path = Vec::new();
         let mut node = Node::Host(from);
         while node != Node::Host(to) {
-            let ways = match node {
-                Node::Host(host) => &graph.hosts[host as usize],
-                Node::Router(router) => &graph.routers[router as usize],
+            let (ways, last) = match node {
+                Node::Host(host) => (&self.graph.hosts[host as usize], None),
+                Node::Router(router) => {
+                    (&self.between[router as usize], self.last.get(&(router, to)))
+                }
             };
-            let step = ways
-                .iter()
+            let step = last
+                .into_iter()
+                .chain(ways)
                 .filter_map(|way| {
                     let rest = distance(way.to)?;
                     Some(((rest.0 + way.delay.as_ns(), rest.1 + 1), way))
@@ -91,25 +115,15 @@ impl<'a> ShortestPaths<'a> {
         if self.searches.contains_key(&target) {
             return;
         }
-        let routers = &self.graph.routers;
-        // Ways into each router, so that the search runs backwards from the target.
-        let mut into: Vec<Vec<(u32, u64)>> = vec![Vec::new(); routers.len()];
-        for (from, ways) in routers.iter().enumerate() {
-            for way in ways {
-                if let Node::Router(router) = way.to {
-                    into[router as usize].push((from as u32, way.delay.as_ns()));
-                }
-            }
-        }
-        let mut best: Vec<Option<Distance>> = vec![None; routers.len()];
+        let mut best: BTreeMap<u32, Distance> = BTreeMap::new();
         let mut heap = BinaryHeap::from([Reverse(((0, 0), target))]);
         while let Some(Reverse((distance, router))) = heap.pop() {
-            if best[router as usize].is_some() {
+            if best.contains_key(&router) {
                 continue;
             }
-            best[router as usize] = Some(distance);
-            for &(from, delay) in &into[router as usize] {
-                if best[from as usize].is_none() {
+            best.insert(router, distance);
+            for &(from, delay) in &self.into[router as usize] {
+                if !best.contains_key(&from) {
                     heap.push(Reverse(((distance.0 + delay, distance.1 + 1), from)));
                 }
             }
@@ -120,7 +134,6 @@ impl<'a> ShortestPaths<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::graph::Attachment;
     use super::*;
     use ackclock_units::Time;
 
