@@ -1,0 +1,49 @@
+"""Measures of a run: pure functions on arrays, and series of a run as arrays.
+
+Means of queues and windows are time-weighted, means of round-trip times are over samples. Units are
+seconds, bytes and bit/s unless a name says otherwise.
+"""
+
+from ackclock.metrics.fairness import jain
+from ackclock.metrics.goodput import acked_bps, first_arrivals, goodput_bps
+from ackclock.metrics.samples import sample_mean
+from ackclock.metrics.series import (
+    HasTables,
+    cwnd_series,
+    drop_times,
+    packet_series,
+    queue_series,
+    rtt_series,
+    select,
+    transmission_series,
+)
+from ackclock.metrics.steps import step_at, step_mean, step_range
+from ackclock.metrics.windows import (
+    window_edges,
+    windowed_counts,
+    windowed_rates,
+    windowed_sums,
+)
+
+__all__ = [
+    "HasTables",
+    "acked_bps",
+    "cwnd_series",
+    "drop_times",
+    "first_arrivals",
+    "goodput_bps",
+    "jain",
+    "packet_series",
+    "queue_series",
+    "rtt_series",
+    "sample_mean",
+    "select",
+    "step_at",
+    "step_mean",
+    "step_range",
+    "transmission_series",
+    "window_edges",
+    "windowed_counts",
+    "windowed_rates",
+    "windowed_sums",
+]

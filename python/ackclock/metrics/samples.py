@@ -1,0 +1,23 @@
+"""Means of sampled series (round-trip times): each sample counts once, however far apart."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def sample_mean(
+    time_s: ArrayLike,
+    value: ArrayLike,
+    start_s: float = -np.inf,
+    end_s: float = np.inf,
+) -> float | None:
+    """Mean of the samples taken in ``[start_s, end_s]``; none if there is no sample.
+
+    Args:
+        time_s: Times of samples, seconds; shape (m,).
+        value: The samples; shape (m,).
+        start_s: Start of the span, seconds.
+        end_s: End of the span, seconds.
+    """
+    times = np.asarray(time_s, dtype=np.float64)
+    inside = np.asarray(value, dtype=np.float64)[(times >= start_s) & (times <= end_s)]
+    return float(inside.mean()) if inside.size else None

@@ -1,0 +1,113 @@
+"""Series of a run as plain arrays: the one place that knows the columns of the record tables."""
+
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class HasTables(Protocol):
+    """Anything with record tables, such as `ackclock.results.Results`."""
+
+    def table(self, name: str) -> pa.Table:
+        """Record table of this name; names of hosts, links, flows ... as dictionary arrays."""
+        ...
+
+
+def select(
+    results: HasTables, table: str, columns: tuple[str, ...], **where: str | bool
+) -> tuple[NDArray[Any], ...]:
+    """Columns of a record table, of the rows whose other columns have the given values.
+
+    Args:
+        results: The run.
+        table: Name of the table.
+        columns: Names of numeric columns.
+        **where: Wanted values, for example ``flow="F1", kind="data", retransmission=False``.
+
+    Returns:
+        One array per column, in row order.
+    """
+    rows = results.table(table)
+    keep = np.ones(rows.num_rows, dtype=np.bool_)
+    for column, wanted in where.items():
+        keep &= _equals(rows[column], wanted)
+    return tuple(rows[column].to_numpy()[keep] for column in columns)
+
+
+def _equals(column: pa.ChunkedArray, wanted: str | bool) -> NDArray[np.bool_]:
+    if isinstance(wanted, bool):
+        return column.to_numpy().astype(np.bool_) == wanted
+    parts = [_category_equals(chunk, wanted) for chunk in column.chunks]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
+
+
+def _category_equals(chunk: Any, wanted: str) -> NDArray[np.bool_]:
+    # Compares codes, not texts: tables have up to millions of rows.
+    names = chunk.dictionary.to_pylist()
+    if wanted not in names:
+        return np.zeros(len(chunk), dtype=np.bool_)
+    codes = chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes == names.index(wanted)
+
+
+def queue_series(
+    results: HasTables, link: str, direction: str = "both", counting: str = "queue_data_packets"
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Queue length after each change, the packet in service not included.
+
+    Args:
+        results: The run.
+        link: Name of the link.
+        direction: `both` for a half-duplex link, else `forward` or `backward`.
+        counting: `queue_data_packets`, `queue_packets` (ACKs as well) or `queue_bytes`.
+
+    Returns:
+        Times in seconds and values; a queue is empty before its first change.
+    """
+    time_s, value = select(results, "queue", ("time_s", counting), link=link, direction=direction)
+    return time_s, value
+
+
+def cwnd_series(results: HasTables, flow: str) -> tuple[Floats, Floats]:
+    """Congestion window after each change: times in seconds, bytes."""
+    time_s, value = select(results, "cwnd", ("time_s", "cwnd_bytes"), flow=flow)
+    return time_s, value
+
+
+def rtt_series(results: HasTables, flow: str) -> tuple[Floats, Floats]:
+    """Round-trip times as the sender measures them: times in seconds, seconds."""
+    time_s, value = select(results, "rtt", ("time_s", "rtt_s"), flow=flow)
+    return time_s, value
+
+
+def packet_series(
+    results: HasTables, event: str, **where: str | bool
+) -> tuple[Floats, NDArray[np.int32]]:
+    """Packets that hosts `sent` or `received`: times in seconds, bytes on the wire.
+
+    Args:
+        results: The run.
+        event: `sent` or `received`.
+        **where: More conditions: ``flow=``, ``host=``, ``kind=`` (`data`, `ack`),
+            ``retransmission=``.
+    """
+    time_s, size = select(results, "packets", ("time_s", "bytes"), event=event, **where)
+    return time_s, size
+
+
+def transmission_series(
+    results: HasTables, link: str, **where: str | bool
+) -> tuple[Floats, NDArray[np.int32]]:
+    """Transmissions of a link: start times in seconds, bytes; conditions as in the table."""
+    time_s, size = select(results, "transmissions", ("time_s", "bytes"), link=link, **where)
+    return time_s, size
+
+
+def drop_times(results: HasTables, **where: str | bool) -> Floats:
+    """Give the times of drops in seconds; conditions such as ``link=``, ``flow=``, ``kind=``."""
+    (time_s,) = select(results, "drops", ("time_s",), **where)
+    return time_s
