@@ -4,9 +4,13 @@
 //! values and columns.
 
 pub mod compile;
+pub mod document;
 pub mod model;
+pub mod profile;
 pub mod run;
 mod summary;
+pub mod tables;
 
 pub use compile::Shortcuts;
+pub use document::{Checked, check, check_text};
 pub use run::{Output, Simulation};

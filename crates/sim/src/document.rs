@@ -1,0 +1,348 @@
+//! Scenario documents: checked against the tables, resolved, turned into numbers.
+//!
+//! [`check`] tells everything that is wrong with a document at once. A document without problems is
+//! given back three times: as the typed [`Scenario`] that the simulator runs, as a document in which
+//! every default is filled in (`canonical`), and as numbers in JSON (`model`).
+//!
+//! What an object says itself wins over the scenario's `defaults`, which win over the profile, which
+//! wins over the tables. Mappings are merged key by key. Where a registered thing (`cc`, `queue`, ...)
+//! is chosen, only layers that speak about the same kind count.
+
+mod fit;
+mod flows;
+mod limits;
+mod links;
+mod names;
+mod network;
+mod normal;
+mod problems;
+pub(crate) mod scalar;
+mod typed;
+mod walk;
+
+pub use problems::{Problem, Step};
+
+use crate::model::{Node, Scenario};
+use crate::profile;
+use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO, TCP};
+use ackclock_units::param::{Kind, Param};
+use limits::Parts;
+use names::Names;
+use network::Network;
+use problems::{Fault, Path, Problems};
+use serde_json::{Map, Value};
+use walk::{Layer, Resolved, Walker};
+
+/// What [`check`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// Everything that is wrong; empty for a document that can be run.
+    pub problems: Vec<Problem>,
+    /// What is allowed but probably not meant.
+    pub warnings: Vec<Problem>,
+    /// The scenario, if nothing is wrong.
+    pub scenario: Option<Scenario>,
+    /// The document with all defaults filled in, if nothing is wrong. Checking it gives itself.
+    pub canonical: Option<Value>,
+    /// The scenario as numbers, if nothing is wrong.
+    pub model: Option<Value>,
+}
+
+impl Checked {
+    /// The result as a JSON object: `errors`, `warnings`, `scenario` (the resolved document), `model`.
+    pub fn to_json(&self) -> Value {
+        let told = |problems: &[Problem]| -> Vec<Value> {
+            problems.iter().map(Problem::to_json).collect()
+        };
+        serde_json::json!({
+            "errors": told(&self.problems),
+            "warnings": told(&self.warnings),
+            "scenario": self.canonical,
+            "model": self.model,
+        })
+    }
+
+    fn failed(problems: Problems, warnings: Problems) -> Self {
+        Self {
+            problems: problems.finish(),
+            warnings: warnings.finish(),
+            scenario: None,
+            canonical: None,
+            model: None,
+        }
+    }
+}
+
+/// Checks a document given as JSON text.
+pub fn check_text(text: &str) -> Checked {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let fault = if text.trim().is_empty() {
+        Fault::new("the document is empty")
+    } else {
+        match serde_json::from_str(text) {
+            Ok(document) => return check(&document),
+            Err(error) => Fault::new(format!("not JSON: {error}")),
+        }
+    };
+    let mut problems = Problems::default();
+    problems.add(&Path::default(), &Value::Null, fault);
+    Checked::failed(problems, Problems::default())
+}
+
+/// Checks a document.
+pub fn check(document: &Value) -> Checked {
+    let mut problems = Problems::default();
+    let document = normal::normalised(document, &mut problems);
+    let Value::Object(root) = &document else {
+        if problems.is_empty() {
+            let fault = Fault::new(format!(
+                "a scenario is a mapping of keys to values, not {}",
+                scalar::found(&document)
+            ));
+            problems.add(&Path::default(), &document, fault.hint("begin with `hosts: [A, B]`"));
+        }
+        return Checked::failed(problems, Problems::default());
+    };
+    let mut walker = Walker { problems, partial: false };
+    let resolved = resolve(&mut walker, root);
+    finish(walker.problems, root, resolved)
+}
+
+/// The parts of a document that was walked.
+struct Walked {
+    rest: Resolved,
+    hosts: Vec<String>,
+    routers: Vec<String>,
+    links: Vec<Resolved>,
+    flows: Vec<Resolved>,
+}
+
+fn resolve(walker: &mut Walker, root: &Map<String, Value>) -> Walked {
+    let here = Path::default();
+    walker.check_keys(SCENARIO, root, &here);
+    let own = Layer { map: root, path: here.clone(), told: false };
+    let mut head = Resolved::default();
+    walker.param(param("profile"), std::slice::from_ref(&own), &here, &mut head);
+    let profile = head.model.get("profile").and_then(Value::as_str).and_then(profile::document);
+    let profile =
+        profile.and_then(Value::as_object).map(|map| Layer { map, path: here.clone(), told: true });
+    let layers: Vec<Layer<'_>> = std::iter::once(own.clone()).chain(profile).collect();
+
+    let link_defaults = defaults(walker, &layers, "link", LINK_DEFAULTS);
+    let tcp_defaults = defaults(walker, &layers, "tcp", TCP);
+    let mut rest = Resolved::default();
+    for param in SCENARIO {
+        match param.kind {
+            Kind::NameList | Kind::ObjectList(_) => {
+                // Keeps the place of the lists, which are put in last.
+                rest.canonical.insert(param.name.into(), Value::Null);
+                rest.model.insert(param.name.into(), Value::Null);
+            }
+            _ if param.name == "defaults" => {}
+            _ if param.name == "name" => {
+                walker.param(param, &layers, &here, &mut rest);
+                check_name(walker, root);
+            }
+            _ => walker.param(param, &layers, &here, &mut rest),
+        }
+    }
+    if let Some(Value::Object(record)) = rest.model.get_mut("record") {
+        record.shift_remove("kind");
+    }
+    let hosts = name_list(walker, root, "hosts");
+    let routers = name_list(walker, root, "routers");
+    let links = objects(walker, root, "links", |walker, map, path| {
+        links::resolve(walker, map, path, &link_defaults)
+    });
+    let flows = objects(walker, root, "flows", |walker, map, path| {
+        flows::resolve(walker, map, path, &tcp_defaults)
+    });
+    Walked { rest, hosts, routers, links, flows }
+}
+
+fn param(name: &str) -> &'static Param {
+    SCENARIO.iter().find(|param| param.name == name).expect("a parameter of scenarios")
+}
+
+/// The layers below the links or the `tcp` blocks of a scenario; tells the faults of its own defaults.
+fn defaults<'d>(
+    walker: &mut Walker,
+    layers: &[Layer<'d>],
+    name: &str,
+    table: &'static [Param],
+) -> Vec<Layer<'d>> {
+    let block = DEFAULTS.iter().find(|param| param.name == name).expect("a block of defaults");
+    let [own, profile @ ..] = layers else { return Vec::new() };
+    // Both blocks are looked up in the same mapping: its own faults are told with the first.
+    let first = name == DEFAULTS[0].name;
+    let own = Layer { told: !first, ..own.clone() };
+    let mut all = walker.inner_layers(param("defaults"), std::slice::from_ref(&own));
+    for layer in &mut all {
+        if first {
+            walker.check_keys(DEFAULTS, layer.map, &layer.path);
+        }
+        layer.told = false;
+    }
+    let mut all = walker.inner_layers(block, &all);
+    all.extend(walker.inner_layers(block, profile));
+    let partial = std::mem::replace(&mut walker.partial, true);
+    walker.object(table, &all, &Path::default());
+    walker.partial = partial;
+    for layer in &mut all {
+        layer.told = true;
+    }
+    all
+}
+
+/// The name of a scenario becomes a folder.
+fn check_name(walker: &mut Walker, root: &Map<String, Value>) {
+    let Some(value @ Value::String(name)) = root.get("name") else { return };
+    let name = name.trim();
+    let good = !name.is_empty()
+        && name.len() <= 200
+        && name.chars().all(|c| c.is_alphanumeric() || "-_./".contains(c))
+        && name.split('/').all(|part| !part.is_empty() && !part.starts_with('.'));
+    if !good {
+        let fault = Fault::new("this cannot be the name of a scenario")
+            .allowed("letters, digits, `-`, `_`, `.`, with `/` between topics")
+            .hint("a `title` may hold any text");
+        walker.problems.add(&Path::default().key("name"), value, fault);
+    }
+}
+
+fn name_list(walker: &mut Walker, root: &Map<String, Value>, key: &str) -> Vec<String> {
+    let path = Path::default().key(key);
+    let Some(values) = list(walker, root, key) else { return Vec::new() };
+    let mut names = Vec::new();
+    for (index, value) in values.iter().enumerate() {
+        match scalar::name(value) {
+            Ok(name) => names.push(name.to_owned()),
+            Err(fault) => {
+                walker.problems.add(&path.index(index), value, fault);
+                // Keeps the places of the others.
+                names.push(String::new());
+            }
+        }
+    }
+    names
+}
+
+fn objects(
+    walker: &mut Walker,
+    root: &Map<String, Value>,
+    key: &str,
+    mut resolve: impl FnMut(&mut Walker, &Map<String, Value>, &Path) -> Resolved,
+) -> Vec<Resolved> {
+    let path = Path::default().key(key);
+    let Some(values) = list(walker, root, key) else { return Vec::new() };
+    let mut resolved = Vec::with_capacity(values.len());
+    for (index, value) in values.iter().enumerate() {
+        if walker.problems.is_full() {
+            break;
+        }
+        let path = path.index(index);
+        match value {
+            Value::Object(map) => resolved.push(resolve(walker, map, &path)),
+            other => {
+                let fault =
+                    Fault::new(format!("a mapping is needed, not {}", scalar::found(other)));
+                walker.problems.add(&path, other, fault);
+                resolved.push(Resolved::default());
+            }
+        }
+    }
+    resolved
+}
+
+/// The list under a key; tells a missing one, another type, and an empty or endless one.
+fn list<'d>(walker: &mut Walker, root: &'d Map<String, Value>, key: &str) -> Option<&'d [Value]> {
+    let here = Path::default();
+    let param = param(key);
+    let required = param.default == ackclock_units::param::Default::Required;
+    let fault = match root.get(key) {
+        None => {
+            if required {
+                walker.missing(param, &here);
+            }
+            return None;
+        }
+        Some(Value::Array(values)) if values.is_empty() && required => {
+            Fault::new(format!("a scenario without {key} has nothing to simulate"))
+        }
+        Some(Value::Array(values)) if values.len() > MOST_ELEMENTS => {
+            Fault::new(format!("{} {key} are too many", values.len()))
+                .allowed(format!("at most {MOST_ELEMENTS}"))
+        }
+        Some(Value::Array(values)) => return Some(values),
+        Some(other) => scalar::wrong_type(param, other),
+    };
+    walker.problems.add(&here.key(key), &root[key], fault);
+    None
+}
+
+/// Checks what concerns several parts at once, and puts the parts together.
+fn finish(mut problems: Problems, root: &Map<String, Value>, walked: Walked) -> Checked {
+    let Walked { mut rest, hosts, routers, links, flows } = walked;
+    let mut warnings = Problems::default();
+    let split = |all: Vec<Resolved>| -> (Vec<Map<String, Value>>, Vec<Map<String, Value>>) {
+        all.into_iter().map(|one| (one.canonical, one.model)).unzip()
+    };
+    let (link_documents, links) = split(links);
+    let (flow_documents, flows) = split(flows);
+
+    let names = Names::new(&hosts, &routers, &mut problems);
+    names::check_ids("links", &links, &mut problems);
+    names::check_ids("flows", &flows, &mut problems);
+    let place = |list: &str, index: usize| Path::default().key(list).index(index);
+    let ends: Vec<Option<[Node; 2]>> = links
+        .iter()
+        .enumerate()
+        .map(|(index, link)| names.ends(link, &place("links", index), &mut problems))
+        .collect();
+    let pairs: Vec<Option<(usize, usize)>> = flows
+        .iter()
+        .enumerate()
+        .map(|(index, flow)| names.hosts_of(flow, &place("flows", index), &mut problems))
+        .collect();
+    let parts = Parts {
+        root,
+        model: &rest.model,
+        names: &names,
+        links: &links,
+        flows: &flows,
+        ends: &ends,
+        pairs: &pairs,
+        network: Network::new(hosts.len(), routers.len(), &ends, |_| true),
+    };
+    limits::check(&parts, &mut problems, &mut warnings);
+    if problems.is_empty() {
+        fit::check(&parts, &mut problems, &mut warnings);
+    }
+    if !problems.is_empty() {
+        return Checked::failed(problems, warnings);
+    }
+
+    let objects =
+        |all: Vec<Map<String, Value>>| -> Value { all.into_iter().map(Value::Object).collect() };
+    rest.canonical.insert("hosts".into(), hosts.clone().into());
+    rest.canonical.insert("routers".into(), routers.clone().into());
+    rest.canonical.insert("links".into(), objects(link_documents));
+    rest.canonical.insert("flows".into(), objects(flow_documents));
+    let ends: Vec<[Node; 2]> = ends.into_iter().flatten().collect();
+    let pairs: Vec<(usize, usize)> = pairs.into_iter().flatten().collect();
+    rest.model.insert("hosts".into(), hosts.into());
+    rest.model.insert("routers".into(), routers.into());
+    rest.model.insert("links".into(), objects(links));
+    rest.model.insert("flows".into(), objects(flows));
+    let scenario = typed::scenario(&rest.model, &ends, &pairs);
+    Checked {
+        problems: Vec::new(),
+        warnings: warnings.finish(),
+        scenario: Some(scenario),
+        canonical: Some(Value::Object(rest.canonical)),
+        model: Some(Value::Object(rest.model)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! What concerns several values at once.
+
+use super::names::{Names, listed};
+use super::network::Network;
+use super::problems::{Fault, Path, Problems};
+use crate::model::Node;
+use crate::tables::MOST_PACKET_BYTES;
+use ackclock_tcp::SelectiveRepeat;
+use ackclock_units::quantity::Quantity;
+use serde_json::{Map, Value};
+
+/// A document after the walk. Values that were faulty are missing.
+pub(super) struct Parts<'d> {
+    pub root: &'d Map<String, Value>,
+    pub model: &'d Map<String, Value>,
+    pub names: &'d Names<'d>,
+    pub links: &'d [Map<String, Value>],
+    pub flows: &'d [Map<String, Value>],
+    pub ends: &'d [Option<[Node; 2]>],
+    pub pairs: &'d [Option<(usize, usize)>],
+    pub network: Network,
+}
+
+/// Checks all of it.
+pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
+    paths(parts, problems, warnings);
+    for (index, flow) in parts.flows.iter().enumerate() {
+        let path = Path::default().key("flows").index(index);
+        if let Some(Value::Object(tcp)) = flow.get("tcp") {
+            transport(flow, tcp, &path.key("tcp"), problems);
+        }
+    }
+    end(parts, problems, warnings);
+}
+
+/// Checks that every flow has a path, and that routing can do with the network.
+fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
+    let network = &parts.network;
+    let known = parts.ends.iter().all(Option::is_some);
+    for (index, pair) in parts.pairs.iter().enumerate() {
+        // With a faulty link anything could be connected.
+        let Some((from, to)) = pair.filter(|_| known) else { continue };
+        if network.connects(from, to) || problems.is_full() {
+            continue;
+        }
+        let [a, b] = [from, to].map(|host| parts.names.of(Node::Host(host)));
+        let alone = [(from, a), (to, b)].into_iter().find(|(host, _)| network.links_of(*host) == 0);
+        let hint = match alone {
+            Some((_, name)) => format!("no link ends at `{name}`"),
+            None => {
+                let near: Vec<String> = network
+                    .reachable(from)
+                    .take(21)
+                    .map(|host| parts.names.of(Node::Host(host)).to_owned())
+                    .collect();
+                format!("from `{a}` one reaches: {}; hosts do not forward", listed(near.iter()))
+            }
+        };
+        let path = Path::default().key("flows").index(index).key("to");
+        let fault = Fault::new(format!("no path leads from `{a}` to `{b}`")).hint(hint);
+        problems.add(&path, &Value::from(b), fault);
+    }
+    let dynamic = parts.model.get("routing").is_some_and(|r| r["kind"] == "distance-vector");
+    let mut used = vec![0_usize; parts.names.hosts().len()];
+    for (index, ends) in parts.ends.iter().enumerate() {
+        for (end, node) in ends.iter().flatten().enumerate() {
+            let Node::Host(host) = node else { continue };
+            used[*host] += 1;
+            if dynamic && used[*host] == 2 {
+                let name = parts.names.of(*node);
+                let message = format!(
+                    "`{name}` has a second link; with distance-vector routing a host has one"
+                );
+                let path = Path::default().key("links").index(index).key("between").index(end);
+                let hint = "hosts take no part in the protocol and could not choose; \
+                            put a router in between, or write `routing: shortest-path`";
+                problems.add(&path, &Value::from(name), Fault::new(message).hint(hint));
+            }
+        }
+    }
+    if known {
+        for (host, _) in used.iter().enumerate().filter(|(_, links)| **links == 0) {
+            let name = parts.names.of(Node::Host(host));
+            let path = Path::default().key("hosts").index(host);
+            warnings.add(
+                &path,
+                &Value::from(name),
+                Fault::new(format!("no link ends at `{name}`")),
+            );
+        }
+    }
+}
+
+/// Checks the settings of a reliable flow against one another.
+fn transport(
+    flow: &Map<String, Value>,
+    tcp: &Map<String, Value>,
+    path: &Path,
+    problems: &mut Problems,
+) {
+    let size = |bytes: u64| Quantity::Size(bytes).to_string();
+    let int = |map: &Map<String, Value>, key: &str| map.get(key).and_then(Value::as_u64);
+    let segment = int(tcp, "segment_bytes");
+    if let (Some(segment), Some(header)) = (segment, int(tcp, "header_bytes"))
+        && segment + header > MOST_PACKET_BYTES
+    {
+        let fault =
+            Fault::new(format!("packets of {segment} B and a header of {header} B are too large"))
+                .allowed(format!("`segment` and `header` together at most {MOST_PACKET_BYTES} B"));
+        problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
+    }
+    if let (Some(segment), Some(bytes)) = (segment, int(flow, "send_bytes"))
+        && bytes.div_ceil(segment) > SelectiveRepeat::MAX_PACKETS
+    {
+        let fault = Fault::new(format!(
+            "{} in segments of {} are more packets than a flow can number",
+            size(bytes),
+            size(segment)
+        ))
+        .allowed(format!("at most {} packets", SelectiveRepeat::MAX_PACKETS))
+        .hint("larger segments, several flows, or `send: unlimited`");
+        problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
+    }
+    if let Some(Value::Object(rto)) = tcp.get("rto")
+        && let (Some(min), Some(max)) = (int(rto, "min_ns"), int(rto, "max_ns"))
+        && min > max
+    {
+        let [min, max] = [min, max].map(|time| Quantity::Time(time).to_string());
+        let fault = Fault::new(format!("`min` ({min}) is above `max` ({max})"));
+        problems.add(&path.key("rto").key("min"), &Value::from(min), fault);
+    }
+}
+
+/// Checks that the run ends, and that all flows start before.
+fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
+    let Some(Value::Object(stop)) = parts.model.get("stop") else { return };
+    let path = Path::default().key("stop").key("at_latest");
+    let own = parts.root.get("stop").and_then(Value::as_object);
+    let given = own.is_some_and(|stop| stop.contains_key("at_latest"));
+    let hint = "for example `stop: {at_latest: 60 s}`";
+    if !given && stop.get("when").is_some_and(|when| when == "time") {
+        let fault = Fault::new("`at_latest` is missing: `when: time` needs a time").hint(hint);
+        problems.add(&path, &Value::Null, fault);
+    } else if !given {
+        let endless = parts.flows.iter().find(|flow| flow.get("send_bytes") == Some(&Value::Null));
+        if let Some(flow) = endless {
+            let id = flow.get("id").and_then(Value::as_str).unwrap_or("?");
+            let fault = Fault::new(format!(
+                "`at_latest` is missing: flow `{id}` sends without end, so the run needs one"
+            ))
+            .hint(format!("{hint}, or give the flow an amount, `send: 10 MB`"));
+            problems.add(&path, &Value::Null, fault);
+        }
+    }
+    let Some(latest) = stop.get("at_latest_ns").and_then(Value::as_u64) else { return };
+    for (index, flow) in parts.flows.iter().enumerate() {
+        let Some(start) = flow.get("start_ns").and_then(Value::as_u64) else { continue };
+        if start >= latest {
+            let [start, latest] = [start, latest].map(|time| Quantity::Time(time).to_string());
+            let path = Path::default().key("flows").index(index).key("start");
+            let fault = Fault::new(format!("starts at {start}, when the run is over ({latest})"))
+                .hint("a later `stop.at_latest`");
+            warnings.add(&path, &Value::from(start), fault);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Links: what holds for both directions, and what one direction has of its own.
+
+use super::problems::{Fault, Path};
+use super::scalar;
+use super::walk::{Layer, Resolved, Walker};
+use crate::tables::{DIRECTION, LINK};
+use ackclock_units::param::Param;
+use serde_json::{Map, Value};
+
+/// Resolves the link at `path`; `defaults` are the layers below it.
+pub(super) fn resolve(
+    walker: &mut Walker,
+    map: &Map<String, Value>,
+    path: &Path,
+    defaults: &[Layer<'_>],
+) -> Resolved {
+    walker.check_keys(LINK, map, path);
+    let own = Layer { map, path: path.clone(), told: false };
+    let layers: Vec<Layer<'_>> =
+        std::iter::once(own.clone()).chain(defaults.iter().cloned()).collect();
+
+    let mut link = Resolved::default();
+    walker.param(param("id"), &layers[..1], path, &mut link);
+    if let Some(pair) = pair(walker, map, path) {
+        link.canonical.insert("between".into(), pair.clone());
+        link.model.insert("ends".into(), pair);
+    }
+    let mut duplex = Resolved::default();
+    walker.param(param("duplex"), &layers, path, &mut duplex);
+    let half = duplex.model.get("duplex").is_some_and(|word| word == "half");
+    link.model.append(&mut duplex.model);
+
+    let sides = ["forward", "backward"].map(|side| side_layer(walker, &own, side, half));
+    let [forward, backward] = if sides.iter().all(Option::is_none) {
+        let both = walker.resolve(DIRECTION, &layers, path);
+        [both.clone(), both]
+    } else {
+        // The faults of the link's own values are told once, not for each direction.
+        let partial = std::mem::replace(&mut walker.partial, true);
+        walker.resolve(DIRECTION, &layers, path);
+        walker.partial = partial;
+        sides.map(|side| {
+            let side = side.into_iter();
+            let told = layers.iter().map(|layer| Layer { told: true, ..layer.clone() });
+            let layers: Vec<Layer<'_>> = side.chain(told).collect();
+            walker.resolve(DIRECTION, &layers, path)
+        })
+    };
+
+    let different: Map<String, Value> = backward
+        .canonical
+        .iter()
+        .filter(|(key, value)| forward.canonical.get(*key) != Some(value))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    link.canonical.extend(forward.canonical);
+    link.canonical.extend(duplex.canonical);
+    if !different.is_empty() {
+        link.canonical.insert("backward".into(), Value::Object(different));
+    }
+    link.model.insert("forward".into(), Value::Object(forward.model));
+    link.model.insert("backward".into(), Value::Object(backward.model));
+    link
+}
+
+fn param(name: &str) -> &'static Param {
+    LINK.iter().find(|param| param.name == name).expect("a parameter of links")
+}
+
+/// The two names of a link's nodes.
+fn pair(walker: &mut Walker, map: &Map<String, Value>, path: &Path) -> Option<Value> {
+    let Some(value) = map.get("between") else {
+        walker.missing(param("between"), path);
+        return None;
+    };
+    let place = path.key("between");
+    let hint = "for example `between: [H1, R1]`";
+    let Value::Array(names) = value else {
+        let fault = scalar::wrong_type(param("between"), value).hint(hint);
+        walker.problems.add(&place, value, fault);
+        return None;
+    };
+    if names.len() != 2 {
+        let message = format!("a link has two ends, not {}", names.len());
+        walker.problems.add(&place, value, Fault::new(message).hint(hint));
+        return None;
+    }
+    let mut good = true;
+    for (index, name) in names.iter().enumerate() {
+        if let Err(fault) = scalar::name(name) {
+            walker.problems.add(&place.index(index), name, fault);
+            good = false;
+        }
+    }
+    good.then(|| value.clone())
+}
+
+/// What a link says about one of its directions.
+fn side_layer<'d>(
+    walker: &mut Walker,
+    own: &Layer<'d>,
+    side: &str,
+    half: bool,
+) -> Option<Layer<'d>> {
+    let layer = walker.inner_layers(param(side), std::slice::from_ref(own)).pop()?;
+    if half {
+        let fault =
+            Fault::new("a half-duplex link has one transmitter and one queue for both ways")
+                .hint(format!("leave `{side}` out, or write `duplex: full`"));
+        walker.problems.add(&layer.path, &own.map[side], fault);
+        return None;
+    }
+    walker.check_keys(DIRECTION, layer.map, &layer.path);
+    Some(layer)
+}

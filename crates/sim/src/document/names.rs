@@ -1,0 +1,154 @@
+//! Names: unique where they are given, known where they are used.
+
+use super::problems::{Fault, Path, Problems};
+use super::scalar::unknown_word;
+use crate::model::Node;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// More known names than these are not listed in a message.
+const MOST_LISTED: usize = 20;
+
+/// All nodes by name.
+#[derive(Debug, Default)]
+pub(super) struct Names<'d> {
+    nodes: HashMap<&'d str, Node>,
+    hosts: &'d [String],
+    routers: &'d [String],
+}
+
+impl<'d> Names<'d> {
+    /// Collects the names; tells those that are given twice.
+    pub fn new(hosts: &'d [String], routers: &'d [String], problems: &mut Problems) -> Self {
+        let mut nodes = HashMap::new();
+        let all_hosts = hosts.iter().enumerate().map(|(i, name)| ("hosts", i, name, Node::Host(i)));
+        let all_routers =
+            routers.iter().enumerate().map(|(i, name)| ("routers", i, name, Node::Router(i)));
+        for (list, index, name, node) in all_hosts.chain(all_routers) {
+            let Some(first) = nodes.insert(name.as_str(), node) else { continue };
+            let message = match (first, node) {
+                (Node::Host(_), Node::Router(_)) => format!("`{name}` is a host already"),
+                _ => format!("`{name}` stands here twice"),
+            };
+            let path = Path::default().key(list).index(index);
+            let value = Value::from(name.as_str());
+            problems.add(
+                &path,
+                &value,
+                Fault::new(message).hint("each node has a name of its own"),
+            );
+            nodes.insert(name, first);
+        }
+        Self { nodes, hosts, routers }
+    }
+
+    /// Names of the hosts.
+    pub fn hosts(&self) -> &'d [String] {
+        self.hosts
+    }
+
+    /// Names of the routers.
+    pub fn routers(&self) -> &'d [String] {
+        self.routers
+    }
+
+    /// The name of a node.
+    pub fn of(&self, node: Node) -> &'d str {
+        match node {
+            Node::Host(index) => &self.hosts[index],
+            Node::Router(index) => &self.routers[index],
+        }
+    }
+
+    /// The two nodes of a link; tells unknown names, and links from a node to itself.
+    pub fn ends(
+        &self,
+        link: &Map<String, Value>,
+        path: &Path,
+        problems: &mut Problems,
+    ) -> Option<[Node; 2]> {
+        let Some(Value::Array(pair)) = link.get("ends") else { return None };
+        let path = path.key("between");
+        let mut found = [None; 2];
+        for (index, value) in pair.iter().enumerate() {
+            let name = value.as_str()?;
+            found[index] = self.nodes.get(name).copied();
+            if found[index].is_none() {
+                let all = self.hosts.iter().chain(self.routers);
+                problems.add(&path.index(index), value, unknown("host or router", name, all));
+            }
+        }
+        let ends = [found[0]?, found[1]?];
+        if ends[0] == ends[1] {
+            let message = format!("a link leads from `{}` to itself", self.of(ends[0]));
+            problems.add(&path, &Value::Array(pair.clone()), Fault::new(message));
+            return None;
+        }
+        Some(ends)
+    }
+
+    /// The two hosts of a flow; tells names that are no hosts, and flows from a host to itself.
+    pub fn hosts_of(
+        &self,
+        flow: &Map<String, Value>,
+        path: &Path,
+        problems: &mut Problems,
+    ) -> Option<(usize, usize)> {
+        let mut host = |key: &str| {
+            let value = flow.get(key)?;
+            let name = value.as_str()?;
+            let fault = match self.nodes.get(name) {
+                Some(Node::Host(index)) => return Some(*index),
+                Some(Node::Router(_)) => {
+                    Fault::new(format!("`{name}` is a router; flows run from host to host"))
+                        .allowed(listed(self.hosts.iter()))
+                }
+                None => unknown("host", name, self.hosts.iter()),
+            };
+            problems.add(&path.key(key), value, fault);
+            None
+        };
+        let (from, to) = (host("from"), host("to"));
+        let (from, to) = (from?, to?);
+        if from == to {
+            let message = format!("a flow from `{}` to itself", self.hosts[from]);
+            problems.add(&path.key("to"), &flow["to"], Fault::new(message));
+            return None;
+        }
+        Some((from, to))
+    }
+}
+
+/// Tells ids that stand in a list twice.
+pub(super) fn check_ids(list: &str, objects: &[Map<String, Value>], problems: &mut Problems) {
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    for (index, object) in objects.iter().enumerate() {
+        let Some(id) = object.get("id").and_then(Value::as_str) else { continue };
+        match first.get(id) {
+            None => {
+                first.insert(id, index);
+            }
+            Some(earlier) => {
+                let fault = Fault::new(format!("duplicate id `{id}`"))
+                    .hint(format!("`{list}.{earlier}` has it already"));
+                let path = Path::default().key(list).index(index).key("id");
+                problems.add(&path, &Value::from(id), fault);
+            }
+        }
+    }
+}
+
+fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n String> + Clone) -> Fault {
+    let fault = unknown_word(what, name, known.clone().map(String::as_str));
+    fault.allowed(listed(known))
+}
+
+/// Names in a row, cut where nobody would read on.
+pub(super) fn listed<'n>(names: impl Iterator<Item = &'n String>) -> String {
+    let names: Vec<&str> = names.take(MOST_LISTED + 1).map(String::as_str).collect();
+    match names.get(..MOST_LISTED) {
+        Some(shown) if names.len() > MOST_LISTED => format!("{}, ...", shown.join(", ")),
+        _ if names.is_empty() => "there are none".into(),
+        _ => names.join(", "),
+    }
+}

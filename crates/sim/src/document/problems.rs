@@ -1,0 +1,188 @@
+//! What is wrong with a document, and where.
+
+use serde_json::{Value, json};
+use std::rc::Rc;
+
+/// More problems than these are not told: nobody reads them.
+const MOST_PROBLEMS: usize = 1000;
+
+/// One step into a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Key of a mapping.
+    Key(String),
+    /// Place in a list, from 0.
+    Index(usize),
+}
+
+/// Something that is wrong with a document, or probably not meant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// Where.
+    pub path: Vec<Step>,
+    /// What stands there; null when nothing worth showing does.
+    pub value: Value,
+    /// What is wrong.
+    pub message: String,
+    /// What may stand there.
+    pub allowed: Option<String>,
+    /// How to mend it.
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    /// The path as `--set` writes it, but with indexes: `links.0.rate`.
+    pub fn place(&self) -> String {
+        let names: Vec<String> = self
+            .path
+            .iter()
+            .map(|step| match step {
+                Step::Key(key) => key.clone(),
+                Step::Index(index) => index.to_string(),
+            })
+            .collect();
+        names.join(".")
+    }
+
+    /// The problem as a JSON object.
+    pub fn to_json(&self) -> Value {
+        let path: Vec<Value> = self
+            .path
+            .iter()
+            .map(|step| match step {
+                Step::Key(key) => json!(key),
+                Step::Index(index) => json!(index),
+            })
+            .collect();
+        json!({
+            "path": path,
+            "value": self.value,
+            "message": self.message,
+            "allowed": self.allowed,
+            "hint": self.hint,
+        })
+    }
+}
+
+/// A place in a document; cheap to extend and to clone.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Path(Option<Rc<(Path, Step)>>);
+
+impl Path {
+    pub fn key(&self, key: &str) -> Self {
+        Self(Some(Rc::new((self.clone(), Step::Key(key.to_owned())))))
+    }
+
+    pub fn index(&self, index: usize) -> Self {
+        Self(Some(Rc::new((self.clone(), Step::Index(index)))))
+    }
+
+    pub fn steps(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut path = self;
+        while let Some(inner) = &path.0 {
+            steps.push(inner.1.clone());
+            path = &inner.0;
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+/// What is wrong with a value, whatever its place.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Fault {
+    pub message: String,
+    pub allowed: Option<String>,
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), allowed: None, hint: None }
+    }
+
+    pub fn allowed(self, allowed: impl Into<String>) -> Self {
+        Self { allowed: Some(allowed.into()), ..self }
+    }
+
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// A hint, if there is one.
+    pub fn maybe_hint(self, hint: Option<String>) -> Self {
+        Self { hint, ..self }
+    }
+
+    pub fn at(self, path: &Path, value: &Value) -> Problem {
+        Problem {
+            path: path.steps(),
+            value: shown(value),
+            message: self.message,
+            allowed: self.allowed,
+            hint: self.hint,
+        }
+    }
+}
+
+/// Problems found so far.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    found: Vec<Problem>,
+    untold: usize,
+}
+
+impl Problems {
+    /// Adds a problem about `value` at `path`.
+    pub fn add(&mut self, path: &Path, value: &Value, fault: Fault) {
+        if self.found.len() < MOST_PROBLEMS {
+            self.found.push(fault.at(path, value));
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.untold > 0
+    }
+
+    /// All problems, in the order in which they were found.
+    pub fn finish(mut self) -> Vec<Problem> {
+        if self.untold > 0 {
+            let message = format!("and {} more problems", self.untold);
+            self.found.push(Fault::new(message).at(&Path::default(), &Value::Null));
+        }
+        self.found
+    }
+}
+
+/// A value as a message shows it: scalars, texts cut to a bearable length, small lists and mappings.
+fn shown(value: &Value) -> Value {
+    const MOST_LETTERS: usize = 200;
+    match value {
+        Value::String(text) if text.chars().count() > MOST_LETTERS => {
+            Value::String(text.chars().take(MOST_LETTERS - 3).chain("...".chars()).collect())
+        }
+        Value::Array(_) | Value::Object(_) if !is_small(value) => Value::Null,
+        value => value.clone(),
+    }
+}
+
+/// Whether a list or mapping has few values, all of them short scalars.
+fn is_small(value: &Value) -> bool {
+    let is_short = |value: &Value| match value {
+        Value::String(text) => text.len() <= 40,
+        Value::Array(_) | Value::Object(_) => false,
+        _ => true,
+    };
+    match value {
+        Value::Array(values) => values.len() <= 6 && values.iter().all(is_short),
+        Value::Object(map) => map.len() <= 6 && map.values().all(is_short),
+        _ => true,
+    }
+}

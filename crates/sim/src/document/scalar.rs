@@ -1,0 +1,435 @@
+//! Single values: reading, ranges, and what to say about wrong ones.
+
+use super::problems::Fault;
+use ackclock_units::param::{Choice, Default, Kind, Param};
+use ackclock_units::quantity::{self, Dimension, Quantity};
+use ackclock_units::spelling::nearest;
+use serde_json::{Number, Value};
+
+/// A value that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Scalar {
+    /// As a resolved document spells it.
+    pub canonical: Value,
+    /// As the numeric model holds it.
+    pub model: Value,
+    /// What the model appends to the name.
+    pub suffix: &'static str,
+}
+
+/// What a quantity of this kind may measure; nothing for kinds without unit.
+pub(crate) fn dimensions(kind: Kind) -> &'static [Dimension] {
+    match kind {
+        Kind::Time => &[Dimension::Time],
+        Kind::Rate => &[Dimension::Rate],
+        Kind::Size => &[Dimension::Size],
+        Kind::SizeOrPackets => &[Dimension::Size, Dimension::Packets],
+        _ => &[],
+    }
+}
+
+/// Reads the value of a parameter that is no mapping, list or registered thing.
+pub(super) fn read(param: &Param, value: &Value) -> Result<Scalar, Fault> {
+    if value.is_null() {
+        return Err(nothing(param));
+    }
+    if let (Some(word), Value::String(text)) = (param.word, value)
+        && text == word
+    {
+        return Ok(absent(param));
+    }
+    let scalar = match param.kind {
+        Kind::Time | Kind::Rate | Kind::Size | Kind::SizeOrPackets => read_quantity(param, value)?,
+        Kind::Count => same(Value::from(whole_number(param, value)?)),
+        Kind::Real => real_number(param, value)?,
+        Kind::Flag => match value {
+            Value::Bool(_) => same(value.clone()),
+            other => return Err(wrong_type(param, other)),
+        },
+        Kind::Choice(choices) => same(Value::from(word(param, choices, value)?)),
+        Kind::Name | Kind::HostRef => same(Value::from(name(value)?)),
+        _ => match value {
+            Value::String(text) => same(Value::from(text.trim())),
+            other => return Err(wrong_type(param, other)),
+        },
+    };
+    check_range(param, &scalar)?;
+    Ok(scalar)
+}
+
+/// The value that stands for a parameter when none is given; none if one must be given.
+pub(super) fn default(param: &Param) -> Option<Scalar> {
+    match param.default {
+        Default::Required => None,
+        Default::Absent => Some(absent(param)),
+        Default::Is(text) => {
+            let value = match param.kind {
+                Kind::Count | Kind::Real | Kind::Flag => {
+                    serde_json::from_str(text).expect("a default is a number or a flag")
+                }
+                _ => Value::from(text),
+            };
+            Some(read(param, &value).expect("a default is within its range"))
+        }
+    }
+}
+
+fn absent(param: &Param) -> Scalar {
+    let suffix = match param.kind {
+        Kind::Time => "_ns",
+        Kind::Rate => "_bps",
+        Kind::Size => "_bytes",
+        Kind::SizeOrPackets => "_packets",
+        _ => "",
+    };
+    Scalar { canonical: param.word.map_or(Value::Null, Value::from), model: Value::Null, suffix }
+}
+
+fn same(value: Value) -> Scalar {
+    Scalar { canonical: value.clone(), model: value, suffix: "" }
+}
+
+fn read_quantity(param: &Param, value: &Value) -> Result<Scalar, Fault> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        other => return Err(wrong_type(param, other)),
+    };
+    let quantity = quantity::parse(&text, dimensions(param.kind)).map_err(|error| {
+        Fault::new(error.message).allowed(allowed(param)).maybe_hint(error.hint)
+    })?;
+    let (model, suffix) = match quantity {
+        Quantity::Rate(value) => (value, "_bps"),
+        Quantity::Size(value) => (value, "_bytes"),
+        Quantity::Packets(value) => (value, "_packets"),
+        Quantity::Time(value) => (value, "_ns"),
+    };
+    Ok(Scalar { canonical: Value::from(quantity.to_string()), model: Value::from(model), suffix })
+}
+
+fn whole_number(param: &Param, value: &Value) -> Result<u64, Fault> {
+    let Value::Number(number) = value else { return Err(wrong_type(param, value)) };
+    if let Some(whole) = number.as_u64() {
+        return Ok(whole);
+    }
+    let real = number.as_f64().unwrap_or(f64::NAN);
+    let fault = if real < 0.0 {
+        Fault::new(format!("`{number}` is negative"))
+    } else if real.fract() != 0.0 {
+        Fault::new(format!("`{number}` is not a whole number"))
+    } else if real < 9_007_199_254_740_992.0 {
+        // Some languages write 1e6 for a million.
+        return Ok(real as u64);
+    } else {
+        Fault::new(format!("`{number}` is too large"))
+    };
+    Err(fault.allowed(allowed(param)))
+}
+
+fn real_number(param: &Param, value: &Value) -> Result<Scalar, Fault> {
+    let Value::Number(number) = value else { return Err(wrong_type(param, value)) };
+    let real = number.as_f64().filter(|real| real.is_finite()).ok_or_else(|| {
+        Fault::new(format!("`{number}` is not a finite number")).allowed(allowed(param))
+    })?;
+    // Negative zero is zero.
+    let real = if real == 0.0 { 0.0 } else { real };
+    let short = if real.fract() == 0.0 && real.abs() < 9_007_199_254_740_992.0 {
+        Value::from(real as i64)
+    } else {
+        Value::from(real)
+    };
+    let model = Number::from_f64(real).map_or(Value::Null, Value::Number);
+    Ok(Scalar { canonical: short, model, suffix: "" })
+}
+
+fn word(param: &Param, choices: &'static [Choice], value: &Value) -> Result<&'static str, Fault> {
+    let Value::String(text) = value else { return Err(wrong_type(param, value)) };
+    let names = || choices.iter().map(|choice| choice.name);
+    names().find(|name| name == text).ok_or_else(|| unknown_word(param.name, text, names()))
+}
+
+/// A word that is none of the known ones.
+pub(super) fn unknown_word<'n>(
+    what: &str,
+    text: &str,
+    known: impl Iterator<Item = &'n str>,
+) -> Fault {
+    let known: Vec<&str> = known.collect();
+    let hint = nearest(text, known.iter().copied());
+    Fault::new(format!("unknown {what} `{}`", brief(text)))
+        .allowed(known.join(", "))
+        .maybe_hint(hint.map(|name| format!("did you mean `{name}`?")))
+}
+
+/// A new name, or one that is declared elsewhere.
+pub(super) fn name(value: &Value) -> Result<&str, Fault> {
+    const RULE: &str = "letters, digits, `-`, `_`, `/`, `:` and `+`, at most 100 of them";
+    let text = match value {
+        Value::String(text) => text,
+        Value::Number(number) => {
+            return Err(Fault::new("a name is text, not a number")
+                .allowed(RULE)
+                .hint(format!("in quotes it is text: \"{number}\"")));
+        }
+        Value::Bool(_) => {
+            return Err(Fault::new("a name is text, not `true` or `false`")
+                .allowed(RULE)
+                .hint("in quotes it is text"));
+        }
+        other => {
+            return Err(Fault::new(format!("a name is text, not {}", found(other))).allowed(RULE));
+        }
+    };
+    if text.is_empty() {
+        return Err(Fault::new("a name is not empty").allowed(RULE));
+    }
+    if text.chars().count() > 100 {
+        return Err(Fault::new("a name has at most 100 letters").allowed(RULE));
+    }
+    // A point would end a step of `--set flows.F1.tcp`, an asterisk stands for all.
+    match text.chars().find(|c| !(c.is_alphanumeric() || "-_/:+".contains(*c))) {
+        None => Ok(text),
+        Some(' ') => Err(Fault::new(format!("a name has no spaces: `{text}`"))
+            .allowed(RULE)
+            .hint(format!("for example `{}`", text.trim().replace(' ', "-")))),
+        Some(c) => {
+            Err(Fault::new(format!("`{}` cannot be part of a name", c.escape_debug()))
+                .allowed(RULE))
+        }
+    }
+}
+
+fn check_range(param: &Param, scalar: &Scalar) -> Result<(), Fault> {
+    let outside =
+        |bound: Option<&str>, wrong: fn(f64, f64) -> bool, exact: fn(u64, u64) -> bool| {
+            let Some(bound) = bound else { return false };
+            match (dimensions(param.kind), param.kind, &scalar.model) {
+                ([], Kind::Real, Value::Number(number)) => {
+                    let bound = bound.parse().expect("a bound is a number");
+                    number.as_f64().is_some_and(|value| wrong(value, bound))
+                }
+                ([], Kind::Count, Value::Number(number)) => {
+                    let bound = bound.parse().expect("a bound is a whole number");
+                    number.as_u64().is_some_and(|value| exact(value, bound))
+                }
+                (dimensions @ [_, ..], _, Value::Number(number)) => {
+                    let bound = quantity::parse(bound, dimensions).expect("a bound is a quantity");
+                    match (bound, scalar.suffix) {
+                        (Quantity::Rate(bound), "_bps")
+                        | (Quantity::Size(bound), "_bytes")
+                        | (Quantity::Packets(bound), "_packets")
+                        | (Quantity::Time(bound), "_ns") => {
+                            number.as_u64().is_some_and(|value| exact(value, bound))
+                        }
+                        _ => false,
+                    }
+                }
+                _ => false,
+            }
+        };
+    let side = if outside(param.min, |a, b| a < b, |a, b| a < b) {
+        "small"
+    } else if outside(param.max, |a, b| a > b, |a, b| a > b) {
+        "large"
+    } else {
+        return Ok(());
+    };
+    let text = match &scalar.canonical {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Err(Fault::new(format!("`{text}` is too {side}")).allowed(allowed(param)))
+}
+
+/// The range of a parameter in words.
+pub(crate) fn range(param: &Param) -> Option<String> {
+    match (param.min, param.max) {
+        (None, None) => None,
+        (Some(min), None) => Some(format!("at least {min}")),
+        (None, Some(max)) => Some(format!("at most {max}")),
+        (Some(min), Some(max)) => Some(format!("{min} to {max}")),
+    }
+}
+
+/// What may stand for a parameter, in words.
+pub(super) fn allowed(param: &Param) -> String {
+    let mut text = match param.kind {
+        Kind::Choice(choices) => {
+            choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ")
+        }
+        kind => match dimensions(kind) {
+            [] => noun(kind).to_owned(),
+            some => quantity::allowed(some),
+        },
+    };
+    if let Some(range) = range(param) {
+        text.push_str(if dimensions(param.kind).is_empty() { ", " } else { "; " });
+        text.push_str(&range);
+    }
+    if let Some(word) = param.word {
+        text.push_str(&format!("; or `{word}`"));
+    }
+    text
+}
+
+/// What a value of this kind is in a sentence.
+fn noun(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Time => "a time with its unit",
+        Kind::Rate => "a rate with its unit",
+        Kind::Size => "an amount of data with its unit",
+        Kind::SizeOrPackets => "an amount of data or a number of packets",
+        Kind::Count => "a whole number without unit",
+        Kind::Real => "a number without unit",
+        Kind::Flag => "true or false",
+        Kind::Text => "text",
+        Kind::Choice(_) => "a word",
+        Kind::Registered(_) => "a word, or a mapping with `kind`",
+        Kind::Object(_) => "a mapping",
+        Kind::ObjectList(_) => "a list of mappings",
+        Kind::NameList => "a list of names",
+        Kind::NodePair => "two names of hosts or routers",
+        Kind::HostRef => "the name of a host",
+        Kind::Name => "a name",
+    }
+}
+
+/// What a value is, where it is not what it should be.
+pub(super) fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".into(),
+        Value::Bool(flag) => format!("`{flag}`"),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) => format!("the text `{}`", brief(text)),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "a mapping".into(),
+    }
+}
+
+/// A value of a kind that cannot stand here.
+pub(super) fn wrong_type(param: &Param, value: &Value) -> Fault {
+    let fault = Fault::new(format!("{} is needed, not {}", noun(param.kind), found(value)))
+        .allowed(allowed(param));
+    match (param.kind, value) {
+        (Kind::Count | Kind::Real, Value::String(text)) => {
+            let trimmed = text.trim();
+            if trimmed.parse::<f64>().is_ok_and(f64::is_finite) {
+                fault.hint("write it without quotes")
+            } else if let Some(digits) = leading_number(trimmed) {
+                fault.hint(format!("it has no unit: write {digits}"))
+            } else {
+                fault
+            }
+        }
+        (Kind::Text, Value::Number(_) | Value::Bool(_)) => fault.hint("in quotes it is text"),
+        (Kind::Choice(choices), Value::Bool(false)) if choices.iter().any(|c| c.name == "off") => {
+            fault.hint("write \"off\" in quotes")
+        }
+        (Kind::Object(params), Value::String(text)) => fault.maybe_hint(
+            params
+                .iter()
+                .find(|param| match param.kind {
+                    Kind::Registered(entries) => entries.iter().any(|entry| entry.name == text),
+                    _ => false,
+                })
+                .map(|param| format!("did you mean `{{{}: {text}}}`?", param.name)),
+        ),
+        _ => fault,
+    }
+}
+
+/// The number at the start of a text like `10 packets`.
+fn leading_number(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    (number.parse::<f64>().is_ok() && unit.trim().chars().all(char::is_alphabetic))
+        .then_some(number)
+}
+
+/// A key without a value.
+fn nothing(param: &Param) -> Fault {
+    let fault = Fault::new(format!("`{}` has no value", param.name)).allowed(allowed(param));
+    match (param.word, param.default) {
+        (Some(word), _) => fault.hint(format!("write `{word}`, or leave the key out")),
+        (None, Default::Required) => fault,
+        (None, Default::Absent) => fault.hint("leave the key out"),
+        (None, Default::Is(text)) => {
+            fault.hint(format!("leave the key out to get the default, `{text}`"))
+        }
+    }
+}
+
+/// A text, cut to what a message can show.
+pub(super) fn brief(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        return text.to_owned();
+    }
+    text.chars().take(57).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables;
+    use serde_json::json;
+
+    /// All parameters of a table and of what it contains.
+    fn all(table: &'static [Param]) -> Vec<&'static Param> {
+        let mut found = Vec::new();
+        for param in table {
+            found.push(param);
+            match param.kind {
+                Kind::Object(inner) | Kind::ObjectList(inner) => found.extend(all(inner)),
+                Kind::Registered(entries) => {
+                    for entry in entries {
+                        found.extend(all(entry.params));
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn every_default_and_bound_of_the_tables_reads() {
+        for param in all(tables::SCENARIO) {
+            assert!(param.summary.ends_with('.'), "{}: {}", param.name, param.summary);
+            assert_eq!(param.name, param.name.to_lowercase().replace('-', "_"));
+            match param.kind {
+                Kind::Object(_) | Kind::ObjectList(_) | Kind::NameList | Kind::NodePair => {}
+                Kind::Registered(entries) => {
+                    if let Default::Is(word) = param.default {
+                        assert!(entries.iter().any(|entry| entry.name == word), "{word}");
+                    }
+                }
+                _ => {
+                    default(param);
+                    for bound in [param.min, param.max].into_iter().flatten() {
+                        let inside = match param.kind {
+                            Kind::Count | Kind::Real => {
+                                // JSON has no other way to write 1e9 as a number.
+                                let number: f64 = bound.parse().unwrap();
+                                json!(number)
+                            }
+                            _ => json!(bound),
+                        };
+                        assert!(read(param, &inside).is_ok(), "{}: {bound}", param.name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_without_unit_are_read_in_every_spelling() {
+        let count = Param::new("samples", Kind::Count, "40", "Samples.").at_least("1");
+        for value in [json!(1_000_000), json!(1e6)] {
+            assert_eq!(read(&count, &value).unwrap().model, json!(1_000_000));
+        }
+        let real = Param::new("alpha", Kind::Real, "20", "Packets.");
+        let scalar = read(&real, &json!(50)).unwrap();
+        assert_eq!((scalar.canonical, scalar.model), (json!(50), json!(50.0)));
+        assert_eq!(read(&real, &json!(-0.0)).unwrap().canonical, json!(0));
+    }
+}

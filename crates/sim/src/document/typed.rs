@@ -1,0 +1,135 @@
+//! From the numeric model as JSON to the typed scenario. The model is complete and valid here.
+
+use crate::model::{Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport};
+use ackclock_units::Time;
+use ackclock_units::param::{Chosen, Value as Setting};
+use serde_json::{Map, Value};
+
+/// The scenario of a model; `ends` and `pairs` are the nodes of links and the hosts of flows.
+pub(super) fn scenario(
+    model: &Map<String, Value>,
+    ends: &[[Node; 2]],
+    pairs: &[(usize, usize)],
+) -> Scenario {
+    let links = list(model, "links").zip(ends).map(|(link, ends)| Link {
+        id: text(link, "id"),
+        ends: *ends,
+        half_duplex: text(link, "duplex") == "half",
+        forward: direction(object(link, "forward")),
+        backward: direction(object(link, "backward")),
+    });
+    let flows = list(model, "flows").zip(pairs).map(|(flow, pair)| Flow {
+        id: text(flow, "id"),
+        from: pair.0,
+        to: pair.1,
+        start: time(flow, "start_ns"),
+        send_bytes: flow["send_bytes"].as_u64(),
+        transport: match &flow["tcp"] {
+            Value::Object(settings) => Transport::Tcp(tcp(settings)),
+            _ => Transport::Udp { source: chosen(object(object(flow, "udp"), "source")) },
+        },
+    });
+    let stop = object(model, "stop");
+    Scenario {
+        name: text(model, "name"),
+        hosts: names(model, "hosts"),
+        routers: names(model, "routers"),
+        links: links.collect(),
+        flows: flows.collect(),
+        routing: chosen(object(model, "routing")),
+        ties: chosen(object(model, "ties")),
+        stop: Stop {
+            flows_complete: text(stop, "when") == "flows-complete",
+            at_latest: time(stop, "at_latest_ns"),
+        },
+        seed: int(model, "seed"),
+        record: record(object(model, "record")),
+    }
+}
+
+/// A registered thing with its parameters.
+pub(super) fn chosen(map: &Map<String, Value>) -> Chosen {
+    let setting = |value: &Value| match value {
+        Value::Bool(flag) => Setting::Flag(*flag),
+        Value::Number(number) => match number.as_u64() {
+            Some(whole) => Setting::Int(whole),
+            None => Setting::Real(number.as_f64().expect("a finite number")),
+        },
+        Value::String(word) => Setting::Word(word.clone()),
+        _ => Setting::Null,
+    };
+    Chosen {
+        kind: text(map, "kind"),
+        values: map
+            .iter()
+            .filter(|(key, _)| *key != "kind")
+            .map(|(key, value)| (key.clone(), setting(value)))
+            .collect(),
+    }
+}
+
+fn direction(map: &Map<String, Value>) -> Direction {
+    Direction {
+        rate_bps: int(map, "rate_bps"),
+        delay: time(map, "delay_ns"),
+        queue: chosen(object(map, "queue")),
+    }
+}
+
+fn tcp(map: &Map<String, Value>) -> Tcp {
+    Tcp {
+        sender: text(map, "sender"),
+        segment_bytes: int(map, "segment_bytes"),
+        header_bytes: int(map, "header_bytes"),
+        ack_bytes: int(map, "ack_bytes"),
+        initial_window: int(map, "initial_window"),
+        initial_ssthresh: map["initial_ssthresh"].as_f64(),
+        cc: chosen(object(map, "cc")),
+        recovery: chosen(object(map, "recovery")),
+        rto: chosen(object(map, "rto")),
+        ack_view: text(map, "ack_view"),
+        ack_duplicates: text(map, "ack_duplicates"),
+    }
+}
+
+fn record(map: &Map<String, Value>) -> Record {
+    let on = |table: &str| text(map, table) == "changes";
+    Record {
+        cwnd: on("cwnd"),
+        rtt: on("rtt"),
+        queue: on("queue"),
+        transmissions: on("transmissions"),
+        packets: on("packets"),
+        drops: on("drops"),
+        routes: on("routes"),
+        events: on("events"),
+    }
+}
+
+fn list<'m>(
+    map: &'m Map<String, Value>,
+    key: &str,
+) -> impl Iterator<Item = &'m Map<String, Value>> {
+    map[key].as_array().into_iter().flatten().filter_map(Value::as_object)
+}
+
+fn names(map: &Map<String, Value>, key: &str) -> Vec<String> {
+    let names = map[key].as_array().into_iter().flatten();
+    names.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn object<'m>(map: &'m Map<String, Value>, key: &str) -> &'m Map<String, Value> {
+    map[key].as_object().unwrap_or_else(|| panic!("`{key}` is no mapping of the model"))
+}
+
+fn text(map: &Map<String, Value>, key: &str) -> String {
+    map[key].as_str().unwrap_or_else(|| panic!("`{key}` is no text of the model")).to_owned()
+}
+
+fn int(map: &Map<String, Value>, key: &str) -> u64 {
+    map[key].as_u64().unwrap_or_else(|| panic!("`{key}` is no whole number of the model"))
+}
+
+fn time(map: &Map<String, Value>, key: &str) -> Time {
+    Time::from_ns(int(map, key))
+}

@@ -1,0 +1,368 @@
+//! Walks a document along the tables: finds each value in the first layer that has it, reads it, and
+//! builds the resolved document and the numeric model side by side.
+
+use super::problems::{Fault, Path, Problems};
+use super::scalar::{self, Scalar};
+use ackclock_units::param::{Default, Entry, Kind, Param};
+use ackclock_units::spelling::nearest;
+use serde_json::{Map, Value};
+
+/// A mapping that values may come from: the object itself, the scenario's defaults, the profile.
+#[derive(Debug, Clone)]
+pub(super) struct Layer<'d> {
+    pub map: &'d Map<String, Value>,
+    pub path: Path,
+    /// Its faults were told when the layer itself was checked.
+    pub told: bool,
+}
+
+/// An object with all its values, as a document and as numbers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Resolved {
+    pub canonical: Map<String, Value>,
+    pub model: Map<String, Value>,
+}
+
+impl Resolved {
+    fn put(&mut self, param: &Param, scalar: Scalar) {
+        if !scalar.canonical.is_null() {
+            self.canonical.insert(param.name.to_owned(), scalar.canonical);
+        }
+        self.model.insert(format!("{}{}", param.name, scalar.suffix), scalar.model);
+    }
+
+    /// Takes the keys of another object after its own.
+    pub fn append(&mut self, mut other: Self) {
+        self.canonical.append(&mut other.canonical);
+        self.model.append(&mut other.model);
+    }
+}
+
+/// What a layer says about a registered thing.
+struct Said<'d> {
+    kind: &'static Entry,
+    params: Option<Layer<'d>>,
+    /// The other kinds that a profile has defaults for.
+    others: &'d [Value],
+}
+
+/// The state of a walk.
+#[derive(Debug, Default)]
+pub(super) struct Walker {
+    pub problems: Problems,
+    /// Whether required values may be missing: defaults are never complete.
+    pub partial: bool,
+}
+
+impl Walker {
+    /// Resolves an object, and tells keys that its table does not have.
+    pub fn object(
+        &mut self,
+        table: &'static [Param],
+        layers: &[Layer<'_>],
+        here: &Path,
+    ) -> Resolved {
+        for layer in layers.iter().filter(|layer| !layer.told) {
+            self.check_keys(table, layer.map, &layer.path);
+        }
+        self.resolve(table, layers, here)
+    }
+
+    /// Resolves the parameters of a table.
+    pub fn resolve(
+        &mut self,
+        table: &'static [Param],
+        layers: &[Layer<'_>],
+        here: &Path,
+    ) -> Resolved {
+        let mut resolved = Resolved::default();
+        for param in table {
+            self.param(param, layers, here, &mut resolved);
+        }
+        resolved
+    }
+
+    /// Resolves one parameter.
+    pub fn param(
+        &mut self,
+        param: &'static Param,
+        layers: &[Layer<'_>],
+        here: &Path,
+        resolved: &mut Resolved,
+    ) {
+        match param.kind {
+            Kind::Registered(entries) => {
+                if let Some(chosen) = self.registered(param, entries, layers, here) {
+                    let name = param.name.to_owned();
+                    resolved.canonical.insert(name.clone(), Value::Object(chosen.canonical));
+                    resolved.model.insert(name, Value::Object(chosen.model));
+                }
+            }
+            Kind::Object(table) => {
+                let inner = self.inner_layers(param, layers);
+                let object = self.object(table, &inner, &here.key(param.name));
+                let name = param.name.to_owned();
+                resolved.canonical.insert(name.clone(), Value::Object(object.canonical));
+                resolved.model.insert(name, Value::Object(object.model));
+            }
+            _ => {
+                let found = layers.iter().find(|layer| layer.map.contains_key(param.name));
+                let Some(layer) = found else {
+                    match scalar::default(param) {
+                        Some(scalar) => resolved.put(param, scalar),
+                        None => self.missing(param, here),
+                    }
+                    return;
+                };
+                match scalar::read(param, &layer.map[param.name]) {
+                    Ok(scalar) => resolved.put(param, scalar),
+                    Err(fault) => self.fault(layer, param.name, fault),
+                }
+            }
+        }
+    }
+
+    /// The mappings that the layers hold under the name of a parameter.
+    pub fn inner_layers<'d>(&mut self, param: &Param, layers: &[Layer<'d>]) -> Vec<Layer<'d>> {
+        let mut inner = Vec::new();
+        for layer in layers {
+            match layer.map.get(param.name) {
+                None => {}
+                Some(Value::Object(map)) => {
+                    inner.push(Layer { map, path: layer.path.key(param.name), told: layer.told })
+                }
+                Some(other) => self.fault(layer, param.name, scalar::wrong_type(param, other)),
+            }
+        }
+        inner
+    }
+
+    /// Tells that a parameter is missing.
+    pub fn missing(&mut self, param: &Param, here: &Path) {
+        if !self.partial {
+            let fault = Fault::new(format!("`{}` is missing", param.name))
+                .allowed(scalar::allowed(param))
+                .hint(param.summary);
+            self.problems.add(&here.key(param.name), &Value::Null, fault);
+        }
+    }
+
+    /// Tells keys that a table does not have.
+    pub fn check_keys(&mut self, table: &[Param], map: &Map<String, Value>, path: &Path) {
+        for (key, value) in map {
+            if !table.iter().any(|param| param.name == key) {
+                let hint = meant(key, table);
+                self.unknown_key(key, value, path, table, hint);
+            }
+        }
+    }
+
+    fn unknown_key(
+        &mut self,
+        key: &str,
+        value: &Value,
+        path: &Path,
+        table: &[Param],
+        hint: Option<String>,
+    ) {
+        let names: Vec<&str> = table.iter().map(|param| param.name).collect();
+        let fault = Fault::new(format!("unknown key `{}`", scalar::brief(key)))
+            .allowed(if names.is_empty() { "no keys".to_owned() } else { names.join(", ") })
+            .maybe_hint(hint);
+        self.problems.add(&path.key(key), value, fault);
+    }
+
+    fn fault(&mut self, layer: &Layer<'_>, key: &str, fault: Fault) {
+        if !layer.told {
+            self.problems.add(&layer.path.key(key), &layer.map[key], fault);
+        }
+    }
+
+    /// Resolves a registered thing: its kind, and the parameters of that kind.
+    ///
+    /// Layers that speak about another kind than the chosen one do not count.
+    fn registered(
+        &mut self,
+        param: &'static Param,
+        entries: &'static [&'static Entry],
+        layers: &[Layer<'_>],
+        here: &Path,
+    ) -> Option<Resolved> {
+        let mut inherited = match param.default {
+            Default::Is(word) => entries.iter().copied().find(|entry| entry.name == word),
+            Default::Required | Default::Absent => None,
+        };
+        let mut said: Vec<Said<'_>> = Vec::new();
+        let mut faulty = false;
+        for layer in layers.iter().rev() {
+            let Some(value) = layer.map.get(param.name) else { continue };
+            match self.said(param, entries, layer, value, inherited) {
+                Some(one) => {
+                    inherited = Some(one.kind);
+                    said.push(one);
+                    faulty = false;
+                }
+                None => faulty = true,
+            }
+        }
+        if faulty {
+            return None;
+        }
+        let Some(chosen) = inherited else {
+            self.missing(param, here);
+            return None;
+        };
+        let mut applied: Vec<Layer<'_>> = Vec::new();
+        for one in said.into_iter().rev() {
+            if one.kind.name == chosen.name {
+                applied.extend(one.params);
+            }
+            let other = one.others.iter().find(|other| other["kind"] == chosen.name);
+            if let Some(Value::Object(map)) = other {
+                applied.push(Layer { map, path: Path::default(), told: true });
+            }
+        }
+        for layer in applied.iter().filter(|layer| !layer.told) {
+            self.check_params(chosen, entries, layer);
+        }
+        let mut resolved = Resolved::default();
+        resolved.canonical.insert("kind".into(), chosen.name.into());
+        resolved.model.insert("kind".into(), chosen.name.into());
+        resolved.append(self.resolve(chosen.params, &applied, &here.key(param.name)));
+        Some(resolved)
+    }
+
+    /// What a layer says about a registered thing; none if that is faulty.
+    fn said<'d>(
+        &mut self,
+        param: &Param,
+        entries: &'static [&'static Entry],
+        layer: &Layer<'d>,
+        value: &'d Value,
+        inherited: Option<&'static Entry>,
+    ) -> Option<Said<'d>> {
+        let find = |word: &str| entries.iter().copied().find(|entry| entry.name == word);
+        let unknown =
+            |word: &str| scalar::unknown_word(param.name, word, entries.iter().map(|e| e.name));
+        let path = layer.path.key(param.name);
+        match value {
+            Value::String(word) => match find(word) {
+                Some(kind) => Some(Said { kind, params: None, others: &[] }),
+                None => {
+                    self.fault(layer, param.name, unknown(word));
+                    None
+                }
+            },
+            Value::Object(map) => {
+                let inner = Layer { map, path, told: layer.told };
+                let kind = match map.get("kind") {
+                    None => match inherited {
+                        Some(kind) => kind,
+                        None => {
+                            if !layer.told {
+                                let names: Vec<_> =
+                                    entries.iter().map(|entry| entry.name).collect();
+                                let fault =
+                                    Fault::new("`kind` is missing").allowed(names.join(", "));
+                                self.problems.add(&inner.path.key("kind"), &Value::Null, fault);
+                            }
+                            return None;
+                        }
+                    },
+                    Some(Value::String(word)) => match find(word) {
+                        Some(kind) => kind,
+                        None => {
+                            self.fault(&inner, "kind", unknown(word));
+                            return None;
+                        }
+                    },
+                    Some(other) => {
+                        let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
+                        let message = format!("a word is needed, not {}", scalar::found(other));
+                        self.fault(&inner, "kind", Fault::new(message).allowed(names.join(", ")));
+                        return None;
+                    }
+                };
+                Some(Said { kind, params: Some(inner), others: &[] })
+            }
+            // The list of a profile: the first is the default kind.
+            Value::Array(all) if layer.told && !all.is_empty() => {
+                let kind = all[0]["kind"].as_str().and_then(find)?;
+                let params = all[0].as_object().map(|map| Layer { map, path, told: true });
+                Some(Said { kind, params, others: &all[1..] })
+            }
+            Value::Null => {
+                let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
+                let fault =
+                    Fault::new(format!("`{}` has no value", param.name)).allowed(names.join(", "));
+                self.fault(layer, param.name, fault);
+                None
+            }
+            other => {
+                let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
+                let fault = scalar::wrong_type(param, other).allowed(names.join(", "));
+                self.fault(layer, param.name, fault);
+                None
+            }
+        }
+    }
+
+    /// Tells parameters that the chosen kind does not have.
+    fn check_params(
+        &mut self,
+        chosen: &'static Entry,
+        entries: &'static [&'static Entry],
+        layer: &Layer<'_>,
+    ) {
+        let has = |entry: &Entry, key: &str| entry.params.iter().any(|param| param.name == key);
+        for (key, value) in layer.map {
+            if key == "kind" || has(chosen, key) {
+                continue;
+            }
+            let hint = match entries.iter().find(|entry| has(entry, key)) {
+                Some(owner) => {
+                    Some(format!("`{key}` belongs to `{}`, this is `{}`", owner.name, chosen.name))
+                }
+                None => meant(key, chosen.params),
+            };
+            self.unknown_key(key, value, &layer.path, chosen.params, hint);
+        }
+    }
+}
+
+/// What an unknown key was probably meant to be: a misspelled one, or one by another program's name.
+fn meant(key: &str, table: &[Param]) -> Option<String> {
+    const SYNONYMS: &[(&str, &str)] = &[
+        ("algorithm", "cc"),
+        ("bandwidth", "rate"),
+        ("buffer", "queue"),
+        ("bw", "rate"),
+        ("bytes", "send"),
+        ("capacity", "rate"),
+        ("congestion_control", "cc"),
+        ("destination", "to"),
+        ("dst", "to"),
+        ("end", "stop"),
+        ("ends", "between"),
+        ("initial_cwnd", "initial_window"),
+        ("latency", "delay"),
+        ("mss", "segment"),
+        ("nodes", "hosts"),
+        ("propagation", "delay"),
+        ("random_seed", "seed"),
+        ("receiver", "to"),
+        ("size", "limit"),
+        ("size", "send"),
+        ("source", "from"),
+        ("src", "from"),
+        ("switches", "routers"),
+        ("time", "at_latest"),
+    ];
+    let has = |name: &str| table.iter().any(|param| param.name == name);
+    nearest(key, table.iter().map(|param| param.name))
+        .or_else(|| {
+            let meant = SYNONYMS.iter().find(|(other, name)| *other == key && has(name));
+            meant.map(|(_, name)| *name)
+        })
+        .map(|name| format!("did you mean `{name}`?"))
+}

@@ -1,0 +1,57 @@
+//! Profiles: named sets of defaults that make a scenario behave as another simulator does.
+//!
+//! A profile is a document of defaults in the grammar of scenarios, with `link` and `tcp` as in
+//! `defaults`. What an object says itself wins over `defaults`, which win over the profile, which wins
+//! over the defaults of the tables. For a registered thing (`cc`) a profile may hold a list: the first
+//! is the default kind, the others apply when a scenario chooses their kind.
+
+use ackclock_units::param::{Choice, Entry};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// A profile.
+#[derive(Debug)]
+pub struct Profile {
+    /// Name, summary and references.
+    pub entry: Entry,
+    /// The defaults, as JSON text.
+    pub document: &'static str,
+}
+
+static CALTECH2015: Profile = Profile {
+    entry: Entry {
+        name: CALTECH2015_NAME,
+        summary: CALTECH2015_SUMMARY,
+        references: &[
+            "Bhasin, Luo, Su, Yang: Configurable Network Simulation for TCP Reno and FAST Flows, \
+             Caltech CS/EE 143, December 2015",
+        ],
+        params: &[],
+        defect: false,
+    },
+    document: include_str!("profile/caltech2015.json"),
+};
+
+const CALTECH2015_NAME: &str = "caltech2015";
+const CALTECH2015_SUMMARY: &str = "As the Caltech CS/EE 143 simulator of 2015: half-duplex links, \
+     1 KiB packets without headers, a fixed timer, ACKs that show the receiver's present state.";
+
+/// All profiles.
+pub static PROFILES: &[&Profile] = &[&CALTECH2015];
+
+/// The names of all profiles, as a scenario chooses them.
+pub static CHOICES: &[Choice] = &[Choice::new(CALTECH2015_NAME, CALTECH2015_SUMMARY)];
+
+static DOCUMENTS: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
+    let parse = |profile: &&Profile| {
+        let document = serde_json::from_str(profile.document).expect("a profile is valid JSON");
+        (profile.entry.name, document)
+    };
+    PROFILES.iter().map(parse).collect()
+});
+
+/// The defaults of a profile.
+pub fn document(name: &str) -> Option<&'static Value> {
+    DOCUMENTS.get(name)
+}

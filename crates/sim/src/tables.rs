@@ -1,0 +1,284 @@
+//! What a scenario document can hold: the tables behind validation, schema, help and reference pages.
+//!
+//! The tables of registered things (congestion controls, queues, ...) stand next to their code; these
+//! here put them together to a document.
+
+use crate::profile;
+use ackclock_units::param::{Choice, Entry, Kind, Param};
+
+/// Greatest number of hosts, of routers, of links and of flows: a million flows fit in memory, more is
+/// a slip of a generator.
+pub const MOST_ELEMENTS: usize = 1_000_000;
+
+/// Greatest number of bytes of a packet on the wire, headers included.
+pub const MOST_PACKET_BYTES: u64 = 65_535;
+
+/// The whole document.
+pub static SCENARIO: &[Param] = &[
+    Param::new(
+        "name",
+        Kind::Text,
+        "unnamed",
+        "Name of the experiment: letters, digits, `-`, `_`, `.`, with `/` between topics.",
+    ),
+    Param::optional("title", Kind::Text, "", "One line for lists and plots."),
+    Param::optional("question", Kind::Text, "", "What the experiment asks."),
+    Param::optional("expectation", Kind::Text, "", "What should come out, and why."),
+    Param::optional("source", Kind::Text, "", "Where the experiment is from."),
+    Param::optional(
+        "profile",
+        Kind::Choice(profile::CHOICES),
+        "",
+        "Named set of defaults, for everything that neither the object itself nor `defaults` says.",
+    ),
+    Param::optional(
+        "defaults",
+        Kind::Object(DEFAULTS),
+        "",
+        "Defaults of this scenario for all its links and flows.",
+    ),
+    Param::required(
+        "hosts",
+        Kind::NameList,
+        "Hosts: flows start and end here; hosts never forward.",
+    ),
+    Param::optional("routers", Kind::NameList, "", "Routers: they forward packets."),
+    Param::required("links", Kind::ObjectList(LINK), "Links between hosts and routers."),
+    Param::required("flows", Kind::ObjectList(FLOW), "Flows from host to host."),
+    Param::new(
+        "routing",
+        Kind::Registered(ackclock_net::routing::ENTRIES),
+        "shortest-path",
+        "How packets find their way.",
+    ),
+    Param::new(
+        "ties",
+        Kind::Registered(ackclock_engine::ties::ENTRIES),
+        "entity",
+        "Order of events that are due at the same time.",
+    ),
+    Param::optional("stop", Kind::Object(STOP), "", "When the run ends."),
+    Param::new("seed", Kind::Count, "1", "Seed of all random streams."),
+    Param::new("record", Kind::Registered(RECORD), "all", "Which tables are recorded."),
+];
+
+/// Defaults of a scenario for its links and flows.
+pub static DEFAULTS: &[Param] = &[
+    Param::optional("link", Kind::Object(LINK_DEFAULTS), "", "Defaults of all links."),
+    Param::optional("tcp", Kind::Object(TCP), "", "Defaults of the `tcp` block of all flows."),
+];
+
+const RATE: Param = Param::required("rate", Kind::Rate, "Bits per second on the wire.")
+    .at_least("1 bps")
+    .at_most("100 Tbps");
+const DELAY: Param = Param::required(
+    "delay",
+    Kind::Time,
+    "Propagation delay; the greatest takes a signal out of the solar system.",
+)
+.at_most("1 d");
+const QUEUE: Param = Param::new(
+    "queue",
+    Kind::Registered(ackclock_net::queue::ENTRIES),
+    "droptail",
+    "Queue in front of the transmitter.",
+);
+const DUPLEX: Param = Param::new(
+    "duplex",
+    Kind::Choice(&[
+        Choice::new("full", "each direction has a transmitter and a queue of its own"),
+        Choice::new("half", "both directions share one transmitter and one queue"),
+    ]),
+    "full",
+    "Whether both directions can be used at once.",
+);
+
+/// A link.
+pub static LINK: &[Param] = &[
+    Param::required("id", Kind::Name, "Name of the link."),
+    Param::required(
+        "between",
+        Kind::NodePair,
+        "The two nodes; `forward` is from the first to the second.",
+    ),
+    RATE,
+    DELAY,
+    DUPLEX,
+    QUEUE,
+    Param::optional(
+        "forward",
+        Kind::Object(DIRECTION),
+        "",
+        "What is different from the first node to the second (full duplex only).",
+    ),
+    Param::optional(
+        "backward",
+        Kind::Object(DIRECTION),
+        "",
+        "What is different from the second node to the first (full duplex only).",
+    ),
+];
+
+/// What a scenario can say for all its links.
+pub static LINK_DEFAULTS: &[Param] = &[RATE, DELAY, DUPLEX, QUEUE];
+
+/// One direction of a link.
+pub static DIRECTION: &[Param] = &[RATE, DELAY, QUEUE];
+
+/// A flow.
+pub static FLOW: &[Param] = &[
+    Param::required("id", Kind::Name, "Name of the flow."),
+    Param::required("from", Kind::HostRef, "Host that sends."),
+    Param::required("to", Kind::HostRef, "Host that receives."),
+    Param::new("start", Kind::Time, "0 s", "When it starts.").at_most("36500 d"),
+    Param::optional(
+        "send",
+        Kind::Size,
+        "unlimited",
+        "Bytes to send; `unlimited` while the run lasts.",
+    )
+    .at_least("1 B"),
+    Param::optional(
+        "tcp",
+        Kind::Object(TCP),
+        "",
+        "Reliable transport with congestion control; what a flow has that says nothing else.",
+    ),
+    Param::optional("udp", Kind::Object(UDP), "", "A source without feedback, instead of `tcp`."),
+];
+
+/// Reliable transport.
+pub static TCP: &[Param] = &[
+    Param::new(
+        "sender",
+        Kind::Choice(&[Choice::new(
+            "selective-repeat",
+            "numbered packets, ACKs that list what has arrived, one timer a packet",
+        )]),
+        "selective-repeat",
+        "Family of sender and receiver.",
+    ),
+    Param::new(
+        "segment",
+        Kind::Size,
+        "1460 B",
+        "Payload of a full segment; 1500 B less 40 B of headers.",
+    )
+    .at_least("1 B")
+    .at_most("65535 B"),
+    Param::new(
+        "header",
+        Kind::Size,
+        "40 B",
+        "Added to each data packet; IPv4 and TCP without options.",
+    )
+    .at_most("65534 B"),
+    Param::new("ack", Kind::Size, "40 B", "An ACK on the wire.").at_least("1 B").at_most("65535 B"),
+    Param::new("initial_window", Kind::Count, "10", "Window at the start, segments (RFC 6928).")
+        .at_least("1")
+        .at_most("1000000"),
+    Param::optional(
+        "initial_ssthresh",
+        Kind::Real,
+        "unlimited",
+        "Slow-start threshold at the start, segments (RFC 5681: arbitrarily high).",
+    )
+    .at_least("1")
+    .at_most("1e9"),
+    Param::new("cc", Kind::Registered(ackclock_tcp::cc::ENTRIES), "reno", "Congestion control."),
+    Param::new(
+        "recovery",
+        Kind::Registered(ackclock_tcp::recovery::ENTRIES),
+        "selective-repeat",
+        "Loss recovery: when a packet counts as lost, and what the window does then.",
+    ),
+    Param::new(
+        "rto",
+        Kind::Registered(ackclock_tcp::rto::ENTRIES),
+        "rfc6298",
+        "Retransmission timer.",
+    ),
+    Param::new(
+        "ack_view",
+        Kind::Choice(&[
+            Choice::new("snapshot", "an ACK shows the receiver as it was when the ACK was sent"),
+            Choice::defect("live", "an ACK shows the receiver as it is when the ACK arrives"),
+        ]),
+        "snapshot",
+        "What an ACK shows.",
+    ),
+    Param::new(
+        "ack_duplicates",
+        Kind::Choice(&[
+            Choice::new("always", "every arrival is acknowledged"),
+            Choice::defect("never", "duplicates are not: one lost ACK can block a flow for ever"),
+        ]),
+        "always",
+        "Whether duplicates are acknowledged.",
+    ),
+];
+
+/// A flow without feedback.
+pub static UDP: &[Param] = &[Param::required(
+    "source",
+    Kind::Registered(ackclock_net::source::ENTRIES),
+    "What is sent, and when.",
+)];
+
+/// When a run ends.
+pub static STOP: &[Param] = &[
+    Param::new(
+        "when",
+        Kind::Choice(&[
+            Choice::new("flows-complete", "when the last flow is complete, or at `at_latest`"),
+            Choice::new("time", "at `at_latest`"),
+        ]),
+        "flows-complete",
+        "What ends a run.",
+    ),
+    Param::new(
+        "at_latest",
+        Kind::Time,
+        "1000 s",
+        "The run ends then in any case; must be given if a flow is unlimited.",
+    )
+    .at_most("36500 d"),
+];
+
+const CHANGES: Kind = Kind::Choice(&[
+    Choice::new("changes", "a row for each change or event"),
+    Choice::new("off", "no rows"),
+]);
+
+macro_rules! recorded {
+    ($default:literal) => {
+        &[
+            Param::new("cwnd", CHANGES, $default, "Congestion windows."),
+            Param::new("rtt", CHANGES, $default, "Samples of the round-trip time."),
+            Param::new("queue", CHANGES, $default, "Lengths of queues."),
+            Param::new("transmissions", CHANGES, $default, "Transmissions of links."),
+            Param::new("packets", CHANGES, $default, "Packets sent and received by hosts."),
+            Param::new("drops", CHANGES, $default, "Dropped packets."),
+            Param::new("routes", CHANGES, $default, "Changes of routes."),
+            Param::new("events", CHANGES, $default, "Starts, ends, timeouts, retransmissions."),
+        ]
+    };
+}
+
+/// Sets of recorded tables; single tables can be switched on or off.
+pub static RECORD: &[&Entry] = &[
+    &Entry {
+        name: "all",
+        summary: "All tables but those that are switched off.",
+        references: &[],
+        params: recorded!("changes"),
+        defect: false,
+    },
+    &Entry {
+        name: "none",
+        summary: "No tables but those that are switched on; the fastest.",
+        references: &[],
+        params: recorded!("off"),
+        defect: false,
+    },
+];
