@@ -1,0 +1,136 @@
+"""Run the scenarios of a publication and set its figures next to ours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from ackclock.reproduce.measures import MEASURES, Run, RunOutcome, measure
+from ackclock.reproduce.paper import INSTEAD, Figure, Paper, PaperCase
+from ackclock.reproduce.report import Case, Group, Report, Row, Spread
+
+Override = tuple[str, Any]
+Runner = Callable[[str, Sequence[Override]], RunOutcome]
+"""Runs a scenario, given its name and what to set in it."""
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being run, how many runs are done and how many there are."""
+
+RANDOM_ORDERS = 20
+ORDERS: tuple[dict[str, Any], ...] = (
+    {"kind": "first-come"},
+    {"kind": "entity"},
+    *({"kind": "random", "seed": seed} for seed in range(1, RANDOM_ORDERS + 1)),
+)
+"""Orders of simultaneous events over which a spread is taken."""
+
+_SPREAD = f"first-come, entity, and random with seeds 1 to {RANDOM_ORDERS}"
+_TABLES = ("cwnd", "rtt", "queue", "transmissions", "packets", "drops", "routes", "events")
+
+
+def run_scenario(name: str, overrides: Sequence[Override]) -> RunOutcome:
+    """Run a scenario of the package."""
+    from ackclock.run import run
+    from ackclock.scenario import Scenario
+
+    return run(Scenario.load(name, overrides))
+
+
+def compare(
+    name: str, paper: Paper, progress: Progress | None = None, runner: Runner | None = None
+) -> Report:
+    """Run all cases of a publication and make the report.
+
+    Args:
+        name: Name of the experiment.
+        paper: The published figures.
+        progress: Told after each run.
+        runner: Runs one scenario; by default the simulator on the scenarios of the package.
+
+    The runs are independent; as many go on at a time as there are processors. The report does not
+    depend on that.
+    """
+    jobs = [(case, order) for case in paper.cases for order in _orders(case)]
+    done = 0
+
+    def take(job: tuple[PaperCase, dict[str, Any] | None]) -> list[float]:
+        case, order = job
+        outcome = Run((runner or run_scenario)(case.scenario, _overrides(case, order)))
+        # Only the numbers are kept: the tables of a hundred runs would fill the memory.
+        return [measure(figure.measure, outcome, figure.place) for figure in case.figures]
+
+    taken: list[list[float]] = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for job, values in zip(jobs, pool.map(take, jobs), strict=True):
+            taken.append(values)
+            done += 1
+            if progress is not None:
+                progress(job[0].title, done, len(jobs))
+    results = iter(taken)
+    cases = [_case(case, [next(results) for _ in _orders(case)]) for case in paper.cases]
+    return Report(name, paper.title, paper.source, paper.notes, tuple(cases))
+
+
+def _orders(case: PaperCase) -> list[dict[str, Any] | None]:
+    """Orders to run a case in; none stands for the scenario as it is."""
+    if not case.orders:
+        return [None]
+    return [*([] if case.orders == INSTEAD else [None]), *ORDERS]
+
+
+def _overrides(case: PaperCase, order: dict[str, Any] | None) -> list[Override]:
+    record = {table: "changes" if table in case.tables else "off" for table in _TABLES}
+    ties = [] if order is None else [("ties", order)]
+    return [*case.overrides, *ties, ("record", record)]
+
+
+def _case(case: PaperCase, runs: list[list[float]]) -> Case:
+    rows = [
+        (figure.title, _row(figure, [values[i] for values in runs], case.orders))
+        for i, figure in enumerate(case.figures)
+    ]
+    return Case(
+        title=case.title,
+        scenario=case.scenario,
+        about=case.about,
+        groups=tuple(_groups(rows)),
+        overrides=tuple(f"{path}={value}" for path, value in case.overrides),
+        spread=_SPREAD if case.orders else "",
+    )
+
+
+def _groups(rows: list[tuple[str, Row]]) -> Iterator[Group]:
+    for title in dict.fromkeys(title for title, _ in rows):
+        yield Group(title, tuple(row for other, row in rows if other == title))
+
+
+def _farthest(values: list[float], figure: Figure) -> float:
+    """Return the value that is farthest from the figure: if it agrees, all do."""
+    wanted = figure.paper if figure.paper is not None else figure.original[0]
+    return max(values, key=lambda value: abs(value - wanted))
+
+
+def _row(figure: Figure, values: list[float], orders: str) -> Row:
+    by_spread = orders == INSTEAD and not figure.every_order
+    if orders == INSTEAD:
+        spread = Spread(tuple(values))
+        ours = _farthest(values, figure) if figure.every_order else None
+    else:
+        spread = Spread(tuple(values[1:])) if orders else None
+        ours = values[0]
+    return Row(
+        what=figure.what,
+        unit=MEASURES[figure.measure].unit,
+        source=figure.source,
+        read=figure.read,
+        paper=figure.paper,
+        predicted=figure.predicted,
+        original=figure.original,
+        ours=ours,
+        tolerance=figure.tolerance,
+        spread=spread,
+        reason=figure.reason,
+        by_spread=by_spread,
+    )

@@ -1,0 +1,322 @@
+"""What can be measured in a run and set next to a published figure, by name.
+
+Each measure takes the run, the link or flow, and a span of time; the registry gives its unit and
+the tables it reads. Rates are in units of 2^20 bit/s and windows in packets, as in the paper that
+asks for them; queues are data packets that wait, the one on the wire not counted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.metrics import (
+    HasTables,
+    cwnd_series,
+    drop_times,
+    packet_series,
+    queue_series,
+    rtt_series,
+    sample_mean,
+    select,
+    step_at,
+    step_mean,
+    step_range,
+    transmission_series,
+    windowed_rates,
+)
+
+Floats = NDArray[np.float64]
+
+MEBIBIT = 2**20
+WINDOW_S = 0.1
+"""Width of the windows over which the paper's figures show rates and losses."""
+
+_SAME_EVENT_S = 0.3
+"""Retransmissions closer together than this belong to one reduction of the window."""
+
+
+class RunOutcome(HasTables, Protocol):
+    """What is needed of a run: tables and the summary."""
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """The summary as in `summary.json`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to measure: a link, a flow or nothing (``of``), a span of time, a position in it."""
+
+    of: str = ""
+    start_s: float = 0.0
+    end_s: float = math.inf
+    at_s: float = 0.0
+    nth: int = 1
+
+
+@dataclass
+class Run:
+    """A run with the series that several measures share, each read once."""
+
+    outcome: RunOutcome
+    _read: dict[tuple[str, str], tuple[Floats, Floats]] = field(default_factory=dict)
+
+    def series(
+        self, kind: Callable[[HasTables, str], tuple[Any, Any]], of: str
+    ) -> tuple[Floats, Floats]:
+        """Return times and values of one link or flow."""
+        key = (kind.__name__, of)
+        if key not in self._read:
+            self._read[key] = kind(self.outcome, of)
+        return self._read[key]
+
+    def window(self, flow: str) -> tuple[Floats, Floats]:
+        """Return times and congestion windows of a flow, in packets."""
+        times, size_bytes = self.series(cwnd_series, flow)
+        return times, size_bytes / self.flow(flow)["segment_bytes"]
+
+    def flow(self, name: str) -> Mapping[str, Any]:
+        """Return the summary of a flow."""
+        return self.outcome.summary["flows"][name]
+
+    @property
+    def end_s(self) -> float:
+        """When the run ended."""
+        return float(self.outcome.summary["end_s"])
+
+
+Function = Callable[[Run, Place], float]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure: its name, unit, the record tables it needs, and the function itself."""
+
+    name: str
+    unit: str
+    tables: tuple[str, ...]
+    function: Function
+
+
+MEASURES: dict[str, Measure] = {}
+
+
+def _measure(unit: str, *tables: str) -> Callable[[Function], Function]:
+    def register(function: Function) -> Function:
+        name = function.__name__
+        MEASURES[name] = Measure(name, unit, tables, function)
+        return function
+
+    return register
+
+
+def measure(name: str, run: Run, place: Place) -> float:
+    """Take a measure. Infinite stands for what never happens, NaN for what has no samples."""
+    return MEASURES[name].function(run, place)
+
+
+@_measure("s")
+def end(run: Run, place: Place) -> float:
+    """When the sender of a flow has its last ACK; the last such time without a flow."""
+    flows = [place.of] if place.of else list(run.outcome.summary["flows"])
+    times = [run.flow(name)["finish_ack_s"] for name in flows]
+    return max(math.inf if time is None else float(time) for time in times)
+
+
+@_measure("", "drops")
+def losses(run: Run, place: Place) -> float:
+    """Data packets and ACKs lost on a link, or on all, within the span."""
+    times = drop_times(run.outcome, **_link(place))
+    return float(np.count_nonzero((times > place.start_s) & (times <= place.end_s)))
+
+
+@_measure("s", "drops")
+def loss_window(run: Run, place: Place) -> float:
+    """End of the 0.1 s window that holds the nth loss of the span."""
+    times = np.sort(_inside(drop_times(run.outcome, **_link(place)), place))
+    if times.size < place.nth:
+        return math.inf
+    return round(math.ceil(round(times[place.nth - 1] / WINDOW_S, 6)) * WINDOW_S, 6)
+
+
+@_measure("s", "drops")
+def loss_period(run: Run, place: Place) -> float:
+    """Mean time between the losses of the span."""
+    times = np.sort(_inside(drop_times(run.outcome, **_link(place)), place))
+    return float(np.diff(times).mean()) if times.size > 1 else math.inf
+
+
+@_measure("packets", "queue")
+def queue_mean(run: Run, place: Place) -> float:
+    """Time-weighted mean of the data packets that wait."""
+    return step_mean(*run.series(queue_series, place.of), place.start_s, place.end_s)
+
+
+@_measure("packets", "queue")
+def queue_middle(run: Run, place: Place) -> float:
+    """Middle of the band that a figure shows: mean over 0.05 s columns of (least + greatest)/2."""
+    times, values = run.series(queue_series, place.of)
+    columns = round((place.end_s - place.start_s) / 0.05)
+    edges = np.linspace(place.start_s, place.end_s, columns + 1)
+    bands = [step_range(times, values, start, stop) for start, stop in itertools.pairwise(edges)]
+    return float(np.mean(bands))
+
+
+@_measure("packets", "queue")
+def queue_min(run: Run, place: Place) -> float:
+    """Least number of data packets that wait within the span."""
+    return step_range(*run.series(queue_series, place.of), place.start_s, place.end_s)[0]
+
+
+@_measure("packets", "queue")
+def queue_max(run: Run, place: Place) -> float:
+    """Greatest number of data packets that wait within the span."""
+    times, values = run.series(queue_series, place.of)
+    return step_range(times, values, place.start_s, min(place.end_s, run.end_s))[1]
+
+
+@_measure("s", "queue")
+def queue_peak_time(run: Run, place: Place) -> float:
+    """When the queue is first at its greatest within the span."""
+    times, values = run.series(queue_series, place.of)
+    inside = (times >= place.start_s) & (times <= place.end_s)
+    return float(times[inside][np.argmax(values[inside])])
+
+
+@_measure("Mibps", "transmissions")
+def link_rate(run: Run, place: Place) -> float:
+    """Data and ACKs that a link carries in the span, both directions together."""
+    return _rates(*run.series(_carried, place.of), place, place.end_s - place.start_s)[0]
+
+
+@_measure("Mibps", "packets")
+def send_rate(run: Run, place: Place) -> float:
+    """Data that a flow sends in the span."""
+    return _rates(*run.series(_sent, place.of), place, place.end_s - place.start_s)[0]
+
+
+@_measure("Mibps", "packets")
+def send_rate_min(run: Run, place: Place) -> float:
+    """Least rate at which a flow sends in any 0.1 s window of the span."""
+    return float(_rates(*run.series(_sent, place.of), place, WINDOW_S).min())
+
+
+@_measure("Mibps", "packets")
+def send_rate_max(run: Run, place: Place) -> float:
+    """Greatest rate at which a flow sends in any 0.1 s window of the span."""
+    return float(_rates(*run.series(_sent, place.of), place, WINDOW_S).max())
+
+
+@_measure("packets", "cwnd")
+def window_mean(run: Run, place: Place) -> float:
+    """Time-weighted mean of a flow's window."""
+    times, packets = run.window(place.of)
+    return step_mean(times, packets, place.start_s, place.end_s)
+
+
+@_measure("packets", "cwnd")
+def window_at(run: Run, place: Place) -> float:
+    """Window of a flow at a time."""
+    times, packets = run.window(place.of)
+    return float(step_at(times, packets, [place.at_s])[0])
+
+
+@_measure("packets", "cwnd")
+def window_min(run: Run, place: Place) -> float:
+    """Least window of a flow within the span."""
+    return step_range(*run.window(place.of), place.start_s, place.end_s)[0]
+
+
+@_measure("packets", "cwnd")
+def window_max(run: Run, place: Place) -> float:
+    """Greatest window of a flow within the span."""
+    times, packets = run.window(place.of)
+    return step_range(times, packets, place.start_s, min(place.end_s, run.end_s))[1]
+
+
+@_measure("ms", "rtt")
+def rtt_mean(run: Run, place: Place) -> float:
+    """Mean of a flow's RTT samples."""
+    mean = sample_mean(*run.series(rtt_series, place.of), place.start_s, place.end_s)
+    return math.nan if mean is None else mean * 1e3
+
+
+@_measure("ms", "rtt")
+def rtt_min(run: Run, place: Place) -> float:
+    """Least RTT sample of a flow."""
+    return float(_samples(run, place).min(initial=math.inf)) * 1e3
+
+
+@_measure("ms", "rtt")
+def rtt_max(run: Run, place: Place) -> float:
+    """Greatest RTT sample of a flow."""
+    return float(_samples(run, place).max(initial=0.0)) * 1e3
+
+
+@_measure("s", "transmissions")
+def first_data(run: Run, place: Place) -> float:
+    """When a link carries the first data packet of the span."""
+    times, _ = transmission_series(run.outcome, place.of, kind="data")
+    inside = _inside(times, place)
+    return float(inside.min(initial=math.inf))
+
+
+@_measure("", "events")
+def reductions(run: Run, place: Place) -> float:
+    """How often a flow reduces its window: retransmissions within 0.3 s count once."""
+    kinds = ("fast-retransmit", "timeout")
+    parts = [
+        select(run.outcome, "events", ("time_s",), flow=place.of, event=kind)[0] for kind in kinds
+    ]
+    times = np.sort(np.concatenate(parts))
+    return float(times.size and 1 + np.count_nonzero(np.diff(times) > _SAME_EVENT_S))
+
+
+@_measure("")
+def unfinished(run: Run, place: Place) -> float:
+    """Flows that never complete."""
+    flows = run.outcome.summary["flows"].values()
+    return float(sum(flow["finish_ack_s"] is None for flow in flows))
+
+
+@_measure("")
+def retransmissions(run: Run, place: Place) -> float:
+    """Packets that a flow sends again."""
+    return float(run.flow(place.of)["retransmissions"])
+
+
+def _link(place: Place) -> dict[str, str]:
+    return {"link": place.of} if place.of else {}
+
+
+def _inside(times: Floats, place: Place) -> Floats:
+    return times[(times >= place.start_s) & (times <= place.end_s)]
+
+
+def _samples(run: Run, place: Place) -> Floats:
+    times, rtt_s = run.series(rtt_series, place.of)
+    return rtt_s[(times >= place.start_s) & (times <= place.end_s)]
+
+
+def _rates(times: Floats, sizes: Floats, place: Place, width_s: float) -> Floats:
+    _, rates = windowed_rates(times, sizes, place.start_s, place.end_s, width_s)
+    return rates / MEBIBIT
+
+
+def _sent(results: HasTables, flow: str) -> tuple[Floats, Any]:
+    return packet_series(results, "sent", flow=flow, kind="data")
+
+
+def _carried(results: HasTables, link: str) -> tuple[Floats, Floats]:
+    parts = [transmission_series(results, link, kind=kind) for kind in ("data", "ack")]
+    times = np.concatenate([part[0] for part in parts])
+    sizes = np.concatenate([part[1] for part in parts]).astype(np.float64)
+    return times, sizes

@@ -1,0 +1,163 @@
+"""Figures of a publication as data: a YAML file beside this module, read and checked.
+
+The file has the figures, where they stand, how they were read, and with what in a run of ours each
+is to be compared. It has no code; what is measured is named (`ackclock.reproduce.measures`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from ackclock.reproduce.measures import MEASURES, Place
+from ackclock.reproduce.report import Tolerance
+
+BESIDE, INSTEAD = "beside", "instead"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One published figure and what to compare with it; attributes as in `report.Row`."""
+
+    what: str
+    measure: str
+    place: Place
+    source: str
+    read: str
+    paper: float | None
+    predicted: float | None
+    original: tuple[float, ...]
+    tolerance: Tolerance
+    reason: str | None
+    every_order: bool
+    """Whether the figure must come out in every order of simultaneous events."""
+    title: str
+    """Heading of the group the figure stands in."""
+
+
+@dataclass(frozen=True)
+class PaperCase:
+    """One run of the publication.
+
+    ``orders`` says what part the order of simultaneous events has: empty for none, ``beside`` when
+    a spread over orders is shown beside the comparison, ``instead`` when it takes its place.
+    """
+
+    title: str
+    scenario: str
+    about: str
+    figures: tuple[Figure, ...]
+    overrides: tuple[tuple[str, Any], ...] = ()
+    orders: str = ""
+
+    @property
+    def tables(self) -> set[str]:
+        """Record tables that the measures of this case read."""
+        return {table for figure in self.figures for table in MEASURES[figure.measure].tables}
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A publication: title, source, notes for the reader, cases."""
+
+    title: str
+    source: str
+    notes: tuple[str, ...]
+    cases: tuple[PaperCase, ...]
+
+
+def load(path: Path) -> Paper:
+    """Read a file of published figures.
+
+    Raises:
+        ValueError: the file has a key, a measure, a tolerance or a reason that does not exist, or a
+            figure with nothing to compare with. The file is part of the package, so this is a fault
+            of the package.
+    """
+    with path.open(encoding="utf-8") as file:
+        data = YAML(typ="safe", pure=True).load(file)
+    _only(data, "title", "source", "notes", "tolerances", "reasons", "cases")
+    tolerances = {name: Tolerance(name, **limits) for name, limits in data["tolerances"].items()}
+    reasons = {name: _line(text) for name, text in data["reasons"].items()}
+    return Paper(
+        title=data["title"],
+        source=_line(data["source"]),
+        notes=tuple(_line(note) for note in data["notes"]),
+        cases=tuple(_case(entry, tolerances, reasons) for entry in data["cases"]),
+    )
+
+
+def _case(
+    entry: Mapping[str, Any], tolerances: Mapping[str, Tolerance], reasons: Mapping[str, str]
+) -> PaperCase:
+    _only(entry, "title", "scenario", "about", "overrides", "orders", "groups")
+    orders = entry.get("orders", "")
+    if orders not in ("", BESIDE, INSTEAD):
+        raise ValueError(f"orders: {orders}")
+    figures = [
+        _figure(row, group, tolerances, reasons)
+        for group in entry["groups"]
+        for row in group["rows"]
+    ]
+    return PaperCase(
+        title=entry["title"],
+        scenario=entry["scenario"],
+        about=_line(entry["about"]),
+        figures=tuple(figures),
+        overrides=tuple(entry.get("overrides", {}).items()),
+        orders=orders,
+    )
+
+
+_OF_GROUP = ("source", "read", "span", "tolerance", "reason")
+_OF_ROW = ("what", "measure", "of", "at", "nth", "paper", "predicted", "original", "every_order")
+
+
+def _figure(
+    row: Mapping[str, Any],
+    group: Mapping[str, Any],
+    tolerances: Mapping[str, Tolerance],
+    reasons: Mapping[str, str],
+) -> Figure:
+    _only(group, "title", "rows", *_OF_GROUP)
+    _only(row, *_OF_ROW, *_OF_GROUP)
+    both = {**{key: group[key] for key in _OF_GROUP if key in group}, **row}
+    if row["measure"] not in MEASURES:
+        raise ValueError(f"no measure is named {row['measure']}")
+    original = row.get("original", [])
+    original = tuple(_number(v) for v in (original if isinstance(original, list) else [original]))
+    if "paper" not in row and not original:
+        raise ValueError(f"nothing to compare with: {row['what']}")
+    start, stop = both.get("span", (0.0, math.inf))
+    return Figure(
+        what=row["what"],
+        measure=row["measure"],
+        place=Place(row.get("of", ""), start, stop, row.get("at", 0.0), row.get("nth", 1)),
+        source=both.get("source", "") if "paper" in row else "",
+        read=both.get("read", "") if "paper" in row else "",
+        paper=_number(row["paper"]) if "paper" in row else None,
+        predicted=row.get("predicted"),
+        original=original,
+        tolerance=tolerances[both["tolerance"]],
+        reason=reasons[both["reason"]] if "reason" in both else None,
+        every_order=row.get("every_order", False),
+        title=group["title"],
+    )
+
+
+def _only(mapping: Mapping[str, Any], *known: str) -> None:
+    if unknown := set(mapping) - set(known):
+        raise ValueError(f"unknown keys: {', '.join(sorted(unknown))}")
+
+
+def _number(value: float | str) -> float:
+    return math.inf if value == "never" else float(value)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

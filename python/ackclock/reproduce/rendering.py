@@ -1,0 +1,188 @@
+"""Show a report: as tables on a terminal, and as Markdown for the documentation."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ackclock.reproduce.report import Case, Group, Report, Row, Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_COLOURS = {
+    Verdict.AGREES: "green",
+    Verdict.EXPLAINED: "yellow",
+    Verdict.DIFFERS: "bold red",
+    Verdict.INSIDE: "cyan",
+    Verdict.OUTSIDE: "magenta",
+    Verdict.NOT_REPRODUCIBLE: "magenta",
+}
+_WIDTHS = {"figure": 34, "original": 11, "difference": 10, "over orders": 11, "verdict": 14}
+
+
+def render(report: Report, console: Console) -> None:
+    """Print a report: tables, the reasons of what differs, and the sum at the end."""
+    from rich.markup import escape
+
+    console.print(f"[bold]{escape(report.title)}[/bold]\n{escape(report.source)}\n")
+    for note in report.notes:
+        console.print(escape(note))
+    for case in report.cases:
+        _render_case(case, console)
+    console.print(f"\n[bold]{escape(_sum(report))}[/bold]")
+    for case, row in report.failures:
+        console.print(f"[red]{escape(f'{case.title}: {row.what} differs')}[/red]")
+
+
+def _render_case(case: Case, console: Console) -> None:
+    from rich.markup import escape
+
+    console.print(f"\n[bold]{escape(case.title)}[/bold]  [dim]{escape(_command(case))}[/dim]")
+    console.print(escape(case.about))
+    for group in case.groups:
+        console.print(f"\n[bold]{escape(group.title)}[/bold]  [dim]{escape(_source(group))}[/dim]")
+        _render_group(case, group, console)
+    for reason, number in _reasons(case).items():
+        console.print(escape(f"({number}) {reason}"))
+
+
+def _render_group(case: Case, group: Group, console: Console) -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for column in _columns(case, group):
+        table.add_column(
+            column,
+            justify="left" if column in ("figure", "verdict") else "right",
+            min_width=_WIDTHS.get(column, 7),
+        )
+    reasons = _reasons(case)
+    for row in group.rows:
+        *cells, verdict = (escape(cell) for cell in _cells(case, group, row, reasons))
+        table.add_row(*cells, f"[{_COLOURS[row.verdict]}]{verdict}[/]")
+    console.print(table)
+
+
+def markdown(report: Report) -> str:
+    """Return a report as Markdown, without a heading of the first level."""
+    parts = [report.source, *report.notes, _overview(report)]
+    for case in report.cases:
+        parts += [f"## {case.title}", f"`{_command(case)}`", case.about]
+        if case.spread:
+            parts.append(f"Orders of simultaneous events: {case.spread}.")
+        parts += [_markdown_group(case, group) for group in case.groups]
+        parts += [f"({number}) {reason}" for reason, number in _reasons(case).items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _overview(report: Report) -> str:
+    shown = [verdict for verdict in Verdict if any(row.verdict is verdict for row in report.rows)]
+    lines = [["case", *(verdict.value for verdict in shown)]]
+    for case in report.cases:
+        lines.append([case.title, *(str(case.count(verdict) or "") for verdict in shown)])
+    return _table(lines)
+
+
+def _markdown_group(case: Case, group: Group) -> str:
+    reasons = _reasons(case)
+    lines = [_columns(case, group), *(_cells(case, group, row, reasons) for row in group.rows)]
+    return f"**{group.title}** ({_source(group)})\n\n{_table(lines)}"
+
+
+def _table(lines: list[list[str]]) -> str:
+    rule = ["---", *("---:" for _ in lines[0][1:-1]), "---"]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (lines[0], rule, *lines[1:]))
+
+
+def _columns(case: Case, group: Group) -> list[str]:
+    predicted = ["predicted"] if _has_prediction(group) else []
+    head = ["figure", *predicted, "paper", "original"]
+    if _is_spread(case):
+        return [*head, "min", "median", "max", "verdict"]
+    orders = ["over orders"] if case.spread else []
+    return [*head, "ours", "difference", "tolerance", *orders, "verdict"]
+
+
+def _cells(case: Case, group: Group, row: Row, reasons: dict[str, int]) -> list[str]:
+    predicted = [_number(row.predicted)] if _has_prediction(group) else []
+    head = [_name(group, row), *predicted, _number(row.paper), _between(row.original)]
+    verdict = f"{row.verdict}{_mark(row, reasons)}"
+    values = row.spread.values if row.spread else ()
+    if _is_spread(case):
+        spread = (row.spread.low, row.spread.middle, row.spread.high) if row.spread else ()
+        return [*head, *(_number(value) for value in spread), verdict]
+    orders = [_between(values)] if case.spread else []
+    return [*head, _number(row.ours), _difference(row), row.tolerance.text(), *orders, verdict]
+
+
+def _is_spread(case: Case) -> bool:
+    return any(row.by_spread for row in case.rows)
+
+
+def _has_prediction(group: Group) -> bool:
+    return any(row.predicted is not None for row in group.rows)
+
+
+def _source(group: Group) -> str:
+    """Where most figures of a group stand, and how they were read."""
+    sources = [_read(row) for row in group.rows if row.source]
+    return max(sources, key=sources.count) if sources else "original program"
+
+
+def _read(row: Row) -> str:
+    return f"{row.source}, {row.read}"
+
+
+def _name(group: Group, row: Row) -> str:
+    name = f"{row.what}, {row.unit}" if row.unit else row.what
+    elsewhere = row.source and _read(row) != _source(group)
+    return f"{name} ({_read(row)})" if elsewhere else name
+
+
+def _between(values: tuple[float, ...]) -> str:
+    if not values:
+        return ""
+    low, high = _number(min(values)), _number(max(values))
+    return low if low == high else f"{low}–{high}"
+
+
+def _difference(row: Row) -> str:
+    difference = row.difference
+    if difference is None:
+        return ""
+    if abs(difference) < 1e-9:
+        return "0"
+    if row.figure == 0 or not row.tolerance.relative:
+        return f"{difference:+.2g}"
+    return f"{difference / row.figure * 100:+.1f} %"
+
+
+def _number(value: float | None) -> str:
+    if value is None or math.isnan(value):
+        return ""
+    if math.isinf(value):
+        return "never"
+    return f"{value:.4g}"
+
+
+def _reasons(case: Case) -> dict[str, int]:
+    """Reasons of the rows that need one, numbered."""
+    needed = [row.reason for row in case.rows if row.reason and row.verdict is not Verdict.AGREES]
+    return {reason: number for number, reason in enumerate(dict.fromkeys(needed), 1)}
+
+
+def _mark(row: Row, reasons: dict[str, int]) -> str:
+    shown = row.reason and row.verdict is not Verdict.AGREES
+    return f" ({reasons[row.reason]})" if shown and row.reason else ""
+
+
+def _command(case: Case) -> str:
+    options = [f"--set '{option}'" for option in case.overrides]
+    return " ".join(["ackclock run", case.scenario, *options])
+
+
+def _sum(report: Report) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in report.counts().items())
