@@ -606,7 +606,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     fn wake(&mut self, index: u32) {
         let flow = &mut self.net.flows[index as usize];
         let Endpoint::Tcp(tcp) = &flow.endpoint else { return };
-        let due = tcp.sender.next_timer();
+        // A timer that has become shorter may already be over.
+        let due = tcp.sender.next_timer().max(self.now);
         if due < flow.armed {
             flow.armed = due;
             let number = self.queue.number();

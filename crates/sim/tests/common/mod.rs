@@ -1,0 +1,227 @@
+//! Random scenarios for the tests of the engine.
+
+use ackclock_sim::Simulation;
+use ackclock_sim::model::{Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport};
+use ackclock_units::Time;
+use ackclock_units::param::{Chosen, Value};
+use proptest::prelude::*;
+
+/// A chosen entry with its parameters.
+pub fn chosen(kind: &str, values: &[(&str, Value)]) -> Chosen {
+    let values = values.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
+    Chosen { kind: kind.into(), values }
+}
+
+fn word(text: &str) -> Value {
+    Value::Word(text.into())
+}
+
+fn pick(words: &'static [&'static str]) -> impl Strategy<Value = Value> {
+    prop::sample::select(words).prop_map(word)
+}
+
+fn queue() -> impl Strategy<Value = Chosen> {
+    (
+        prop_oneof![
+            (2u64..40).prop_map(|n| ("limit_packets", n)),
+            (6_000u64..60_000).prop_map(|n| ("limit_bytes", n)),
+        ],
+        pick(&["waiting", "waiting-and-in-service"]),
+        pick(&["fits", "strict"]),
+    )
+        .prop_map(|((name, limit), counts, admission)| {
+            let limit = (name, Value::Int(limit));
+            chosen("droptail", &[limit, ("counts", counts), ("admission", admission)])
+        })
+}
+
+fn direction() -> impl Strategy<Value = Direction> {
+    // Rates with and without whole nanoseconds a byte.
+    let rate = prop::sample::select(vec![1_000_000, 1_544_000, 3_333_333, 10_485_760, 13_107_200]);
+    (rate, 0u64..20_000_000, queue()).prop_map(|(rate_bps, delay, queue)| Direction {
+        rate_bps,
+        delay: Time::from_ns(delay),
+        queue,
+    })
+}
+
+fn cc() -> impl Strategy<Value = Chosen> {
+    prop_oneof![
+        pick(&["flight", "cwnd"]).prop_map(|from| chosen("reno", &[("decrease_from", from)])),
+        (1u64..30).prop_map(|window| chosen("fixed", &[("window", Value::Int(window))])),
+        (2.0..30.0f64, pick(&["rtt", "period"]), pick(&["ewma", "samples"])).prop_map(
+            |(alpha, update, averaging)| chosen(
+                "fast",
+                &[
+                    ("alpha", Value::Real(alpha)),
+                    ("gamma", Value::Real(0.5)),
+                    ("update", update),
+                    ("period_ns", Value::Int(50_000_000)),
+                    ("averaging", averaging),
+                    ("samples", Value::Int(40)),
+                ],
+            )
+        ),
+    ]
+}
+
+fn recovery() -> impl Strategy<Value = Chosen> {
+    (
+        1u64..4,
+        pick(&["per-window", "per-packet"]),
+        pick(&["none", "gapless"]),
+        pick(&["any-ack", "gapless"]),
+        pick(&["once", "every-report"]),
+        pick(&["listed", "own"]),
+        pick(&["two-segments", "none"]),
+    )
+        .prop_map(|(threshold, reduction, inflation, growth, resend, settles, floor)| {
+            chosen(
+                "selective-repeat",
+                &[
+                    ("threshold", Value::Int(threshold)),
+                    ("reduction", reduction),
+                    ("inflation", inflation),
+                    ("growth", growth),
+                    ("resend", resend),
+                    ("settles", settles),
+                    ("timeout_floor", floor),
+                ],
+            )
+        })
+}
+
+fn rto() -> impl Strategy<Value = Chosen> {
+    let ns = |ms: u64| Value::Int(ms * 1_000_000);
+    prop_oneof![
+        Just(chosen("fixed", &[("timeout_ns", ns(500))])),
+        Just(chosen(
+            "rfc6298",
+            &[("initial_ns", ns(1000)), ("min_ns", ns(200)), ("max_ns", ns(60_000))]
+        )),
+    ]
+}
+
+fn tcp() -> impl Strategy<Value = Tcp> {
+    (cc(), recovery(), rto(), 1u64..10, 500u64..1500, prop::bool::ANY, prop::bool::ANY).prop_map(
+        |(cc, recovery, rto, initial_window, segment_bytes, live, reack)| Tcp {
+            sender: "selective-repeat".into(),
+            segment_bytes,
+            header_bytes: 40,
+            ack_bytes: 40,
+            initial_window,
+            initial_ssthresh: Some(64.0),
+            cc,
+            recovery,
+            rto,
+            ack_view: if live { "live" } else { "snapshot" }.into(),
+            ack_duplicates: if reack { "always" } else { "never" }.into(),
+        },
+    )
+}
+
+fn udp() -> impl Strategy<Value = Transport> {
+    (100_000u64..2_000_000, 64u64..1500).prop_map(|(rate, packet)| Transport::Udp {
+        source: chosen(
+            "cbr",
+            &[("rate_bps", Value::Int(rate)), ("packet_bytes", Value::Int(packet))],
+        ),
+    })
+}
+
+fn routing() -> impl Strategy<Value = Chosen> {
+    let ns = |ms: u64| Value::Int(ms * 1_000_000);
+    prop_oneof![
+        Just(chosen("shortest-path", &[])),
+        (pick(&["any", "stable-only"]), pick(&["queued", "exempt"])).prop_map(
+            move |(fallback, control)| chosen(
+                "distance-vector",
+                &[
+                    ("period_ns", ns(700)),
+                    ("settling_ns", ns(150)),
+                    ("packet_bytes", Value::Int(64)),
+                    ("samples", Value::Int(30)),
+                    ("min_samples", Value::Int(3)),
+                    ("max_age_ns", ns(1000)),
+                    ("fallback", fallback),
+                    ("control", control),
+                ],
+            )
+        ),
+    ]
+}
+
+/// A connected network of up to six routers with up to six hosts, all links half or full duplex, up to
+/// six flows of any kind, three simulated seconds at most.
+pub fn scenario() -> impl Strategy<Value = Scenario> {
+    (1usize..6, 2usize..6, 0usize..4, routing(), prop::bool::ANY)
+        .prop_flat_map(|(routers, hosts, extra, routing, flows_complete)| {
+            let links = routers - 1 + hosts + extra;
+            (
+                prop::collection::vec((direction(), direction(), prop::bool::ANY), links),
+                prop::collection::vec((0usize..100, 0usize..100), links),
+                prop::collection::vec(
+                    (
+                        (0usize..hosts, 1usize..hosts),
+                        0u64..1_000_000_000,
+                        prop::option::of(1_000u64..400_000),
+                        prop_oneof![4 => tcp().prop_map(Transport::Tcp), 1 => udp()],
+                    ),
+                    1..6,
+                ),
+            )
+                .prop_map(move |(ways, ends, flows)| {
+                    let mut pairs = Vec::new();
+                    for router in 1..routers {
+                        pairs.push([Node::Router(router), Node::Router(ends[router].0 % router)]);
+                    }
+                    for host in 0..hosts {
+                        pairs.push([Node::Host(host), Node::Router(ends[host].1 % routers)]);
+                    }
+                    for (a, b) in ends.iter().take(extra) {
+                        let (a, b) = (a % routers, b % routers);
+                        if a != b {
+                            pairs.push([Node::Router(a), Node::Router(b)]);
+                        }
+                    }
+                    let links = pairs.into_iter().zip(&ways).enumerate();
+                    let links = links.map(|(i, (ends, (forward, backward, half_duplex)))| Link {
+                        id: format!("L{i}"),
+                        ends,
+                        half_duplex: *half_duplex,
+                        forward: forward.clone(),
+                        backward: backward.clone(),
+                    });
+                    let flows = flows.into_iter().enumerate().map(|(i, flow)| {
+                        let ((from, step), start, send_bytes, transport) = flow;
+                        Flow {
+                            id: format!("F{i}"),
+                            from,
+                            to: (from + step) % hosts,
+                            start: Time::from_ns(start),
+                            send_bytes,
+                            transport,
+                        }
+                    });
+                    Scenario {
+                        name: "random".into(),
+                        hosts: (0..hosts).map(|i| format!("H{i}")).collect(),
+                        routers: (0..routers).map(|i| format!("R{i}")).collect(),
+                        links: links.collect(),
+                        flows: flows.collect(),
+                        routing: routing.clone(),
+                        ties: chosen("entity", &[]),
+                        stop: Stop { flows_complete, at_latest: Time::from_secs(3) },
+                        seed: 1,
+                        record: Record::default(),
+                    }
+                })
+        })
+        .prop_filter("a flow needs two hosts", |s| s.flows.iter().all(|f| f.from != f.to))
+}
+
+/// Runs to the end.
+pub fn run(mut simulation: Simulation) -> ackclock_sim::Output {
+    while !simulation.advance(10_000) {}
+    simulation.finish()
+}

@@ -1,0 +1,145 @@
+//! What holds in every network, checked on random ones.
+
+mod common;
+
+use ackclock_sim::model::Record;
+use ackclock_sim::{Shortcuts, Simulation};
+use ackclock_trace::Column;
+use common::{chosen, run, scenario};
+use proptest::prelude::*;
+use serde_json::Value;
+
+const ALL_OFF: Shortcuts = Shortcuts { fused: false, packed: false, walked: false };
+
+/// The summary without what a shortcut may change: the number of events.
+fn result(mut summary: Value) -> Value {
+    summary.as_object_mut().expect("a summary is a mapping").remove("events");
+    summary
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Packets are neither lost nor made on the way, at any moment.
+    #[test]
+    fn packets_are_conserved(scenario in scenario(), order in 0usize..3) {
+        let mut scenario = scenario;
+        scenario.ties = match order {
+            0 => chosen("entity", &[]),
+            1 => chosen("first-come", &[]),
+            _ => chosen("random", &[("seed", ackclock_units::param::Value::Int(7))]),
+        };
+        let mut simulation = Simulation::new(scenario);
+        loop {
+            let done = simulation.advance(500);
+            let counters = simulation.counters();
+            let held: u64 =
+                simulation.network().channels.iter().map(|channel| u64::from(channel.held())).sum();
+            prop_assert_eq!(
+                counters.created,
+                counters.delivered + counters.dropped_full + counters.dropped_no_route + held,
+                "at {}", simulation.now()
+            );
+            if done {
+                break;
+            }
+        }
+    }
+
+    /// Switching the engine's shortcuts off, one by one and all together, changes no result.
+    #[test]
+    fn shortcuts_change_nothing(scenario in scenario()) {
+        let expected = result(run(Simulation::new(scenario.clone())).summary);
+        let on = Shortcuts::default();
+        for shortcuts in [
+            Shortcuts { walked: false, ..on },
+            Shortcuts { packed: false, ..on },
+            Shortcuts { fused: false, ..on },
+            ALL_OFF,
+        ] {
+            let other = result(run(Simulation::with(scenario.clone(), shortcuts)).summary);
+            prop_assert_eq!(&other, &expected, "{:?}", shortcuts);
+        }
+    }
+
+    /// Recording changes no result, and the same run gives the same records.
+    #[test]
+    fn recording_changes_nothing(scenario in scenario()) {
+        let plain = run(Simulation::new(scenario.clone()));
+        let mut recorded = scenario;
+        recorded.record = Record::ALL;
+        let first = run(Simulation::new(recorded.clone()));
+        let second = run(Simulation::new(recorded));
+        prop_assert_eq!(&first.summary, &plain.summary);
+        prop_assert_eq!(&first.tables, &second.tables);
+        prop_assert!(plain.tables.is_empty());
+    }
+
+    /// The records agree with the summary: they count the same things.
+    #[test]
+    fn records_agree_with_the_summary(scenario in scenario()) {
+        let mut scenario = scenario;
+        scenario.record = Record::ALL;
+        let output = run(Simulation::new(scenario));
+        let rows = |name: &str| {
+            let (_, columns) = output.tables.iter().find(|(table, _)| *table == name).unwrap();
+            match &columns[0].1 {
+                Column::F64(times) => times.len() as u64,
+                other => panic!("times are real numbers, not {other:?}"),
+            }
+        };
+        let count = |value: &Value| value.as_u64().unwrap();
+        let summary = &output.summary;
+        prop_assert_eq!(
+            rows("drops"),
+            count(&summary["packets_dropped"]["queue-full"])
+                + count(&summary["packets_dropped"]["no-route"])
+        );
+        let acks: u64 = summary["flows"].as_object().unwrap().values()
+            .filter(|flow| flow["transport"] == "tcp")
+            .map(|flow| count(&flow["segments_sent"]) - count(&flow["retransmissions"]))
+            .sum();
+        prop_assert!(rows("rtt") <= acks * 50, "more ACKs than packets could cause");
+        // Every packet carried was recorded at its start; at most one a channel is still going.
+        let channels: u64 = summary["links"].as_object().unwrap().values()
+            .map(|ways| ways.as_object().unwrap().len() as u64).sum();
+        let carried = count(&summary["packet_hops"]);
+        prop_assert!((carried..=carried + channels).contains(&rows("transmissions")));
+    }
+
+    /// Little's law and work conservation: the queue's integral is the sum of waits, and no link is
+    /// busy for longer than the run.
+    #[test]
+    fn links_obey_little_and_are_never_busier_than_time(scenario in scenario()) {
+        let mut scenario = scenario;
+        scenario.record = Record::ALL;
+        let links: Vec<String> = scenario.links.iter().map(|link| link.id.clone()).collect();
+        let output = run(Simulation::new(scenario));
+        let end = output.summary["end_s"].as_f64().unwrap();
+        let (_, columns) = output.tables.iter().find(|(table, _)| *table == "queue").unwrap();
+        let (Column::F64(times), Column::I32(link), Column::I32(way), Column::I32(packets)) =
+            (&columns[0].1, &columns[1].1, &columns[2].1, &columns[3].1) else { panic!("columns") };
+        for (index, id) in links.iter().enumerate() {
+            for (code, name) in ["both", "forward", "backward"].iter().enumerate() {
+                let summary = &output.summary["links"][id][name];
+                if summary.is_null() {
+                    continue;
+                }
+                prop_assert!(summary["utilization"].as_f64().unwrap() <= 1.0 + 1e-9);
+                let (mut area, mut since, mut level) = (0.0, 0.0, 0);
+                for row in 0..times.len() {
+                    if link[row] == index as i32 && way[row] == code as i32 {
+                        prop_assert!(times[row] >= since, "rows of a link are in order of time");
+                        area += f64::from(level) * (times[row] - since);
+                        (since, level) = (times[row], packets[row]);
+                    }
+                }
+                area += f64::from(level) * (end - since);
+                let mean = summary["queue_packets"]["mean"].as_f64().unwrap();
+                if end > 0.0 {
+                    prop_assert!((area / end - mean).abs() < 1e-6 * (1.0 + mean), "{} {}", id, name);
+                }
+            }
+        }
+    }
+}
