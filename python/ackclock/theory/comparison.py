@@ -1,0 +1,273 @@
+"""A prediction next to a run."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from ackclock.errors import AckclockError
+from ackclock.results import Results
+from ackclock.theory.measured import (
+    Measures,
+    Span,
+    measured_periods,
+    route_change_times,
+    settled_spans,
+)
+from ackclock.theory.prediction import Period, Prediction
+
+RATE_TOLERANCE = 0.03
+"""Largest relative error of a rate."""
+
+QUEUE_TOLERANCE = 0.05
+"""Largest relative error of the queues summed along a path."""
+
+QUEUE_GRAIN_PACKETS = 1.0
+"""Errors of queues below this do not count: the theory knows no packets, only a liquid."""
+
+FINISH_TOLERANCE_S = 0.7
+"""Largest error of a completion time, seconds."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One predicted and measured figure.
+
+    Attributes:
+        quantity: `rate`, `path-queue`, `rtt`, `window`, `link-queue` or `finish`.
+        subject: Name of the flow or link.
+        unit: Unit of both values.
+        predicted: Predicted value.
+        measured: Measured value; none if the run did not record it.
+        tolerance: Tolerated error; none if the figure is for information.
+        relative: Whether error and tolerance are relative to the measured value.
+        grain: Errors up to this (in `unit`) are tolerated as well.
+    """
+
+    quantity: str
+    subject: str
+    unit: str
+    predicted: float
+    measured: float | None
+    tolerance: float | None = None
+    relative: bool = True
+    grain: float = 0.0
+
+    @property
+    def error(self) -> float | None:
+        """Predicted less measured, relative to the measured value or in `unit`."""
+        if self.measured is None:
+            return None
+        difference = self.predicted - self.measured
+        if not self.relative:
+            return difference
+        return difference / self.measured if self.measured else None
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the error is tolerated; none if it was not measured or nothing is asked."""
+        if self.tolerance is None or self.measured is None:
+            return None
+        if abs(self.predicted - self.measured) <= self.grain:
+            return True
+        return self.error is not None and abs(self.error) <= self.tolerance
+
+    def to_json(self) -> dict[str, Any]:
+        """The figure as a document."""
+        return {
+            "quantity": self.quantity,
+            "subject": self.subject,
+            "unit": self.unit,
+            "predicted": self.predicted,
+            "measured": self.measured,
+            "error": self.error,
+            "relative": self.relative,
+            "tolerance": self.tolerance,
+            "agrees": self.agrees,
+        }
+
+
+@dataclass(frozen=True)
+class ComparedPeriod:
+    """A period of the run next to the predicted one with the same flows.
+
+    Attributes:
+        start_s: Start in the run, seconds.
+        end_s: End in the run, seconds.
+        spans: Settled parts over which means were taken; empty if the period is too short.
+        predicted: The predicted period.
+        figures: Figures; empty without settled parts.
+    """
+
+    start_s: float
+    end_s: float
+    spans: list[Span]
+    predicted: Period
+    figures: list[Figure]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A prediction next to a run.
+
+    Attributes:
+        prediction: The prediction.
+        periods: Periods that were both predicted and measured.
+        finishes: Completion times (last ACK at the sender).
+        notes: What could not be compared, and why.
+    """
+
+    prediction: Prediction
+    periods: list[ComparedPeriod]
+    finishes: list[Figure]
+    notes: list[str]
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All figures."""
+        return [figure for period in self.periods for figure in period.figures] + self.finishes
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether all figures with a tolerance agree; none if there is no such figure."""
+        verdicts = [f.agrees for f in self.figures if f.agrees is not None]
+        return all(verdicts) if verdicts else None
+
+    def render(self, console: Console) -> None:
+        """Print as tables."""
+        from ackclock.theory.tables import render_comparison
+
+        render_comparison(self, console)
+
+    def to_json(self) -> dict[str, Any]:
+        """A document for `json.dumps`."""
+        return {
+            "assumptions": self.prediction.assumptions,
+            "agrees": self.agrees,
+            "periods": [
+                {
+                    "start_s": period.start_s,
+                    "end_s": period.end_s,
+                    "settled_spans_s": [list(span) for span in period.spans],
+                    "predicted_start_s": period.predicted.start_s,
+                    "predicted_end_s": period.predicted.end_s,
+                    "figures": [figure.to_json() for figure in period.figures],
+                }
+                for period in self.periods
+            ],
+            "finishes": [figure.to_json() for figure in self.finishes],
+            "notes": self.notes,
+        }
+
+
+def compare(prediction: Prediction, results: Results) -> Comparison:
+    """Set a prediction next to a run.
+
+    Periods of the run are bounded by the starts and finishes that happened in it. A period is
+    compared with the predicted one in which the same flows are active, over its settled parts (see
+    `settled_spans`; the rule follows from the laws, the data are not looked at). Rates are new data
+    at the receiver. The queue of a path counts data packets that wait in all queues that the flow's
+    data can visit; on a half-duplex link that is the one queue of both directions.
+
+    Args:
+        prediction: The prediction.
+        results: The run, with the tables `packets`, `queue`, `cwnd`, `rtt` recorded (figures whose
+            table is missing are not measured).
+
+    Returns:
+        Figures with verdicts: 3 % for rates, 5 % for queues along a path (or one packet), 0.7 s for
+        completion times; window, RTT and single queues are for information.
+    """
+    notes = list(prediction.notes)
+    measures = Measures(results, prediction)
+    route_changes = route_change_times(results)
+    predicted = list(prediction.periods)
+    compared = []
+    named = {name for period in predicted for name in period.flows}
+    for found in measured_periods(results, named):
+        match = next((p for p in predicted if p.flows.keys() == found.flows), None)
+        span = f"{found.start_s:.4g} s to {found.end_s:.4g} s"
+        if match is None:
+            names = ", ".join(sorted(found.flows))
+            notes.append(f"{span}: not predicted that {names} are active together.")
+            continue
+        del predicted[: predicted.index(match) + 1]
+        spans = settled_spans(found, match, route_changes)
+        if not spans:
+            notes.append(f"{span}: too short to settle, not compared.")
+        figures = _figures(prediction, match, measures, spans) if spans else []
+        compared.append(ComparedPeriod(found.start_s, found.end_s, spans, match, figures))
+    missing = _missing(results)
+    if missing and compared:
+        notes.append(f"Not recorded in this run, so not compared: {', '.join(missing)}.")
+    return Comparison(prediction, compared, _finishes(prediction, results), notes)
+
+
+def _figures(
+    prediction: Prediction, period: Period, measures: Measures, spans: list[Span]
+) -> list[Figure]:
+    figures = []
+    for name, state in period.flows.items():
+        figures += [
+            Figure(
+                "rate",
+                name,
+                "bit/s",
+                state.rate_bps,
+                measures.rate_bps(name, spans),
+                RATE_TOLERANCE,
+            ),
+            Figure(
+                "path-queue",
+                name,
+                "packets",
+                state.path_queue_packets,
+                measures.path_queue_packets(name, spans),
+                QUEUE_TOLERANCE,
+                grain=QUEUE_GRAIN_PACKETS,
+            ),
+        ]
+        if state.window_packets is not None:
+            rtt = measures.rtt_s(name, spans)
+            window = measures.window_packets(name, spans)
+            figures += [
+                Figure("rtt", name, "s", state.rtt_s, rtt),
+                Figure("window", name, "packets", state.window_packets, window),
+            ]
+    visited = {queue for name in period.flows for queue in prediction.flows[name].path_queues}
+    for queue, state in period.queues.items():
+        if queue in visited:
+            measured = measures.queue_packets([queue], spans)
+            label = queue[0] if queue[1] == "both" else f"{queue[0]} {queue[1]}"
+            figures.append(Figure("link-queue", label, "packets", state.data_packets, measured))
+    return figures
+
+
+def _finishes(prediction: Prediction, results: Results) -> list[Figure]:
+    finishes = []
+    for name, facts in prediction.flows.items():
+        if facts.finish_ack_s is None:
+            continue
+        measured = results.summary["flows"][name].get("finish_ack_s")
+        finishes.append(
+            Figure(
+                "finish",
+                name,
+                "s",
+                facts.finish_ack_s,
+                measured,
+                FINISH_TOLERANCE_S,
+                relative=False,
+            )
+        )
+    return finishes
+
+
+def _missing(results: Results) -> list[str]:
+    missing = []
+    for table in ("packets", "queue", "cwnd", "rtt"):
+        try:
+            results.table(table)
+        except AckclockError:
+            missing.append(table)
+    return missing

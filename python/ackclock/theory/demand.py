@@ -1,0 +1,78 @@
+"""How the rate of a flow answers to queueing delay.
+
+All laws in equilibrium have one form. With q the queueing delay that a packet and its ACK meet on
+the round trip, a flow sends
+
+    y(q) = alpha / (q - standing) + window / (empty + q) + constant        packets per second
+
+- FAST keeps `alpha` packets in queues: y = alpha / (RTT - base RTT), and RTT - base RTT is q less
+  the `standing` queueing delay that its base RTT contains;
+- a window w is y = w / RTT with RTT = `empty` + q;
+- a source without feedback is a constant.
+
+A congestion control with exogenous losses (rate = k / RTT) has this form as well.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Coefficients of one flow; see the module.
+
+    Attributes:
+        empty_s: RTT in an empty network, seconds, above 0.
+        alpha: Packets kept in queues, not negative.
+        standing_s: Queueing delay that the base RTT contains, seconds; only with `alpha`.
+        window: Packets in flight; may be a small negative correction of `alpha`.
+        constant: Packets per second whatever the delay.
+    """
+
+    empty_s: float
+    alpha: float = 0.0
+    standing_s: float = 0.0
+    window: float = 0.0
+    constant: float = 0.0
+
+
+@dataclass(frozen=True)
+class Demands:
+    """Coefficients of all flows as arrays of shape (flows,)."""
+
+    empty_s: Floats
+    alpha: Floats
+    standing_s: Floats
+    window: Floats
+    constant: Floats
+
+    @classmethod
+    def of(cls, demands: list[Demand]) -> "Demands":
+        """Gather the coefficients of flows."""
+        return cls(
+            **{
+                field.name: np.array([getattr(d, field.name) for d in demands], dtype=np.float64)
+                for field in fields(Demand)
+            }
+        )
+
+    def least_delay_s(self) -> Floats:
+        """Queueing delay that each flow's rate needs to be finite (an open bound with alpha)."""
+        return np.where(self.alpha > 0, self.standing_s, 0.0)
+
+    def rate(self, queueing_s: Floats) -> Floats:
+        """Packets per second of each flow."""
+        return self._kept(queueing_s)[0] + self.window / (self.empty_s + queueing_s) + self.constant
+
+    def slope(self, queueing_s: Floats) -> Floats:
+        """Derivative of the rate by the queueing delay."""
+        rate, gap = self._kept(queueing_s)
+        return -rate / gap - self.window / (self.empty_s + queueing_s) ** 2
+
+    def _kept(self, queueing_s: Floats) -> tuple[Floats, Floats]:
+        gap = np.where(self.alpha > 0, queueing_s - self.standing_s, 1.0)
+        return self.alpha / gap, gap

@@ -1,0 +1,24 @@
+"""Laws of flows, by the word that a scenario uses.
+
+To add the theory of another congestion control: a new file with a class as in `law.Law`, and one
+line in `_KNOWN`. A flow without a law gets its base RTT and a note that no theory applies.
+"""
+
+from ackclock.theory.laws.constant import Constant
+from ackclock.theory.laws.fast import Fast
+from ackclock.theory.laws.fixed import Fixed
+from ackclock.theory.laws.law import Law, WindowProcess
+from ackclock.theory.network import FlowPath
+
+_KNOWN: tuple[Law, ...] = (Fast(), Fixed(), Constant())
+
+LAWS: dict[str, Law] = {law.name: law for law in _KNOWN}
+"""Known laws."""
+
+
+def law_of(flow: FlowPath) -> Law | None:
+    """The law of a flow, if there is one."""
+    return LAWS.get(flow.params["kind"])
+
+
+__all__ = ["LAWS", "Law", "WindowProcess", "law_of"]

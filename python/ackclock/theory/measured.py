@@ -1,0 +1,156 @@
+"""Periods of a run and what was measured in their settled parts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.errors import AckclockError
+from ackclock.metrics.goodput import first_arrivals
+from ackclock.metrics.series import cwnd_series, queue_series, rtt_series
+from ackclock.metrics.steps import step_mean
+from ackclock.results import Results
+from ackclock.theory.prediction import Period, Prediction
+
+Floats = NDArray[np.float64]
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class MeasuredPeriod:
+    """A span of a run in which the same predicted flows were active.
+
+    Attributes:
+        start_s: Start, seconds.
+        end_s: End, seconds.
+        flows: Names of the flows.
+        ends_with: Names of flows that finish at its end.
+    """
+
+    start_s: float
+    end_s: float
+    flows: frozenset[str]
+    ends_with: frozenset[str]
+
+
+def measured_periods(results: Results, flows: Iterable[str]) -> list[MeasuredPeriod]:
+    """Split a run at the starts and finishes of these flows, as they were in the run."""
+    end_s = float(results.summary["end_s"])
+    life: dict[str, Span] = {}
+    for name in flows:
+        entry = results.summary["flows"][name]
+        finish = entry["finish_s"]
+        if entry["start_s"] < end_s:
+            life[name] = (float(entry["start_s"]), end_s if finish is None else float(finish))
+    changes = sorted({time for span in life.values() for time in span})
+    periods = []
+    for start, end in pairwise(changes):
+        active = frozenset(name for name, (a, b) in life.items() if a <= start and b >= end)
+        if active:
+            gone = {name for name in active if life[name][1] == end and end < end_s}
+            periods.append(MeasuredPeriod(start, end, active, frozenset(gone)))
+    return periods
+
+
+def settled_spans(
+    measured: MeasuredPeriod, predicted: Period, route_changes_s: Sequence[float]
+) -> list[Span]:
+    """Parts of a period in which the transient has died away, by the laws.
+
+    After each change (start, departure, change of route) the settling time of the period is left
+    out; before a departure the last RTT of the flow that leaves, as it sends nothing more then.
+    What remains of a piece counts if it is at least as long as the longest RTT.
+    """
+    end_s = measured.end_s - max(
+        (predicted.flows[name].rtt_s for name in measured.ends_with), default=0.0
+    )
+    longest = max(state.rtt_s for state in predicted.flows.values())
+    cuts = [measured.start_s, *(t for t in route_changes_s if measured.start_s < t < end_s), end_s]
+    spans = []
+    for start, end in pairwise(cuts):
+        settled = start + predicted.settling_s
+        if end - settled >= longest:
+            spans.append((settled, end))
+    return spans
+
+
+def route_change_times(results: Results) -> list[float]:
+    """Times at which a router left a path for another, seconds; empty if this is not recorded."""
+    try:
+        rows = results.table("routes")
+    except AckclockError:
+        return []
+    changed = rows["previous_link"].is_valid().to_numpy(zero_copy_only=False)
+    return sorted(set(rows["time_s"].to_numpy()[changed].tolist()))
+
+
+class Measures:
+    """Means of a run over spans of time; None where the run recorded nothing.
+
+    Args:
+        results: The run.
+        prediction: Tells the packets and paths of the flows.
+    """
+
+    def __init__(self, results: Results, prediction: Prediction) -> None:
+        self._results = results
+        self._flows = prediction.flows
+        self._arrivals: dict[str, Floats] = {}
+
+    def rate_bps(self, flow: str, spans: Sequence[Span]) -> float | None:
+        """New data that reached the receiver, bit/s."""
+        if flow not in self._arrivals:
+            try:
+                self._arrivals[flow] = first_arrivals(self._results, flow)
+            except AckclockError:
+                return None
+        edges = np.searchsorted(self._arrivals[flow], np.array(spans), side="right")
+        count = (edges[:, 1] - edges[:, 0]).sum()
+        return float(count * self._flows[flow].segment_bytes * 8 / _length(spans))
+
+    def queue_packets(
+        self, queues: Sequence[tuple[str, str]], spans: Sequence[Span]
+    ) -> float | None:
+        """Data packets waiting in these queues together, time-weighted."""
+        total = 0.0
+        for link, direction in queues:
+            try:
+                series = queue_series(self._results, link, direction)
+            except AckclockError:
+                return None
+            total += _mean(series, spans)
+        return total
+
+    def path_queue_packets(self, flow: str, spans: Sequence[Span]) -> float | None:
+        """Data packets waiting in all queues that the flow's data can visit."""
+        return self.queue_packets(self._flows[flow].path_queues, spans)
+
+    def window_packets(self, flow: str, spans: Sequence[Span]) -> float | None:
+        """Congestion window, time-weighted."""
+        try:
+            time_s, cwnd_bytes = cwnd_series(self._results, flow)
+        except AckclockError:
+            return None
+        return _mean((time_s, cwnd_bytes), spans) / self._flows[flow].segment_bytes
+
+    def rtt_s(self, flow: str, spans: Sequence[Span]) -> float | None:
+        """Mean of the RTT samples."""
+        try:
+            time_s, rtt_s = rtt_series(self._results, flow)
+        except AckclockError:
+            return None
+        inside = [rtt_s[(time_s >= start) & (time_s <= end)] for start, end in spans]
+        samples = np.concatenate(inside)
+        return float(samples.mean()) if samples.size else None
+
+
+def _mean(series: tuple[NDArray, NDArray], spans: Sequence[Span]) -> float:
+    time_s, value = series
+    weighted = sum((end - start) * step_mean(time_s, value, start, end) for start, end in spans)
+    return weighted / _length(spans)
+
+
+def _length(spans: Sequence[Span]) -> float:
+    return sum(end - start for start, end in spans)

@@ -1,0 +1,212 @@
+"""A model as the theory sees it: queues, and flows that visit them.
+
+A *station* is one queue with its transmitter: a half-duplex link is one station that both
+directions share, a full-duplex link is two. A flow visits stations with its data packets and, on
+the way back, with its ACKs. A visit costs the bits of the packet, and a packet waits at each visit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.theory.routes import Graph, Path
+
+Floats = NDArray[np.float64]
+
+NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Station:
+    """One queue with its transmitter.
+
+    Attributes:
+        link: Name of the link.
+        direction: `both` on a half-duplex link, else `forward` or `backward`.
+        rate_bps: Capacity, bit/s.
+        delay_ns: Propagation delay behind it.
+        limit_bytes: Size of the buffer in bytes, if it is limited in bytes.
+        limit_packets: Size of the buffer in packets, if it is limited in packets.
+    """
+
+    link: str
+    direction: str
+    rate_bps: int
+    delay_ns: int
+    limit_bytes: int | None
+    limit_packets: int | None
+
+    def transit_s(self, bits: int) -> Fraction:
+        """Time from start of transmission to delivery, without waiting."""
+        return Fraction(bits, self.rate_bps) + Fraction(self.delay_ns, NS_PER_S)
+
+
+@dataclass(frozen=True)
+class FlowPath:
+    """A flow and what it visits.
+
+    Attributes:
+        id: Name of the flow.
+        cc: Congestion control, or `udp`.
+        params: Parameters of the congestion control or of the source, from the model.
+        start_s: When it starts.
+        segment_bits: Payload of a packet.
+        data_bits: A data packet on the wire.
+        ack_bits: An ACK on the wire; 0 if there are none.
+        initial_window: Initial window in packets.
+        packets: What it has to send, in packets (a fraction for the rest); none if without end.
+        data_visits: Stations that a data packet visits, in order.
+        ack_visits: Stations that an ACK visits, in order.
+        empty_rtt: RTT in an empty network, exact, seconds; without ACKs the one-way delay.
+        empty_ack_s: The ACK's part of it.
+        links: Names of the links of the data path, in order.
+        ack_links: Names of the links of the ACK path, in order.
+        alternatives: Names of the links of other data paths with the same delay, between which
+            routing by measured delay may alternate.
+        equivalent: Whether these are like the predicted path, link by link.
+    """
+
+    id: str
+    cc: str
+    params: Mapping[str, Any]
+    start_s: float
+    segment_bits: int
+    data_bits: int
+    ack_bits: int
+    initial_window: float
+    packets: float | None
+    data_visits: tuple[int, ...]
+    ack_visits: tuple[int, ...]
+    empty_rtt: Fraction
+    empty_ack_s: float
+    links: tuple[str, ...]
+    ack_links: tuple[str, ...]
+    alternatives: tuple[tuple[str, ...], ...]
+    equivalent: bool
+
+    @property
+    def empty_rtt_s(self) -> float:
+        """RTT in an empty network, seconds."""
+        return float(self.empty_rtt)
+
+
+class Network:
+    """Stations and flows of a model.
+
+    Attributes:
+        stations: All, in file order of the links; of a full-duplex link forward before backward.
+        flows: All flows, in file order.
+    """
+
+    def __init__(self, model: Mapping[str, Any]) -> None:
+        self._model = model
+        self._graph = Graph(model)
+        self.stations: list[Station] = []
+        self._number: dict[tuple[int, int], int] = {}
+        for index, link in enumerate(model["links"]):
+            for way in (0, 1):
+                if way == 0 or link["duplex"] == "full":
+                    self.stations.append(_station(link, way))
+                self._number[index, way] = len(self.stations) - 1
+        self.flows = [self._flow(flow) for flow in model["flows"]]
+
+    def capacity(self) -> Floats:
+        """Capacity of each station, bit/s; shape (stations,)."""
+        return np.array([station.rate_bps for station in self.stations], dtype=np.float64)
+
+    def data_visits(self) -> Floats:
+        """How often a data packet of each flow visits each station; shape (stations, flows)."""
+        return self._visits([flow.data_visits for flow in self.flows])
+
+    def ack_visits(self) -> Floats:
+        """How often an ACK of each flow visits each station; shape (stations, flows)."""
+        return self._visits([flow.ack_visits for flow in self.flows])
+
+    def positions(self) -> Floats:
+        """Place of each station on the round trip of each flow; shape (stations, flows)."""
+        places = np.zeros((len(self.stations), len(self.flows)))
+        for column, flow in enumerate(self.flows):
+            for place, station in reversed(list(enumerate((*flow.data_visits, *flow.ack_visits)))):
+                places[station, column] = place
+        return places
+
+    def _visits(self, visits: list[tuple[int, ...]]) -> Floats:
+        counts = np.zeros((len(self.stations), len(visits)))
+        for column, stations in enumerate(visits):
+            for station in stations:
+                counts[station, column] += 1.0
+        return counts
+
+    def _flow(self, flow: Mapping[str, Any]) -> FlowPath:
+        tcp, udp = flow.get("tcp"), flow.get("udp")
+        if tcp is not None:
+            cc, params = tcp["cc"]["kind"], tcp["cc"]
+            segment = int(tcp["segment_bytes"]) * 8
+            data = segment + int(tcp["header_bytes"]) * 8
+            ack = int(tcp["ack_bytes"]) * 8
+            initial = float(tcp["initial_window"])
+        else:
+            assert udp is not None, "a checked model has tcp or udp in each flow"
+            cc, params = "udp", udp["source"]
+            segment = data = int(udp["source"]["packet_bytes"]) * 8
+            ack, initial = 0, 0.0
+
+        way_out, *others = self._paths(flow["from"], flow["to"])
+        way_back = self._graph.path(flow["to"], flow["from"]) if ack else ()
+        data_visits = tuple(self._number[hop] for hop in way_out)
+        ack_visits = tuple(self._number[hop] for hop in way_back)
+        empty_ack = sum((self.stations[s].transit_s(ack) for s in ack_visits), Fraction(0))
+        empty_data = sum((self.stations[s].transit_s(data) for s in data_visits), Fraction(0))
+        size = flow["send_bytes"]
+        return FlowPath(
+            id=flow["id"],
+            cc=cc,
+            params=params,
+            start_s=flow["start_ns"] / NS_PER_S,
+            segment_bits=segment,
+            data_bits=data,
+            ack_bits=ack,
+            initial_window=initial,
+            packets=None if size is None else size * 8 / segment,
+            data_visits=data_visits,
+            ack_visits=ack_visits,
+            empty_rtt=empty_data + empty_ack,
+            empty_ack_s=float(empty_ack),
+            links=self._names(way_out),
+            ack_links=self._names(way_back),
+            alternatives=tuple(self._names(path) for path in others),
+            equivalent=all(self._alike(way_out, path) for path in others),
+        )
+
+    def _paths(self, source: str, target: str) -> list[Path]:
+        if self._model["routing"]["kind"] == "shortest-path":
+            return [self._graph.path(source, target)]
+        return self._graph.least_delay_paths(source, target)
+
+    def _names(self, path: Path) -> tuple[str, ...]:
+        return tuple(self._model["links"][index]["id"] for index, _ in path)
+
+    def _alike(self, path: Path, other: Path) -> bool:
+        def traits(hops: Path) -> list[tuple[str, int, int]]:
+            stations = [self.stations[self._number[hop]] for hop in hops]
+            return [(s.direction, s.rate_bps, s.delay_ns) for s in stations]
+
+        return traits(path) == traits(other)
+
+
+def _station(link: Mapping[str, Any], way: int) -> Station:
+    half = link["duplex"] == "half"
+    side = "backward" if way == 1 else "forward"
+    queue = link[side]["queue"]
+    return Station(
+        link=link["id"],
+        direction="both" if half else side,
+        rate_bps=int(link[side]["rate_bps"]),
+        delay_ns=int(link[side]["delay_ns"]),
+        limit_bytes=queue.get("limit_bytes"),
+        limit_packets=queue.get("limit_packets"),
+    )

@@ -1,0 +1,197 @@
+"""From the model of a scenario to a prediction."""
+
+import math
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+from ackclock.theory.assumptions import Assumptions, assumptions_named
+from ackclock.theory.errors import TheoryError
+from ackclock.theory.laws import Law, law_of
+from ackclock.theory.network import NS_PER_S, FlowPath, Network
+from ackclock.theory.periods import ActiveFlows
+from ackclock.theory.prediction import FlowFacts, Prediction
+from ackclock.theory.timeline import Timeline
+
+
+def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -> Prediction:
+    """Predict periods, rates, queues, windows, RTTs and completion times of a scenario.
+
+    Args:
+        model: The numeric model (`Scenario.model`).
+        assumptions: `ours` (default), `paper` (that of Bhasin, Luo, Su, Yang 2015: ACKs are free,
+            equilibria are reached at once), `paper-with-acks`, or a set of your own.
+
+    Returns:
+        The prediction. Flows whose congestion control has no law here, and flows that share queues
+        with them, have their base RTT in it and a note instead of rates.
+
+    Raises:
+        TheoryError: No assumptions have this name, or two hosts are not connected.
+    """
+    chosen = assumptions_named(assumptions)
+    network = Network(model)
+    notes: list[str] = []
+    laws = _predictable(network, chosen, notes)
+    at_latest = model["stop"].get("at_latest_ns")
+    horizon_s = math.inf if at_latest is None else at_latest / NS_PER_S
+    timeline = Timeline(network, laws, chosen, horizon_s)
+    _note_conventions(network, laws, timeline, notes)
+    return Prediction(
+        scenario=model["name"],
+        assumptions=chosen.name,
+        flows={
+            flow.id: _facts(network, model, index, timeline)
+            for index, flow in enumerate(network.flows)
+        },
+        periods=timeline.periods,
+        notes=notes,
+        rate_unit=_rate_unit(model),
+    )
+
+
+def _facts(network: Network, model: Mapping[str, Any], index: int, timeline: Timeline) -> FlowFacts:
+    flow = network.flows[index]
+    visited = [network.stations[station] for station in flow.data_visits]
+    queues = [(station.link, station.direction) for station in visited]
+    directions = {link["id"]: link for link in model["links"]}
+    for path in flow.alternatives:
+        queues += _queues_along(model["flows"][index]["from"], path, directions)
+    return FlowFacts(
+        cc=flow.cc,
+        links=flow.links,
+        alternatives=flow.alternatives,
+        path_queues=tuple(dict.fromkeys(queues)),
+        empty_rtt_s=flow.empty_rtt_s,
+        start_s=flow.start_s,
+        finish_s=timeline.finish_s.get(index),
+        finish_ack_s=timeline.finish_ack_s.get(index),
+        segment_bytes=flow.segment_bits // 8,
+    )
+
+
+def _queues_along(
+    source: str, path: tuple[str, ...], links: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, str]]:
+    queues = []
+    node = source
+    for name in path:
+        first, second = links[name]["ends"]
+        half = links[name]["duplex"] == "half"
+        queues.append((name, "both" if half else "forward" if node == first else "backward"))
+        node = second if node == first else first
+    return queues
+
+
+def _predictable(network: Network, assumptions: Assumptions, notes: list[str]) -> dict[int, Law]:
+    """Laws by index of those flows that share queues only with flows that have one."""
+    laws = {index: law_of(flow) for index, flow in enumerate(network.flows)}
+    kept: dict[int, Law] = {}
+    for group in _sharing(network.flows):
+        unknown = [index for index in group if laws[index] is None]
+        names = ", ".join(network.flows[index].id for index in group)
+        if unknown:
+            kinds = ", ".join(sorted({network.flows[index].cc for index in unknown}))
+            notes.append(
+                f"{names}: no theory of equilibrium applies to {kinds} (and to flows that share "
+                "queues with it); only the RTT of the empty network is given."
+            )
+            continue
+        chosen = {index: law for index in group if (law := laws[index]) is not None}
+        problem = ActiveFlows(network, chosen, assumptions)
+        try:
+            problem.equilibrium([network.flows[index].empty_rtt_s for index in group])
+        except TheoryError as error:
+            notes.append(f"{names}: no equilibrium ({error}).")
+            continue
+        kept |= chosen
+    return kept
+
+
+def _sharing(flows: list[FlowPath]) -> list[list[int]]:
+    """Groups of flows that are connected by common stations, in file order."""
+    group_of: dict[int, int] = {}
+    groups: dict[int, list[int]] = {}
+    for index, flow in enumerate(flows):
+        stations = {*flow.data_visits, *flow.ack_visits}
+        met = sorted({group_of[station] for station in stations if station in group_of})
+        members = sorted([*chain.from_iterable(groups.pop(group) for group in met), index])
+        groups[index] = members
+        for station, group in group_of.items():
+            if group in met:
+                group_of[station] = index
+        group_of |= dict.fromkeys(stations, index)
+    return sorted(groups.values())
+
+
+def _note_conventions(
+    network: Network, laws: dict[int, Law], timeline: Timeline, notes: list[str]
+) -> None:
+    if not timeline.followed:
+        notes.append("The start-up was not followed to the end: too many updates.")
+    for index in laws:
+        flow = network.flows[index]
+        if not flow.alternatives:
+            continue
+        others = "; ".join(" ".join(path) for path in flow.alternatives)
+        path = " ".join(flow.links)
+        if flow.equivalent:
+            notes.append(
+                f"{flow.id}: predicted on {path}; routing may alternate with {others}, which is "
+                "the same link by link, so that only the names of the queues change."
+            )
+        else:
+            notes.append(
+                f"{flow.id}: predicted on {path}; routing may alternate with {others}, which has "
+                "the same delay but other links: the prediction does not hold there."
+            )
+    if laws and _has_equals(network, laws):
+        notes.append(
+            "Links of equal capacity in series: only the sum of their queues is determined. It is "
+            "shown on the first of them."
+        )
+    _note_full_buffers(network, timeline, notes)
+
+
+def _has_equals(network: Network, laws: dict[int, Law]) -> bool:
+    """Whether some flow's narrowest stations are several."""
+    for index in laws:
+        flow = network.flows[index]
+        rates = [network.stations[station].rate_bps for station in flow.data_visits]
+        if rates.count(min(rates)) > 1:
+            return True
+    return False
+
+
+def _note_full_buffers(network: Network, timeline: Timeline, notes: list[str]) -> None:
+    stations = {(station.link, station.direction): station for station in network.stations}
+    bits = max((flow.data_bits for flow in network.flows), default=0)
+    full: dict[str, None] = {}
+    for period in timeline.periods:
+        for key, queue in period.queues.items():
+            station = stations[key]
+            in_bytes = station.limit_bytes is not None and (
+                queue.data_packets * bits / 8 > station.limit_bytes
+            )
+            in_packets = station.limit_packets is not None and (
+                queue.packets > station.limit_packets
+            )
+            if in_bytes or in_packets:
+                full[station.link] = None
+    for link in full:
+        notes.append(
+            f"{link}: the predicted queue is longer than the buffer; packets will be lost and the "
+            "equilibrium is not reached."
+        )
+
+
+def _rate_unit(model: Mapping[str, Any]) -> tuple[str, float]:
+    """Binary unit if every link has a round binary rate that is no round decimal one."""
+    rates = [
+        int(link[side]["rate_bps"])
+        for link in model["links"]
+        for side in ("forward", "backward")
+        if side in link
+    ]
+    binary = all(rate % 2**17 == 0 and rate % 1000 for rate in rates)
+    return ("Mibps", 2.0**20) if binary and rates else ("Mbps", 1e6)

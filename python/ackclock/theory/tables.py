@@ -1,0 +1,178 @@
+"""Tables of predictions and comparisons for a terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ackclock.theory.comparison import ComparedPeriod, Comparison, Figure
+from ackclock.theory.prediction import Period, Prediction, QueueState
+
+NOTHING = "-"
+
+
+def render_prediction(prediction: Prediction, console: Console) -> None:
+    """Print a prediction."""
+    unit, bps = prediction.rate_unit
+    console.print(
+        f"\n[bold]{escape(prediction.scenario)}[/bold]  theory, assumptions: "
+        f"{prediction.assumptions}"
+    )
+    flows = _table("Flow", "cc", "Path", ">RTT of the\nempty path", ">Start", ">Finish\n(last ACK)")
+    for name, facts in prediction.flows.items():
+        flows.add_row(
+            escape(name),
+            facts.cc,
+            escape(" ".join(facts.links)),
+            f"{facts.empty_rtt_s * 1e3:.10g} ms",
+            f"{facts.start_s:g} s",
+            NOTHING if facts.finish_ack_s is None else f"{facts.finish_ack_s:.2f} s",
+        )
+    console.print(flows)
+    if prediction.periods:
+        shown = _table(
+            "Period, s",
+            "Flow",
+            f">Rate\n{unit}",
+            ">Window\npackets",
+            ">RTT\nms",
+            ">Base RTT\nms",
+            ">Queue on path\npackets",
+            "Queues\npackets",
+        )
+        for period in prediction.periods:
+            _add_period(shown, period, bps)
+        console.print(shown)
+        console.print(
+            "[dim]Queues are data packets that wait, of all flows, without the one in service."
+            "[/dim]"
+        )
+    _print_notes(console, prediction.notes)
+
+
+def _add_period(shown: Table, period: Period, bps: float) -> None:
+    time = _span(period.start_s, period.end_s)
+    queues = _queues(period)
+    for name, state in period.flows.items():
+        shown.add_row(
+            time,
+            escape(name),
+            f"{state.rate_bps / bps:.4g}",
+            NOTHING if state.window_packets is None else f"{state.window_packets:.4g}",
+            f"{state.rtt_s * 1e3:.4g}",
+            f"{state.base_rtt_s * 1e3:.4g}",
+            f"{state.path_queue_packets:.4g}",
+            queues,
+        )
+        time = queues = ""
+    shown.add_section()
+
+
+def _queues(period: Period) -> str:
+    def label(key: tuple[str, str], queue: QueueState) -> str:
+        name = key[0] if key[1] == "both" else f"{key[0]} {key[1]}"
+        return f"{escape(name)} {queue.data_packets:.4g}"
+
+    busy = [
+        label(key, queue) for key, queue in period.queues.items() if queue.data_packets >= 0.005
+    ]
+    return ", ".join(busy) or "none"
+
+
+def render_comparison(comparison: Comparison, console: Console) -> None:
+    """Print a comparison."""
+    unit, bps = comparison.prediction.rate_unit
+    if comparison.periods:
+        shown = _table(
+            "Steady part, s",
+            "Flow",
+            f">Rate, {unit}\ntheory  run",
+            ">error",
+            ">Queue on path\ntheory  run",
+            ">error",
+            ">RTT, ms\ntheory  run",
+            ">Window\ntheory  run",
+            title="Theory and run",
+        )
+        for period in comparison.periods:
+            _add_compared(shown, period, bps)
+        console.print()
+        console.print(shown)
+    if comparison.finishes:
+        shown = _table("Flow", ">Finish, s\ntheory  run", ">error, s")
+        for figure in comparison.finishes:
+            shown.add_row(escape(figure.subject), _pair(figure, 1.0, ".2f"), _error(figure))
+        console.print(shown)
+    if comparison.agrees is not None:
+        console.print(_verdict(comparison))
+    _print_notes(console, comparison.notes)
+
+
+def _add_compared(shown: Table, period: ComparedPeriod, bps: float) -> None:
+    if not period.figures:
+        return
+    by_name = {(f.quantity, f.subject): f for f in period.figures}
+    time = _span(period.spans[0][0], period.spans[-1][1])
+    for name in period.predicted.flows:
+        rate, queue = by_name["rate", name], by_name["path-queue", name]
+        rtt, window = by_name.get(("rtt", name)), by_name.get(("window", name))
+        shown.add_row(
+            time,
+            escape(name),
+            _pair(rate, bps, ".3f"),
+            _error(rate),
+            _pair(queue, 1.0, ".1f"),
+            _error(queue),
+            NOTHING if rtt is None else _pair(rtt, 1e-3, ".1f"),
+            NOTHING if window is None else _pair(window, 1.0, ".1f"),
+        )
+        time = ""
+    shown.add_section()
+
+
+def _pair(figure: Figure, unit: float, form: str) -> str:
+    run = NOTHING if figure.measured is None else f"{figure.measured / unit:{form}}"
+    return f"{figure.predicted / unit:{form}}  {run}"
+
+
+def _error(figure: Figure) -> str:
+    if figure.error is None:
+        return NOTHING
+    text = f"{figure.error * 100:+.1f} %" if figure.relative else f"{figure.error:+.2f}"
+    if figure.agrees is None:
+        return text
+    return f"[green]{text}[/green]" if figure.agrees else f"[red]{text}[/red]"
+
+
+def _verdict(comparison: Comparison) -> str:
+    judged = [figure for figure in comparison.figures if figure.agrees is not None]
+    wrong = [figure for figure in judged if not figure.agrees]
+    asked = "rates 3 %, queues along a path 5 % (or one packet), finish 0.7 s"
+    if not wrong:
+        return f"[green]Theory and run agree[/green] in all {len(judged)} figures ({asked})."
+    return f"[red]Theory and run differ[/red] in {len(wrong)} of {len(judged)} figures ({asked})."
+
+
+def _span(start_s: float, end_s: float | None) -> str:
+    end = "end" if end_s is None else f"{end_s:.2f}"
+    return f"{start_s:.2f} to {end}"
+
+
+def _print_notes(console: Console, notes: Sequence[str]) -> None:
+    for note in notes:
+        console.print(f"[dim]Note:[/dim] {escape(note)}")
+
+
+def _table(*headers: str, title: str | None = None) -> Table:
+    """Make a table; a header that starts with > is of a column of numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
+    for header in headers:
+        numbers = header.startswith(">")
+        table.add_column(
+            header.removeprefix(">"),
+            justify="right" if numbers else "left",
+            no_wrap=numbers,
+            vertical="top",
+        )
+    return table
