@@ -1,0 +1,85 @@
+"""Plots of a run, ready for paper and screen.
+
+>>> from ackclock import plots
+>>> plots.plot(results, kinds=["overview"], fmt="pdf", out="figures")  # doctest: +SKIP
+[PosixPath('figures/overview.pdf')]
+
+To add a plot, write its file in this package and add its entry to `registry.PLOTS`. matplotlib is
+loaded when something is drawn, not before, and its global state is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import PlotError
+from .registry import PLOTS, Plot, names
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .view import Run
+
+__all__ = ["PLOTS", "Plot", "PlotError", "available", "figure", "names", "plot"]
+
+
+def available() -> tuple[Plot, ...]:
+    """All plots: name, summary, and the record tables that each one needs."""
+    return PLOTS
+
+
+def plot(
+    results: Run,
+    kinds: Sequence[str] | None = None,
+    flows: Sequence[str] | None = None,
+    links: Sequence[str] | None = None,
+    fmt: str | Sequence[str] = "png",
+    out: str | PathLike[str] = "plots",
+    *,
+    width_mm: float = 180.0,
+) -> list[Path]:
+    """Draw plots of a run and write them, one file for each kind and format.
+
+    Args:
+        results: The run.
+        kinds: Names of plots (`names()`); default those that suit the run. By default a plot whose
+            records the run has not kept is left out.
+        flows: Draw these flows only; default all.
+        links: Draw these links; default those that lose packets or hold a queue.
+        fmt: `png` (1200 pixels wide), `svg` or `pdf`, or several of them.
+        out: Directory for the files; made if it does not exist. Files of the same name are
+            replaced.
+        width_mm: Width on paper, 60 to 600 mm: 180 fills a page, 88 one column of two.
+
+    Returns:
+        The files written, named by plot: `overview.png`, `link-queue.png`, ...
+
+    Raises:
+        PlotError: an unknown plot, flow, link or format (with the nearest name), or a plot asked
+            for by name needs records that the run has not kept (says which to switch on).
+        OSError: a file cannot be written.
+    """
+    from .render import write
+
+    formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
+    return write(results, kinds, flows, links, formats, Path(out), width_mm)
+
+
+def figure(
+    results: Run,
+    kind: str,
+    flows: Sequence[str] | None = None,
+    links: Sequence[str] | None = None,
+    *,
+    width_mm: float = 180.0,
+) -> Figure:
+    """One plot as a matplotlib `Figure`, to show in a notebook or to work on.
+
+    Arguments and errors as in `plot`.
+    """
+    from .render import draw
+
+    return draw(results, kind, flows, links, width_mm)

@@ -1,0 +1,40 @@
+"""Panel: round-trip times."""
+
+from __future__ import annotations
+
+from . import draw, quantities
+from .sheet import Panel
+from .view import View
+
+_MEAN_MM = 0.6
+
+
+def fill(view: View, panel: Panel) -> None:
+    """Round-trip times of each flow as its sender measures them: range and mean."""
+    view.need("rtt")
+    series = [(name, *view.rtt_s(name)) for name in view.flows]
+    series = [entry for entry in series if len(entry[1])]
+    panel.title = "Round-trip time"
+    if not series:
+        panel.empty("no sample")
+        return
+    highest = max(float(values.max()) for *_, values in series)
+    lowest = min(float(values.min()) for *_, values in series)
+    unit = quantities.span_unit(highest)
+    panel.unit = unit.name
+    for name, times, values in series:
+        draw.samples(
+            panel,
+            view,
+            times,
+            values / unit.size,
+            color=view.flow_color[name],
+            mean_mm=_MEAN_MM,
+            among=len(series),
+        )
+        panel.entry(name, view.flow_color[name])
+    if lowest > 0.5 * highest and highest > lowest:  # from 0, little would be seen
+        room = 0.1 * (highest - lowest)
+        panel.axes.set_ylim((lowest - room) / unit.size, (highest + room) / unit.size)
+    else:
+        panel.y_from_zero(highest / unit.size)

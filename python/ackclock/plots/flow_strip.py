@@ -1,0 +1,79 @@
+"""The strip below the title: which flow is active when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import palette, quantities, text
+from .sheet import Panel, Sheet
+from .view import View
+
+_ROW_MM = 3.0
+_MOST_MM = 18.0
+_LABEL_SIZE = 5.8
+
+
+def add(view: View, sheet: Sheet) -> Panel:
+    """Add the strip: one bar for each drawn flow, from its start to its end."""
+    rows = max(1, len(view.flows))
+    height = min(_MOST_MM, rows * _ROW_MM)
+    panel = sheet.add(height)
+    axes = panel.axes
+    axes.set_ylim(rows, 0)
+    axes.set_yticks([])
+    axes.grid(visible=False)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.tick_params(bottom=False)
+    unit = view.time_unit.size
+    row_mm = height / rows
+    for row, name in enumerate(view.flows):
+        active = view.active(name)
+        axes.barh(
+            row + 0.5,
+            (active.stop_s - active.start_s) / unit,
+            left=active.start_s / unit,
+            height=0.82,
+            color=view.flow_color[name],
+        )
+        if row_mm > 2.4:
+            _label(view, panel, row, name)
+    if row_mm <= 2.4:
+        panel.title = "Active flows"
+        for name in view.flows:
+            panel.entry(name, view.flow_color[name])
+    return panel
+
+
+def task(flow: Mapping[str, Any]) -> str:
+    """What a flow does, such as "   S1 → T1, 35 MiB"."""
+    amount = "" if flow["send_bytes"] is None else f", {quantities.size(flow['send_bytes'])}"
+    return f"   {flow['from']} → {flow['to']}{amount}"
+
+
+def _label(view: View, panel: Panel, row: int, name: str) -> None:
+    """Write the flow's name and task into its bar, or beside it where the bar is too short."""
+    flow, active = view.flow(name), view.active(name)
+    words = f"{name}{task(flow)}"
+    scale = panel.width_mm / view.end_s
+    begin, end = active.start_s * scale, active.stop_s * scale
+    needed = text.width_mm(words, _LABEL_SIZE) + 2.0
+    color, x, side = palette.INK, 0.0, "left"
+    if end - begin >= needed:
+        x, color = begin + 1.0, palette.text_on(view.flow_color[name])
+    elif panel.width_mm - end >= needed:
+        x = end + 1.0
+    elif begin >= needed:
+        x, side = begin - 1.0, "right"
+    else:
+        words, x, color = name, begin + 0.5, palette.text_on(view.flow_color[name])
+    panel.axes.text(
+        x / scale / view.time_unit.size,
+        row + 0.5,
+        words,
+        size=_LABEL_SIZE,
+        color=color,
+        ha=side,
+        va="center_baseline",
+        parse_math=False,
+    )

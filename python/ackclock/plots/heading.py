@@ -1,0 +1,68 @@
+"""The words above and below a figure: what was simulated, and which run this is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from . import quantities
+from .view import View
+
+_SPELLING = {"fast": "FAST", "reno": "Reno", "fixed": "Fixed window"}
+
+
+def title(view: View) -> str:
+    """The title of the scenario, or else its name."""
+    return str(view.model.get("title") or view.model.get("name") or "Run")
+
+
+def subtitle(view: View) -> str:
+    """The algorithms, the number of flows and the end of the run."""
+    parts = [algorithms(view)]
+    count = len(view.model["flows"])
+    if count != 1:
+        parts.append(f"{count} flows")
+    if "end_s" in view.summary:
+        unit = view.time_unit
+        parts.append(f"run ends at {quantities.number(view.end_s / unit.size)} {unit.name}")
+    if view.summary.get("stop_reason") == "interrupted":
+        parts.append("interrupted")
+    return "  ·  ".join(part for part in parts if part)
+
+
+def caption(view: View) -> str:
+    """Which run it is: scenario, seed, beginning of the digest, version."""
+    summary = view.summary
+    parts = [str(summary.get("scenario") or view.model.get("name") or "")]
+    if "seed" in summary:
+        parts.append(f"seed {summary['seed']}")
+    if summary.get("digest"):
+        parts.append(f"digest {str(summary['digest'])[:8]}")
+    if summary.get("ackclock"):
+        parts.append(f"Ackclock {summary['ackclock']}")
+    return "  ·  ".join(part for part in parts if part)
+
+
+def algorithm(flow: Mapping[str, Any]) -> str:
+    """The algorithm of a flow with its two leading parameters, such as "FAST, alpha 50"."""
+    if flow.get("udp"):
+        return f"UDP {flow['udp']['source']['kind']}"
+    cc = flow["tcp"]["cc"]
+    name = _SPELLING.get(str(cc["kind"]), str(cc["kind"]))
+    numbers = [
+        f"{key} {quantities.number(value)}"
+        for key, value in cc.items()
+        if isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and not key.endswith(("_ns", "_bps", "_bytes"))
+    ]
+    return ", ".join([name, *numbers[:2]])
+
+
+def algorithms(view: View) -> str:
+    """The algorithms of all flows, each once, with how many flows use it if there are several."""
+    counts = Counter(algorithm(flow) for flow in view.model["flows"])
+    if len(counts) == 1:
+        return next(iter(counts))
+    return "; ".join(f"{count} × {name}" for name, count in counts.items())

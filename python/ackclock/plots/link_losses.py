@@ -1,0 +1,49 @@
+"""Panel: packets lost in each window of time."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from . import palette, quantities
+from .sheet import Panel
+from .view import View
+
+
+def fill(view: View, panel: Panel) -> None:
+    """Packets of any kind lost at each link, counted in windows of time, as bars."""
+    view.need("drops")
+    window = quantities.window(view.window_s)
+    panel.title, panel.unit = "Packets lost", f"packets in {window}"
+    places = [
+        (lane.label, lane.color, view.loss_times(lane))
+        for lane in (view.lanes if view.asked_links is not None else view.all_lanes)
+    ]
+    if view.asked_links is None:
+        places.append(("no route", palette.LOSS, view.unrouted_times()))
+    losing = [place for place in places if len(place[2])]
+    if not losing:
+        drawn = "" if view.asked_links is None else " at these links"
+        panel.empty(f"no packet was lost{drawn}")
+        return
+    highest = 0
+    # Bars of several links in one window stand on one another, so that none is hidden.
+    below: np.ndarray | None = None
+    for label, color, times in losing:
+        edges, counts = view.loss_counts(times)
+        below = np.zeros(len(counts)) if below is None else below
+        hit = np.flatnonzero(counts)
+        middles = (edges[hit] + edges[hit + 1]) / 2 / view.time_unit.size
+        panel.axes.vlines(
+            middles,
+            below[hit],
+            below[hit] + counts[hit],
+            color=color,
+            lw=max(1.3, panel.width_mm * view.window_s / view.end_s * 2.0),
+            zorder=3,
+        )
+        below = below + counts
+        highest = max(highest, int(below.max()))
+        panel.entry(f"{label}: {len(times)}", color, width=2.4)
+    panel.y_from_zero(highest)
+    panel.axes.yaxis.set_major_locator(MaxNLocator(4, integer=True, min_n_ticks=1))

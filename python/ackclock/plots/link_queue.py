@@ -1,0 +1,62 @@
+"""Panel: data packets waiting at links."""
+
+from __future__ import annotations
+
+import math
+
+from . import draw, palette, quantities
+from .sheet import Panel
+from .view import Lane, View
+
+_MEAN_MM = 0.9
+"""A queue is fed by bursts: the line averages over more than the band."""
+
+
+def fill(view: View, panel: Panel) -> None:
+    """Data packets waiting at each link: range and time average, and the limit of the buffer."""
+    panel.title, panel.unit = "Packets waiting in the buffer", "data packets"
+    highest = 0.0
+    for lane in view.lanes:
+        times, values = view.queue_packets(lane)
+        highest = max(
+            highest,
+            draw.steps(
+                panel,
+                view,
+                times,
+                values,
+                color=lane.color,
+                before=0.0,
+                mean_mm=_MEAN_MM,
+                dashed=lane.dashed,
+                among=len(view.lanes),
+            ),
+        )
+        panel.entry(lane.label, lane.color, dashed=lane.dashed)
+    limits = {limit for lane in view.lanes if (limit := _limit(view, lane))}
+    if len(limits) == 1 and highest >= 0.75 * (limit := limits.pop()):
+        highest = max(highest, limit)
+        panel.axes.axhline(limit, color=palette.FAINT_INK, lw=0.7, ls=(0, (1, 1.5)), zorder=1)
+        panel.entry(
+            f"buffer full ({quantities.number(limit)})", palette.FAINT_INK, dashed=True, width=0.8
+        )
+    panel.y_from_zero(highest)
+    if view.hidden_links:
+        names = view.hidden_links
+        shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+        panel.note(f"Links not drawn, with hardly a queue and no loss: {shown}.")
+
+
+def _limit(view: View, lane: Lane) -> float:
+    """How many full data packets of the largest flow a buffer holds; 0 if there is no limit."""
+    if lane.limit_packets is not None:
+        return lane.limit_packets
+    if lane.limit_bytes is None:
+        return 0
+    sizes = [
+        flow["tcp"]["segment_bytes"] + flow["tcp"]["header_bytes"]
+        if flow.get("tcp")
+        else flow["udp"]["source"]["packet_bytes"]
+        for flow in view.model["flows"]
+    ]
+    return math.floor(lane.limit_bytes / max(sizes)) if sizes else 0

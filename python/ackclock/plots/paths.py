@@ -1,0 +1,164 @@
+"""Which links a flow's packets take, and when that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .records import Records
+
+
+@dataclass(frozen=True)
+class PathSpan:
+    """A flow's path from its source to its destination during `[start_s, stop_s)`.
+
+    `links` is empty while the routers have no complete path.
+    """
+
+    start_s: float
+    stop_s: float
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RouteChange:
+    """At `time_s`, `router` moved its traffic for `host` from one link to another."""
+
+    time_s: float
+    router: str
+    host: str
+    link: str
+    previous_link: str
+
+
+@dataclass(frozen=True)
+class Hop:
+    """From `start_s` to `stop_s`, `router` sends what is meant for `host` over `link`."""
+
+    router: str
+    host: str
+    link: str
+    start_s: float
+    stop_s: float
+
+
+def hops(routes: Records | None, end_s: float) -> list[Hop]:
+    """The next hops of all routers over time, from the `routes` table."""
+    if routes is None or not len(routes):
+        return []
+    found: list[Hop] = []
+    links = routes.names("link")
+    for router in routes.names("router"):
+        for host in routes.names("host"):
+            rows = routes.rows(router=router, host=host)
+            if not len(rows):
+                continue
+            times = routes.plain("time_s")[rows]
+            codes = routes.codes("link")[rows]
+            stops = np.append(times[1:], end_s)
+            for start, stop, code in zip(times, stops, codes, strict=True):
+                if code < 0:
+                    continue
+                last = found[-1] if found else None
+                if (
+                    last
+                    and (last.router, last.host, last.link) == (router, host, links[code])
+                    and last.stop_s == start
+                ):
+                    found[-1] = Hop(router, host, last.link, last.start_s, float(stop))
+                elif stop > start:
+                    found.append(Hop(router, host, links[code], float(start), float(stop)))
+    return found
+
+
+def changes(all_hops: Sequence[Hop]) -> list[RouteChange]:
+    """The moments at which a router moved traffic from one link to another, in order of time."""
+    found = [
+        RouteChange(after.start_s, after.router, after.host, after.link, before.link)
+        for before, after in pairwise(all_hops)
+        if (before.router, before.host) == (after.router, after.host) and before.link != after.link
+    ]
+    return sorted(found, key=lambda change: (change.time_s, change.router, change.host))
+
+
+def over_time(
+    model: Mapping[str, Any], all_hops: Sequence[Hop], source: str, target: str, end_s: float
+) -> list[PathSpan]:
+    """The path from host `source` to host `target` over time, neighbours being different.
+
+    Without any recorded hop the path is the shortest one, by the sum of the propagation delays
+    (then by the number of links): what static routing uses.
+    """
+    if not all_hops:
+        return [PathSpan(0.0, end_s, shortest(model, source, target))]
+    relevant = [hop for hop in all_hops if hop.host == target]
+    times = sorted({0.0, *(h.start_s for h in relevant), *(h.stop_s for h in relevant)} - {end_s})
+    spans: list[PathSpan] = []
+    for start, stop in zip(times, [*times[1:], end_s], strict=True):
+        table = {h.router: h.link for h in relevant if h.start_s <= start < h.stop_s}
+        path = _follow(model, table, source, target)
+        if spans and spans[-1].links == path:
+            spans[-1] = PathSpan(spans[-1].start_s, stop, path)
+        else:
+            spans.append(PathSpan(start, stop, path))
+    return spans
+
+
+def neighbours(model: Mapping[str, Any]) -> dict[str, list[tuple[str, str, int]]]:
+    """For each host and router its links as `(link, other end, propagation delay in ns)`."""
+    found: dict[str, list[tuple[str, str, int]]] = {
+        name: [] for name in [*model["hosts"], *model["routers"]]
+    }
+    for link in model["links"]:
+        one, other = link["ends"]
+        found[one].append((link["id"], other, link["forward"]["delay_ns"]))
+        found[other].append((link["id"], one, link["backward"]["delay_ns"]))
+    return found
+
+
+def shortest(model: Mapping[str, Any], source: str, target: str) -> tuple[str, ...]:
+    """The links of the path with the least propagation delay (then the fewest links)."""
+    import heapq
+
+    near = neighbours(model)
+    hosts = set(model["hosts"])
+    waiting: list[tuple[int, int, str, tuple[str, ...]]] = [(0, 0, source, ())]
+    done: set[str] = set()
+    while waiting:
+        cost, length, node, path = heapq.heappop(waiting)
+        if node == target:
+            return path
+        if node in done or (node in hosts and node != source):
+            continue
+        done.add(node)
+        for link, other, delay_ns in near[node]:
+            if other not in done:
+                heapq.heappush(waiting, (cost + delay_ns, length + 1, other, (*path, link)))
+    return ()
+
+
+def _follow(
+    model: Mapping[str, Any], table: Mapping[str, str], source: str, target: str
+) -> tuple[str, ...]:
+    ends = {link["id"]: link["ends"] for link in model["links"]}
+    near = neighbours(model)
+    path: list[str] = []
+    node, visited = source, {source}
+    while node != target:
+        if node in table:
+            link = table[node]
+        elif node == source and near[node]:
+            link = near[node][0][0]
+        else:
+            return ()
+        path.append(link)
+        one, other = ends[link]
+        node = other if node == one else one
+        if node in visited:
+            return ()
+        visited.add(node)
+    return tuple(path)

@@ -1,0 +1,96 @@
+"""Record tables as numpy columns, split by flow or by link in one pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Columns = dict[str, NDArray[Any]]
+
+
+class Records:
+    """The columns of one record table.
+
+    Plain columns are numpy arrays. A column of names is held as integer codes; -1 stands for
+    "none", as in a packet that was lost in a router and so has no link.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self._plain: dict[str, NDArray[Any]] = {}
+        self._coded: dict[str, tuple[NDArray[np.int64], dict[str, int]]] = {}
+        self._splits: dict[tuple[str, ...], dict[tuple[int, ...], NDArray[np.int64]]] = {}
+
+    def __len__(self) -> int:
+        return self._table.num_rows
+
+    def plain(self, column: str) -> NDArray[Any]:
+        """The values of a column of numbers."""
+        if column not in self._plain:
+            self._plain[column] = self._table.column(column).to_numpy()
+        return self._plain[column]
+
+    def codes(self, column: str) -> NDArray[np.int64]:
+        """The codes of a column of names."""
+        return self._decode(column)[0]
+
+    def code(self, column: str, name: str) -> int:
+        """The code of a name in a column of names; -2 (which no row has) if it never occurs."""
+        return self._decode(column)[1].get(name, -2)
+
+    def names(self, column: str) -> list[str]:
+        """The names of a column of names, by code."""
+        return list(self._decode(column)[1])
+
+    def is_(self, column: str, name: str) -> NDArray[np.bool_]:
+        """Which rows have this name in a column of names."""
+        return self.codes(column) == self.code(column, name)
+
+    def rows(self, **names: str) -> NDArray[np.int64]:
+        """The rows that have these names in these columns, in order of time."""
+        split = self._split(tuple(names))
+        key = tuple(self.code(column, name) for column, name in names.items())
+        return split.get(key, np.empty(0, np.int64))
+
+    def _decode(self, column: str) -> tuple[NDArray[np.int64], dict[str, int]]:
+        if column not in self._coded:
+            import pyarrow as pa
+
+            chunked = self._table.column(column)
+            if not pa.types.is_dictionary(chunked.type):
+                chunked = chunked.dictionary_encode()
+            whole = chunked.unify_dictionaries().combine_chunks()
+            if isinstance(whole, pa.ChunkedArray):  # no rows at all
+                whole = whole.chunk(0) if whole.num_chunks else pa.array([]).dictionary_encode()
+            indices = whole.indices.cast(pa.int64()).fill_null(-1)
+            names = {str(name): i for i, name in enumerate(whole.dictionary.to_pylist())}
+            self._coded[column] = (indices.to_numpy(zero_copy_only=False), names)
+        return self._coded[column]
+
+    def _split(self, columns: tuple[str, ...]) -> dict[tuple[int, ...], NDArray[np.int64]]:
+        """Row numbers by the codes of `columns`; sorted by time within each group."""
+        if columns not in self._splits:
+            key = np.zeros(len(self), np.int64)
+            spans: list[int] = []
+            for column in columns:
+                codes = self.codes(column)
+                span = len(self._decode(column)[1]) + 1
+                key = key * span + (codes + 1)
+                spans.append(span)
+            order = np.argsort(key, kind="stable")
+            ends = np.flatnonzero(np.diff(key[order])) + 1
+            groups: dict[tuple[int, ...], NDArray[np.int64]] = {}
+            for rows in np.split(order, ends) if len(order) else []:
+                packed = int(key[rows[0]])
+                parts: list[int] = []
+                for span in reversed(spans):
+                    parts.append(packed % span - 1)
+                    packed //= span
+                groups[tuple(reversed(parts))] = rows
+            self._splits[columns] = groups
+        return self._splits[columns]

@@ -1,0 +1,133 @@
+"""All plots, by name. To add one: write its file and add its entry here.
+
+An entry names its function as text, so that listing the plots loads no plotting library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+from .errors import unknown
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot that can be asked for.
+
+    Attributes:
+        name: The word for `--kind`, and the name of the file.
+        summary: What it shows, in one line.
+        needs: Record tables without which it cannot be drawn.
+        function: `module:function` within this package. What the function takes and returns
+            depends on `form`.
+        form: `panel`: the function fills one panel over time, `(view, panel) -> None`.
+            `figure`: it makes a whole figure, `(view) -> Figure`.
+        panels: In place of a function: the names of the plots that are stacked in this one.
+        default: `always`, `never`, or `changing-routes`: whether `plot` draws it unasked.
+    """
+
+    name: str
+    summary: str
+    needs: tuple[str, ...]
+    function: str = ""
+    form: Literal["panel", "figure"] = "panel"
+    panels: tuple[str, ...] = ()
+    default: Literal["always", "never", "changing-routes"] = "always"
+
+    def load(self) -> Callable[..., Any]:
+        """Import the function of this plot."""
+        module, _, function = self.function.partition(":")
+        return getattr(import_module(f"{__package__}.{module}"), function)
+
+
+PLOTS = (
+    Plot(
+        "overview",
+        "Queues, losses, link rates, send rates, windows and RTTs on one time axis",
+        (),
+        panels=(
+            "link-queue",
+            "link-losses",
+            "link-rate",
+            "flow-send-rate",
+            "flow-window",
+            "flow-rtt",
+        ),
+    ),
+    Plot(
+        "topology",
+        "Hosts, routers, links with rate, delay and buffer, and the paths of the flows",
+        (),
+        "topology:draw",
+        "figure",
+    ),
+    Plot(
+        "link-queue", "Data packets waiting in the buffers of links", ("queue",), "link_queue:fill"
+    ),
+    Plot("link-losses", "Packets lost at links in each 0.1 s", ("drops",), "link_losses:fill"),
+    Plot(
+        "link-rate",
+        "Rate of links in each 0.1 s, with the paths that flows take",
+        ("transmissions",),
+        "link_rate:fill",
+    ),
+    Plot(
+        "flow-send-rate",
+        "Rate at which sources send data in each 0.1 s",
+        ("packets",),
+        "flow_rate:fill_sent",
+    ),
+    Plot(
+        "flow-receive-rate",
+        "Rate at which data arrive at their target in each 0.1 s",
+        ("packets",),
+        "flow_rate:fill_received",
+    ),
+    Plot(
+        "flow-window",
+        "Congestion window and slow-start threshold, timeouts, fast retransmits",
+        ("cwnd",),
+        "flow_window:fill",
+    ),
+    Plot("flow-rtt", "Round-trip times as senders measure them", ("rtt",), "flow_rtt:fill"),
+    Plot(
+        "host-send-rate",
+        "Rate at which hosts send data and ACKs in each 0.1 s",
+        ("packets",),
+        "host_rate:fill_sent",
+    ),
+    Plot(
+        "host-receive-rate",
+        "Rate at which hosts receive data and ACKs in each 0.1 s",
+        ("packets",),
+        "host_rate:fill_received",
+    ),
+    Plot(
+        "routes",
+        "Next hop of each router to each destination over time",
+        ("routes",),
+        "routes:draw",
+        "figure",
+        default="changing-routes",
+    ),
+)
+
+
+def names() -> list[str]:
+    """The names of all plots."""
+    return [plot.name for plot in PLOTS]
+
+
+def find(name: str) -> Plot:
+    """The plot of this name.
+
+    Raises:
+        PlotError: there is none.
+    """
+    for plot in PLOTS:
+        if plot.name == name:
+            return plot
+    raise unknown("plot", name, names())

@@ -1,0 +1,276 @@
+"""The page of a figure: heading, panels one above the other, notes and caption.
+
+Everything is laid out in millimetres, so that a figure keeps its text sizes at any width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from . import palette, text
+from .heading import caption, subtitle, title
+from .view import View
+
+MM = 1 / 25.4  # inches
+
+_LEFT, _RIGHT, _TOP, _BOTTOM = 11.5, 3.0, 3.0, 2.5
+_TITLE_SIZE, _SUBTITLE_SIZE, _PANEL_SIZE, _NOTE_SIZE = 9.5, 7.0, 7.2, 5.8
+_LEGEND_SIZE = 6.8
+_PANEL_HEADER, _PANEL_GAP, _TIME_AXIS = 4.6, 1.9, 7.6
+_LEGEND_ROW, _HANDLE, _HANDLE_GAP, _COLUMN_GAP = 3.2, 3.4, 1.2, 2.6
+_MOST_ENTRIES = 12
+_ROUND = [1, 2, 2.5, 5, 10]
+
+
+@dataclass
+class Panel:
+    """One panel: its axes, and what to write above them.
+
+    A function that draws a panel fills `axes` and sets `title` and `unit`; it calls `entry` for
+    each thing to name in the legend and `empty` if there is nothing to draw.
+    """
+
+    axes: Axes
+    width_mm: float
+    height_mm: float
+    title: str = ""
+    unit: str = ""
+    timed: bool = True
+    entries: list[tuple[Line2D, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    message: str = ""
+
+    def entry(self, label: str, color: str, *, dashed: bool = False, width: float = 1.6) -> None:
+        """Name something in the legend above the panel."""
+        style = (0, (2.2, 1.2)) if dashed else "-"
+        self.entries.append((Line2D([], [], color=color, lw=width, ls=style), label))
+
+    def note(self, sentence: str) -> None:
+        """Say something below the figure."""
+        self.notes.append(sentence)
+
+    def empty(self, message: str) -> None:
+        """Make this a low panel that says why nothing is in it."""
+        self.message = message
+        self.height_mm = 5.0
+
+    def y_from_zero(self, largest: float) -> None:
+        """Let the value axis begin at 0 and leave room above the largest value for marks."""
+        self.axes.set_ylim(0, largest * 1.1 if largest > 0 else 1)
+
+
+class Sheet:
+    """A figure in the making. Add panels, draw into them, then `finish`.
+
+    Args:
+        view: The run.
+        left_mm: Room for the axis numbers at the left.
+    """
+
+    def __init__(self, view: View, left_mm: float = _LEFT) -> None:
+        self.view = view
+        self.figure = Figure(figsize=(view.width_mm * MM, 100 * MM))
+        self.panels: list[Panel] = []
+        self._left = left_mm
+        self._notes: list[str] = []
+
+    @property
+    def axes_width_mm(self) -> float:
+        """Width of the axes of every panel."""
+        return self.view.width_mm - self._left - _RIGHT
+
+    def add(self, height_mm: float, *, timed: bool = True) -> Panel:
+        """Add a panel below the others; `timed` ones share the time axis of the run."""
+        axes = self.figure.add_axes((0.1, 0.1, 0.8, 0.8))
+        panel = Panel(axes, self.axes_width_mm, height_mm, timed=timed)
+        if timed:
+            unit = self.view.time_unit.size
+            axes.set_xlim(0, self.view.end_s / unit)
+            axes.xaxis.set_major_locator(
+                MaxNLocator(14 if self.axes_width_mm > 120 else 7, steps=_ROUND)
+            )
+            axes.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=3, steps=_ROUND))
+        self.panels.append(panel)
+        return panel
+
+    def note(self, sentence: str) -> None:
+        """Say something below the figure."""
+        if sentence not in self._notes:
+            self._notes.append(sentence)
+
+    def finish(self) -> Figure:
+        """Write headings, legends, notes and caption, and give everything its place."""
+        page = self.view.width_mm
+        room = page - 2 * _RIGHT
+        head = text.lines(title(self.view), room, _TITLE_SIZE, "bold")[:3]
+        sub = text.lines(subtitle(self.view), room, _SUBTITLE_SIZE)[:3]
+        for panel in self.panels:
+            for note in panel.notes:
+                self.note(note)
+        notes = text.lines("  ".join(self._notes), room, _NOTE_SIZE)
+        foot = text.lines(caption(self.view), room, _NOTE_SIZE)
+
+        head_mm = 4.4 * len(head) + 3.3 * len(sub) + 1.4
+        tops: list[float] = []
+        below = _TOP + head_mm
+        timed = [panel for panel in self.panels if panel.timed]
+        for panel in self.panels:
+            below += self._header_mm(panel)
+            tops.append(below)
+            below += panel.height_mm + _PANEL_GAP
+        below += (_TIME_AXIS - _PANEL_GAP) if timed else 0.0
+        height = below + 2.6 * (len(notes) + len(foot)) + 0.8 + _BOTTOM
+        self.figure.set_size_inches(page * MM, height * MM)
+
+        for i, line in enumerate(head):
+            self._write(line, _TOP + 4.4 * (i + 0.75), height, _TITLE_SIZE, palette.INK, "bold")
+        for i, line in enumerate(sub):
+            y = _TOP + 4.4 * len(head) + 3.3 * (i + 0.85)
+            self._write(line, y, height, _SUBTITLE_SIZE, palette.FAINT_INK)
+        for panel, top in zip(self.panels, tops, strict=True):
+            panel.axes.set_position(
+                (
+                    self._left / page,
+                    1 - (top + panel.height_mm) / height,
+                    self.axes_width_mm / page,
+                    panel.height_mm / height,
+                )
+            )
+            self._dress(panel, last=bool(timed) and panel is timed[-1])
+        y = below + 2.2
+        for line in [*notes, *foot]:
+            self._write(line, y, height, _NOTE_SIZE, palette.FAINT_INK)
+            y += 2.6
+        return self.figure
+
+    def _write(
+        self, line: str, y_mm: float, height: float, size: float, color: str, weight: str = "normal"
+    ) -> None:
+        self.figure.text(
+            _RIGHT / self.view.width_mm,
+            1 - y_mm / height,
+            line,
+            size=size,
+            color=color,
+            weight=weight,
+            va="baseline",
+            parse_math=False,
+        )
+
+    def _header_mm(self, panel: Panel) -> float:
+        if not panel.title:
+            return 0.0
+        rows, beside = self._legend_rows(panel)
+        return _PANEL_HEADER + (0.0 if beside else rows * _LEGEND_ROW)
+
+    def _shown_entries(self, panel: Panel) -> list[tuple[Line2D, str]]:
+        """The entries of the legend; of very many, a few that show the order of the colours."""
+        if len(panel.entries) <= _MOST_ENTRIES:
+            return panel.entries
+        last = len(panel.entries) - 1
+        picked = [panel.entries[round(last * i / 4)] for i in range(5)]
+        blank = Line2D([], [], lw=0)
+        return [*picked, (blank, f"{len(panel.entries)} in all, in this order")]
+
+    def _legend_columns(self, labels: Sequence[str], room_mm: float) -> int:
+        """How many entries stand in a row so that no row is wider than the room."""
+        width = max(text.width_mm(label, _LEGEND_SIZE) for label in labels)
+        each = width + _HANDLE + _HANDLE_GAP + _COLUMN_GAP
+        columns = max(1, min(len(labels), int((room_mm + _COLUMN_GAP) / each)))
+        rows = -(-len(labels) // columns)
+        return -(-len(labels) // rows)
+
+    def _legend_rows(self, panel: Panel) -> tuple[int, bool]:
+        """Rows of the legend, and whether its one row fits beside the title."""
+        labels = [label for _, label in self._shown_entries(panel)]
+        if not labels:
+            return 0, True
+        width = sum(
+            text.width_mm(label, _LEGEND_SIZE) + _HANDLE + _HANDLE_GAP + _COLUMN_GAP
+            for label in labels
+        )
+        if width <= self.axes_width_mm - self._title_mm(panel) - 3:
+            return 1, True
+        if width <= self.axes_width_mm:
+            return 1, False
+        return -(-len(labels) // self._legend_columns(labels, self.axes_width_mm)), False
+
+    def _title_mm(self, panel: Panel) -> float:
+        unit = f"  {panel.unit}" if panel.unit else ""
+        return text.width_mm(panel.title, _PANEL_SIZE) + text.width_mm(unit, _PANEL_SIZE)
+
+    def _dress(self, panel: Panel, *, last: bool) -> None:
+        axes = panel.axes
+        if panel.timed:
+            axes.tick_params(labelbottom=last)
+            if last:
+                axes.set_xlabel(f"Time ({self.view.time_unit.name})", labelpad=2)
+        if panel.message:
+            axes.set_yticks([])
+            axes.grid(visible=False)
+            axes.spines["left"].set_visible(False)
+            axes.text(
+                0.006,
+                0.5,
+                panel.message,
+                transform=axes.transAxes,
+                size=6.6,
+                color=palette.FAINT_INK,
+                va="center",
+                style="italic",
+            )
+        if not panel.title:
+            return
+        rows, beside = self._legend_rows(panel)
+        lift = 1.5 + (0.0 if beside else rows * _LEGEND_ROW)
+        start = -_LEFT + _RIGHT if self._left == _LEFT else 0.0
+        for words, x, color in (
+            (panel.title, 0.0, palette.INK),
+            (panel.unit, text.width_mm(panel.title + "  ", _PANEL_SIZE), palette.FAINT_INK),
+        ):
+            axes.annotate(
+                words,
+                (0, 1),
+                xycoords="axes fraction",
+                xytext=((start + x) / text.MM_PER_POINT, lift / text.MM_PER_POINT),
+                textcoords="offset points",
+                size=_PANEL_SIZE,
+                color=color,
+                annotation_clip=False,
+                parse_math=False,
+            )
+        if rows:
+            self._legend(panel, beside=beside)
+
+    def _legend(self, panel: Panel, *, beside: bool) -> Legend:
+        shown = self._shown_entries(panel)
+        labels = [label for _, label in shown]
+        columns = len(labels)
+        if not beside and self._legend_rows(panel)[0] > 1:
+            columns = self._legend_columns(labels, self.axes_width_mm)
+            # matplotlib fills column after column; people read row after row.
+            shown = [entry for i in range(columns) for entry in shown[i::columns]]
+            labels = [label for _, label in shown]
+        em = _LEGEND_SIZE * text.MM_PER_POINT
+        return panel.axes.legend(
+            [handle for handle, _ in shown],
+            labels,
+            loc="lower right" if beside else "lower left",
+            bbox_to_anchor=(1 if beside else 0, 1 + 0.9 / panel.height_mm),
+            ncols=columns,
+            fontsize=_LEGEND_SIZE,
+            labelcolor=palette.INK,
+            borderpad=0,
+            borderaxespad=0,
+            handlelength=_HANDLE / em,
+            handletextpad=_HANDLE_GAP / em,
+            columnspacing=_COLUMN_GAP / em,
+            labelspacing=(_LEGEND_ROW / em) - 1.15,
+        )

@@ -1,0 +1,43 @@
+"""Widths of texts on paper, and the breaking of long ones into lines."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextToPath
+
+MM_PER_POINT = 25.4 / 72
+
+_RULER = TextToPath()
+
+
+@lru_cache(maxsize=4096)
+def width_mm(text: str, size: float, weight: str = "normal") -> float:
+    """Width of one line of text at `size` points."""
+    font = FontProperties(family="DejaVu Sans", size=size, weight=weight)
+    width, _, _ = _RULER.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) * MM_PER_POINT
+
+
+def lines(text: str, limit_mm: float, size: float, weight: str = "normal") -> list[str]:
+    """`text` broken between words into lines of at most `limit_mm`; a longer word is cut."""
+    broken: list[str] = []
+    line = ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else word
+        if line and width_mm(longer, size, weight) > limit_mm:
+            broken.append(cut(line, limit_mm, size, weight))
+            line = word
+        else:
+            line = longer
+    return [*broken, cut(line, limit_mm, size, weight)] if line else broken
+
+
+def cut(text: str, limit_mm: float, size: float, weight: str = "normal") -> str:
+    """`text` if it fits into `limit_mm`, else its beginning with an ellipsis."""
+    if width_mm(text, size, weight) <= limit_mm:
+        return text
+    while text and width_mm(text + "…", size, weight) > limit_mm:
+        text = text[:-1]
+    return text + "…"

@@ -1,0 +1,419 @@
+"""What all plots of one run share: the selection, colours, units, time axis and series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ackclock.errors import InputError
+from ackclock.metrics import step_mean, windowed_counts, windowed_rates
+from ackclock.metrics.carried import windowed_link_rates
+
+from . import palette, paths, quantities
+from .errors import PlotError, unknown
+from .records import Records
+
+Floats = NDArray[np.float64]
+Series = tuple[Floats, Floats]
+
+FEW_PACKETS = 3
+"""A link whose queue never exceeds this is not drawn unless asked for."""
+
+MOST_LINKS = 6
+"""How many links are drawn unless asked for."""
+
+
+class Run(Protocol):
+    """What plots need of a run; `ackclock.results.Results` has it."""
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """The document `summary.json`."""
+        ...
+
+    @property
+    def model(self) -> Mapping[str, Any]:
+        """The scenario in numbers."""
+        ...
+
+    def table(self, name: str) -> pa.Table:
+        """A record table by its name."""
+        ...
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One transmitter of a link: the whole link if it is half duplex, else one direction of it."""
+
+    link: str
+    direction: str
+    label: str
+    color: str
+    dashed: bool
+    rate_bps: int
+    limit_bytes: int | None
+    limit_packets: int | None
+
+
+@dataclass(frozen=True)
+class Active:
+    """When a flow is active: from its start until it is finished, or the run ends."""
+
+    start_s: float
+    stop_s: float
+    finished: bool
+
+
+class View:
+    """A run as the plots see it.
+
+    Args:
+        results: The run.
+        flows: Flows to draw, by name; default all.
+        links: Links to draw, by name; default those that ever queue more than a few packets.
+        width_mm: Width of the figures.
+
+    Raises:
+        PlotError: a flow or link that the run does not have.
+    """
+
+    def __init__(
+        self,
+        results: Run,
+        flows: Sequence[str] | None = None,
+        links: Sequence[str] | None = None,
+        width_mm: float = 180.0,
+    ) -> None:
+        self.results = results
+        self.model: Mapping[str, Any] = results.model
+        self.summary: Mapping[str, Any] = results.summary
+        self.width_mm = width_mm
+        self._tables: dict[str, Records | None] = {}
+        self._flow_of = {flow["id"]: flow for flow in self.model["flows"]}
+        self._link_of = {link["id"]: link for link in self.model["links"]}
+        self.flows = _chosen("flow", flows, list(self._flow_of))
+        self.asked_links = None if links is None else _chosen("link", links, list(self._link_of))
+        self.flow_color = palette.flow_colors(list(self._flow_of))
+        routers = set(self.model["routers"])
+        self.link_color = palette.link_colors(
+            [(link["id"], routers.issuperset(link["ends"])) for link in self.model["links"]]
+        )
+
+    # The run as a whole
+
+    @cached_property
+    def end_s(self) -> float:
+        """End of the time axis: the end of the run, or 1 s for a run without any time."""
+        end = float(self.summary.get("end_s") or 0.0)
+        return end if end > 0 else 1.0
+
+    @cached_property
+    def time_unit(self) -> quantities.Unit:
+        """The unit of the time axis."""
+        return quantities.time_unit(self.end_s)
+
+    @cached_property
+    def window_s(self) -> float:
+        """Width of the windows for rates and losses.
+
+        0.1 s as in the Caltech paper, for runs of 5 s to about half an hour; for others a round
+        number that gives between 100 and 20,000 windows.
+        """
+        if 5.0 <= self.end_s <= 2000.0:
+            return 0.1
+        wanted = self.end_s / (200 if self.end_s < 5.0 else 20_000)
+        power = 10.0 ** np.floor(np.log10(wanted))
+        return float(power * next(f for f in (1, 2, 5, 10) if f * power >= wanted * 0.999))
+
+    @cached_property
+    def binary_rates(self) -> bool:
+        """Whether this scenario counts rates in 2^20 bit/s."""
+        return quantities.binary_rates(
+            link[way]["rate_bps"] for link in self.model["links"] for way in ("forward", "backward")
+        )
+
+    # Records
+
+    def recorded(self, table: str) -> bool:
+        """Whether the run has kept this record table."""
+        return self.records(table) is not None
+
+    def records(self, table: str) -> Records | None:
+        """A record table; None if the run has not kept it."""
+        if table not in self._tables:
+            kept = self.model.get("record", {}).get(table) != "off"
+            try:
+                self._tables[table] = Records(self.results.table(table)) if kept else None
+            except (InputError, LookupError):
+                self._tables[table] = None
+        return self._tables[table]
+
+    def need(self, table: str) -> Records:
+        """A record table.
+
+        Raises:
+            PlotError: the run has not kept it.
+        """
+        records = self.records(table)
+        if records is None:
+            raise PlotError(
+                f"this run has not recorded '{table}'; "
+                f"run it again with --set record.{table}=changes"
+            )
+        return records
+
+    # Flows
+
+    def flow(self, name: str) -> Mapping[str, Any]:
+        """The model of a flow."""
+        return self._flow_of[name]
+
+    def window_flows(self) -> list[str]:
+        """The drawn flows that have a congestion window."""
+        return [name for name in self.flows if self._flow_of[name].get("tcp")]
+
+    def active(self, name: str) -> Active:
+        """When a flow is active."""
+        start = self._flow_of[name]["start_ns"] * 1e-9
+        entry = self.summary.get("flows", {}).get(name, {})
+        finish = entry.get("finish_ack_s") or entry.get("finish_s")
+        stop = self.end_s if finish is None else min(float(finish), self.end_s)
+        return Active(min(start, self.end_s), max(start, stop), finish is not None)
+
+    def window_packets(self, name: str) -> Series:
+        """Congestion window of a flow after each change, in segments."""
+        return self._window(name, "cwnd_bytes")
+
+    def ssthresh_packets(self, name: str) -> Series:
+        """Slow-start threshold of a flow after each change, in segments; NaN while unlimited."""
+        times, values = self._window(name, "ssthresh_bytes")
+        return times, np.where(np.isfinite(values), values, np.nan)
+
+    def rtt_s(self, name: str) -> Series:
+        """RTT samples of a flow, in seconds."""
+        table = self.need("rtt")
+        rows = table.rows(flow=name)
+        return table.plain("time_s")[rows], table.plain("rtt_s")[rows]
+
+    def flow_rate(self, name: str, event: str) -> Series:
+        """Rate at which a flow's data packets are `sent` by the source or `received` at the target.
+
+        Window edges in seconds and the rate in each window in bit/s; retransmissions and headers
+        count.
+        """
+        table = self.need("packets")
+        rows = table.rows(flow=name, event=event, kind="data")
+        return self._windowed(table, rows)
+
+    def host_rate(self, host: str, event: str) -> Series:
+        """Rate of all packets `sent` or `received` by a host: window edges, bit/s."""
+        table = self.need("packets")
+        return self._windowed(table, table.rows(host=host, event=event))
+
+    # Hosts
+
+    @cached_property
+    def hosts(self) -> list[str]:
+        """The hosts at the ends of the drawn flows, in the order of the scenario."""
+        ends = {self._flow_of[name][end] for name in self.flows for end in ("from", "to")}
+        return [host for host in self.model["hosts"] if host in ends]
+
+    def is_source(self, host: str) -> bool:
+        """Whether a flow starts at a host."""
+        return any(flow["from"] == host for flow in self.model["flows"])
+
+    def host_color(self, host: str) -> str:
+        """The colour of a host: that of its first flow."""
+        mine = [flow for flow in self.model["flows"] if flow["from"] == host]
+        mine = mine or [flow for flow in self.model["flows"] if flow["to"] == host]
+        return self.flow_color[mine[0]["id"]]
+
+    # Links
+
+    @cached_property
+    def all_lanes(self) -> list[Lane]:
+        """The transmitters of all links, in the order of the scenario."""
+        return [lane for link in self.model["links"] for lane in self._lanes_of(link)]
+
+    @cached_property
+    def lanes(self) -> list[Lane]:
+        """The transmitters to draw: those asked for, or else those with something to see.
+
+        By default these are the ones that lose packets, or whose queue exceeds a few packets and
+        is on average at least a twentieth of the fullest one; at most six; and if there is none,
+        the busiest one.
+        """
+        if self.asked_links is not None:
+            return [lane for lane in self.all_lanes if lane.link in self.asked_links]
+        weight = {lane: self._interest(lane) for lane in self.all_lanes}
+        fullest = max((mean for _, mean in weight.values()), default=0.0)
+        ranked = sorted(weight, key=lambda lane: weight[lane], reverse=True)
+        chosen = [
+            lane
+            for lane in ranked
+            if weight[lane][0] or (weight[lane][1] > 0 and weight[lane][1] >= fullest / 20)
+        ][:MOST_LINKS]
+        if not chosen and self.all_lanes:
+            chosen = [max(self.all_lanes, key=self._utilization)]
+        return [lane for lane in self.all_lanes if lane in chosen]
+
+    @cached_property
+    def hidden_links(self) -> list[str]:
+        """Links that are not drawn, in the order of the scenario; empty if links were asked for."""
+        if self.asked_links is not None:
+            return []
+        drawn = {lane.link for lane in self.lanes}
+        return [name for name in self._link_of if name not in drawn]
+
+    def queue_packets(self, lane: Lane) -> Series:
+        """Data packets waiting in a link's buffer after each change."""
+        table = self.need("queue")
+        rows = table.rows(link=lane.link, direction=lane.direction)
+        values = table.plain("queue_data_packets")[rows].astype(np.float64)
+        return table.plain("time_s")[rows], values
+
+    def link_rate(self, lane: Lane) -> Series:
+        """Rate of a link, all kinds of packets together: window edges, bit/s."""
+        table = self.need("transmissions")
+        rows = table.rows(link=lane.link, direction=lane.direction)
+        return windowed_link_rates(
+            table.plain("time_s")[rows],
+            table.plain("bytes")[rows],
+            lane.rate_bps,
+            0.0,
+            self.end_s,
+            self.window_s,
+        )
+
+    def loss_times(self, lane: Lane | None = None, flow: str | None = None) -> Floats:
+        """Times at which packets were lost: at a link, of a flow, or all; empty if not recorded."""
+        table = self.records("drops")
+        if table is None:
+            return np.empty(0)
+        where: dict[str, str] = {}
+        if lane is not None:
+            where |= {"link": lane.link, "direction": lane.direction}
+        if flow is not None:
+            where |= {"flow": flow}
+        times = table.plain("time_s")
+        return np.sort(times[table.rows(**where)] if where else times)
+
+    def unrouted_times(self) -> Floats:
+        """Times at which routers dropped packets for want of a route."""
+        table = self.records("drops")
+        return np.empty(0) if table is None else table.plain("time_s")[table.codes("link") < 0]
+
+    def loss_counts(self, times: Floats) -> tuple[Floats, NDArray[np.int64]]:
+        """Losses in each window: edges in seconds and counts."""
+        return windowed_counts(times, 0.0, self.end_s, self.window_s)
+
+    # Routes
+
+    @cached_property
+    def hops(self) -> list[paths.Hop]:
+        """The next hops of all routers over time; empty if routes were not recorded."""
+        return paths.hops(self.records("routes"), self.end_s)
+
+    @cached_property
+    def flow_paths(self) -> dict[str, list[paths.PathSpan]]:
+        """The path of each drawn flow over time."""
+        return {
+            name: paths.over_time(
+                self.model,
+                self.hops,
+                self._flow_of[name]["from"],
+                self._flow_of[name]["to"],
+                self.end_s,
+            )
+            for name in self.flows
+        }
+
+    @cached_property
+    def route_changes(self) -> list[paths.RouteChange]:
+        """Changes of a next hop that move a drawn flow's data or ACKs, while the flow is active."""
+        moved: set[float] = set()
+        for name in self.flows:
+            flow, active = self._flow_of[name], self.active(name)
+            for ends in ((flow["from"], flow["to"]), (flow["to"], flow["from"])):
+                spans = paths.over_time(self.model, self.hops, *ends, self.end_s)
+                moved |= {
+                    span.start_s
+                    for span in spans[1:]
+                    if active.start_s <= span.start_s <= active.stop_s
+                }
+        return [change for change in paths.changes(self.hops) if change.time_s in moved]
+
+    # Helpers
+
+    def _window(self, name: str, column: str) -> Series:
+        table = self.need("cwnd")
+        rows = table.rows(flow=name)
+        segment = self._flow_of[name]["tcp"]["segment_bytes"]
+        return table.plain("time_s")[rows], table.plain(column)[rows] / segment
+
+    def _windowed(self, table: Records, rows: NDArray[np.int64]) -> Series:
+        return windowed_rates(
+            table.plain("time_s")[rows],
+            table.plain("bytes")[rows],
+            0.0,
+            self.end_s,
+            self.window_s,
+        )
+
+    def _lanes_of(self, link: Mapping[str, Any]) -> list[Lane]:
+        name = link["id"]
+        half = link["duplex"] == "half"
+        ways = (
+            [("both", "forward", name, False)]
+            if half
+            else [
+                ("forward", "forward", f"{name} → {link['ends'][1]}", False),
+                ("backward", "backward", f"{name} → {link['ends'][0]}", True),
+            ]
+        )
+        return [
+            Lane(
+                link=name,
+                direction=direction,
+                label=label,
+                color=self.link_color[name],
+                dashed=dashed,
+                rate_bps=link[way]["rate_bps"],
+                limit_bytes=link[way]["queue"].get("limit_bytes"),
+                limit_packets=link[way]["queue"].get("limit_packets"),
+            )
+            for direction, way, label, dashed in ways
+        ]
+
+    def _interest(self, lane: Lane) -> tuple[bool, float]:
+        """Whether a link loses packets, and its mean queue if that ever exceeds a few packets."""
+        loses = len(self.loss_times(lane)) > 0
+        if self.recorded("queue"):
+            times, values = self.queue_packets(lane)
+            if len(values) and values.max() > FEW_PACKETS:
+                return loses, step_mean(times, values, 0.0, self.end_s)
+            return loses, 0.0
+        queue = self._link_summary(lane).get("queue_packets") or {}
+        high = float(queue.get("max") or 0.0)
+        return loses, float(queue.get("mean") or 0.0) if high > FEW_PACKETS else 0.0
+
+    def _utilization(self, lane: Lane) -> float:
+        return float(self._link_summary(lane).get("utilization") or 0.0)
+
+    def _link_summary(self, lane: Lane) -> Mapping[str, Any]:
+        return self.summary.get("links", {}).get(lane.link, {}).get(lane.direction, {})
+
+
+def _chosen(kind: str, asked: Sequence[str] | None, known: list[str]) -> list[str]:
+    if asked is None:
+        return known
+    for name in asked:
+        if name not in known:
+            raise unknown(kind, name, known)
+    return [name for name in known if name in set(asked)]
