@@ -20,6 +20,8 @@ pub(crate) mod scalar;
 mod typed;
 mod walk;
 
+pub use crate::registry::registry;
+pub use crate::schema::schema;
 pub use problems::{Problem, Step};
 
 use crate::model::{Node, Scenario};
@@ -284,11 +286,9 @@ fn list<'d>(walker: &mut Walker, root: &'d Map<String, Value>, key: &str) -> Opt
 fn finish(mut problems: Problems, root: &Map<String, Value>, walked: Walked) -> Checked {
     let Walked { mut rest, hosts, routers, links, flows } = walked;
     let mut warnings = Problems::default();
-    let split = |all: Vec<Resolved>| -> (Vec<Map<String, Value>>, Vec<Map<String, Value>>) {
-        all.into_iter().map(|one| (one.canonical, one.model)).unzip()
-    };
-    let (link_documents, links) = split(links);
-    let (flow_documents, flows) = split(flows);
+    let both = |one: Resolved| (one.canonical, one.model);
+    let (link_documents, links): (Vec<_>, Vec<_>) = links.into_iter().map(both).unzip();
+    let (flow_documents, flows): (Vec<_>, Vec<_>) = flows.into_iter().map(both).unzip();
 
     let names = Names::new(&hosts, &routers, &mut problems);
     names::check_ids("links", &links, &mut problems);

@@ -7,7 +7,9 @@ pub mod compile;
 pub mod document;
 pub mod model;
 pub mod profile;
+pub mod registry;
 pub mod run;
+pub mod schema;
 mod summary;
 pub mod tables;
 

@@ -1,0 +1,176 @@
+//! Everything that a scenario can name, described for help and reference pages.
+
+use crate::document::scalar::dimensions;
+use crate::profile::PROFILES;
+use crate::tables;
+use ackclock_units::param::{Choice, Default, Entry, Kind, Param};
+use ackclock_units::quantity::Dimension;
+use serde_json::{Map, Value, json};
+
+/// The registries by name.
+pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
+    ("cc", ackclock_tcp::cc::ENTRIES),
+    ("recovery", ackclock_tcp::recovery::ENTRIES),
+    ("rto", ackclock_tcp::rto::ENTRIES),
+    ("queue", ackclock_net::queue::ENTRIES),
+    ("routing", ackclock_net::routing::ENTRIES),
+    ("source", ackclock_net::source::ENTRIES),
+    ("ties", ackclock_engine::ties::ENTRIES),
+];
+
+/// The mappings of a document: name, meaning, table.
+pub(crate) static BLOCKS: &[(&str, &str, &[Param])] = &[
+    ("scenario", "The whole document.", tables::SCENARIO),
+    ("defaults", "Defaults of a scenario for its links and flows.", tables::DEFAULTS),
+    ("link", "A link between two nodes.", tables::LINK),
+    ("link-defaults", "What a scenario can say for all its links.", tables::LINK_DEFAULTS),
+    ("direction", "One direction of a full-duplex link.", tables::DIRECTION),
+    ("flow", "A flow from host to host.", tables::FLOW),
+    ("tcp", "Reliable transport with congestion control.", tables::TCP),
+    ("udp", "A source without feedback.", tables::UDP),
+    ("stop", "When a run ends.", tables::STOP),
+];
+
+/// All registries, profiles and blocks as a JSON object of lists.
+///
+/// An entry has `name`, `summary`, `references`, `params`, `defect`; a parameter has `name`, `kind`,
+/// `unit` (the usual one, or null), `default` (as text; null if a value must be given), `min`, `max`,
+/// `summary`, and `choices` (null where any value of the kind may stand).
+pub fn registry() -> Value {
+    let mut all = Map::new();
+    for (name, entries) in REGISTRIES {
+        all.insert((*name).into(), entries.iter().map(|entry| described(entry)).collect());
+    }
+    let profiles = PROFILES.iter().map(|profile| {
+        let mut entry = described(&profile.entry);
+        entry["defaults"] = crate::profile::document(profile.entry.name).cloned().into();
+        entry
+    });
+    all.insert("profile".into(), profiles.collect());
+    let blocks = BLOCKS.iter().map(|(name, summary, params)| {
+        let params: Vec<Value> = params.iter().map(param).collect();
+        json!({
+            "name": name, "summary": summary, "references": [], "params": params, "defect": false,
+        })
+    });
+    all.insert("block".into(), blocks.collect());
+    Value::Object(all)
+}
+
+fn described(entry: &Entry) -> Value {
+    json!({
+        "name": entry.name,
+        "summary": entry.summary,
+        "references": entry.references,
+        "params": entry.params.iter().map(param).collect::<Vec<_>>(),
+        "defect": entry.defect,
+    })
+}
+
+fn param(param: &Param) -> Value {
+    let default = match param.default {
+        Default::Required => None,
+        Default::Absent => Some(param.word.unwrap_or("none")),
+        Default::Is(text) => Some(text),
+    };
+    json!({
+        "name": param.name,
+        "kind": kind_name(param.kind),
+        "unit": unit(param.kind),
+        "default": default,
+        "min": param.min,
+        "max": param.max,
+        "summary": param.summary,
+        "choices": choices(param.kind),
+    })
+}
+
+fn choices(kind: Kind) -> Option<Vec<Value>> {
+    let one = |name: &str, summary: &str, defect: bool| json!({ "name": name, "summary": summary, "defect": defect });
+    match kind {
+        Kind::Choice(choices) => {
+            let described = |choice: &Choice| one(choice.name, choice.summary, choice.defect);
+            Some(choices.iter().map(described).collect())
+        }
+        Kind::Registered(entries) => {
+            Some(entries.iter().map(|e| one(e.name, e.summary, e.defect)).collect())
+        }
+        _ => None,
+    }
+}
+
+const fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Time => "time",
+        Kind::Rate => "rate",
+        Kind::Size => "size",
+        Kind::SizeOrPackets => "size or packets",
+        Kind::Count => "whole number",
+        Kind::Real => "number",
+        Kind::Flag => "flag",
+        Kind::Text => "text",
+        Kind::Choice(_) => "word",
+        Kind::Registered(_) => "word or mapping",
+        Kind::Object(_) => "mapping",
+        Kind::ObjectList(_) => "list of mappings",
+        Kind::NameList => "list of names",
+        Kind::NodePair => "two names",
+        Kind::HostRef => "name of a host",
+        Kind::Name => "name",
+    }
+}
+
+fn unit(kind: Kind) -> Option<&'static str> {
+    match dimensions(kind) {
+        [Dimension::Time] => Some("ms"),
+        [Dimension::Rate] => Some("Mbps"),
+        [Dimension::Size] => Some("KiB"),
+        [Dimension::Size, Dimension::Packets] => Some("KiB or packets"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_registered_is_described() {
+        let registry = registry();
+        for (name, entries) in REGISTRIES {
+            assert_eq!(registry[*name].as_array().unwrap().len(), entries.len());
+        }
+        let fast = registry["cc"].as_array().unwrap().iter().find(|e| e["name"] == "fast").unwrap();
+        let period = fast["params"].as_array().unwrap().iter().find(|p| p["name"] == "period");
+        assert_eq!(
+            period.unwrap(),
+            &json!({
+                "name": "period",
+                "kind": "time",
+                "unit": "ms",
+                "default": "50 ms",
+                "min": "1 us",
+                "max": null,
+                "summary": "Period of updates, with `update: period`.",
+                "choices": null,
+            })
+        );
+        assert_eq!(registry["profile"][0]["name"], "caltech2015");
+        let blocks = registry["block"].as_array().unwrap();
+        let tcp = blocks.iter().find(|block| block["name"] == "tcp").unwrap();
+        let cc = tcp["params"].as_array().unwrap().iter().find(|p| p["name"] == "cc").unwrap();
+        assert_eq!(cc["choices"][0]["name"], "reno");
+    }
+
+    #[test]
+    fn every_registry_of_the_tables_has_a_name() {
+        for (_, _, params) in BLOCKS {
+            for param in *params {
+                if let Kind::Registered(entries) = param.kind {
+                    let known = REGISTRIES.iter().any(|(_, known)| std::ptr::eq(*known, entries));
+                    assert!(known || param.name == "record", "{}", param.name);
+                }
+            }
+        }
+    }
+}
