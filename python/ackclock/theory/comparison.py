@@ -5,7 +5,6 @@ from typing import Any
 
 from rich.console import Console
 
-from ackclock.errors import AckclockError
 from ackclock.results import Results
 from ackclock.theory.measured import (
     Measures,
@@ -70,7 +69,7 @@ class Figure:
             return None
         if abs(self.predicted - self.measured) <= self.grain:
             return True
-        return self.error is not None and abs(self.error) <= self.tolerance
+        return self.error is not None and bool(abs(self.error) <= self.tolerance)
 
     def to_json(self) -> dict[str, Any]:
         """The figure as a document."""
@@ -197,7 +196,7 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
             notes.append(f"{span}: too short to settle, not compared.")
         figures = _figures(prediction, match, measures, spans) if spans else []
         compared.append(ComparedPeriod(found.start_s, found.end_s, spans, match, figures))
-    missing = _missing(results)
+    missing = [t for t in ("packets", "queue", "cwnd", "rtt") if t not in results.tables]
     if missing and compared:
         notes.append(f"Not recorded in this run, so not compared: {', '.join(missing)}.")
     return Comparison(prediction, compared, _finishes(prediction, results), notes)
@@ -261,13 +260,3 @@ def _finishes(prediction: Prediction, results: Results) -> list[Figure]:
             )
         )
     return finishes
-
-
-def _missing(results: Results) -> list[str]:
-    missing = []
-    for table in ("packets", "queue", "cwnd", "rtt"):
-        try:
-            results.table(table)
-        except AckclockError:
-            missing.append(table)
-    return missing

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.errors import AckclockError
 from ackclock.metrics.goodput import first_arrivals
 from ackclock.metrics.series import cwnd_series, queue_series, rtt_series
 from ackclock.metrics.steps import step_mean
@@ -78,10 +77,9 @@ def settled_spans(
 
 def route_change_times(results: Results) -> list[float]:
     """Times at which a router left a path for another, seconds; empty if this is not recorded."""
-    try:
-        rows = results.table("routes")
-    except AckclockError:
+    if "routes" not in results.tables:
         return []
+    rows = results.table("routes")
     changed = rows["previous_link"].is_valid().to_numpy(zero_copy_only=False)
     return sorted(set(rows["time_s"].to_numpy()[changed].tolist()))
 
@@ -96,16 +94,16 @@ class Measures:
 
     def __init__(self, results: Results, prediction: Prediction) -> None:
         self._results = results
+        self._recorded = set(results.tables)
         self._flows = prediction.flows
         self._arrivals: dict[str, Floats] = {}
 
     def rate_bps(self, flow: str, spans: Sequence[Span]) -> float | None:
         """New data that reached the receiver, bit/s."""
+        if "packets" not in self._recorded:
+            return None
         if flow not in self._arrivals:
-            try:
-                self._arrivals[flow] = first_arrivals(self._results, flow)
-            except AckclockError:
-                return None
+            self._arrivals[flow] = first_arrivals(self._results, flow)
         edges = np.searchsorted(self._arrivals[flow], np.array(spans), side="right")
         count = (edges[:, 1] - edges[:, 0]).sum()
         return float(count * self._flows[flow].segment_bytes * 8 / _length(spans))
@@ -114,14 +112,9 @@ class Measures:
         self, queues: Sequence[tuple[str, str]], spans: Sequence[Span]
     ) -> float | None:
         """Data packets waiting in these queues together, time-weighted."""
-        total = 0.0
-        for link, direction in queues:
-            try:
-                series = queue_series(self._results, link, direction)
-            except AckclockError:
-                return None
-            total += _mean(series, spans)
-        return total
+        if "queue" not in self._recorded:
+            return None
+        return sum(_mean(queue_series(self._results, *queue), spans) for queue in queues)
 
     def path_queue_packets(self, flow: str, spans: Sequence[Span]) -> float | None:
         """Data packets waiting in all queues that the flow's data can visit."""
@@ -129,18 +122,16 @@ class Measures:
 
     def window_packets(self, flow: str, spans: Sequence[Span]) -> float | None:
         """Congestion window, time-weighted."""
-        try:
-            time_s, cwnd_bytes = cwnd_series(self._results, flow)
-        except AckclockError:
+        if "cwnd" not in self._recorded:
             return None
-        return _mean((time_s, cwnd_bytes), spans) / self._flows[flow].segment_bytes
+        mean_bytes = _mean(cwnd_series(self._results, flow), spans)
+        return mean_bytes / self._flows[flow].segment_bytes
 
     def rtt_s(self, flow: str, spans: Sequence[Span]) -> float | None:
         """Mean of the RTT samples."""
-        try:
-            time_s, rtt_s = rtt_series(self._results, flow)
-        except AckclockError:
+        if "rtt" not in self._recorded:
             return None
+        time_s, rtt_s = rtt_series(self._results, flow)
         inside = [rtt_s[(time_s >= start) & (time_s <= end)] for start, end in spans]
         samples = np.concatenate(inside)
         return float(samples.mean()) if samples.size else None

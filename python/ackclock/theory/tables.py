@@ -25,7 +25,7 @@ def render_prediction(prediction: Prediction, console: Console) -> None:
             escape(name),
             facts.cc,
             escape(" ".join(facts.links)),
-            f"{facts.empty_rtt_s * 1e3:.10g} ms",
+            f"{facts.empty_rtt_s * 1e3:.12g} ms",
             f"{facts.start_s:g} s",
             NOTHING if facts.finish_ack_s is None else f"{facts.finish_ack_s:.2f} s",
         )

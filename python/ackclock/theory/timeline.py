@@ -156,9 +156,9 @@ class Timeline:
         for index in [i for i, a in self._active.items() if a.leaves_s <= self._now_s]:
             active = self._active.pop(index)
             self._before.pop(index, None)
-            self.finish_s[index] = active.leaves_s
+            self.finish_s[index] = float(active.leaves_s)
             if active.finish_ack_s is not None:
-                self.finish_ack_s[index] = active.finish_ack_s
+                self.finish_ack_s[index] = float(active.finish_ack_s)
 
     def _arrive(self, problem: ActiveFlows | None, state: Equilibrium | None) -> None:
         """Start flows that are due; their first packets meet the queues that stand now."""
@@ -228,7 +228,7 @@ class Timeline:
             until = min(self._next_change_s(), self._horizon_s)
             done = min(
                 (
-                    self._now_s + a.left / rate
+                    self._now_s + a.left / float(rate)
                     for a, rate in zip(active, rest.rate, strict=True)
                     if math.isinf(a.leaves_s)
                 ),
