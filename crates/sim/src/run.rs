@@ -10,7 +10,7 @@ use ackclock_units::Time;
 use serde_json::Value;
 
 /// A world of any kind of queue and recorder.
-trait AnyWorld: Send {
+trait AnyWorld: Send + Sync {
     fn run(&mut self, budget: u64) -> bool;
     fn now(&self) -> Time;
     fn counters(&self) -> Counters;
@@ -23,7 +23,7 @@ trait AnyWorld: Send {
 }
 
 /// A recorder that may hold columns.
-trait Recording: Recorder + Send {
+trait Recording: Recorder + Send + Sync {
     fn columns(self) -> Option<Columns>;
 }
 
@@ -39,7 +39,7 @@ impl Recording for Columns {
     }
 }
 
-impl<Q: EventQueue + Send, R: Recording> AnyWorld for World<Q, R> {
+impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
     fn run(&mut self, budget: u64) -> bool {
         World::run(self, budget)
     }
@@ -173,7 +173,7 @@ fn world(scenario: &Scenario, shortcuts: Shortcuts) -> Box<dyn AnyWorld> {
 
 fn with_recorder<Q>(record: Record, network: Network, queue: Q) -> Box<dyn AnyWorld>
 where
-    Q: EventQueue + Send + 'static,
+    Q: EventQueue + Send + Sync + 'static,
 {
     if record == Record::default() {
         Box::new(World::new(network, queue, NoRecord))

@@ -1,0 +1,206 @@
+//! Python bindings: documents go in as JSON text, results come out as JSON text and numpy arrays.
+
+use ackclock_sim::{Output as RunOutput, Simulation as Run, document};
+use ackclock_trace::{CATEGORIES, Column, TABLES};
+use numpy::IntoPyArray;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use serde_json::{Map, Value, json};
+
+/// Version of the engine.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Everything that a scenario can name, with parameters, as JSON text.
+#[pyfunction]
+fn registry() -> String {
+    String::from("{}")
+}
+
+/// JSON Schema (draft-07) of scenario files, as JSON text.
+#[pyfunction]
+fn schema() -> String {
+    String::from("{}")
+}
+
+/// Names, types, units and meanings of the record tables, as JSON text.
+#[pyfunction]
+fn record_tables() -> String {
+    let optional = |text: &str| if text.is_empty() { Value::Null } else { json!(text) };
+    let mut tables = Map::new();
+    for table in TABLES {
+        let columns: Vec<Value> = table
+            .columns
+            .iter()
+            .map(|column| {
+                json!({
+                    "name": column.name,
+                    "type": column.kind,
+                    "unit": optional(column.unit),
+                    "summary": column.summary,
+                    "category": optional(column.category),
+                })
+            })
+            .collect();
+        tables.insert(table.name.into(), json!({ "summary": table.summary, "columns": columns }));
+    }
+    Value::Object(tables).to_string()
+}
+
+/// Checks a scenario document: all its errors, or the resolved scenario, as JSON text.
+#[pyfunction]
+fn check(document_json: &str) -> String {
+    document::check_text(document_json).to_json().to_string()
+}
+
+/// A run that can be advanced bit by bit.
+///
+/// Raises ValueError for a document that has errors; call `check` first to get all of them.
+#[pyclass(module = "ackclock._core")]
+struct Simulation {
+    run: Option<Run>,
+}
+
+impl Simulation {
+    fn get(&self) -> PyResult<&Run> {
+        self.run.as_ref().ok_or_else(|| PyRuntimeError::new_err("the run has been finished"))
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    fn new(py: Python<'_>, document_json: &str) -> PyResult<Self> {
+        let checked = document::check_text(document_json);
+        match checked.scenario {
+            Some(scenario) => Ok(Self { run: Some(py.detach(|| Run::new(scenario))) }),
+            None => {
+                let messages: Vec<String> =
+                    checked.problems.iter().map(|problem| problem.message.clone()).collect();
+                Err(PyValueError::new_err(messages.join("\n")))
+            }
+        }
+    }
+
+    /// Runs at most this many events; True when the run is over.
+    fn advance(&mut self, py: Python<'_>, max_events: u64) -> PyResult<bool> {
+        let run =
+            self.run.as_mut().ok_or_else(|| PyRuntimeError::new_err("the run has been finished"))?;
+        Ok(py.detach(|| run.advance(max_events)))
+    }
+
+    /// Present simulated time, seconds.
+    #[getter]
+    fn now_s(&self) -> PyResult<f64> {
+        Ok(self.get()?.now().as_secs())
+    }
+
+    /// Simulated time at which the run ends at the latest, seconds.
+    #[getter]
+    fn stop_s(&self) -> PyResult<f64> {
+        Ok(self.get()?.scenario().stop.at_latest.as_secs())
+    }
+
+    /// Events handled so far.
+    #[getter]
+    fn events(&self) -> PyResult<u64> {
+        Ok(self.get()?.counters().events)
+    }
+
+    /// Packets transmitted by links so far.
+    #[getter]
+    fn packet_hops(&self) -> PyResult<u64> {
+        Ok(self.get()?.packet_hops())
+    }
+
+    /// Flows that are complete.
+    #[getter]
+    fn flows_done(&self) -> PyResult<usize> {
+        let run = self.get()?;
+        Ok(run.scenario().flows.len() - run.active_flows())
+    }
+
+    /// Flows in all.
+    #[getter]
+    fn flows_total(&self) -> PyResult<usize> {
+        Ok(self.get()?.scenario().flows.len())
+    }
+
+    /// Ends the run wherever it is, and hands out what it has produced.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<Output> {
+        let run =
+            self.run.take().ok_or_else(|| PyRuntimeError::new_err("the run has been finished"))?;
+        let scenario = run.scenario();
+        let named = vec![
+            ("flow", scenario.flows.iter().map(|flow| flow.id.clone()).collect()),
+            ("link", scenario.links.iter().map(|link| link.id.clone()).collect()),
+            ("host", scenario.hosts.clone()),
+            ("router", scenario.routers.clone()),
+        ];
+        let RunOutput { summary, tables } = py.detach(|| run.finish());
+        Ok(Output { summary: summary.to_string(), tables, named })
+    }
+}
+
+/// What a run has produced.
+#[pyclass(module = "ackclock._core")]
+struct Output {
+    summary: String,
+    tables: Vec<(&'static str, Vec<(&'static str, Column)>)>,
+    named: Vec<(&'static str, Vec<String>)>,
+}
+
+#[pymethods]
+impl Output {
+    /// The summary, as JSON text.
+    #[getter]
+    fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// The recorded tables as `{table: {column: array}}`. They are moved out: a second call finds none.
+    fn tables<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = PyDict::new(py);
+        for (name, columns) in std::mem::take(&mut self.tables) {
+            let table = PyDict::new(py);
+            for (name, column) in columns {
+                match column {
+                    Column::F64(values) => table.set_item(name, values.into_pyarray(py))?,
+                    Column::I64(values) => table.set_item(name, values.into_pyarray(py))?,
+                    Column::I32(values) => table.set_item(name, values.into_pyarray(py))?,
+                    Column::Bool(values) => table.set_item(name, values.into_pyarray(py))?,
+                }
+            }
+            tables.set_item(name, table)?;
+        }
+        Ok(tables)
+    }
+
+    /// Words that the codes of category columns stand for.
+    fn categories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let categories = PyDict::new(py);
+        for (name, words) in CATEGORIES {
+            categories.set_item(name, PyList::new(py, *words)?)?;
+        }
+        for (name, words) in &self.named {
+            categories.set_item(name, PyList::new(py, words)?)?;
+        }
+        Ok(categories)
+    }
+}
+
+/// The engine of Ackclock.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Simulation>()?;
+    module.add_class::<Output>()?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(registry, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(record_tables, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    Ok(())
+}
