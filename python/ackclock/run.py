@@ -21,6 +21,7 @@ _LOGGER = logging.getLogger("ackclock")
 # Control comes back to Python this often, for progress and for Ctrl-C.
 _TURN_S = 0.05
 _FIRST_TURN_EVENTS = 10_000
+_LEAST_TURN_EVENTS = 1_000
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,9 @@ def _advance(
         done = simulation.advance(turn)
         now = time.perf_counter()
         # Half to twice the turn before: a slow stretch must not make one endless turn.
-        turn = int(turn * min(2.0, max(0.5, _TURN_S / max(now - before, 1e-6))))
+        turn = max(
+            _LEAST_TURN_EVENTS, int(turn * min(2.0, max(0.5, _TURN_S / (now - before + 1e-6))))
+        )
         before = now
         if progress is not None:
             progress(_state(simulation, now - started))

@@ -101,7 +101,10 @@ def _entries(kind: str) -> list[Entry]:
     if kind == "plot":
         from ackclock import plots
 
-        return [{"name": plot.name, "summary": plot.summary} for plot in plots.PLOTS]
+        return [
+            {"name": plot.name, "summary": plot.summary, "tables": list(plot.needs)}
+            for plot in plots.PLOTS
+        ]
     if kind == "record":
         tables = json.loads(_core.record_tables())
         return [{"name": name, **described} for name, described in tables.items()]
@@ -167,6 +170,8 @@ def _print_entry(console: Console, kind: str, entry: Entry) -> None:
             console.print(f"\n[dim]{key.capitalize()}:[/dim] {escape(text)}")
     if entry.get("params"):
         _print_parameters(console, entry["params"])
+    if entry.get("tables"):
+        console.print(f"[dim]Needs records of:[/dim] {', '.join(entry['tables'])}")
     if entry.get("columns"):
         _print_columns(console, entry["columns"])
     if entry.get("references"):

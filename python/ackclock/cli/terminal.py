@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -45,8 +46,19 @@ def table(*columns: str, title: str | None = None) -> Table:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document and nothing else."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """Print one JSON document and nothing else; what is not finite becomes null."""
+    text = json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(text + "\n")
+
+
+def _finite(document: Any) -> Any:
+    if isinstance(document, dict):
+        return {key: _finite(value) for key, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [_finite(value) for value in document]
+    if isinstance(document, float) and not math.isfinite(document):
+        return None
+    return document
 
 
 def error_json(error: AckclockError) -> dict[str, Any]:
