@@ -17,13 +17,13 @@ fn version() -> &'static str {
 /// Everything that a scenario can name, with parameters, as JSON text.
 #[pyfunction]
 fn registry() -> String {
-    String::from("{}")
+    ackclock_sim::registry::registry().to_string()
 }
 
 /// JSON Schema (draft-07) of scenario files, as JSON text.
 #[pyfunction]
 fn schema() -> String {
-    String::from("{}")
+    ackclock_sim::schema::schema().to_string()
 }
 
 /// Names, types, units and meanings of the record tables, as JSON text.
