@@ -162,7 +162,9 @@ def _check(document: Document) -> dict[str, Any]:
 
     checked = json.loads(_core.check(json.dumps(document.data)))
     if checked["errors"]:
-        raise ScenarioError(_located(document, entry) for entry in checked["errors"])
+        problems = [_located(document, entry) for entry in checked["errors"]]
+        # In the order in which an editor shows the lines; what came from outside goes first.
+        raise ScenarioError(sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
     return checked
 
 

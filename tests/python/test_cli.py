@@ -55,7 +55,7 @@ def start(folder, *args):
 
 def endless(folder):
     """Return a scenario file that takes hours to simulate."""
-    data = document() | {"stop": {"when": "time", "at_latest": "1000000 h"}, "record": "none"}
+    data = document() | {"stop": {"when": "time", "at_latest": "800000 h"}, "record": "none"}
     for flow in data["flows"]:
         flow["send"] = "unlimited"
     path = Path(folder) / "endless.json"

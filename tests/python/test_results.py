@@ -92,7 +92,7 @@ def test_what_is_no_run_directory(tmp_path):
 def test_a_table_that_was_not_recorded(small_scenario):
     from ackclock import run
 
-    results = run(small_scenario.set("record", "{cwnd: changes}"))
+    results = run(small_scenario.set("record.packets", "off"))
     assert results.table("cwnd").num_rows > 0
     with pytest.raises(InputError, match="was not recorded"):
         results.table("packets")

@@ -112,14 +112,14 @@ def test_all_errors_of_a_file_at_once_each_with_its_place(tmp_path):
     places = {(p.file, p.line, p.column): p for p in caught.value.problems}
     assert (str(path), 4, 37) in places  # a rate without unit
     assert (str(path), 5, 10) in places  # a second L1
-    assert (str(path), 5, 28) in places  # between a host and nothing
+    assert (str(path), 5, 27) in places  # between a host and nothing
     assert (str(path), 5, 53) in places  # a delay below zero
     assert (str(path), 6, 31) in places  # an unknown key
-    assert (str(path), 8, 41) in places  # an unknown word
+    assert (str(path), 8, 40) in places  # an unknown word
     unknown_key = places[str(path), 6, 31]
     assert "rate" in f"{unknown_key.hint} {unknown_key.allowed}"
     assert places[str(path), 4, 37].value == 10
-    assert "reno" in f"{places[str(path), 8, 41].hint} {places[str(path), 8, 41].allowed}"
+    assert "reno" in f"{places[str(path), 8, 40].hint} {places[str(path), 8, 40].allowed}"
 
 
 def test_the_error_of_a_set_value_names_the_option():

@@ -55,7 +55,10 @@ def milliseconds(value: float | None) -> str:
     if value is None:
         return NONE
     shown = value * 1e3
-    return f"{shown:.0f}" if shown >= 100 else f"{shown:.3g}"
+    if shown == 0:
+        return "0"
+    digits = 0 if shown >= 100 else 1 if shown >= 10 else 2
+    return f"{shown:.{digits}f}"
 
 
 def large(count: float) -> str:

@@ -165,6 +165,7 @@ def _print_entry(console: Console, kind: str, entry: Entry) -> None:
     console.print(f"[bold]{escape(entry['name'])}[/bold]  {escape(entry['summary'])}")
     if entry.get("defect"):
         console.print("[yellow]Only reproduces a defect of another program.[/yellow]")
+    console.print()
     for key in ("question", "expectation", "source"):
         if text := entry.get(key):
             console.print(f"\n[dim]{key.capitalize()}:[/dim] {escape(text)}")

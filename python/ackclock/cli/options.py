@@ -149,6 +149,8 @@ def set_up_logging(level: LogLevel, file: Path | None) -> None:
     stamp = "" if file is None else "%(asctime)s "
     handler.setFormatter(logging.Formatter(f"{stamp}%(levelname)s: %(message)s"))
     logger = logging.getLogger("ackclock")
+    for old in logger.handlers:
+        old.close()
     logger.handlers = [handler]
     logger.setLevel(level.upper())
     logger.propagate = False

@@ -32,9 +32,8 @@ def print_summary(
 def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]) -> None:
     console.print(f"\n[bold]{_plain(summary['scenario'])}[/bold]", end="")
     console.print(f"  {_plain(model['title'])}" if model.get("title") else "")
-    for label in ("question", "expectation"):
-        if text := model.get(label):
-            console.print(f"[dim]{label.capitalize()}:[/dim] {_plain(' '.join(text.split()))}")
+    if question := model.get("question"):
+        console.print(f"[dim]Question:[/dim] {_plain(' '.join(question.split()))}")
     ends = {
         "flows-complete": "all flows are complete",
         "time": "the time is up",
@@ -49,7 +48,7 @@ def _print_flows(
 ) -> None:
     rows, left_out = _rows(flows, wanted)
     shown = table(
-        "Flow", "cc", ">Goodput", ">Finish", ">RTT (ms)\nmin/mean/max", ">cwnd\nmean", ">Resent",
+        "Flow", "cc", ">Goodput", ">Finish", ">RTT (ms)\nmin/mean/max", ">cwnd\npackets", ">Resent",
         ">Timeouts", ">Drops",
     )  # fmt: skip
     for name, flow in rows:
@@ -63,13 +62,14 @@ def _print_flows(
             figures.rate(flow["goodput_bps"]),
             figures.seconds(flow["finish_s"]),
             "/".join(times) if rtt.get("mean") is not None else figures.NONE,
-            f"{window / segment:.3g} pkt" if window is not None and segment else figures.NONE,
+            f"{window / segment:.1f}" if window is not None and segment else figures.NONE,
             str(flow["retransmissions"]),
             str(flow["timeouts"]),
             str(flow["segments_dropped"]),
         )
     console.print(shown)
     _print_left_out(console, left_out, "--flows")
+    console.print()
 
 
 def _print_links(
@@ -94,6 +94,7 @@ def _print_links(
             )
     console.print(shown)
     _print_left_out(console, left_out, "--links")
+    console.print()
 
 
 def _print_whole(console: Console, summary: dict[str, Any]) -> None:
@@ -102,10 +103,8 @@ def _print_whole(console: Console, summary: dict[str, Any]) -> None:
         console.print(f"[dim]Fairness (Jain):[/dim] {fairness:.4f}  (1 = all flows got the same)")
     wall_s, hops = summary["wall_s"], summary["packet_hops"]
     speed = f", {figures.large(hops / wall_s)} packet-hops/s" if wall_s > 0 else ""
-    console.print(
-        f"[dim]Simulated in:[/dim]    {figures.seconds(wall_s)} "
-        f"({figures.large(summary['events'])} events, {figures.large(hops)} packet-hops{speed})"
-    )
+    took = f"{figures.seconds(wall_s)}, {figures.large(hops)} packet-hops{speed}"
+    console.print(f"[dim]Simulated in:[/dim]    {took}")
     same = "  (the same in every run)" if summary["finished"] else ""
     console.print(f"[dim]Digest:[/dim]          {summary['digest']}{same}")
 

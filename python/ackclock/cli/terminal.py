@@ -36,6 +36,7 @@ def table(*columns: str, title: str | None = None) -> Table:
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
+        show_edge=False,
         pad_edge=False,
         padding=(0, 1, 0, 0),
         header_style="bold",
