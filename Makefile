@@ -66,7 +66,8 @@ reproduce: setup
 	$(BIN)/ackclock reproduce caltech
 
 bench: setup ## Measure the speed of the engine and of the test cases
-	cargo bench --workspace --locked
+	@cargo build --release --locked --quiet -p ackclock-bench
+	@$(BIN)/python benches/bench.py target/release/ackclock-bench
 
 format: $(STAMPS)/dependencies ## Format Rust and Python, fix what can be fixed
 	cargo fmt --all

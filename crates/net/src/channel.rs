@@ -108,6 +108,8 @@ pub struct Channel {
     armed: bool,
     /// Served by events: a transmission is going on.
     busy: bool,
+    /// Size of the packet in transmission, or of the last one.
+    serving: u16,
     /// End of the last transmission, whole nanoseconds; the rest is `carry`.
     free_at: Time,
     carry: u64,
@@ -147,6 +149,7 @@ impl Channel {
             service,
             armed: false,
             busy: false,
+            serving: 0,
             free_at: Time::ZERO,
             carry: 0,
             serial: Serial::new(rate_bps),
@@ -254,8 +257,7 @@ impl Channel {
             self.leave_queue(start, &packet, recorder);
         }
         if self.service == Service::Walked {
-            // Nothing is needed of the packets before the one in transmission.
-            self.head = self.waiting.wrapping_sub(1);
+            self.head = self.waiting;
         }
     }
 
@@ -263,6 +265,7 @@ impl Channel {
     #[inline]
     fn leave_queue<R: Recorder>(&mut self, start: Time, packet: &Packet, recorder: &mut R) {
         self.waiting = self.waiting.wrapping_add(1);
+        self.serving = packet.size;
         self.waiting_bytes -= u64::from(packet.size);
         self.waiting_data -= u32::from(packet.kind() == Kind::Data);
         if R::ON {
@@ -303,7 +306,7 @@ impl Channel {
         let occupancy = Occupancy {
             packets: self.tail.wrapping_sub(self.waiting),
             bytes: self.waiting_bytes,
-            in_service: serving.then(|| self.entry(self.waiting.wrapping_sub(1)).packet.size),
+            in_service: serving.then_some(self.serving),
         };
         self.queue.admit(occupancy, packet.size)
     }
@@ -335,14 +338,19 @@ impl Channel {
         let idle = self.free_at <= now;
         let (start, carry) = if idle { (now, 0) } else { (self.free_at, self.carry) };
         let departure = self.transmit(start, carry, now, &packet);
-        self.push(Entry { departure, packet });
         if idle {
-            self.waiting = self.tail;
             self.next_start = departure;
+            self.serving = packet.size;
+            // A walked packet that does not wait is gone.
+            if self.service != Service::Walked {
+                self.push(Entry { departure, packet });
+            }
+            self.waiting = self.tail;
             if R::ON {
                 self.record_transmission(now, &packet, recorder);
             }
         } else {
+            self.push(Entry { departure, packet });
             self.join_queue(now, &packet, recorder);
         }
         departure + self.delay
@@ -407,6 +415,7 @@ impl Channel {
         let departure = self.transmit(now, carry, entered, &packet);
         self.entry_mut(index).departure = departure;
         self.next_start = departure;
+        self.serving = packet.size;
         self.busy = true;
     }
 
@@ -492,10 +501,9 @@ impl Channel {
         }
         if self.next_start > now {
             // The transmission going on.
-            let packet = self.entry(self.waiting.wrapping_sub(1)).packet;
-            let (span, _) = self.serial.time(packet.size, 0);
+            let (span, _) = self.serial.time(self.serving, 0);
             self.stats.packets -= 1;
-            self.stats.bytes -= u64::from(packet.size);
+            self.stats.bytes -= u64::from(self.serving);
             let rest = (self.next_start - now).as_ns();
             self.stats.unfinished_ns = span.saturating_sub(rest);
         }

@@ -79,7 +79,7 @@ impl Packet {
     /// Sets the direction of travel.
     #[inline]
     pub const fn set_reverse(&mut self, reverse: bool) {
-        self.tag = (self.tag & !Self::REVERSE) | if reverse { Self::REVERSE } else { 0 };
+        self.tag = (self.tag & !Self::REVERSE) | ((reverse as u8) * Self::REVERSE);
     }
 
     /// Whether its data were sent before.

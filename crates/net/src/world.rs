@@ -336,7 +336,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         loop {
             let index = way >> 1;
             packet.set_reverse(way & 1 == 1);
-            let exempt = packet.kind() == Kind::Router && self.exempt;
+            let exempt = self.exempt && packet.kind() == Kind::Router;
             let channel = &mut self.net.channels[index as usize];
             match channel.offer(time, packet, exempt, &mut self.recorder) {
                 Offer::Scheduled(arrival) => {

@@ -1,0 +1,216 @@
+"""Measures the speed of the engine: ``make bench``.
+
+For each workload the minimum and the median of several runs in processes of their own, all workloads in
+turn, so that a busy moment of the machine does not hit one of them alone. Instructions are counted by
+callgrind where it is installed; they do not depend on what else the machine does. The cost of setting a
+run up is measured apart and, for instructions, taken out by running two lengths.
+
+Compare ratios within one call, not seconds across machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from workloads import Document, chain
+
+from ackclock.scenario import Scenario
+
+
+@dataclass
+class Workload:
+    """A document to run, and a shorter one of the same kind for counting instructions."""
+
+    name: str
+    document: Document
+    shorter: Document
+    limit_ns: float | None = None
+    limit_cpu_s: float | None = None
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    instructions: float | None = None
+
+
+def paper(name: str, record: str, seconds: str, **limits: float) -> Workload:
+    """A scenario of the gallery, with all or no records."""
+    document = Scenario.load(name, overrides=[("record", record)]).document
+    shorter = Scenario.load(
+        name, overrides=[("record", record), ("stop.at_latest", seconds)]
+    ).document
+    label = "recorded" if record == "all" else "not recorded"
+    return Workload(f"{name} ({label})", document, shorter, **limits)
+
+
+def workloads() -> list[Workload]:
+    """Everything that is measured, in the order of the table."""
+    listed = [
+        Workload("chain 1 x 10, 0.4 s", chain(1), chain(1, seconds=0.02), limit_ns=20),
+        Workload(
+            "chain 1000 x 10, 0.5 ms",
+            chain(1000, seconds=0.0005),
+            chain(1000, seconds=0.0002),
+        ),
+    ]
+    for case in ("0-fast", "0-reno", "1-fast", "1-reno", "2-fast", "2-reno"):
+        name = f"caltech/test-case-{case}"
+        limits = {"limit_cpu_s": 0.3} if case == "2-fast" else {}
+        listed.append(paper(name, "none", "12 s" if case[0] == "2" else "5 s", **limits))
+        listed.append(paper(name, "all", "12 s" if case[0] == "2" else "5 s"))
+    return listed
+
+
+def run(program: Path, path: Path) -> dict[str, Any]:
+    """One run in a process of its own."""
+    done = subprocess.run([program, path], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def count(program: Path, path: Path, folder: Path) -> tuple[int, int]:
+    """Instructions and packet-hops of one run under callgrind."""
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder / 'callgrind.out'}"]
+    done = subprocess.run([*command, program, path], capture_output=True, text=True, check=True)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if found is None:
+        raise RuntimeError(f"callgrind printed no count: {done.stderr[-300:]}")
+    return int(found[1]), json.loads(done.stdout)["packet_hops"]
+
+
+def measure(listed: list[Workload], program: Path, rounds: int, counting: bool) -> None:
+    """Runs all workloads, ``rounds`` times in turn."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        paths: list[tuple[Path, Path]] = []
+        for index, workload in enumerate(listed):
+            both = (folder / f"{index}.json", folder / f"{index}-shorter.json")
+            for path, document in zip(both, (workload.document, workload.shorter), strict=True):
+                path.write_text(json.dumps(document))
+            paths.append(both)
+        quiet = not sys.stderr.isatty()
+        console = Console(stderr=True)
+        for _ in track(range(rounds), "Timing", console=console, disable=quiet):
+            for workload, (path, _) in zip(listed, paths, strict=True):
+                workload.runs.append(run(program, path))
+        if not counting:
+            return
+        pairs = list(zip(listed, paths, strict=True))
+        for workload, (_, shorter) in track(
+            pairs, "Counting instructions", console=console, disable=quiet
+        ):
+            # The difference of two lengths is free of the set-up.
+            shortest = dict(workload.shorter)
+            stop = dict(shortest["stop"])
+            amount, unit = str(stop["at_latest"]).split()
+            stop["at_latest"] = f"{float(amount) / 2:g} {unit}"
+            shortest["stop"] = stop
+            other = folder / "shortest.json"
+            other.write_text(json.dumps(shortest))
+            long, short = count(program, shorter, folder), count(program, other, folder)
+            workload.instructions = (long[0] - short[0]) / (long[1] - short[1])
+
+
+def row(workload: Workload) -> dict[str, Any]:
+    """Figures of one workload."""
+    runs = workload.runs
+    hops = runs[0]["packet_hops"]
+    ns = [1e9 * each["cpu_s"] / hops for each in runs]
+    digests = {each["digest"] for each in runs}
+    if len(digests) != 1:
+        raise RuntimeError(f"{workload.name}: runs differ: {sorted(digests)}")
+    return {
+        "workload": workload.name,
+        "packet_hops": hops,
+        "events_per_hop": runs[0]["events"] / hops,
+        "ns_per_hop_min": min(ns),
+        "ns_per_hop_median": statistics.median(ns),
+        "instructions_per_hop": workload.instructions,
+        "cpu_s_min": min(each["cpu_s"] for each in runs),
+        "setup_ms_min": 1e3 * min(each["setup_s"] for each in runs),
+        "built_mb": max(each["built_bytes"] for each in runs) / 1e6,
+        "end_mb": max(each["end_bytes"] for each in runs) / 1e6,
+        "digest": runs[0]["digest"],
+        "limit_ns": workload.limit_ns,
+        "limit_cpu_s": workload.limit_cpu_s,
+    }
+
+
+def verdict(figures: dict[str, Any]) -> str:
+    """Whether the figures keep the limits that we promise, where we promise any."""
+    if figures["limit_ns"] is not None:
+        kept = figures["ns_per_hop_min"] <= figures["limit_ns"]
+        return f"{'within' if kept else 'ABOVE'} {figures['limit_ns']:g} ns"
+    if figures["limit_cpu_s"] is not None:
+        kept = figures["cpu_s_min"] <= figures["limit_cpu_s"]
+        return f"{'within' if kept else 'ABOVE'} {figures['limit_cpu_s']:g} s"
+    return ""
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """Prints the table."""
+    table = Table(title="Cost of a packet-hop (one packet transmitted by one link)")
+    table.add_column("workload")
+    for name in (
+        "packet-hops",
+        "events/hop",
+        "ns/hop min",
+        "median",
+        "instr/hop",
+        "CPU s",
+        "set-up ms",
+        "MB built",
+        "MB at end",
+        "limit",
+    ):
+        table.add_column(name, justify="right")
+    for figures in rows:
+        instructions = figures["instructions_per_hop"]
+        table.add_row(
+            figures["workload"],
+            f"{figures['packet_hops']:,}",
+            f"{figures['events_per_hop']:.2f}",
+            f"{figures['ns_per_hop_min']:.1f}",
+            f"{figures['ns_per_hop_median']:.1f}",
+            "-" if instructions is None else f"{instructions:.0f}",
+            f"{figures['cpu_s_min']:.3f}",
+            f"{figures['setup_ms_min']:.1f}",
+            f"{figures['built_mb']:.2f}",
+            f"{figures['end_mb']:.2f}",
+            verdict(figures),
+        )
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", type=Path, help="the ackclock-bench program")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each workload (default 5)")
+    parser.add_argument("--no-instructions", action="store_true", help="do not run callgrind")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    options = parser.parse_args()
+    counting = not options.no_instructions
+    if counting and shutil.which("valgrind") is None:
+        counting = False
+        print("Instructions are not counted: valgrind is not installed.", file=sys.stderr)
+    listed = workloads()
+    measure(listed, options.program, options.rounds, counting)
+    rows = [row(workload) for workload in listed]
+    show(rows)
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=2) + "\n")
+    return 1 if any("ABOVE" in verdict(figures) for figures in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
