@@ -27,6 +27,7 @@ _TITLES = {
     "source": "Traffic sources",
     "ties": "Order of simultaneous events",
     "profile": "Profiles: named sets of defaults",
+    "block": "Parts of a scenario file and their keys",
     "scenario": "Scenarios of the package",
     "plot": "Plots",
     "record": "Tables of records",
@@ -38,8 +39,8 @@ def list_(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="cc, recovery, rto, queue, routing, source, ties, profile, scenario, plot, "
-            "record. Without it, the kinds are listed.",
+            help="cc, recovery, rto, queue, routing, source, ties, profile, block, scenario, "
+            "plot, record. Without it, the kinds are listed.",
             show_default=False,
         ),
     ] = None,
@@ -57,6 +58,7 @@ def list_(
 
     [cyan]ackclock list scenario[/cyan]
     [cyan]ackclock list cc fast[/cyan]       parameters with units, ranges and defaults
+    [cyan]ackclock list block flow[/cyan]    what a scenario file can say about a flow
     [cyan]ackclock list record cwnd[/cyan]   columns of a table of records
     """
     from ackclock.cli.terminal import console, print_json
@@ -137,7 +139,7 @@ def _print_kinds(console: Console, kinds: list[str]) -> None:
     for kind in kinds:
         shown.add_row(kind, _TITLES.get(kind, kind))
     console.print(shown)
-    console.print("Show one kind: [cyan]ackclock list cc[/cyan]")
+    console.print("\nShow one kind: [cyan]ackclock list cc[/cyan]")
 
 
 def _print_entries(console: Console, kind: str, entries: list[Entry]) -> None:
@@ -156,7 +158,7 @@ def _print_entries(console: Console, kind: str, entries: list[Entry]) -> None:
         command = (
             f"ackclock run {example}" if kind == "scenario" else f"ackclock list {kind} {example}"
         )
-        console.print(f"{verb}: [cyan]{command}[/cyan]")
+        console.print(f"\n{verb}: [cyan]{command}[/cyan]")
 
 
 def _print_entry(console: Console, kind: str, entry: Entry) -> None:
@@ -173,10 +175,14 @@ def _print_entry(console: Console, kind: str, entry: Entry) -> None:
         _print_parameters(console, entry["params"])
     if entry.get("tables"):
         console.print(f"[dim]Needs records of:[/dim] {', '.join(entry['tables'])}")
+    if entry.get("defaults"):
+        from ackclock.canonical import to_yaml
+
+        console.print(escape(to_yaml(entry["defaults"])), end="")
     if entry.get("columns"):
         _print_columns(console, entry["columns"])
     if entry.get("references"):
-        console.print("[dim]References:[/dim]")
+        console.print("\n[dim]References:[/dim]")
         for reference in entry["references"]:
             console.print(f"  {escape(reference)}")
     if kind == "scenario":
@@ -188,7 +194,8 @@ def _print_parameters(console: Console, params: list[Entry]) -> None:
 
     from ackclock.cli.terminal import table
 
-    shown = table("Parameter", "Value", "Default", "Range", "What")
+    limited = any(map(_range_of, params))
+    shown = table("Parameter", "Value", "Default", *(["Range"] if limited else []), "What")
     for param in params:
         meaning = escape(param["summary"])
         for choice in param.get("choices") or ():
@@ -199,7 +206,7 @@ def _print_parameters(console: Console, params: list[Entry]) -> None:
             f"[cyan]{escape(param['name'])}[/cyan]",
             _kind_of(param),
             "required" if default is None else str(default),
-            _range_of(param),
+            *([_range_of(param)] if limited else []),
             meaning,
         )
     console.print(shown)
