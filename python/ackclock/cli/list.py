@@ -170,7 +170,7 @@ def _print_entry(console: Console, kind: str, entry: Entry) -> None:
     console.print()
     for key in ("question", "expectation", "source"):
         if text := entry.get(key):
-            console.print(f"\n[dim]{key.capitalize()}:[/dim] {escape(text)}")
+            console.print(f"[dim]{key.capitalize()}:[/dim] {escape(text)}\n")
     if entry.get("params"):
         _print_parameters(console, entry["params"])
     if entry.get("tables"):
@@ -186,7 +186,7 @@ def _print_entry(console: Console, kind: str, entry: Entry) -> None:
         for reference in entry["references"]:
             console.print(f"  {escape(reference)}")
     if kind == "scenario":
-        console.print(f"\nRun it: [cyan]ackclock run {entry['name']}[/cyan]")
+        console.print(f"Run it: [cyan]ackclock run {entry['name']}[/cyan]")
 
 
 def _print_parameters(console: Console, params: list[Entry]) -> None:

@@ -68,7 +68,7 @@ def _print_experiments(screen: Console) -> None:
     for name, summary in known.items():
         shown.add_row(f"[cyan]{name}[/cyan]", summary)
     screen.print(shown)
-    screen.print(f"Compare with one: [cyan]ackclock reproduce {next(iter(known))}[/cyan]")
+    screen.print(f"\nCompare with one: [cyan]ackclock reproduce {next(iter(known))}[/cyan]")
 
 
 @contextmanager
