@@ -113,8 +113,9 @@ pub fn check(document: &Value) -> Checked {
 /// The parts of a document that was walked.
 struct Walked {
     rest: Resolved,
-    hosts: Vec<String>,
-    routers: Vec<String>,
+    /// None when the list could not be read: then nothing is said about who uses its names.
+    hosts: Option<Vec<String>>,
+    routers: Option<Vec<String>>,
     links: Vec<Resolved>,
     flows: Vec<Resolved>,
 }
@@ -141,6 +142,7 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>) -> Walked {
                 rest.model.insert(param.name.into(), Value::Null);
             }
             _ if param.name == "defaults" => {}
+            _ if param.name == "profile" => rest.append(std::mem::take(&mut head)),
             _ if param.name == "name" => {
                 walker.param(param, &layers, &here, &mut rest);
                 check_name(walker, root);
@@ -152,7 +154,10 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>) -> Walked {
         record.shift_remove("kind");
     }
     let hosts = name_list(walker, root, "hosts");
-    let routers = name_list(walker, root, "routers");
+    let routers = match root.get("routers") {
+        None => Some(Vec::new()),
+        Some(_) => name_list(walker, root, "routers"),
+    };
     let links = objects(walker, root, "links", |walker, map, path| {
         links::resolve(walker, map, path, &link_defaults)
     });
@@ -212,21 +217,21 @@ fn check_name(walker: &mut Walker, root: &Map<String, Value>) {
     }
 }
 
-fn name_list(walker: &mut Walker, root: &Map<String, Value>, key: &str) -> Vec<String> {
+fn name_list(walker: &mut Walker, root: &Map<String, Value>, key: &str) -> Option<Vec<String>> {
     let path = Path::default().key(key);
-    let Some(values) = list(walker, root, key) else { return Vec::new() };
+    let values = list(walker, root, key)?;
     let mut names = Vec::new();
     for (index, value) in values.iter().enumerate() {
         match scalar::name(value) {
             Ok(name) => names.push(name.to_owned()),
             Err(fault) => {
                 walker.problems.add(&path.index(index), value, fault);
-                // Keeps the places of the others.
-                names.push(String::new());
+                // It stays known, so that its fault is told once and not wherever it is used.
+                names.push(value.as_str().unwrap_or_default().to_owned());
             }
         }
     }
-    names
+    Some(names)
 }
 
 fn objects(
@@ -285,6 +290,8 @@ fn list<'d>(walker: &mut Walker, root: &'d Map<String, Value>, key: &str) -> Opt
 /// Checks what concerns several parts at once, and puts the parts together.
 fn finish(mut problems: Problems, root: &Map<String, Value>, walked: Walked) -> Checked {
     let Walked { mut rest, hosts, routers, links, flows } = walked;
+    let all_known = hosts.is_some() && routers.is_some();
+    let (hosts, routers) = (hosts.unwrap_or_default(), routers.unwrap_or_default());
     let mut warnings = Problems::default();
     let both = |one: Resolved| (one.canonical, one.model);
     let (link_documents, links): (Vec<_>, Vec<_>) = links.into_iter().map(both).unzip();
@@ -297,12 +304,18 @@ fn finish(mut problems: Problems, root: &Map<String, Value>, walked: Walked) -> 
     let ends: Vec<Option<[Node; 2]>> = links
         .iter()
         .enumerate()
-        .map(|(index, link)| names.ends(link, &place("links", index), &mut problems))
+        .map(|(index, link)| match all_known {
+            true => names.ends(link, &place("links", index), &mut problems),
+            false => None,
+        })
         .collect();
     let pairs: Vec<Option<(usize, usize)>> = flows
         .iter()
         .enumerate()
-        .map(|(index, flow)| names.hosts_of(flow, &place("flows", index), &mut problems))
+        .map(|(index, flow)| match all_known {
+            true => names.hosts_of(flow, &place("flows", index), &mut problems),
+            false => None,
+        })
         .collect();
     let parts = Parts {
         root,

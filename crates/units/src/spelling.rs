@@ -24,8 +24,8 @@ pub fn distance(a: &str, b: &str) -> usize {
 
 /// The candidate that `name` was most likely meant to be, if one is near enough.
 ///
-/// Case and the difference of hyphen and underscore count least. The first of equally near candidates
-/// wins.
+/// Case and the difference of hyphen and underscore do not count. Of equally near candidates one with
+/// the same initial wins, then the first.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     // Nobody misspells a name of this length; and the distance takes quadratic time.
     if name.len() > 64 {
@@ -41,11 +41,14 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
             let contained = wanted.len() >= 3
                 && known.len() >= 3
                 && (known.starts_with(&wanted) || wanted.starts_with(&known));
-            (far == 0 || contained || (length > 1 && far <= length.div_ceil(3).min(3)))
-                .then_some((far, candidate))
+            (far == 0 || contained || (length > 1 && far <= length.div_ceil(3).min(3))).then_some((
+                far,
+                wanted.chars().next() != known.chars().next(),
+                candidate,
+            ))
         })
-        .min_by_key(|(far, _)| *far)
-        .map(|(_, candidate)| candidate)
+        .min_by_key(|(far, other_initial, _)| (*far, *other_initial))
+        .map(|(_, _, candidate)| candidate)
 }
 
 fn plain(name: &str) -> String {
@@ -70,6 +73,7 @@ mod tests {
         assert_eq!(nearest("per_window", ["per-packet", "per-window"]), Some("per-window"));
         assert_eq!(nearest("newreno", ["reno", "fast"]), Some("reno"));
         assert_eq!(nearest("bandwidth", ["rate", "delay"]), None);
+        assert_eq!(nearest("R3", ["H3", "R1"]), Some("R1"));
         assert_eq!(nearest("x", ["id"]), None);
         assert_eq!(nearest("", ["id"]), None);
     }

@@ -1,7 +1,9 @@
-//! Whether packets fit into the queues on their way.
+//! Whether packets can pass the links on their way: whether they fit into the queues, and whether
+//! that takes any time.
 //!
 //! A queue that can never hold a packet makes a flow wait for ever. It is an error where the packets
-//! have no other way, and a warning where routing may or may not lead them there.
+//! have no other way, and a warning where routing may or may not lead them there. A round trip that
+//! takes less than the resolution of time would let a flow send for ever at one moment.
 
 use super::limits::Parts;
 use super::network::Network;
@@ -28,7 +30,6 @@ struct Stream {
 /// Both directions of a link.
 struct Queues {
     sides: [Chosen; 2],
-    half: bool,
 }
 
 /// Checks all flows, and the routers' own packets. All values of the parts are valid here.
@@ -37,6 +38,7 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
     let mut checker = Checker { parts, queues, told: BTreeSet::new(), problems, warnings };
     checker.control();
     let streams = streams(parts);
+    checker.instant(&streams);
     let Some((&largest, _)) = streams.last_key_value() else { return };
     let narrow: Vec<usize> =
         (0..parts.links.len()).filter(|&link| !checker.takes_both(link, largest)).collect();
@@ -71,6 +73,40 @@ impl Checker<'_, '_> {
                     if !self.takes(link, side, size) {
                         self.tell(link, side, size, "the routers' packets", true);
                     }
+                }
+            }
+        }
+    }
+
+    /// Tells flows whose packets can arrive in no time.
+    fn instant(&mut self, streams: &BTreeMap<u64, Vec<Stream>>) {
+        let parts = self.parts;
+        let hosts = parts.names.hosts().len();
+        let routers = parts.names.routers().len();
+        for (&size, streams) in streams.iter().take(MOST_SIZES) {
+            // All bits on the wire within a nanosecond, and no delay on the way.
+            let is_instant = |link: usize| {
+                ["forward", "backward"].iter().any(|side| {
+                    let way = &parts.links[link][*side];
+                    let rate = way["rate_bps"].as_u64().unwrap_or(0);
+                    way["delay_ns"] == 0 && u128::from(size) * 8_000_000_000 < u128::from(rate)
+                })
+            };
+            let links: Vec<bool> = (0..parts.links.len()).map(is_instant).collect();
+            if !links.contains(&true) {
+                // Larger packets take longer.
+                return;
+            }
+            let network = Network::new(hosts, routers, parts.ends, |link| links[link]);
+            for stream in streams.iter().filter(|stream| stream.what == "data packets") {
+                if network.connects(stream.from, stream.to) {
+                    let size = Quantity::Size(size);
+                    let fault = Fault::new(format!(
+                        "packets of {size} can arrive in less than 1 ns"
+                    ))
+                    .hint("simulated time would stand still: give a link a delay, or a lower rate");
+                    let path = Path::default().key("flows").index(stream.flow);
+                    self.problems.add(&path, &Value::Null, fault);
                 }
             }
         }
@@ -153,7 +189,8 @@ impl Checker<'_, '_> {
 
     fn tell(&mut self, link: usize, side: usize, size: u64, what: &str, sure: bool) {
         let queues = &self.queues[link];
-        if !self.told.insert((link, if queues.half { 0 } else { side })) {
+        let side = if queues.sides[0] == queues.sides[1] { 0 } else { side };
+        if !self.told.insert((link, side)) {
             return;
         }
         let chosen = &queues.sides[side];
@@ -177,11 +214,7 @@ impl Checker<'_, '_> {
             "`limit: 0 packets` makes a link without waiting room"
         };
         let path = Path::default().key("links").index(link);
-        let path = if side == 1 && queues.sides[0] != queues.sides[1] {
-            path.key("backward")
-        } else {
-            path
-        };
+        let path = if side == 1 { path.key("backward") } else { path };
         let path = path.key("queue").key("limit");
         let list = if sure { &mut *self.problems } else { &mut *self.warnings };
         list.add(&path, &Value::from(limit.to_string()), Fault::new(message).hint(hint));
@@ -192,7 +225,7 @@ fn queues_of(link: &Map<String, Value>) -> Queues {
     let queue = |side: &str| {
         typed::chosen(link[side]["queue"].as_object().expect("a checked direction has a queue"))
     };
-    Queues { sides: [queue("forward"), queue("backward")], half: link["duplex"] == "half" }
+    Queues { sides: [queue("forward"), queue("backward")] }
 }
 
 /// What is sent, by size.

@@ -24,6 +24,7 @@ pub(super) struct Parts<'d> {
 /// Checks all of it.
 pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
     paths(parts, problems, warnings);
+    routing(parts, warnings);
     for (index, flow) in parts.flows.iter().enumerate() {
         let path = Path::default().key("flows").index(index);
         if let Some(Value::Object(tcp)) = flow.get("tcp") {
@@ -36,9 +37,9 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
 /// Checks that every flow has a path, and that routing can do with the network.
 fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
     let network = &parts.network;
-    let known = parts.ends.iter().all(Option::is_some);
+    // With a faulty link, or none at all, the paths say nothing.
+    let known = !parts.ends.is_empty() && parts.ends.iter().all(Option::is_some);
     for (index, pair) in parts.pairs.iter().enumerate() {
-        // With a faulty link anything could be connected.
         let Some((from, to)) = pair.filter(|_| known) else { continue };
         if network.connects(from, to) || problems.is_full() {
             continue;
@@ -53,7 +54,13 @@ fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
                     .take(21)
                     .map(|host| parts.names.of(Node::Host(host)).to_owned())
                     .collect();
-                format!("from `{a}` one reaches: {}; hosts do not forward", listed(near.iter()))
+                match near.as_slice() {
+                    [] => format!("from `{a}` one reaches no other host; hosts do not forward"),
+                    some => format!(
+                        "from `{a}` one reaches: {}; hosts do not forward",
+                        listed(some.iter())
+                    ),
+                }
             }
         };
         let path = Path::default().key("flows").index(index).key("to");
@@ -88,6 +95,29 @@ fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
                 Fault::new(format!("no link ends at `{name}`")),
             );
         }
+    }
+}
+
+/// Checks the settings of the routing protocol against one another.
+fn routing(parts: &Parts<'_>, warnings: &mut Problems) {
+    let Some(Value::Object(routing)) = parts.model.get("routing") else { return };
+    let int = |key: &str| routing.get(key).and_then(Value::as_u64);
+    let path = Path::default().key("routing");
+    if let (Some(settling), Some(period)) = (int("settling_ns"), int("period_ns"))
+        && settling >= period
+    {
+        let text = Quantity::Time(settling).to_string();
+        let fault = Fault::new(format!("`settling` ({text}) is not below `period`")).hint(
+            "new tables never come into use: the next update starts before they have settled",
+        );
+        warnings.add(&path.key("settling"), &Value::from(text), fault);
+    }
+    if let (Some(least), Some(samples)) = (int("min_samples"), int("samples"))
+        && least > samples
+    {
+        let fault = Fault::new(format!("`min_samples` ({least}) is above `samples` ({samples})"))
+            .hint("queueing delay never counts");
+        warnings.add(&path.key("min_samples"), &Value::from(least), fault);
     }
 }
 
@@ -135,8 +165,11 @@ fn transport(
 fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
     let Some(Value::Object(stop)) = parts.model.get("stop") else { return };
     let path = Path::default().key("stop").key("at_latest");
-    let own = parts.root.get("stop").and_then(Value::as_object);
-    let given = own.is_some_and(|stop| stop.contains_key("at_latest"));
+    let given = match parts.root.get("stop") {
+        Some(Value::Object(stop)) => stop.contains_key("at_latest"),
+        // Something else was told already.
+        other => other.is_some(),
+    };
     let hint = "for example `stop: {at_latest: 60 s}`";
     if !given && stop.get("when").is_some_and(|when| when == "time") {
         let fault = Fault::new("`at_latest` is missing: `when: time` needs a time").hint(hint);

@@ -25,6 +25,9 @@ impl<'d> Names<'d> {
         let all_routers =
             routers.iter().enumerate().map(|(i, name)| ("routers", i, name, Node::Router(i)));
         for (list, index, name, node) in all_hosts.chain(all_routers) {
+            if name.is_empty() {
+                continue;
+            }
             let Some(first) = nodes.insert(name.as_str(), node) else { continue };
             let message = match (first, node) {
                 (Node::Host(_), Node::Router(_)) => format!("`{name}` is a host already"),
@@ -145,7 +148,8 @@ fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n String> +
 
 /// Names in a row, cut where nobody would read on.
 pub(super) fn listed<'n>(names: impl Iterator<Item = &'n String>) -> String {
-    let names: Vec<&str> = names.take(MOST_LISTED + 1).map(String::as_str).collect();
+    let names = names.map(String::as_str).filter(|name| !name.is_empty());
+    let names: Vec<&str> = names.take(MOST_LISTED + 1).collect();
     match names.get(..MOST_LISTED) {
         Some(shown) if names.len() > MOST_LISTED => format!("{}, ...", shown.join(", ")),
         _ if names.is_empty() => "there are none".into(),

@@ -134,12 +134,16 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Adds a problem about `value` at `path`.
+    /// Adds a problem about `value` at `path`; the same one is not told twice in a row (both
+    /// directions of a link miss what the link does not say).
     pub fn add(&mut self, path: &Path, value: &Value, fault: Fault) {
-        if self.found.len() < MOST_PROBLEMS {
-            self.found.push(fault.at(path, value));
-        } else {
+        if self.found.len() >= MOST_PROBLEMS {
             self.untold += 1;
+            return;
+        }
+        let problem = fault.at(path, value);
+        if !self.found.iter().rev().take(8).any(|earlier| *earlier == problem) {
+            self.found.push(problem);
         }
     }
 

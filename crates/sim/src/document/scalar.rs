@@ -145,7 +145,10 @@ fn real_number(param: &Param, value: &Value) -> Result<Scalar, Fault> {
 fn word(param: &Param, choices: &'static [Choice], value: &Value) -> Result<&'static str, Fault> {
     let Value::String(text) = value else { return Err(wrong_type(param, value)) };
     let names = || choices.iter().map(|choice| choice.name);
-    names().find(|name| name == text).ok_or_else(|| unknown_word(param.name, text, names()))
+    names().find(|name| name == text).ok_or_else(|| {
+        let message = format!("`{}` is no value of `{}`", brief(text), param.name);
+        Fault { message, ..unknown_word(param.name, text, names()) }
+    })
 }
 
 /// A word that is none of the known ones.
@@ -308,8 +311,9 @@ pub(super) fn found(value: &Value) -> String {
 
 /// A value of a kind that cannot stand here.
 pub(super) fn wrong_type(param: &Param, value: &Value) -> Fault {
-    let fault = Fault::new(format!("{} is needed, not {}", noun(param.kind), found(value)))
-        .allowed(allowed(param));
+    let fault =
+        Fault::new(format!("`{}` needs {}, not {}", param.name, noun(param.kind), found(value)))
+            .allowed(allowed(param));
     match (param.kind, value) {
         (Kind::Count | Kind::Real, Value::String(text)) => {
             let trimmed = text.trim();
@@ -325,15 +329,18 @@ pub(super) fn wrong_type(param: &Param, value: &Value) -> Fault {
         (Kind::Choice(choices), Value::Bool(false)) if choices.iter().any(|c| c.name == "off") => {
             fault.hint("write \"off\" in quotes")
         }
-        (Kind::Object(params), Value::String(text)) => fault.maybe_hint(
-            params
-                .iter()
-                .find(|param| match param.kind {
-                    Kind::Registered(entries) => entries.iter().any(|entry| entry.name == text),
-                    _ => false,
-                })
-                .map(|param| format!("did you mean `{{{}: {text}}}`?", param.name)),
-        ),
+        (Kind::Object(params), Value::String(text)) => {
+            let fits = |inner: &&Param| match inner.kind {
+                Kind::Registered(entries) => entries.iter().any(|entry| entry.name == text),
+                Kind::Text | Kind::Name | Kind::HostRef | Kind::NameList | Kind::NodePair => false,
+                Kind::Object(_) | Kind::ObjectList(_) => false,
+                _ => read(inner, value).is_ok(),
+            };
+            let meant = params.iter().find(fits);
+            fault.maybe_hint(
+                meant.map(|param| format!("did you mean `{{{}: {text}}}`?", param.name)),
+            )
+        }
         _ => fault,
     }
 }

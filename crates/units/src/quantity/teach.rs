@@ -82,7 +82,13 @@ fn other_dimension(
                 None => wanted.example(number),
             }
         }
-        _ => wanted.example(number),
+        _ => {
+            let example = wanted.example("10");
+            return error(
+                format!("`{}` is {}, not {}", shown(text), found.noun(), nouns(dimensions)),
+                Some(format!("for example `{example}`")),
+            );
+        }
     };
     error(
         format!("`{}` is {}; {} is `{meant}`", shown(text), found.noun(), nouns(dimensions)),

@@ -98,14 +98,14 @@ fn errors_teach() {
         ("10 mbps", &[Rate], "unknown unit `mbps` in `10 mbps` | did you mean `10 Mbps`?"),
         ("10 Kbps", &[Rate], "unknown unit `Kbps` in `10 Kbps` | did you mean `10 kbps`?"),
         ("10 M", &[Rate], "`10 M` has no unit, only a prefix | bits per second are `10 Mbps`"),
-        ("10 ms", &[Rate], "`10 ms` is a time; a rate is `10 Mbps`"),
+        ("10 ms", &[Rate], "`10 ms` is a time, not a rate | for example `10 Mbps`"),
         ("10 Mb", &[Size], "`10 Mb` may be bits or bytes | bits are `10 Mbit`, bytes are `10 MB`"),
         ("10 Mbps", &[Size], "`10 Mbps` is a rate; an amount of data is `10 Mbit`"),
         ("10 k", &[Size, Packets], "`10 k` has no unit, only a prefix | bytes are `10 kB`"),
         (
             "100 packet",
             &[Size],
-            "`100 packet` is a number of packets; an amount of data is `100 KiB`",
+            "`100 packet` is a number of packets, not an amount of data | for example `10 KiB`",
         ),
         (
             "5 m",

@@ -1,0 +1,140 @@
+//! What becomes of valid documents.
+
+use super::*;
+use crate::model::{Node, Transport};
+use ackclock_units::Time;
+
+#[test]
+fn the_model_holds_numbers_with_their_units_in_the_names() {
+    let model = model(&valid());
+    assert_eq!(
+        model["links"][1],
+        json!({
+            "id": "L2",
+            "ends": ["R1", "R2"],
+            "duplex": "full",
+            "forward": {
+                "rate_bps": 2_097_152,
+                "delay_ns": 10_000_000,
+                "queue": {
+                    "kind": "droptail", "limit_bytes": 65_536, "counts": "waiting", "admission": "fits",
+                },
+            },
+            "backward": {
+                "rate_bps": 1_000_000,
+                "delay_ns": 10_000_000,
+                "queue": {
+                    "kind": "droptail", "limit_packets": 20, "counts": "waiting", "admission": "fits",
+                },
+            },
+        })
+    );
+    let flow = &model["flows"][0];
+    assert_eq!(flow["start_ns"], 500_000_000);
+    assert_eq!(flow["send_bytes"], 1_000_000);
+    assert_eq!(flow["udp"], Value::Null);
+    assert_eq!(flow["tcp"]["segment_bytes"], 1460);
+    assert_eq!(flow["tcp"]["initial_ssthresh"], Value::Null);
+    assert_eq!(flow["tcp"]["cc"], json!({"kind": "reno", "decrease_from": "flight"}));
+    assert_eq!(model["flows"][1]["tcp"]["cc"]["alpha"], json!(8.0));
+    assert_eq!(
+        model["flows"][1]["tcp"]["rto"],
+        json!({"kind": "fixed", "timeout_ns": 1_000_000_000})
+    );
+    assert_eq!(
+        model["flows"][2]["udp"],
+        json!({"source": {"kind": "cbr", "rate_bps": 100_000, "packet_bytes": 200}})
+    );
+    assert_eq!(model["flows"][2]["send_bytes"], Value::Null);
+    assert_eq!(model["routing"], json!({"kind": "shortest-path"}));
+    assert_eq!(
+        model["stop"],
+        json!({"when": "flows-complete", "at_latest_ns": 62_000_000_000_u64})
+    );
+    assert_eq!(model["record"]["cwnd"], "changes");
+    assert_eq!(model["record"].get("kind"), None);
+    assert_eq!(model["title"], Value::Null);
+    let keys: Vec<&str> = model.as_object().unwrap().keys().map(String::as_str).collect();
+    let expected = "name title question expectation source profile hosts routers links flows \
+                    routing ties stop seed record";
+    assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
+fn the_typed_scenario_is_the_same() {
+    let scenario = check(&valid()).scenario.unwrap();
+    assert_eq!(scenario.name, "tests/valid");
+    assert_eq!(scenario.links[0].ends, [Node::Host(0), Node::Router(0)]);
+    assert!(scenario.links[2].half_duplex && !scenario.links[1].half_duplex);
+    assert_eq!(scenario.links[1].backward.rate_bps, 1_000_000);
+    assert_eq!(scenario.links[1].backward.queue.optional_int("limit_packets"), Some(20));
+    assert_eq!((scenario.flows[1].from, scenario.flows[1].to), (1, 0));
+    assert_eq!(scenario.flows[0].start, Time::from_ms(500));
+    let Transport::Tcp(tcp) = &scenario.flows[1].transport else { panic!("a reliable flow") };
+    assert_eq!((tcp.cc.kind.as_str(), tcp.cc.real("alpha")), ("fast", 8.0));
+    assert_eq!(tcp.cc.int("period_ns"), 50_000_000);
+    let Transport::Udp { source } = &scenario.flows[2].transport else { panic!("no feedback") };
+    assert_eq!(source.int("rate_bps"), 100_000);
+    assert!(scenario.stop.flows_complete && scenario.record.cwnd);
+}
+
+#[test]
+fn the_resolved_document_is_complete_and_resolves_to_itself() {
+    let checked = check(&valid());
+    let canonical = checked.canonical.clone().unwrap();
+    assert_eq!(canonical["links"][1]["backward"]["queue"]["limit"], "20 packets");
+    assert_eq!(canonical["links"][1]["backward"].get("delay"), None);
+    assert_eq!(canonical["links"][0]["queue"]["limit"], "100 packets");
+    assert_eq!(canonical["flows"][2]["send"], "unlimited");
+    assert_eq!(canonical["flows"][0]["start"], "500 ms");
+    assert_eq!(canonical["flows"][1]["send"], "512 KiB");
+    assert_eq!(canonical.get("profile"), None);
+    let again = check(&canonical);
+    assert_eq!(again, checked);
+}
+
+#[test]
+fn documents_need_little() {
+    let model = model(&json!({
+        "hosts": ["A", "B"],
+        "links": [{"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "1 ms"}],
+        "flows": [{"id": "F", "from": "A", "to": "B", "send": "1 MB"}],
+    }));
+    assert_eq!(model["name"], "unnamed");
+    assert_eq!(model["stop"]["at_latest_ns"], 1_000_000_000_000_u64);
+}
+
+#[test]
+fn unlimited_things_are_null_in_the_model_and_a_word_in_the_document() {
+    let mut document = with("/links/0/queue", json!({"limit": "unlimited"}));
+    document["flows"][0]["tcp"] = json!({"initial-ssthresh": 64.5});
+    let checked = check(&document);
+    let (canonical, model) = (checked.canonical.unwrap(), checked.model.unwrap());
+    assert_eq!(canonical["links"][0]["queue"]["limit"], "unlimited");
+    assert_eq!(model["links"][0]["forward"]["queue"]["limit_packets"], Value::Null);
+    assert_eq!(canonical["flows"][0]["tcp"]["initial_ssthresh"], json!(64.5));
+    assert_eq!(canonical["flows"][1]["tcp"]["initial_ssthresh"], "unlimited");
+}
+
+#[test]
+fn tables_are_recorded_by_set_and_singly() {
+    let record = |record: Value| model(&with("/record", record))["record"].clone();
+    assert_eq!(record(json!("none"))["rtt"], "off");
+    assert_eq!(record(json!("all"))["rtt"], "changes");
+    let some = record(json!({"kind": "none", "cwnd": "changes"}));
+    assert_eq!((&some["cwnd"], &some["rtt"]), (&json!("changes"), &json!("off")));
+    let most = record(json!({"packets": "off"}));
+    assert_eq!((&most["packets"], &most["rtt"]), (&json!("off"), &json!("changes")));
+}
+
+#[test]
+fn text_with_a_byte_order_mark_is_read_and_other_text_refused() {
+    assert!(check_text(&format!("\u{feff}{}", valid())).scenario.is_some());
+    assert_eq!(told(&check_text("  \r\n").problems), [": the document is empty"]);
+    assert!(check_text("{").problems[0].message.starts_with("not JSON: "));
+    assert!(check_text(&"[".repeat(100_000)).problems[0].message.starts_with("not JSON: "));
+    assert_eq!(
+        told(&check_text("[1]").problems),
+        [": a scenario is a mapping of keys to values, not a list | begin with `hosts: [A, B]`"]
+    );
+}
