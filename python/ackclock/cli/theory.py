@@ -74,12 +74,13 @@ def print_comparison(console: Console, results: Results) -> None:
     """Print prediction and measurement side by side; a line where there is no theory."""
     from ackclock.theory import TheoryError, compare, predict
 
-    console.print()
     try:
         comparison = compare(predict(results.model), results)
     except TheoryError as error:
-        console.print(f"[dim]Theory:[/dim] none for this scenario: {error}")
+        console.print(f"\n[dim]Theory:[/dim] none for this scenario: {error}")
     else:
+        if not comparison.periods:  # notes only, which bring no empty line before them
+            console.print()
         comparison.render(console)
 
 
