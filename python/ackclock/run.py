@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import logging
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ackclock._core import Simulation
     from ackclock.results import Results
     from ackclock.scenario import Scenario
-
-_LOGGER = logging.getLogger("ackclock")
 
 # Control comes back to Python this often, for progress and for Ctrl-C.
 _TURN_S = 0.05
@@ -59,6 +53,9 @@ def run(scenario: Scenario, progress: Callable[[Progress], None] | None = None) 
         RunInterrupted: Ctrl-C (a `KeyboardInterrupt`); carries the results so far. A second Ctrl-C
             while these are put together raises a plain `KeyboardInterrupt`.
     """
+    import json
+    import platform
+
     from ackclock import _core
     from ackclock.results import Results
 
@@ -70,7 +67,7 @@ def run(scenario: Scenario, progress: Callable[[Progress], None] | None = None) 
     for override in scenario.overrides:
         log.note(override)
     for warning in scenario.warnings:
-        log.note(warning.render(), logging.WARNING)
+        log.warn(warning.render())
 
     simulation = _core.Simulation(json.dumps(scenario.document))
     started = time.perf_counter()
@@ -130,14 +127,24 @@ class _RunLog:
     """Lines for the run directory's `log.txt`, also given to the logger `ackclock`."""
 
     def __init__(self) -> None:
+        # Not at the top: these take a third of the time in which the whole package is imported.
+        from datetime import UTC, datetime
+        from logging import getLogger
+
+        self._logger = getLogger("ackclock")
         self._started = time.perf_counter()
         self._lines = [f"started {datetime.now(UTC).isoformat(timespec='seconds')}"]
 
-    def note(self, message: str, level: int = logging.INFO) -> None:
-        after = time.perf_counter() - self._started
-        mark = "warning: " if level >= logging.WARNING else ""
-        self._lines.append(f"{after:9.3f} s  {mark}{message}")
-        _LOGGER.log(level, message)
+    def note(self, message: str) -> None:
+        self._add(message)
+        self._logger.info(message)
+
+    def warn(self, message: str) -> None:
+        self._add(f"warning: {message}")
+        self._logger.warning(message)
 
     def text(self) -> str:
         return "\n".join(self._lines) + "\n"
+
+    def _add(self, message: str) -> None:
+        self._lines.append(f"{time.perf_counter() - self._started:9.3f} s  {message}")

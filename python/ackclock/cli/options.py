@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -138,6 +137,8 @@ def set_up_logging(level: LogLevel, file: Path | None) -> None:
     Raises:
         InputError: the file cannot be written.
     """
+    import logging
+
     try:
         handler: logging.Handler = (
             logging.StreamHandler(sys.stderr)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import shlex
 import signal
@@ -123,6 +121,9 @@ def default_directory(scenario: Scenario) -> Path:
 
     So that a run with other values does not take the place of the one it is compared with.
     """
+    import hashlib
+    import json
+
     name = re.sub(r"[^A-Za-z0-9._/-]+", "-", scenario.name)
     parts = [part for part in name.split("/") if part.strip(".")]
     label = f"{'/'.join(parts) or 'run'}-{scenario.seed}"
