@@ -82,6 +82,21 @@ def of_samples(times: Floats, values: Floats, edges: Floats) -> Band:
     return Band(edges, low, mean, high)
 
 
+def smoothed(values: Floats, reach: int) -> Floats:
+    """A moving average over `reach` bins to each side, with weights that fall towards the ends.
+
+    NaN stays NaN and does not count for its neighbours.
+    """
+    if reach < 1 or not len(values):
+        return values
+    weights = np.append(np.arange(1, reach + 1), np.arange(reach + 1, 0, -1)).astype(np.float64)
+    known = ~np.isnan(values)
+    padded = np.pad(np.where(known, values, 0.0), reach)
+    total = np.convolve(padded, weights, "valid")
+    share = np.convolve(np.pad(known.astype(np.float64), reach), weights, "valid")
+    return np.where(known, total / np.maximum(share, 1e-12), np.nan)
+
+
 def distinct(times: Floats, edges: Floats) -> Floats:
     """At most one time for each bin: the first of the bin. For marks that would overprint."""
     if not len(times):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import bands
+from .palette import DASHES, LineStyle
 from .sheet import Panel
 from .view import View
 
@@ -13,6 +14,12 @@ Floats = NDArray[np.float64]
 
 _BIN_MM = 0.15
 """Width of a bin on paper: one pixel of a figure that is 1200 pixels wide."""
+
+_NOISY = 0.02
+"""A series is smoothed if it typically varies within a bin by more than this share of its peak."""
+
+_SMOOTH_MM = 0.75
+"""How far to each side a smoothed line averages: enough to hide the bursts of a round trip."""
 
 _MOST_BANDS = 8
 """With more series than this, bands would cover each other: only the lines are drawn."""
@@ -28,8 +35,8 @@ def steps(
     start_s: float = 0.0,
     stop_s: float | None = None,
     before: float = np.nan,
-    mean_mm: float = _BIN_MM,
-    dashed: bool = False,
+    smooth: bool = True,
+    line: LineStyle = "solid",
     among: int = 1,
 ) -> float:
     """Draw a quantity that keeps its value until the next change.
@@ -43,8 +50,8 @@ def steps(
         start_s: Where to begin.
         stop_s: Where to end; default the end of the run.
         before: The value until the first change; NaN for none.
-        mean_mm: Width on paper over which the line averages.
-        dashed: Draw a dashed line.
+        smooth: Let the line average over more than one bin if the series varies within bins.
+        line: Style of the line.
         among: How many series share the panel.
 
     Returns:
@@ -62,14 +69,11 @@ def steps(
     if len(times) <= count / 2:
         xs = np.concatenate(([start_s], times, [stop]))
         ys = np.concatenate(([before], values, [values[-1] if len(values) else before]))
-        _line(panel, view, xs, ys, color, dashed, among, drawstyle="steps-post")
-        return float(np.nanmax(ys)) if not np.isnan(ys).all() else 0.0
+        skip = int(np.isnan(before))  # no line before there is a value
+        _line(panel, view, xs[skip:], ys[skip:], color, line, among, drawstyle="steps-post")
+        return float(ys[skip:].max())
     band = bands.of_steps(times, values, bands.bins(start_s, stop, count), before=before)
-    coarse = band
-    if mean_mm > _BIN_MM:
-        edges = bands.bins(start_s, stop, _bins(panel, view, start_s, stop, mean_mm))
-        coarse = bands.of_steps(times, values, edges, before=before)
-    return _band(panel, view, band, coarse, color, dashed, among)
+    return _band(panel, view, band, color, line, among, smooth=smooth)
 
 
 def samples(
@@ -79,7 +83,6 @@ def samples(
     values: Floats,
     *,
     color: str,
-    mean_mm: float = _BIN_MM,
     among: int = 1,
 ) -> float:
     """Draw single measurements joined by lines; arguments and return value as in `steps`."""
@@ -87,11 +90,10 @@ def samples(
         return 0.0
     count = _bins(panel, view, 0.0, view.end_s, _BIN_MM)
     if len(times) <= count:
-        _line(panel, view, times, values, color, False, among)
+        _line(panel, view, times, values, color, "solid", among)
         return float(values.max())
     band = bands.of_samples(times, values, bands.bins(0.0, view.end_s, count))
-    edges = bands.bins(0.0, view.end_s, _bins(panel, view, 0.0, view.end_s, mean_mm))
-    return _band(panel, view, band, bands.of_samples(times, values, edges), color, False, among)
+    return _band(panel, view, band, color, "solid", among, smooth=True)
 
 
 def windows(
@@ -103,7 +105,7 @@ def windows(
     color: str,
     start_s: float = 0.0,
     stop_s: float | None = None,
-    dashed: bool = False,
+    line: LineStyle = "solid",
     among: int = 1,
 ) -> float:
     """Draw values that belong to windows of time, such as rates, as a stair line.
@@ -125,9 +127,8 @@ def windows(
         color=color,
         start_s=float(edges[0]),
         stop_s=min(float(edges[-1]), view.end_s),
-        dashed=dashed,
+        line=line,
         among=among,
-        mean_mm=0.6 if len(values) > 2 * _bins(panel, view, 0, view.end_s, _BIN_MM) else _BIN_MM,
     )
 
 
@@ -152,7 +153,7 @@ def _line(
     times: Floats,
     values: Floats,
     color: str,
-    dashed: bool,
+    line: LineStyle,
     among: int,
     drawstyle: str = "default",
 ) -> None:
@@ -161,7 +162,7 @@ def _line(
         values,
         color=color,
         lw=line_width(among),
-        ls=(0, (2.2, 1.2)) if dashed else "-",
+        ls=DASHES[line],
         drawstyle=drawstyle,
         zorder=3,
     )
@@ -170,28 +171,26 @@ def _line(
 def _band(
     panel: Panel,
     view: View,
-    fine: bands.Band,
-    coarse: bands.Band,
+    band: bands.Band,
     color: str,
-    dashed: bool,
+    line: LineStyle,
     among: int,
+    *,
+    smooth: bool,
 ) -> float:
     unit = view.time_unit.size
-    known = ~np.isnan(fine.low)
+    known = ~np.isnan(band.low)
     if not known.any():
         return 0.0
+    middles = (band.edges[:-1] + band.edges[1:]) / 2 / unit
+    highest = float(np.nanmax(band.high))
     if among <= _MOST_BANDS:
-        middles = (fine.edges[:-1] + fine.edges[1:]) / 2
         panel.axes.fill_between(
-            middles[known] / unit,
-            fine.low[known],
-            fine.high[known],
-            color=color,
-            alpha=0.24,
-            lw=0,
-            zorder=2,
+            middles, band.low, band.high, color=color, alpha=0.24, lw=0, zorder=2
         )
-    lit = ~np.isnan(coarse.mean)
-    middles = (coarse.edges[:-1] + coarse.edges[1:]) / 2
-    _line(panel, view, middles[lit], coarse.mean[lit], color, dashed, among)
-    return float(np.nanmax(fine.high))
+    mean = band.mean
+    spread = float(np.median((band.high - band.low)[known]))
+    if smooth and spread > _NOISY * highest:
+        mean = bands.smoothed(mean, round(_SMOOTH_MM / _BIN_MM))
+    _line(panel, view, middles[known] * unit, mean[known], color, line, among)
+    return highest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import draw, quantities
+from . import draw, palette, quantities
 from .link_rate import note_binary
 from .sheet import Panel
 from .view import View
@@ -23,6 +23,7 @@ def _rates(view: View, panel: Panel, event: str, title: str) -> None:
     highest = max((float(rates.max()) for *_, rates in series), default=0.0)
     unit = quantities.rate_unit(highest, binary=view.binary_rates)
     panel.title = title
+    panel.ramp = len(view.flows) > len(palette.FLOWS)
     panel.unit = f"{unit.name}, data packets, in {quantities.window(view.window_s)}"
     if highest == 0:
         panel.empty("no data packet")

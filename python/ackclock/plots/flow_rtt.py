@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from . import draw, quantities
+from . import draw, palette, quantities
 from .sheet import Panel
 from .view import View
-
-_MEAN_MM = 0.6
 
 
 def fill(view: View, panel: Panel) -> None:
@@ -15,6 +13,7 @@ def fill(view: View, panel: Panel) -> None:
     series = [(name, *view.rtt_s(name)) for name in view.flows]
     series = [entry for entry in series if len(entry[1])]
     panel.title = "Round-trip time"
+    panel.ramp = len(view.flows) > len(palette.FLOWS)
     if not series:
         panel.empty("no sample")
         return
@@ -29,7 +28,6 @@ def fill(view: View, panel: Panel) -> None:
             times,
             values / unit.size,
             color=view.flow_color[name],
-            mean_mm=_MEAN_MM,
             among=len(series),
         )
         panel.entry(name, view.flow_color[name])

@@ -22,9 +22,9 @@ def add(view: View, sheet: Sheet) -> Panel:
     axes = panel.axes
     axes.set_ylim(rows, 0)
     axes.set_yticks([])
+    axes.set_xticks([])
     axes.grid(visible=False)
     axes.spines[["left", "bottom"]].set_visible(False)
-    axes.tick_params(bottom=False)
     unit = view.time_unit.size
     row_mm = height / rows
     for row, name in enumerate(view.flows):
@@ -40,6 +40,7 @@ def add(view: View, sheet: Sheet) -> Panel:
             _label(view, panel, row, name)
     if row_mm <= 2.4:
         panel.title = "Active flows"
+        panel.ramp = len(view.flows) > len(palette.FLOWS)
         for name in view.flows:
             panel.entry(name, view.flow_color[name])
     return panel

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import bands, draw, palette
+from .palette import DASHES
 from .sheet import Panel
 from .view import View
 
@@ -17,6 +18,7 @@ EVENT_MARKS = {"timeout": ("x", "timeout"), "fast-retransmit": ("v", "fast retra
 def fill(view: View, panel: Panel) -> None:
     """Congestion window of each flow in segments, its threshold, timeouts and fast retransmits."""
     panel.title, panel.unit = "Congestion window", "packets"
+    panel.ramp = len(view.flows) > len(palette.FLOWS)
     names = [name for name in view.window_flows() if len(view.window_packets(name)[0])]
     view.need("cwnd")
     if not names:
@@ -43,13 +45,13 @@ def fill(view: View, panel: Panel) -> None:
     for name in names:
         _threshold(view, panel, name, highest, len(names))
     _events(view, panel, names)
-    panel.y_from_zero(highest)
+    panel.y_from_zero(highest, counts=True)
 
 
 def _threshold(view: View, panel: Panel, name: str, highest: float, among: int) -> None:
-    """Draw the slow-start threshold where it is finite, as a thin dotted line."""
+    """Draw the slow-start threshold as a thin dotted line, if it is finite and ever changes."""
     times, values = view.ssthresh_packets(name)
-    if among > 4 or not len(values) or np.isnan(values).all():
+    if among > 4 or len(np.unique(values[~np.isnan(values)])) < 2:
         return
     active = view.active(name)
     clipped = np.where(values > 1.08 * highest, np.nan, values)
@@ -60,12 +62,12 @@ def _threshold(view: View, panel: Panel, name: str, highest: float, among: int) 
         np.append(clipped, clipped[-1]),
         color=view.flow_color[name],
         lw=0.7,
-        ls=(0, (1, 1.2)),
+        ls=DASHES["dotted"],
         drawstyle="steps-post",
         zorder=2.5,
     )
     if not any(label == "slow-start threshold" for _, label in panel.entries):
-        panel.entry("slow-start threshold", palette.FAINT_INK, dashed=True, width=0.8)
+        panel.entry("slow-start threshold", palette.FAINT_INK, line="dotted", width=0.8)
 
 
 def _events(view: View, panel: Panel, names: list[str]) -> None:
@@ -95,4 +97,4 @@ def _events(view: View, panel: Panel, names: list[str]) -> None:
             )
             marked = True
         if marked:
-            panel.note(f"{'×' if marker == 'x' else '▼'} on a window: {words}.")
+            panel.note(f"{'×' if marker == 'x' else '▼'}\u00a0on a window: {words}.")

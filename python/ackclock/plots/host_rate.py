@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import draw, quantities
+from . import draw, palette, quantities
 from .link_rate import note_binary
 from .sheet import Panel
 from .view import View
@@ -24,6 +24,7 @@ def _rates(view: View, panel: Panel, event: str, title: str) -> None:
     highest = max((float(rates.max()) for *_, rates in series), default=0.0)
     unit = quantities.rate_unit(highest, binary=view.binary_rates)
     panel.title = title
+    panel.ramp = len(view.flows) > len(palette.FLOWS)
     panel.unit = f"{unit.name}, data and ACKs, in {quantities.window(view.window_s)}"
     if not series:
         panel.empty("no packet")
@@ -36,10 +37,10 @@ def _rates(view: View, panel: Panel, event: str, title: str) -> None:
             edges,
             rates / unit.size,
             color=view.host_color(host),
-            dashed=not source,
+            line="solid" if source else "dashed",
             among=len(series),
         )
-        panel.entry(host, view.host_color(host), dashed=not source)
+        panel.entry(host, view.host_color(host), line="solid" if source else "dashed")
     panel.y_from_zero(highest / unit.size)
     if any(view.is_source(host) for host, *_ in series):
         panel.note("A host has the colour of its first flow; targets are dashed.")

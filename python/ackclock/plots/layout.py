@@ -54,7 +54,7 @@ def place(
     lost = [name for name in nodes if name not in placed]  # pairs of leaves, apart from the rest
     placed |= {name: np.array([1.0 + i % 2, -1.0 - i // 2]) for i, name in enumerate(lost)}
     everything = np.array([placed[name] for name in nodes])
-    axis = points if len(core) > 2 and _elongated(points) else everything
+    axis = points if len(core) == 2 or (len(core) > 2 and _elongated(points)) else everything
     turned = _upright(everything, axis, nodes, sources)
     return {name: (float(x), float(y)) for name, (x, y) in zip(nodes, turned, strict=True)}
 
@@ -89,7 +89,7 @@ def _around(centre: Floats, leaves: Sequence[str], others: Sequence[Floats]) -> 
             step = (width - 2 * margin) / max(1, inside)
             angles += [start + margin + step * (i + 0.5) for i in range(int(inside))]
         angles.sort(key=lambda angle: -np.sin(angle))  # the first leaf on top
-    radius = max(_LEAF, 0.14 * len(leaves))
+    radius = min(max(_LEAF, 0.14 * len(leaves)), 2.2)
     return {
         leaf: centre + radius * np.array([np.cos(angle), np.sin(angle)])
         for leaf, angle in zip(leaves, angles, strict=True)
@@ -144,7 +144,10 @@ def _upright(points: Floats, axis: Floats, nodes: Sequence[str], sources: Sequen
     if chosen:
         if points[chosen, 0].mean() > 1e-6:
             points[:, 0] *= -1
-        if points[nodes.index(sources[0]), 1] < -1e-6:
+        # The first source, or else the first node off the middle, is above it.
+        heights = points[[nodes.index(sources[0]), *range(len(nodes))], 1]
+        off = heights[np.abs(heights) > 0.05]
+        if len(off) and off[0] < 0:
             points[:, 1] *= -1
     return np.round(points, 9)
 

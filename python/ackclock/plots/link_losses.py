@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from . import palette, quantities
 from .sheet import Panel
@@ -45,5 +44,4 @@ def fill(view: View, panel: Panel) -> None:
         below = below + counts
         highest = max(highest, int(below.max()))
         panel.entry(f"{label}: {len(times)}", color, width=2.4)
-    panel.y_from_zero(highest)
-    panel.axes.yaxis.set_major_locator(MaxNLocator(4, integer=True, min_n_ticks=1))
+    panel.y_from_zero(highest, counts=True)

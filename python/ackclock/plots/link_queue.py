@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 from . import draw, palette, quantities
+from .palette import DASHES
 from .sheet import Panel
 from .view import Lane, View
-
-_MEAN_MM = 0.9
-"""A queue is fed by bursts: the line averages over more than the band."""
 
 
 def fill(view: View, panel: Panel) -> None:
@@ -27,20 +25,19 @@ def fill(view: View, panel: Panel) -> None:
                 values,
                 color=lane.color,
                 before=0.0,
-                mean_mm=_MEAN_MM,
-                dashed=lane.dashed,
+                line=lane.line,
                 among=len(view.lanes),
             ),
         )
-        panel.entry(lane.label, lane.color, dashed=lane.dashed)
+        panel.entry(lane.label, lane.color, line=lane.line)
     limits = {limit for lane in view.lanes if (limit := _limit(view, lane))}
     if len(limits) == 1 and highest >= 0.75 * (limit := limits.pop()):
         highest = max(highest, limit)
-        panel.axes.axhline(limit, color=palette.FAINT_INK, lw=0.7, ls=(0, (1, 1.5)), zorder=1)
+        panel.axes.axhline(limit, color=palette.FAINT_INK, lw=0.7, ls=DASHES["dotted"], zorder=1)
         panel.entry(
-            f"buffer full ({quantities.number(limit)})", palette.FAINT_INK, dashed=True, width=0.8
+            f"buffer full ({quantities.number(limit)})", palette.FAINT_INK, line="dotted", width=0.8
         )
-    panel.y_from_zero(highest)
+    panel.y_from_zero(highest, counts=True)
     if view.hidden_links:
         names = view.hidden_links
         shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

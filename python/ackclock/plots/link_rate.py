@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import draw, palette, quantities
+from .palette import DASHES
 from .sheet import Panel
 from .view import View
 
@@ -30,17 +31,17 @@ def fill(view: View, panel: Panel) -> None:
             edges,
             rates / unit.size,
             color=lane.color,
-            dashed=lane.dashed,
+            line=lane.line,
             among=len(lanes),
         )
-        panel.entry(lane.label, lane.color, dashed=lane.dashed)
+        panel.entry(lane.label, lane.color, line=lane.line)
     for capacity in capacities:
         if capacity <= highest:
             panel.axes.axhline(
-                capacity / unit.size, color=palette.FAINT_INK, lw=0.7, ls=(0, (1, 1.5)), zorder=1
+                capacity / unit.size, color=palette.FAINT_INK, lw=0.7, ls=DASHES["dotted"], zorder=1
             )
     if any(capacity <= highest for capacity in capacities):
-        panel.entry("capacity", palette.FAINT_INK, dashed=True, width=0.8)
+        panel.entry("capacity", palette.FAINT_INK, line="dotted", width=0.8)
     panel.y_from_zero(highest / unit.size)
     _paths(view, panel)
     if view.binary_rates:
@@ -56,21 +57,17 @@ def note_binary(panel: Panel, unit: str) -> None:
 
 def _paths(view: View, panel: Panel) -> None:
     """Shade the times at which a flow takes another path than the one it takes for longest."""
-    moving = [name for name, spans in view.flow_paths.items() if len({s.links for s in spans}) > 1]
-    moving = [
-        name
-        for name in moving
-        if len({s.links for s in view.flow_paths[name] if s.stop_s > view.active(name).start_s}) > 1
-    ]
+    moving = view.moving_flows
     if not 0 < len(moving) <= _MOST_MOVING_FLOWS:
         return
+    _, top = panel.axes.get_ylim()
+    panel.axes.set_ylim(0, 1.12 * top)  # room for the words
+    drawn = {lane.link for lane in view.lanes}
     unit = view.time_unit.size
     for row, name in enumerate(moving):
-        spans = [span for span in view.flow_paths[name] if span.links]
-        common = set.intersection(*(set(span.links) for span in spans))
         active = view.active(name)
-        for span in spans:
-            own = [link for link in span.links if link not in common]
+        for span in view.flow_paths[name]:
+            own = view.own(name, span)
             start = max(span.start_s, active.start_s)
             stop = min(span.stop_s, active.stop_s)
             if stop <= start or not own:
@@ -81,7 +78,7 @@ def _paths(view: View, panel: Panel) -> None:
                 stop / unit,
                 low,
                 high,
-                color=view.link_color[own[0]],
+                color=view.link_color[next((link for link in own if link in drawn), own[0])],
                 alpha=0.10,
                 lw=0,
                 zorder=0.5,
@@ -90,11 +87,12 @@ def _paths(view: View, panel: Panel) -> None:
             if (stop - start) / view.end_s * panel.width_mm > 1.25 * len(words):
                 panel.axes.text(
                     (start + stop) / 2 / unit,
-                    high - 0.90 / len(moving),
+                    high - 0.04,
                     words,
                     transform=panel.axes.get_xaxis_transform(),
                     ha="center",
-                    va="bottom",
+                    va="top",
                     size=5.8,
                     color=palette.FAINT_INK,
+                    parse_math=False,
                 )

@@ -74,4 +74,4 @@ def _losses(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
             zorder=5,
             clip_on=False,
         )
-    sheet.note("▼ at the top of a panel: packets were lost somewhere.")
+    sheet.note("▼\u00a0at the top of a panel: packets were lost somewhere.")

@@ -1,4 +1,4 @@
-"""Colours: one for each flow and one for each link, the same in every figure of a run.
+"""Colours and line styles: each flow and each link has one colour in all figures of a run.
 
 Flows take the vivid colours of Okabe and Ito ("Color universal design", 2008) without the yellow,
 which is too pale for lines on white; links take a muted family chosen for the largest distance to
@@ -9,6 +9,7 @@ distances.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
 FLOWS = (
     "#0072B2",  # blue
@@ -44,24 +45,39 @@ GRID = "#ECEEF1"
 """Grid lines."""
 LOSS = "#B2182B"
 """Marks of lost packets that belong to no single flow."""
-ROUTE = "#5E3C99"
+ROUTE = "#3F4652"
 """Marks of route changes."""
 
 
-def flow_colors(flows: Sequence[str]) -> dict[str, str]:
-    """A colour for each of a run's flows (all of them, so that a selection keeps its colours).
+LineStyle = Literal["solid", "dashed", "dotted"]
 
-    Up to eight flows get the well separated colours; more flows get equal steps of one ordered
-    ramp from dark blue to amber, in which neighbours in the list are neighbours in colour.
+DASHES: dict[LineStyle, Any] = {
+    "solid": "-",
+    "dashed": (0, (2.2, 1.2)),
+    "dotted": (0, (1.0, 1.5)),
+}
+"""Line styles as matplotlib takes them; the same in panels and in their legends."""
+
+
+def flow_colors(flows: Sequence[str], drawn: Sequence[str]) -> dict[str, str]:
+    """A colour for each drawn flow of a run with these flows.
+
+    Up to eight flows get the well separated colours, by their place in the run, so that a
+    selection keeps its colours. With more flows, a selection of up to eight gets these colours by
+    its own order, and a larger one steps of one ramp from dark blue to amber, in which neighbours
+    in the list are neighbours in colour.
     """
-    if len(flows) <= len(FLOWS):
-        return dict(zip(flows, FLOWS, strict=False))
+    few = flows if len(flows) <= len(FLOWS) else drawn
+    if len(few) <= len(FLOWS):
+        colors = dict(zip(few, FLOWS, strict=False))
+        return {name: colors[name] for name in drawn}
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
     ramp = colormaps["plasma"]
     last = len(flows) - 1
-    return {name: to_hex(ramp(0.88 * i / last)) for i, name in enumerate(flows)}
+    place = {name: i for i, name in enumerate(flows)}
+    return {name: to_hex(ramp(0.88 * place[name] / last)).upper() for name in drawn}
 
 
 def link_colors(links: Sequence[tuple[str, bool]]) -> dict[str, str]:

@@ -65,20 +65,32 @@ PLOTS = (
         "figure",
     ),
     Plot(
-        "link-queue", "Data packets waiting in the buffers of links", ("queue",), "link_queue:fill"
+        "link-queue",
+        "Data packets waiting in the buffers of links",
+        ("queue",),
+        "link_queue:fill",
+        default="never",
     ),
-    Plot("link-losses", "Packets lost at links in each 0.1 s", ("drops",), "link_losses:fill"),
+    Plot(
+        "link-losses",
+        "Packets lost at links in each 0.1 s",
+        ("drops",),
+        "link_losses:fill",
+        default="never",
+    ),
     Plot(
         "link-rate",
         "Rate of links in each 0.1 s, with the paths that flows take",
         ("transmissions",),
         "link_rate:fill",
+        default="never",
     ),
     Plot(
         "flow-send-rate",
         "Rate at which sources send data in each 0.1 s",
         ("packets",),
         "flow_rate:fill_sent",
+        default="never",
     ),
     Plot(
         "flow-receive-rate",
@@ -91,8 +103,15 @@ PLOTS = (
         "Congestion window and slow-start threshold, timeouts, fast retransmits",
         ("cwnd",),
         "flow_window:fill",
+        default="never",
     ),
-    Plot("flow-rtt", "Round-trip times as senders measure them", ("rtt",), "flow_rtt:fill"),
+    Plot(
+        "flow-rtt",
+        "Round-trip times as senders measure them",
+        ("rtt",),
+        "flow_rtt:fill",
+        default="never",
+    ),
     Plot(
         "host-send-rate",
         "Rate at which hosts send data and ACKs in each 0.1 s",

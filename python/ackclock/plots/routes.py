@@ -43,6 +43,8 @@ def draw(view: View) -> Figure:
     axes = panel.axes
     axes.set_ylim(len(shown), 0)
     axes.set_yticks([i + 0.5 for i in range(len(shown))], names)
+    for label in axes.get_yticklabels():
+        label.set_parse_math(False)
     axes.grid(visible=False)
     axes.spines["left"].set_visible(False)
     unit = view.time_unit.size

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from . import palette, text
 from .heading import caption, subtitle, title
+from .palette import DASHES, LineStyle
 from .view import View
 
 MM = 1 / 25.4  # inches
@@ -26,6 +26,7 @@ _LEGEND_SIZE = 6.8
 _PANEL_HEADER, _PANEL_GAP, _TIME_AXIS = 4.6, 1.9, 7.6
 _LEGEND_ROW, _HANDLE, _HANDLE_GAP, _COLUMN_GAP = 3.2, 3.4, 1.2, 2.6
 _MOST_ENTRIES = 12
+_MOST_TITLE_LINES = 3
 _ROUND = [1, 2, 2.5, 5, 10]
 
 
@@ -34,7 +35,8 @@ class Panel:
     """One panel: its axes, and what to write above them.
 
     A function that draws a panel fills `axes` and sets `title` and `unit`; it calls `entry` for
-    each thing to name in the legend and `empty` if there is nothing to draw.
+    each thing to name in the legend and `empty` if there is nothing to draw. With `ramp` the
+    colours of the entries are steps of a ramp, and of very many the legend names only some.
     """
 
     axes: Axes
@@ -43,14 +45,16 @@ class Panel:
     title: str = ""
     unit: str = ""
     timed: bool = True
+    ramp: bool = False
     entries: list[tuple[Line2D, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     message: str = ""
 
-    def entry(self, label: str, color: str, *, dashed: bool = False, width: float = 1.6) -> None:
+    def entry(
+        self, label: str, color: str, *, line: LineStyle = "solid", width: float = 1.6
+    ) -> None:
         """Name something in the legend above the panel."""
-        style = (0, (2.2, 1.2)) if dashed else "-"
-        self.entries.append((Line2D([], [], color=color, lw=width, ls=style), label))
+        self.entries.append((Line2D([], [], color=color, lw=width, ls=DASHES[line]), label))
 
     def note(self, sentence: str) -> None:
         """Say something below the figure."""
@@ -59,10 +63,16 @@ class Panel:
     def empty(self, message: str) -> None:
         """Make this a low panel that says why nothing is in it."""
         self.message = message
-        self.height_mm = 5.0
+        self.height_mm = 3.6
 
-    def y_from_zero(self, largest: float) -> None:
-        """Let the value axis begin at 0 and leave room above the largest value for marks."""
+    def y_from_zero(self, largest: float, *, counts: bool = False) -> None:
+        """Let the value axis begin at 0 and leave room above the largest value for marks.
+
+        With `counts` only whole numbers are written at the axis.
+        """
+        if counts:
+            locator = MaxNLocator(4, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10])
+            self.axes.yaxis.set_major_locator(locator)
         self.axes.set_ylim(0, largest * 1.1 if largest > 0 else 1)
 
 
@@ -109,7 +119,10 @@ class Sheet:
         """Write headings, legends, notes and caption, and give everything its place."""
         page = self.view.width_mm
         room = page - 2 * _RIGHT
-        head = text.lines(title(self.view), room, _TITLE_SIZE, "bold")[:3]
+        head = text.lines(title(self.view), room, _TITLE_SIZE, "bold")
+        if len(head) > _MOST_TITLE_LINES:
+            rest = " ".join(head[_MOST_TITLE_LINES - 1 :])
+            head = [*head[: _MOST_TITLE_LINES - 1], text.cut(rest, room, _TITLE_SIZE, "bold")]
         sub = text.lines(subtitle(self.view), room, _SUBTITLE_SIZE)[:3]
         for panel in self.panels:
             for note in panel.notes:
@@ -172,7 +185,7 @@ class Sheet:
 
     def _shown_entries(self, panel: Panel) -> list[tuple[Line2D, str]]:
         """The entries of the legend; of very many, a few that show the order of the colours."""
-        if len(panel.entries) <= _MOST_ENTRIES:
+        if not panel.ramp or len(panel.entries) <= _MOST_ENTRIES:
             return panel.entries
         last = len(panel.entries) - 1
         picked = [panel.entries[round(last * i / 4)] for i in range(5)]
@@ -215,7 +228,8 @@ class Sheet:
         if panel.message:
             axes.set_yticks([])
             axes.grid(visible=False)
-            axes.spines["left"].set_visible(False)
+            axes.spines[["left", "bottom"]].set_visible(last)
+            axes.tick_params(bottom=last)
             axes.text(
                 0.006,
                 0.5,
@@ -225,6 +239,7 @@ class Sheet:
                 color=palette.FAINT_INK,
                 va="center",
                 style="italic",
+                parse_math=False,
             )
         if not panel.title:
             return
@@ -249,7 +264,7 @@ class Sheet:
         if rows:
             self._legend(panel, beside=beside)
 
-    def _legend(self, panel: Panel, *, beside: bool) -> Legend:
+    def _legend(self, panel: Panel, *, beside: bool) -> None:
         shown = self._shown_entries(panel)
         labels = [label for _, label in shown]
         columns = len(labels)
@@ -259,7 +274,7 @@ class Sheet:
             shown = [entry for i in range(columns) for entry in shown[i::columns]]
             labels = [label for _, label in shown]
         em = _LEGEND_SIZE * text.MM_PER_POINT
-        return panel.axes.legend(
+        legend = panel.axes.legend(
             [handle for handle, _ in shown],
             labels,
             loc="lower right" if beside else "lower left",
@@ -274,3 +289,5 @@ class Sheet:
             columnspacing=_COLUMN_GAP / em,
             labelspacing=(_LEGEND_ROW / em) - 1.15,
         )
+        for words in legend.get_texts():
+            words.set_parse_math(False)

@@ -21,10 +21,13 @@ def width_mm(text: str, size: float, weight: str = "normal") -> float:
 
 
 def lines(text: str, limit_mm: float, size: float, weight: str = "normal") -> list[str]:
-    """`text` broken between words into lines of at most `limit_mm`; a longer word is cut."""
+    """`text` broken at spaces into lines of at most `limit_mm`; a longer word is cut.
+
+    A no-break space is no place to break.
+    """
     broken: list[str] = []
     line = ""
-    for word in text.split():
+    for word in text.split(" "):
         longer = f"{line} {word}" if line else word
         if line and width_mm(longer, size, weight) > limit_mm:
             broken.append(cut(line, limit_mm, size, weight))

@@ -29,6 +29,7 @@ _LANE_MM = 1.2
 _MOST_WORDY = 10
 _MOST_LABELS = 30
 _MOST_GROUPS = 6
+_MOST_NAMED = 40
 _MOST_FLOWS = 10
 
 
@@ -153,7 +154,12 @@ def _link(
 ) -> None:
     """Draw a link, and its label beside it and beside the flows that run along it."""
     a, b = (np.array(points[end]) for end in link["ends"])
-    axes.plot(*zip(a, b, strict=True), color=palette.RULE, lw=2.2, zorder=1, solid_capstyle="round")
+    axes.plot(
+        *zip(a, b, strict=True),
+        color=palette.RULE,
+        lw=2.2 if len(points) <= _MOST_NAMED else 0.8,
+        zorder=1,
+    )
     among = len(view.model["links"])
     if among > _MOST_LABELS:
         return
@@ -165,13 +171,13 @@ def _link(
     level = abs(aside[0]) < 0.35
     leaves = set(view.model["hosts"])
     share = 0.6 if link["ends"][1] in leaves else 0.4 if link["ends"][0] in leaves else 0.5
-    x, y = a + share * (b - a) + aside * (1.6 + _LANE_MM * max(0, flows - 1) / 2)
+    x, y = a + share * (b - a) + aside * (1.3 + _LANE_MM * max(0, flows - 1) / 2)
     axes.text(
         x,
         y,
         "\n".join([link["id"], *own]),
         ha="center" if level else "left" if aside[0] > 0 else "right",
-        va="bottom" if level else "center",
+        va="bottom" if aside[1] > 0.3 else "center",
         size=6.0,
         color=palette.INK,
         linespacing=1.15,
@@ -288,7 +294,7 @@ def _arrow(axes: Axes, line: Floats, color: str, *, dashed: bool) -> None:
 
 
 def _nodes(axes: Axes, points: Points, model: Mapping[str, Any]) -> None:
-    crowded = len(points) > 40
+    crowded = len(points) > _MOST_NAMED
     for names, marker, size, face in (
         (model["hosts"], "s", 15.0, "#E4EEF6"),
         (model["routers"], "D", 14.0, "#F3EDDF"),

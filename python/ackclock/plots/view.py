@@ -17,6 +17,7 @@ from ackclock.metrics.carried import windowed_link_rates
 
 from . import palette, paths, quantities
 from .errors import PlotError, unknown
+from .palette import LineStyle
 from .records import Records
 
 Floats = NDArray[np.float64]
@@ -55,7 +56,7 @@ class Lane:
     direction: str
     label: str
     color: str
-    dashed: bool
+    line: LineStyle
     rate_bps: int
     limit_bytes: int | None
     limit_packets: int | None
@@ -99,7 +100,7 @@ class View:
         self._link_of = {link["id"]: link for link in self.model["links"]}
         self.flows = _chosen("flow", flows, list(self._flow_of))
         self.asked_links = None if links is None else _chosen("link", links, list(self._link_of))
-        self.flow_color = palette.flow_colors(list(self._flow_of))
+        self.flow_color = palette.flow_colors(list(self._flow_of), self.flows)
         routers = set(self.model["routers"])
         self.link_color = palette.link_colors(
             [(link["id"], routers.issuperset(link["ends"])) for link in self.model["links"]]
@@ -225,14 +226,14 @@ class View:
         return [host for host in self.model["hosts"] if host in ends]
 
     def is_source(self, host: str) -> bool:
-        """Whether a flow starts at a host."""
-        return any(flow["from"] == host for flow in self.model["flows"])
+        """Whether a drawn flow starts at a host."""
+        return any(self._flow_of[name]["from"] == host for name in self.flows)
 
     def host_color(self, host: str) -> str:
-        """The colour of a host: that of its first flow."""
-        mine = [flow for flow in self.model["flows"] if flow["from"] == host]
-        mine = mine or [flow for flow in self.model["flows"] if flow["to"] == host]
-        return self.flow_color[mine[0]["id"]]
+        """The colour of a host at an end of a drawn flow: that of its first one."""
+        mine = [name for name in self.flows if self._flow_of[name]["from"] == host]
+        mine = mine or [name for name in self.flows if self._flow_of[name]["to"] == host]
+        return self.flow_color[mine[0]]
 
     # Links
 
@@ -247,7 +248,7 @@ class View:
 
         By default these are the ones that lose packets, or whose queue exceeds a few packets and
         is on average at least a twentieth of the fullest one; at most six; and if there is none,
-        the busiest one.
+        the busiest one. Where a flow changes its path, the fullest link of each path is added.
         """
         if self.asked_links is not None:
             return [lane for lane in self.all_lanes if lane.link in self.asked_links]
@@ -261,6 +262,10 @@ class View:
         ][:MOST_LINKS]
         if not chosen and self.all_lanes:
             chosen = [max(self.all_lanes, key=self._utilization)]
+        for path in self.own_links:
+            ways = [lane for lane in self.all_lanes if lane.link in path]
+            if not any(lane in chosen for lane in ways):
+                chosen.append(max(ways, key=lambda lane: (weight[lane], self._utilization(lane))))
         return [lane for lane in self.all_lanes if lane in chosen]
 
     @cached_property
@@ -282,7 +287,7 @@ class View:
         """Rate of a link, all kinds of packets together: window edges, bit/s."""
         table = self.need("transmissions")
         rows = table.rows(link=lane.link, direction=lane.direction)
-        return windowed_link_rates(
+        edges, rates = windowed_link_rates(
             table.plain("time_s")[rows],
             table.plain("bytes")[rows],
             lane.rate_bps,
@@ -290,6 +295,7 @@ class View:
             self.end_s,
             self.window_s,
         )
+        return self._whole(edges, rates)
 
     def loss_times(self, lane: Lane | None = None, flow: str | None = None) -> Floats:
         """Times at which packets were lost: at a link, of a flow, or all; empty if not recorded."""
@@ -335,6 +341,37 @@ class View:
         }
 
     @cached_property
+    def moving_flows(self) -> list[str]:
+        """The drawn flows whose path changes while they are active."""
+        found: list[str] = []
+        for name in self.flows:
+            active = self.active(name)
+            taken = {
+                span.links
+                for span in self.flow_paths[name]
+                if span.links and span.stop_s > active.start_s and span.start_s < active.stop_s
+            }
+            if len(taken) > 1:
+                found.append(name)
+        return found
+
+    def own(self, name: str, span: paths.PathSpan) -> list[str]:
+        """The links of a flow's path that are not part of all its paths."""
+        every = [set(other.links) for other in self.flow_paths[name] if other.links]
+        common = set.intersection(*every) if every else set[str]()
+        return [link for link in span.links if link not in common]
+
+    @cached_property
+    def own_links(self) -> list[list[str]]:
+        """For each path of a flow that changes its path, the links that set it apart."""
+        found: dict[tuple[str, ...], None] = {}
+        for name in self.moving_flows:
+            for span in self.flow_paths[name]:
+                if links := self.own(name, span):
+                    found[tuple(links)] = None
+        return [list(links) for links in found]
+
+    @cached_property
     def route_changes(self) -> list[paths.RouteChange]:
         """Changes of a next hop that move a drawn flow's data or ACKs, while the flow is active."""
         moved: set[float] = set()
@@ -358,23 +395,30 @@ class View:
         return table.plain("time_s")[rows], table.plain(column)[rows] / segment
 
     def _windowed(self, table: Records, rows: NDArray[np.int64]) -> Series:
-        return windowed_rates(
+        edges, rates = windowed_rates(
             table.plain("time_s")[rows],
             table.plain("bytes")[rows],
             0.0,
             self.end_s,
             self.window_s,
         )
+        return self._whole(edges, rates)
+
+    def _whole(self, edges: Floats, rates: Floats) -> Series:
+        """Without a last window that reaches beyond the end of the run: its rate would be low."""
+        if len(rates) > 1 and edges[-1] > self.end_s * (1 + 1e-9):
+            return edges[:-1], rates[:-1]
+        return edges, rates
 
     def _lanes_of(self, link: Mapping[str, Any]) -> list[Lane]:
         name = link["id"]
         half = link["duplex"] == "half"
-        ways = (
-            [("both", "forward", name, False)]
+        ways: list[tuple[str, str, str, LineStyle]] = (
+            [("both", "forward", name, "solid")]
             if half
             else [
-                ("forward", "forward", f"{name} → {link['ends'][1]}", False),
-                ("backward", "backward", f"{name} → {link['ends'][0]}", True),
+                ("forward", "forward", f"{name} → {link['ends'][1]}", "solid"),
+                ("backward", "backward", f"{name} → {link['ends'][0]}", "dashed"),
             ]
         )
         return [
@@ -383,12 +427,12 @@ class View:
                 direction=direction,
                 label=label,
                 color=self.link_color[name],
-                dashed=dashed,
+                line=line,
                 rate_bps=link[way]["rate_bps"],
                 limit_bytes=link[way]["queue"].get("limit_bytes"),
                 limit_packets=link[way]["queue"].get("limit_packets"),
             )
-            for direction, way, label, dashed in ways
+            for direction, way, label, line in ways
         ]
 
     def _interest(self, lane: Lane) -> tuple[bool, float]:
