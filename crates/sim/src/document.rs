@@ -95,7 +95,7 @@ pub fn check_text(text: &str) -> Checked {
 pub fn check(document: &Value) -> Checked {
     let mut problems = Problems::default();
     let document = normal::normalised(document, &mut problems);
-    let Value::Object(root) = &document else {
+    let Value::Object(root) = document.as_ref() else {
         if problems.is_empty() {
             let fault = Fault::new(format!(
                 "a scenario is a mapping of keys to values, not {}",
@@ -142,7 +142,10 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>) -> Walked {
                 rest.model.insert(param.name.into(), Value::Null);
             }
             _ if param.name == "defaults" => {}
-            _ if param.name == "profile" => rest.append(std::mem::take(&mut head)),
+            _ if param.name == "profile" => {
+                rest.canonical.append(&mut head.canonical);
+                rest.model.append(&mut head.model);
+            }
             _ if param.name == "name" => {
                 walker.param(param, &layers, &here, &mut rest);
                 check_name(walker, root);

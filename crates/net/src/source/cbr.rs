@@ -10,7 +10,8 @@ pub(super) static ENTRY: Entry = Entry {
     references: &[],
     params: &[
         Param::required("rate", Kind::Rate, "Rate, all bytes of the packets counted.")
-            .at_least("1 bps"),
+            .at_least("1 bps")
+            .at_most("100 Tbps"),
         Param::new("packet", Kind::Size, "1500 B", "Bytes of a packet on the wire.")
             .at_least("1 B")
             .at_most("65535 B"),

@@ -16,7 +16,7 @@ pub(super) fn resolve(
 ) -> Resolved {
     walker.check_keys(FLOW, map, path);
     let own = [Layer { map, path: path.clone(), told: false }];
-    let mut flow = Resolved::default();
+    let mut flow = Resolved::with_room(FLOW.len());
     for param in FLOW.iter().filter(|param| !matches!(param.kind, Kind::Object(_))) {
         walker.param(param, &own, path, &mut flow);
     }

@@ -19,13 +19,13 @@ pub(super) fn resolve(
     let layers: Vec<Layer<'_>> =
         std::iter::once(own.clone()).chain(defaults.iter().cloned()).collect();
 
-    let mut link = Resolved::default();
+    let mut link = Resolved::with_room(6);
     walker.param(param("id"), &layers[..1], path, &mut link);
     if let Some(pair) = pair(walker, map, path) {
         link.canonical.insert("between".into(), pair.clone());
         link.model.insert("ends".into(), pair);
     }
-    let mut duplex = Resolved::default();
+    let mut duplex = Resolved::with_room(1);
     walker.param(param("duplex"), &layers, path, &mut duplex);
     let half = duplex.model.get("duplex").is_some_and(|word| word == "half");
     link.model.append(&mut duplex.model);

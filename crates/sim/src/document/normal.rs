@@ -2,6 +2,7 @@
 
 use super::problems::{Fault, Path, Problems};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// The grammar needs six levels. More are refused here, so that nothing later has to mind the depth.
 const MOST_LEVELS: usize = 32;
@@ -9,8 +10,23 @@ const MOST_LEVELS: usize = 32;
 /// The document with hyphens in keys replaced by underscores.
 ///
 /// Reports keys that are then the same, and nesting without end.
-pub(super) fn normalised(value: &Value, problems: &mut Problems) -> Value {
-    inner(value, &Path::default(), 0, problems)
+pub(super) fn normalised<'d>(value: &'d Value, problems: &mut Problems) -> Cow<'d, Value> {
+    if is_normal(value, 0) {
+        return Cow::Borrowed(value);
+    }
+    Cow::Owned(inner(value, &Path::default(), 0, problems))
+}
+
+/// Whether there is nothing to replace or to report: large documents need no copy.
+fn is_normal(value: &Value, level: usize) -> bool {
+    match value {
+        Value::Array(_) | Value::Object(_) if level >= MOST_LEVELS => false,
+        Value::Array(values) => values.iter().all(|value| is_normal(value, level + 1)),
+        Value::Object(map) => {
+            map.iter().all(|(key, value)| !key.contains('-') && is_normal(value, level + 1))
+        }
+        _ => true,
+    }
 }
 
 fn inner(value: &Value, path: &Path, level: usize, problems: &mut Problems) -> Value {

@@ -24,17 +24,16 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
+    /// An empty object with room for so many values: a large scenario has many small objects.
+    pub fn with_room(values: usize) -> Self {
+        Self { canonical: Map::with_capacity(values), model: Map::with_capacity(values) }
+    }
+
     fn put(&mut self, param: &Param, scalar: Scalar) {
         if !scalar.canonical.is_null() {
             self.canonical.insert(param.name.to_owned(), scalar.canonical);
         }
         self.model.insert(format!("{}{}", param.name, scalar.suffix), scalar.model);
-    }
-
-    /// Takes the keys of another object after its own.
-    pub fn append(&mut self, mut other: Self) {
-        self.canonical.append(&mut other.canonical);
-        self.model.append(&mut other.model);
     }
 }
 
@@ -75,7 +74,7 @@ impl Walker {
         layers: &[Layer<'_>],
         here: &Path,
     ) -> Resolved {
-        let mut resolved = Resolved::default();
+        let mut resolved = Resolved::with_room(table.len());
         for param in table {
             self.param(param, layers, here, &mut resolved);
         }
@@ -225,10 +224,13 @@ impl Walker {
         for layer in applied.iter().filter(|layer| !layer.told) {
             self.check_params(chosen, entries, layer);
         }
-        let mut resolved = Resolved::default();
+        let mut resolved = Resolved::with_room(chosen.params.len() + 1);
         resolved.canonical.insert("kind".into(), chosen.name.into());
         resolved.model.insert("kind".into(), chosen.name.into());
-        resolved.append(self.resolve(chosen.params, &applied, &here.key(param.name)));
+        let here = here.key(param.name);
+        for param in chosen.params {
+            self.param(param, &applied, &here, &mut resolved);
+        }
         Some(resolved)
     }
 

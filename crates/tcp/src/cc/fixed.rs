@@ -10,7 +10,9 @@ pub(super) static ENTRY: Entry = Entry {
     name: "fixed",
     summary: "A window that never changes.",
     references: &["Bhasin, Luo, Su, Yang 2015, section 2.5 (the dummy flow of their test files)"],
-    params: &[Param::new("window", Kind::Count, "1", "Window, segments.").at_least("1")],
+    params: &[Param::new("window", Kind::Count, "1", "Window, segments.")
+        .at_least("1")
+        .at_most("1000000")],
     defect: false,
 };
 

@@ -31,7 +31,8 @@ fn a_profile_gives_what_the_document_does_not_say() {
     assert_eq!(tcp["initial_ssthresh"], json!(100.0));
     assert_eq!(tcp["rto"], json!({"kind": "fixed", "timeout_ns": 500_000_000}));
     assert_eq!(tcp["recovery"]["reduction"], "per-packet");
-    assert_eq!(tcp["cc"], json!({"kind": "reno", "decrease_from": "cwnd"}));
+    assert_eq!(tcp["cc"]["kind"], "reno");
+    assert_eq!(tcp["cc"]["decrease_from"], "cwnd");
     assert_eq!(tcp["ack_view"], "live");
     assert_eq!(resolved["routing"]["kind"], "distance-vector");
     assert_eq!(resolved["routing"]["settling_ns"], 150_000_000);
@@ -61,13 +62,10 @@ fn parameters_of_another_kind_do_not_count() {
     document["flows"][0]["tcp"] = json!({"rto": "rfc6298"});
     document["routing"] = json!("shortest-path");
     let resolved = model(&document);
-    assert_eq!(
-        resolved["flows"][0]["tcp"]["rto"],
-        json!({
-            "kind": "rfc6298", "initial_ns": 1_000_000_000_u64, "min_ns": 1_000_000_000_u64,
-            "max_ns": 60_000_000_000_u64,
-        })
-    );
+    let rto = &resolved["flows"][0]["tcp"]["rto"];
+    assert_eq!(rto["kind"], "rfc6298");
+    assert_eq!(rto["initial_ns"], 1_000_000_000_u64);
+    assert_eq!(rto.get("timeout_ns"), None);
     assert_eq!(resolved["routing"], json!({"kind": "shortest-path"}));
 }
 
