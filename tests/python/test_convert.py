@@ -11,6 +11,7 @@ from ackclock import convert
 from ackclock.convert import quantities
 from ackclock.errors import InputError, ScenarioError
 from ackclock.library import find
+from ackclock.run import run
 from ackclock.scenario import Scenario
 
 MIBPS = 1048576.0
@@ -158,6 +159,15 @@ def test_the_result_is_our_own_scenario(case, kind, save, tmp_path):
     for text in TEXTS:
         ours.pop(text), converted.pop(text)
     assert converted == ours
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("kind", ["fast", "reno"])
+def test_the_run_is_the_run_of_our_own_scenario(case, kind, save, tmp_path):
+    out = tmp_path / "converted.yaml"
+    convert.convert_file(save(CASES[case](KINDS[kind])), out)
+    ours = run(Scenario.load(f"caltech/test-case-{case}-{kind}")).summary
+    assert run(Scenario.load(out)).summary["digest"] == ours["digest"]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -117,7 +117,7 @@ title: T
 source: S
 notes: [N]
 tolerances: {end: {relative: 0.01}}
-reasons: {because: it is so}
+reasons: {}
 cases:
   - title: C
     scenario: some/case
@@ -140,6 +140,7 @@ def write(tmp_path, text):
         ("what: end,", "what: end, unit: s,"),
         ("measure: end", "measure: beginning"),
         (", paper: 10", ""),
+        ("reasons: {}", "reasons: {because: it is so}"),
         ("about: A", "about: A\n    orders: sometimes"),
     ],
 )
@@ -322,6 +323,7 @@ def report(tmp_path):
         "{what: last, measure: end, original: never}"
     )
     text = SMALL.replace("{what: end, measure: end, of: F1, paper: 10}", rows)
+    text = text.replace("reasons: {}", "reasons: {because: it is so}")
     return compare("x", load(write(tmp_path, text)), None, lambda *_: Made())
 
 

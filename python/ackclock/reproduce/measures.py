@@ -75,7 +75,9 @@ class Run:
         """Return times and values of one link or flow."""
         key = (kind.__name__, of)
         if key not in self._read:
-            self._read[key] = kind(self.outcome, of)
+            times, values = kind(self.outcome, of)
+            # As numbers of one type, so that no measure has to convert a long series again.
+            self._read[key] = times, np.asarray(values, dtype=np.float64)
         return self._read[key]
 
     def window(self, flow: str) -> tuple[Floats, Floats]:

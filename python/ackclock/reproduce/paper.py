@@ -84,11 +84,14 @@ def load(path: Path) -> Paper:
     _only(data, "title", "source", "notes", "tolerances", "reasons", "cases")
     tolerances = {name: Tolerance(name, **limits) for name, limits in data["tolerances"].items()}
     reasons = {name: _line(text) for name, text in data["reasons"].items()}
+    cases = tuple(_case(entry, tolerances, reasons) for entry in data["cases"])
+    if unused := set(reasons.values()) - {f.reason for case in cases for f in case.figures}:
+        raise ValueError(f"reasons without a figure: {unused}")
     return Paper(
         title=data["title"],
         source=_line(data["source"]),
         notes=tuple(_line(note) for note in data["notes"]),
-        cases=tuple(_case(entry, tolerances, reasons) for entry in data["cases"]),
+        cases=cases,
     )
 
 

@@ -18,7 +18,14 @@ _COLOURS = {
     Verdict.OUTSIDE: "magenta",
     Verdict.NOT_REPRODUCIBLE: "magenta",
 }
-_WIDTHS = {"figure": 34, "original": 11, "difference": 10, "over orders": 11, "verdict": 14}
+_WIDTHS = {
+    "predicted": 9,
+    "original": 11,
+    "tolerance": 9,
+    "over orders": 11,
+}
+_WIDTH = 7
+_LEAST_FIGURE = 20
 
 
 def render(report: Report, console: Console) -> None:
@@ -52,13 +59,17 @@ def _render_group(case: Case, group: Group, console: Console) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for column in _columns(case, group):
-        table.add_column(
-            column,
-            justify="left" if column in ("figure", "verdict") else "right",
-            min_width=_WIDTHS.get(column, 7),
-        )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    columns = _columns(case, group)
+    verdict_width = 13 if not _is_spread(case) else 22
+    widths = [_WIDTHS.get(column, _WIDTH) for column in columns[1:-1]]
+    # Figures get what the terminal leaves beside the numbers, so that nothing is cut off.
+    left = console.width - sum(widths) - verdict_width - len(columns) - 1
+    longest = max(len(_name(group, row)) for group in case.groups for row in group.rows)
+    table.add_column(columns[0], width=max(_LEAST_FIGURE, min(longest, left)))
+    for column, width in zip(columns[1:-1], widths, strict=True):
+        table.add_column(column, justify="right", min_width=width, no_wrap=True)
+    table.add_column(columns[-1], min_width=verdict_width, no_wrap=True)
     reasons = _reasons(case)
     for row in group.rows:
         *cells, verdict = (escape(cell) for cell in _cells(case, group, row, reasons))
@@ -103,7 +114,7 @@ def _columns(case: Case, group: Group) -> list[str]:
     if _is_spread(case):
         return [*head, "min", "median", "max", "verdict"]
     orders = ["over orders"] if case.spread else []
-    return [*head, "ours", "difference", "tolerance", *orders, "verdict"]
+    return [*head, "ours", "diff.", "tolerance", *orders, "verdict"]
 
 
 def _cells(case: Case, group: Group, row: Row, reasons: dict[str, int]) -> list[str]:
