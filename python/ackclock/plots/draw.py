@@ -35,7 +35,7 @@ def steps(
     start_s: float = 0.0,
     stop_s: float | None = None,
     before: float = np.nan,
-    smooth: bool = True,
+    dense: float = 0.5,
     line: LineStyle = "solid",
     among: int = 1,
 ) -> float:
@@ -50,7 +50,7 @@ def steps(
         start_s: Where to begin.
         stop_s: Where to end; default the end of the run.
         before: The value until the first change; NaN for none.
-        smooth: Let the line average over more than one bin if the series varies within bins.
+        dense: With more changes than this in a bin, a band is drawn in place of each change.
         line: Style of the line.
         among: How many series share the panel.
 
@@ -66,14 +66,14 @@ def steps(
     if not len(times) and np.isnan(before):
         return 0.0
     count = _bins(panel, view, start_s, stop, _BIN_MM)
-    if len(times) <= count / 2:
+    if len(times) <= dense * count:
         xs = np.concatenate(([start_s], times, [stop]))
         ys = np.concatenate(([before], values, [values[-1] if len(values) else before]))
         skip = int(np.isnan(before))  # no line before there is a value
         _line(panel, view, xs[skip:], ys[skip:], color, line, among, drawstyle="steps-post")
         return float(ys[skip:].max())
     band = bands.of_steps(times, values, bands.bins(start_s, stop, count), before=before)
-    return _band(panel, view, band, color, line, among, smooth=smooth)
+    return _band(panel, view, band, color, line, among)
 
 
 def samples(
@@ -93,7 +93,7 @@ def samples(
         _line(panel, view, times, values, color, "solid", among)
         return float(values.max())
     band = bands.of_samples(times, values, bands.bins(0.0, view.end_s, count))
-    return _band(panel, view, band, color, "solid", among, smooth=True)
+    return _band(panel, view, band, color, "solid", among)
 
 
 def windows(
@@ -128,6 +128,7 @@ def windows(
         start_s=float(edges[0]),
         stop_s=min(float(edges[-1]), view.end_s),
         line=line,
+        dense=1.0,
         among=among,
     )
 
@@ -175,8 +176,6 @@ def _band(
     color: str,
     line: LineStyle,
     among: int,
-    *,
-    smooth: bool,
 ) -> float:
     unit = view.time_unit.size
     known = ~np.isnan(band.low)
@@ -189,8 +188,8 @@ def _band(
             middles, band.low, band.high, color=color, alpha=0.24, lw=0, zorder=2
         )
     mean = band.mean
-    spread = float(np.median((band.high - band.low)[known]))
-    if smooth and spread > _NOISY * highest:
+    spread = float(np.mean((band.high - band.low)[known]))
+    if spread > _NOISY * highest:
         mean = bands.smoothed(mean, round(_SMOOTH_MM / _BIN_MM))
     _line(panel, view, middles[known] * unit, mean[known], color, line, among)
     return highest

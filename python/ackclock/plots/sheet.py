@@ -71,7 +71,7 @@ class Panel:
         With `counts` only whole numbers are written at the axis.
         """
         if counts:
-            locator = MaxNLocator(4, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10])
+            locator = MaxNLocator(4, integer=True, min_n_ticks=1, steps=_ROUND)
             self.axes.yaxis.set_major_locator(locator)
         self.axes.set_ylim(0, largest * 1.1 if largest > 0 else 1)
 

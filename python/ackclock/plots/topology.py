@@ -72,7 +72,7 @@ def draw(view: View) -> Figure:
     if len(model["links"]) > _MOST_WORDY:
         for sentence in _groups(view, shared)[:_MOST_GROUPS]:
             panel.note(sentence)
-    if any(len({s.links for s in view.flow_paths[name]}) > 1 for name in shown):
+    if set(shown) & set(view.moving_flows):
         panel.note("Solid: the path a flow takes for longest; dashed: another one.")
     if not shown and view.flows:
         panel.note(f"{len(view.flows)} flows, not drawn.")
