@@ -128,9 +128,7 @@ def test_the_default_set_is_written_under_the_names_of_the_plots(run, tmp_path):
     assert [path.name for path in written] == [
         "overview.png",
         "topology.png",
-        "flow-receive-rate.png",
-        "host-send-rate.png",
-        "host-receive-rate.png",
+        "rates.png",
     ]
     assert all(path.is_file() for path in written)
 
@@ -436,7 +434,7 @@ def test_a_plot_without_its_record_is_left_out_of_the_default_set(run, tmp_path,
     with caplog.at_level(logging.INFO, logger="ackclock"):
         written = plots.plot(run.without("packets"), out=tmp_path)
     assert [path.name for path in written] == ["overview.png", "topology.png"]
-    assert "no plot 'host-send-rate': this run has not recorded packets" in caplog.text
+    assert "no plot 'rates': this run has not recorded packets" in caplog.text
 
 
 @pytest.mark.parametrize("kind", [*PANELS, "routes"])

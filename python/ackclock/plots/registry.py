@@ -65,6 +65,12 @@ PLOTS = (
         "figure",
     ),
     Plot(
+        "rates",
+        "Send and receive rates of flows and of hosts on one time axis",
+        ("packets",),
+        panels=("flow-send-rate", "flow-receive-rate", "host-send-rate", "host-receive-rate"),
+    ),
+    Plot(
         "link-queue",
         "Data packets waiting in the buffers of links",
         ("queue",),
@@ -97,6 +103,7 @@ PLOTS = (
         "Rate at which data arrive at their target in each 0.1 s",
         ("packets",),
         "flow_rate:fill_received",
+        default="never",
     ),
     Plot(
         "flow-window",
@@ -117,12 +124,14 @@ PLOTS = (
         "Rate at which hosts send data and ACKs in each 0.1 s",
         ("packets",),
         "host_rate:fill_sent",
+        default="never",
     ),
     Plot(
         "host-receive-rate",
         "Rate at which hosts receive data and ACKs in each 0.1 s",
         ("packets",),
         "host_rate:fill_received",
+        default="never",
     ),
     Plot(
         "routes",
