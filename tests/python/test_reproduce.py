@@ -363,6 +363,16 @@ def test_the_terminal_and_the_markdown_show_every_row_and_the_reasons(report):
     )
 
 
+def test_a_narrow_terminal_loses_columns_but_no_verdict(report):
+    console = Console(width=60)
+    with console.capture() as captured:
+        report.render(console)
+    lines = captured.get().splitlines()
+    assert max(len(line) for line in lines) <= 60
+    assert "tolerance" not in captured.get()
+    assert any("known" in line and "explained (1)" in line for line in lines)
+
+
 def test_experiments_are_found_by_name():
     assert list(reproduce.available()) == ["caltech"]
     with pytest.raises(InputError, match="caltech"):

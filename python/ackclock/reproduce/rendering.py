@@ -18,14 +18,11 @@ _COLOURS = {
     Verdict.OUTSIDE: "magenta",
     Verdict.NOT_REPRODUCIBLE: "magenta",
 }
-_WIDTHS = {
-    "predicted": 9,
-    "original": 11,
-    "tolerance": 9,
-    "over orders": 11,
-}
-_WIDTH = 7
-_LEAST_FIGURE = 20
+_LEAST_NAME = 20
+"""A name gets at least this many columns of the terminal; longer ones are wrapped."""
+
+_SPARE = ("tolerance", "over orders", "predicted", "median")
+"""Columns that a narrow terminal does without; the notes, JSON and Markdown have them all."""
 
 
 def render(report: Report, console: Console) -> None:
@@ -47,34 +44,62 @@ def _render_case(case: Case, console: Console) -> None:
 
     console.print(f"\n[bold]{escape(case.title)}[/bold]  [dim]{escape(_command(case))}[/dim]")
     console.print(escape(case.about))
+    reasons = _reasons(case)
+    widths = _widths(case, reasons)
     for group in case.groups:
         console.print(f"\n[bold]{escape(group.title)}[/bold]  [dim]{escape(_source(group))}[/dim]")
-        _render_group(case, group, console)
-    for reason, number in _reasons(case).items():
+        _render_group(case, group, console, reasons, widths)
+    for reason, number in reasons.items():
         console.print(escape(f"({number}) {reason}"))
 
 
-def _render_group(case: Case, group: Group, console: Console) -> None:
+def _widths(case: Case, reasons: dict[str, int]) -> dict[str, int]:
+    """Return the width of each column, the same for all groups so that they align."""
+    widths: dict[str, int] = {}
+    for group in case.groups:
+        columns = _columns(case, group)
+        for cells in (columns, *(_cells(case, group, row, reasons) for row in group.rows)):
+            for column, cell in zip(columns, cells, strict=True):
+                widths[column] = max(widths.get(column, 0), len(cell))
+    return widths
+
+
+def _render_group(
+    case: Case, group: Group, console: Console, reasons: dict[str, int], widths: dict[str, int]
+) -> None:
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
-    columns = _columns(case, group)
-    verdict_width = 13 if not _is_spread(case) else 22
-    widths = [_WIDTHS.get(column, _WIDTH) for column in columns[1:-1]]
-    # Figures get what the terminal leaves beside the numbers, so that nothing is cut off.
-    left = console.width - sum(widths) - verdict_width - len(columns) - 1
-    longest = max(len(_name(group, row)) for group in case.groups for row in group.rows)
-    table.add_column(columns[0], width=max(_LEAST_FIGURE, min(longest, left)))
-    for column, width in zip(columns[1:-1], widths, strict=True):
-        table.add_column(column, justify="right", min_width=width, no_wrap=True)
-    table.add_column(columns[-1], min_width=verdict_width, no_wrap=True)
-    reasons = _reasons(case)
+    every = _columns(case, group)
+    shown = _fitting(every, widths, console.width)
+    table = Table(box=box.SIMPLE_HEAD, padding=0)
+    for column in shown:
+        is_name = column == every[0]
+        width = _name_width(shown, widths, console.width) if is_name else widths[column]
+        left = is_name or column == every[-1]
+        table.add_column(
+            column, justify="left" if left else "right", width=width, no_wrap=not is_name
+        )
     for row in group.rows:
-        *cells, verdict = (escape(cell) for cell in _cells(case, group, row, reasons))
-        table.add_row(*cells, f"[{_COLOURS[row.verdict]}]{verdict}[/]")
+        cells = dict(zip(every, map(escape, _cells(case, group, row, reasons)), strict=True))
+        cells[every[-1]] = f"[{_COLOURS[row.verdict]}]{cells[every[-1]]}[/]"
+        table.add_row(*(cells[column] for column in shown))
     console.print(table)
+
+
+def _name_width(columns: list[str], widths: dict[str, int], total: int) -> int:
+    """Return what a terminal leaves for names beside all other columns."""
+    return min(widths[columns[0]], total - 2 - sum(widths[column] + 1 for column in columns[1:]))
+
+
+def _fitting(columns: list[str], widths: dict[str, int], total: int) -> list[str]:
+    """Leave out columns, the least important first, until names have room."""
+    shown = list(columns)
+    for column in _SPARE:
+        if column in shown and _name_width(shown, widths, total) < _LEAST_NAME:
+            shown.remove(column)
+    return shown
 
 
 def markdown(report: Report) -> str:
@@ -176,7 +201,8 @@ def _number(value: float | None) -> str:
         return ""
     if math.isinf(value):
         return "never"
-    return f"{value:.4g}"
+    # Four digits, but no more than three after the point: what is nearly zero is no better known.
+    return f"{round(value, 3):.4g}"
 
 
 def _reasons(case: Case) -> dict[str, int]:
