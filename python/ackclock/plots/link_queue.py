@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from . import draw, palette, quantities
+from .lanes import Lane
 from .palette import DASHES
 from .sheet import Panel
-from .view import Lane, View
+from .view import View
 
 
 def fill(view: View, panel: Panel) -> None:

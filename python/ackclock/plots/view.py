@@ -12,22 +12,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ackclock.errors import InputError
-from ackclock.metrics import step_mean, windowed_counts, windowed_rates
+from ackclock.metrics import windowed_counts, windowed_rates
 from ackclock.metrics.carried import windowed_link_rates
 
-from . import palette, paths, quantities
+from . import lanes, palette, paths, quantities
 from .errors import PlotError, unknown
-from .palette import LineStyle
+from .lanes import Lane
 from .records import Records
 
 Floats = NDArray[np.float64]
 Series = tuple[Floats, Floats]
-
-FEW_PACKETS = 3
-"""A link whose queue never exceeds this is not drawn unless asked for."""
-
-MOST_LINKS = 6
-"""How many links are drawn unless asked for."""
 
 
 class Run(Protocol):
@@ -46,20 +40,6 @@ class Run(Protocol):
     def table(self, name: str) -> pa.Table:
         """A record table by its name."""
         ...
-
-
-@dataclass(frozen=True)
-class Lane:
-    """One transmitter of a link: the whole link if it is half duplex, else one direction of it."""
-
-    link: str
-    direction: str
-    label: str
-    color: str
-    line: LineStyle
-    rate_bps: int
-    limit_bytes: int | None
-    limit_packets: int | None
 
 
 @dataclass(frozen=True)
@@ -240,33 +220,18 @@ class View:
     @cached_property
     def all_lanes(self) -> list[Lane]:
         """The transmitters of all links, in the order of the scenario."""
-        return [lane for link in self.model["links"] for lane in self._lanes_of(link)]
+        return [
+            lane
+            for link in self.model["links"]
+            for lane in lanes.of_link(link, self.link_color[link["id"]])
+        ]
 
     @cached_property
     def lanes(self) -> list[Lane]:
-        """The transmitters to draw: those asked for, or else those with something to see.
-
-        By default these are the ones that lose packets, or whose queue exceeds a few packets and
-        is on average at least a twentieth of the fullest one; at most six; and if there is none,
-        the busiest one. Where a flow changes its path, the fullest link of each path is added.
-        """
+        """The transmitters to draw: those asked for, or else those with something to see."""
         if self.asked_links is not None:
             return [lane for lane in self.all_lanes if lane.link in self.asked_links]
-        weight = {lane: self._interest(lane) for lane in self.all_lanes}
-        fullest = max((mean for _, mean in weight.values()), default=0.0)
-        ranked = sorted(weight, key=lambda lane: weight[lane], reverse=True)
-        chosen = [
-            lane
-            for lane in ranked
-            if weight[lane][0] or (weight[lane][1] > 0 and weight[lane][1] >= fullest / 20)
-        ][:MOST_LINKS]
-        if not chosen and self.all_lanes:
-            chosen = [max(self.all_lanes, key=self._utilization)]
-        for path in self.own_links:
-            ways = [lane for lane in self.all_lanes if lane.link in path]
-            if not any(lane in chosen for lane in ways):
-                chosen.append(max(ways, key=lambda lane: (weight[lane], self._utilization(lane))))
-        return [lane for lane in self.all_lanes if lane in chosen]
+        return lanes.worth_drawing(self)
 
     @cached_property
     def hidden_links(self) -> list[str]:
@@ -409,49 +374,6 @@ class View:
         if len(rates) > 1 and edges[-1] > self.end_s * (1 + 1e-9):
             return edges[:-1], rates[:-1]
         return edges, rates
-
-    def _lanes_of(self, link: Mapping[str, Any]) -> list[Lane]:
-        name = link["id"]
-        half = link["duplex"] == "half"
-        ways: list[tuple[str, str, str, LineStyle]] = (
-            [("both", "forward", name, "solid")]
-            if half
-            else [
-                ("forward", "forward", f"{name} → {link['ends'][1]}", "solid"),
-                ("backward", "backward", f"{name} → {link['ends'][0]}", "dashed"),
-            ]
-        )
-        return [
-            Lane(
-                link=name,
-                direction=direction,
-                label=label,
-                color=self.link_color[name],
-                line=line,
-                rate_bps=link[way]["rate_bps"],
-                limit_bytes=link[way]["queue"].get("limit_bytes"),
-                limit_packets=link[way]["queue"].get("limit_packets"),
-            )
-            for direction, way, label, line in ways
-        ]
-
-    def _interest(self, lane: Lane) -> tuple[bool, float]:
-        """Whether a link loses packets, and its mean queue if that ever exceeds a few packets."""
-        loses = len(self.loss_times(lane)) > 0
-        if self.recorded("queue"):
-            times, values = self.queue_packets(lane)
-            if len(values) and values.max() > FEW_PACKETS:
-                return loses, step_mean(times, values, 0.0, self.end_s)
-            return loses, 0.0
-        queue = self._link_summary(lane).get("queue_packets") or {}
-        high = float(queue.get("max") or 0.0)
-        return loses, float(queue.get("mean") or 0.0) if high > FEW_PACKETS else 0.0
-
-    def _utilization(self, lane: Lane) -> float:
-        return float(self._link_summary(lane).get("utilization") or 0.0)
-
-    def _link_summary(self, lane: Lane) -> Mapping[str, Any]:
-        return self.summary.get("links", {}).get(lane.link, {}).get(lane.direction, {})
 
 
 def _chosen(kind: str, asked: Sequence[str] | None, known: list[str]) -> list[str]:
