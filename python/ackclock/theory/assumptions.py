@@ -12,6 +12,8 @@ class Assumptions:
     Attributes:
         name: Word for the set.
         ack_load: ACKs take their share of the capacity of the links that they cross.
+        crossing: Packets wait for each other where streams cross (see `crossing`), also where
+            there is no lack of capacity.
         window_floor: Only whole packets are sent: a window of 75.14 packets has 75 in flight.
         startup: The way to an equilibrium is followed by the law of the windows, update by update;
             without it each equilibrium is taken to be reached at once.
@@ -19,17 +21,20 @@ class Assumptions:
 
     name: str
     ack_load: bool
+    crossing: bool
     window_floor: bool
     startup: bool
 
 
-PAPER = Assumptions("paper", ack_load=False, window_floor=False, startup=False)
+PAPER = Assumptions("paper", ack_load=False, crossing=False, window_floor=False, startup=False)
 """Section 3.4.1 of the Caltech paper (Bhasin, Luo, Su, Yang 2015)."""
 
-PAPER_WITH_ACKS = Assumptions("paper-with-acks", ack_load=True, window_floor=False, startup=False)
+PAPER_WITH_ACKS = Assumptions(
+    "paper-with-acks", ack_load=True, crossing=False, window_floor=False, startup=False
+)
 """The same equations, with the capacity that is left by ACKs."""
 
-OURS = Assumptions("ours", ack_load=True, window_floor=True, startup=True)
+OURS = Assumptions("ours", ack_load=True, crossing=True, window_floor=True, startup=True)
 """Everything that follows from the laws without a fitted constant."""
 
 PRESETS = {preset.name: preset for preset in (OURS, PAPER, PAPER_WITH_ACKS)}

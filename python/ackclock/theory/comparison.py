@@ -27,6 +27,9 @@ QUEUE_GRAIN_PACKETS = 1.0
 FINISH_TOLERANCE_S = 0.7
 """Largest error of a completion time, seconds."""
 
+FINISH_TOLERANCE = 0.01
+"""The same, in relation to the duration of the flow: the larger one counts."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -174,8 +177,9 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
             table is missing are not measured).
 
     Returns:
-        Figures with verdicts: 3 % for rates, 5 % for queues along a path (or one packet), 0.7 s for
-        completion times; window, RTT and single queues are for information.
+        Figures with verdicts: 3 % for rates, 5 % for queues along a path (or one packet), 0.7 s (or
+        1 % of the duration) for completion times; window, RTT and single queues are for
+        information.
     """
     notes = list(prediction.notes)
     measures = Measures(results, prediction)
@@ -248,6 +252,7 @@ def _finishes(prediction: Prediction, results: Results) -> list[Figure]:
         if facts.finish_ack_s is None:
             continue
         measured = results.summary["flows"][name].get("finish_ack_s")
+        duration = 0.0 if measured is None else measured - facts.start_s
         finishes.append(
             Figure(
                 "finish",
@@ -257,6 +262,7 @@ def _finishes(prediction: Prediction, results: Results) -> list[Figure]:
                 measured,
                 FINISH_TOLERANCE_S,
                 relative=False,
+                grain=FINISH_TOLERANCE * duration,
             )
         )
     return finishes

@@ -13,6 +13,12 @@ the rates are proportionally fair. When ACKs and data of different flows meet in
 passes differ, nothing is maximised, and the conditions are a nonlinear complementarity problem.
 This is what is solved here, in general.
 
+Not in the equations: data and ACKs in one queue can bunch into blocks that alternate, with an idle
+link between them (Zhang, Shenker, Clark, "Observations on the dynamics of a congestion control
+algorithm:
+the effects of two-way traffic", SIGCOMM 1991). This happens when the other links are so fast that
+they do not space the packets, and makes rates lower than the equilibrium.
+
 Method: stations that can never bind before another are left out (this also settles which of several
 equal stations in series holds the queue: the first that packets meet). The rest is solved by
 following the central path w * spare = mu down to mu = 0, from a point where all queues are long and
@@ -130,7 +136,7 @@ class Bottlenecks:
             if np.max(np.abs(spare[binding]), initial=0.0) < TOLERANCE:
                 return wait if np.min(spare, initial=0.0) > -TOLERANCE else None
             growth = self._growth(demands, wait)[np.ix_(binding, binding)]
-            step = np.linalg.lstsq(growth, -spare[binding], rcond=None)[0]
+            step = _solve(growth, -spare[binding])
             wait[binding] += step
             if np.any(wait < 0):
                 return None
@@ -148,7 +154,7 @@ class Bottlenecks:
                 break
             target = centering * gap.mean()
             matrix = np.diag(spare) + wait[:, np.newaxis] * self._growth(demands, wait)
-            step = np.linalg.lstsq(matrix, target - gap, rcond=None)[0]
+            step = _solve(matrix, target - gap)
             length = self._step_length(demands, wait, step, target, gap)
             if length == 0.0:
                 break
@@ -184,6 +190,15 @@ class Bottlenecks:
                 return wait
             wait *= 2.0
         raise TheoryError("no queueing delay brings the rates below the capacities")
+
+
+def _solve(matrix: Floats, right: Floats) -> Floats:
+    """Solution of linear equations, the smallest one if there are many."""
+    try:
+        found = np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError:
+        found = np.linalg.lstsq(matrix, right, rcond=None)[0]
+    return np.asarray(found, dtype=np.float64)
 
 
 def _undominated(share: Floats, position: Floats) -> NDArray[np.intp]:

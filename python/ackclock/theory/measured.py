@@ -80,8 +80,8 @@ def route_change_times(results: Results) -> list[float]:
     if "routes" not in results.tables:
         return []
     rows = results.table("routes")
-    changed = rows["previous_link"].is_valid().to_numpy(zero_copy_only=False)
-    return sorted(set(rows["time_s"].to_numpy()[changed].tolist()))
+    entries = zip(rows["time_s"].to_pylist(), rows["previous_link"].to_pylist(), strict=True)
+    return sorted({time_s for time_s, previous in entries if previous is not None})
 
 
 class Measures:
@@ -97,6 +97,7 @@ class Measures:
         self._recorded = set(results.tables)
         self._flows = prediction.flows
         self._arrivals: dict[str, Floats] = {}
+        self._queues: dict[tuple[str, str], tuple[NDArray, NDArray]] = {}
 
     def rate_bps(self, flow: str, spans: Sequence[Span]) -> float | None:
         """New data that reached the receiver, bit/s."""
@@ -114,7 +115,10 @@ class Measures:
         """Data packets waiting in these queues together, time-weighted."""
         if "queue" not in self._recorded:
             return None
-        return sum(_mean(queue_series(self._results, *queue), spans) for queue in queues)
+        for queue in queues:
+            if queue not in self._queues:
+                self._queues[queue] = queue_series(self._results, *queue)
+        return sum(_mean(self._queues[queue], spans) for queue in queues)
 
     def path_queue_packets(self, flow: str, spans: Sequence[Span]) -> float | None:
         """Data packets waiting in all queues that the flow's data can visit."""

@@ -51,6 +51,8 @@ class FlowPath:
 
     Attributes:
         id: Name of the flow.
+        source: Host that sends data.
+        target: Host that receives them.
         cc: Congestion control, or `udp`.
         params: Parameters of the congestion control or of the source, from the model.
         start_s: When it starts.
@@ -71,6 +73,8 @@ class FlowPath:
     """
 
     id: str
+    source: str
+    target: str
     cc: str
     params: Mapping[str, Any]
     start_s: float
@@ -164,6 +168,8 @@ class Network:
         size = flow["send_bytes"]
         return FlowPath(
             id=flow["id"],
+            source=flow["from"],
+            target=flow["to"],
             cc=cc,
             params=params,
             start_s=flow["start_ns"] / NS_PER_S,

@@ -1,26 +1,63 @@
-"""The equilibrium of a set of active flows, with everything that is read off from it."""
+"""The state of a set of active flows: their equilibrium, or what given windows lead to."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.theory.assumptions import Assumptions
+from ackclock.theory.crossing import Crossing
 from ackclock.theory.demand import Demand, Demands
-from ackclock.theory.equilibrium import Bottlenecks, Equilibrium
+from ackclock.theory.equilibrium import Bottlenecks
 from ackclock.theory.laws import Law
 from ackclock.theory.network import Network
 from ackclock.theory.prediction import FlowState, QueueState
 
 Floats = NDArray[np.float64]
 
-FLOOR_ROUNDS = 40
-"""Rounds for the fraction of the window that stays unused; it changes rates by about 0.1 %."""
+WEIGHTLESS = 1e-9
+"""Window of a flow that only looks, packets."""
+
+ROUNDS = 40
+"""Rounds at most for what depends on its own result (see `ActiveFlows`)."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Rates and waits of active flows.
+
+    Attributes:
+        rate: Packets per second of each flow; shape (flows,).
+        queueing_s: Queueing delay of each flow on its round trip, seconds; shape (flows,).
+        data_wait_s: Mean wait of a data packet of each flow at each station; shape
+            (stations, flows). 0 where it does not pass.
+        ack_wait_s: The same of its ACKs.
+        avoidable_s: The part of the queueing delay of each flow that a packet may be spared: waits
+            for crossing streams at stations without a standing queue; shape (flows,).
+        shortage_s: The part of the waits that comes from lack of capacity; shape (stations,).
+        utilization: Used share of the capacity of each station; shape (stations,).
+        windows: Window of each flow in packets; none for flows without window.
+    """
+
+    rate: Floats
+    queueing_s: Floats
+    data_wait_s: Floats
+    ack_wait_s: Floats
+    avoidable_s: Floats
+    shortage_s: Floats
+    utilization: Floats
+    windows: list[float | None]
 
 
 class ActiveFlows:
-    """The equilibrium problem of some flows of a network.
+    """The problem of some flows of a network.
+
+    Two small corrections of the liquid picture are part of it if they are assumed. They depend on
+    the rates and windows that they change, so that they are found by repetition.
+
+    - Of a window w only floor(w) packets are in flight.
+    - Where streams of packets cross, packets wait for each other (see `crossing`).
 
     Args:
         network: The network.
@@ -32,105 +69,181 @@ class ActiveFlows:
         self.indices = sorted(laws)
         self._flows = [network.flows[index] for index in self.indices]
         self._laws = [laws[index] for index in self.indices]
-        self._floor = assumptions.window_floor
+        self._network = network
+        self._laws_by_index = laws
+        self._assumptions = assumptions
         self._stations = network.stations
         self._data = network.data_visits()[:, self.indices]
         self._acks = network.ack_visits()[:, self.indices]
+        self._empty_s = np.array([flow.empty_rtt_s for flow in self._flows])
         data_bits = np.array([flow.data_bits for flow in self._flows], dtype=np.float64)
         ack_bits = np.array([flow.ack_bits for flow in self._flows], dtype=np.float64)
         load = self._data * data_bits
         if assumptions.ack_load:
             load = load + self._acks * ack_bits
+        capacity = network.capacity()
         self._bottlenecks = Bottlenecks(
             load,
             self._data + self._acks,
-            network.capacity(),
+            capacity,
             network.positions()[:, self.indices],
         )
+        self._crossing = Crossing(network.stations, self._flows)
 
-    def equilibrium(self, base_rtt_s: list[float]) -> tuple[Equilibrium, list[float | None]]:
-        """Rates, waits and windows, given the base RTT of each active flow.
-
-        With whole packets only, a flow has floor(w) of its w packets in flight. The unused fraction
-        is a fixed point: the window depends on it.
+    def equilibrium(self, base_rtt_s: list[float]) -> State:
+        """Rates, waits and windows where all laws are at rest, given the base RTT of each flow.
 
         Raises:
             TheoryError: There is no equilibrium.
         """
+        return self._solve(self._laws_demands(base_rtt_s), base_rtt_s, None)
+
+    def with_windows(
+        self, windows: list[float | None], base_rtt_s: list[float], guess: State | None
+    ) -> State:
+        """Rates and waits while packets in flight are as given; other flows follow their law.
+
+        With a guess, the waits of crossing streams are those of the guess: in a sequence of states
+        they are one step late, and exact when it comes to rest.
+        """
         demands = [
+            by_law if window is None else Demand(empty_s=flow.empty_rtt_s, window=window)
+            for by_law, flow, window in zip(
+                self._laws_demands(base_rtt_s), self._flows, windows, strict=True
+            )
+        ]
+        return self._solve(demands, base_rtt_s, guess, windows)
+
+    def first_rtts(self, state: State, newcomers: dict[int, Law]) -> dict[int, float]:
+        """RTT that the first packets of other flows meet, seconds, by index of the flow.
+
+        That is the RTT of a flow without weight, while all packets in flight stay as they are; and
+        of a packet that meets no crossing packets where no queue stands.
+        """
+        together = ActiveFlows(self._network, self._laws_by_index | newcomers, self._assumptions)
+        in_flight = state.rate * (self._empty_s + state.queueing_s)
+        windows: dict[int, float | None] = {
+            index: None if window is None else float(flight)
+            for index, window, flight in zip(self.indices, state.windows, in_flight, strict=True)
+        }
+        windows |= dict.fromkeys(newcomers, WEIGHTLESS)
+        found = together.with_windows(
+            [windows[index] for index in together.indices], together._empty_s.tolist(), None
+        )
+        met = together._empty_s + found.queueing_s - found.avoidable_s
+        rtts = dict(zip(together.indices, met, strict=True))
+        return {index: float(rtts[index]) for index in newcomers}
+
+    def _laws_demands(self, base_rtt_s: list[float]) -> list[Demand]:
+        return [
             law.demand(flow, base)
             for law, flow, base in zip(self._laws, self._flows, base_rtt_s, strict=True)
         ]
-        unused = np.zeros(len(demands))
-        solution, windows = self._with_unused(demands, unused, base_rtt_s, None)
-        if not self._floor:
-            return solution, windows
-        for round_ in range(FLOOR_ROUNDS):
-            fraction = np.array(
-                [
-                    min(math.modf(window)[0], demand.alpha) if window is not None else 0.0
-                    for window, demand in zip(windows, demands, strict=True)
-                ]
-            )
-            if np.allclose(fraction, unused, rtol=0.0, atol=1e-9):
-                break
-            # At a whole number the fraction jumps; halving the steps finds the middle.
-            unused = fraction if round_ < FLOOR_ROUNDS // 2 else (unused + fraction) / 2
-            solution, windows = self._with_unused(demands, unused, base_rtt_s, solution.wait_s)
-        return solution, windows
 
-    def _with_unused(
+    def _solve(
+        self,
+        demands: list[Demand],
+        base_rtt_s: list[float],
+        guess: State | None,
+        given: list[float | None] | None = None,
+    ) -> State:
+        """Solve, and repeat until the corrections fit.
+
+        Args:
+            demands: Demands of the flows.
+            base_rtt_s: Their base RTTs.
+            guess: A similar state.
+            given: Windows, if they are given; then all of them is in flight.
+        """
+        floor = self._assumptions.window_floor and given is None
+        unused = np.zeros(len(demands))
+        crossing = self._cross(guess)
+        state = self._once(demands, unused, crossing, base_rtt_s, guess, given)
+        step, last_change = 1.0, math.inf
+        for _ in range(0 if given and guess else ROUNDS):
+            fraction = self._fractions(demands, state) if floor else unused
+            found = self._cross(state)
+            # Both in packets, to be comparable: waits as packets that wait meanwhile.
+            moved = np.abs(found - crossing) * state.rate
+            change = max(float(np.abs(fraction - unused).max()), float(moved.max()))
+            if change < 1e-9 or step < 1e-3:
+                break
+            # Where a window is a whole number, its fraction jumps: smaller steps find the middle.
+            if change > 0.8 * last_change:
+                step *= 0.6
+            last_change = change
+            unused = unused + step * (fraction - unused)
+            crossing = crossing + step * (found - crossing)
+            state = self._once(demands, unused, crossing, base_rtt_s, state, given)
+        return state
+
+    def _once(
         self,
         demands: list[Demand],
         unused: Floats,
+        crossing: Floats,
         base_rtt_s: list[float],
-        guess_s: Floats | None,
-    ) -> tuple[Equilibrium, list[float | None]]:
-        lowered = [
-            replace(demand, window=demand.window - less)
-            for demand, less in zip(demands, unused, strict=True)
+        guess: State | None,
+        given: list[float | None] | None,
+    ) -> State:
+        offset = crossing.sum(axis=(0, 1))
+        shifted = [
+            replace(
+                demand,
+                window=demand.window - less,
+                empty_s=demand.empty_s + more,
+                standing_s=demand.standing_s - more,
+            )
+            for demand, less, more in zip(demands, unused, offset, strict=True)
         ]
-        solution = self._bottlenecks.solve(Demands.of(lowered), guess_s)
-        windows = [
+        found = self._bottlenecks.solve(
+            Demands.of(shifted), None if guess is None else guess.shortage_s
+        )
+        queueing = found.queueing_s + offset
+        windows = given or [
             law.window(flow, base, flow.empty_rtt_s + float(q), float(rate))
             for law, flow, base, q, rate in zip(
-                self._laws,
-                self._flows,
-                base_rtt_s,
-                solution.queueing_s,
-                solution.rate,
-                strict=True,
+                self._laws, self._flows, base_rtt_s, queueing, found.rate, strict=True
             )
         ]
-        return solution, windows
+        return State(
+            rate=found.rate,
+            queueing_s=queueing,
+            data_wait_s=self._data * found.wait_s[:, np.newaxis] + crossing[0],
+            ack_wait_s=self._acks * found.wait_s[:, np.newaxis] + crossing[1],
+            avoidable_s=crossing[:, found.wait_s == 0.0].sum(axis=(0, 1)),
+            shortage_s=found.wait_s,
+            utilization=found.utilization,
+            windows=windows,
+        )
 
-    def with_windows(
-        self, windows: list[float | None], base_rtt_s: list[float], guess_s: Floats | None
-    ) -> Equilibrium:
-        """Rates and waits while windows are as given; flows without one follow their law."""
-        demands = [
-            law.demand(flow, base)
-            if window is None
-            else Demand(empty_s=flow.empty_rtt_s, window=window)
-            for law, flow, base, window in zip(
-                self._laws, self._flows, base_rtt_s, windows, strict=True
-            )
-        ]
-        return self._bottlenecks.solve(Demands.of(demands), guess_s)
+    def _cross(self, state: State | None) -> Floats:
+        """Waits of crossing streams; shape (2, stations, flows) for data and ACKs."""
+        if state is None or not self._assumptions.crossing:
+            return np.zeros((2, *self._data.shape))
+        in_flight = state.rate * (self._empty_s + state.queueing_s)
+        return self._crossing.waits(state.rate, np.maximum(in_flight, 1.0))
 
-    def flow_states(
-        self, solution: Equilibrium, windows: list[float | None], base_rtt_s: list[float]
-    ) -> dict[str, FlowState]:
+    def _fractions(self, demands: list[Demand], state: State) -> Floats:
+        """Fraction of each window that is not used."""
+        return np.array(
+            [
+                0.0 if window is None else min(math.modf(window)[0], demand.alpha)
+                for window, demand in zip(state.windows, demands, strict=True)
+            ]
+        )
+
+    def flow_states(self, state: State, base_rtt_s: list[float]) -> dict[str, FlowState]:
         """What each flow has in an equilibrium, by name."""
         # Little's law: packets that wait = packets per second x time that each waits.
-        waiting = self._data * solution.wait_s[:, np.newaxis] * solution.rate
+        waiting = state.data_wait_s * state.rate
         at_station = waiting.sum(axis=1)
         states = {}
         for place, flow in enumerate(self._flows):
-            queueing = float(solution.queueing_s[place])
+            queueing = float(state.queueing_s[place])
             states[flow.id] = FlowState(
-                rate_bps=float(solution.rate[place]) * flow.segment_bits,
-                window_packets=windows[place],
+                rate_bps=float(state.rate[place]) * flow.segment_bits,
+                window_packets=state.windows[place],
                 rtt_s=flow.empty_rtt_s + queueing,
                 base_rtt_s=base_rtt_s[place],
                 queueing_s=queueing,
@@ -139,30 +252,28 @@ class ActiveFlows:
             )
         return states
 
-    def queue_states(self, solution: Equilibrium) -> dict[tuple[str, str], QueueState]:
+    def queue_states(self, state: State) -> dict[tuple[str, str], QueueState]:
         """What each visited queue has in an equilibrium."""
-        data = solution.wait_s * (self._data @ solution.rate)
-        acks = solution.wait_s * (self._acks @ solution.rate)
+        data = state.data_wait_s @ state.rate
+        acks = state.ack_wait_s @ state.rate
+        passing = self._data @ state.rate + self._acks @ state.rate
         visited: NDArray[np.bool_] = np.any(self._data + self._acks > 0, axis=1)
         return {
             (station.link, station.direction): QueueState(
                 data_packets=float(data[place]),
                 packets=float(data[place] + acks[place]),
-                wait_s=float(solution.wait_s[place]),
-                utilization=float(solution.utilization[place]),
+                wait_s=float((data[place] + acks[place]) / passing[place]),
+                utilization=float(state.utilization[place]),
             )
             for place, station in enumerate(self._stations)
             if visited[place]
         }
 
-    def settling_s(
-        self, solution: Equilibrium, windows: list[float | None], before: dict[int, float]
-    ) -> float:
+    def settling_s(self, state: State, before: dict[int, float]) -> float:
         """Time within which all active flows have settled, by their laws.
 
         Args:
-            solution: The equilibrium.
-            windows: Windows in it.
+            state: The equilibrium.
             before: Window of each flow before the change, by index; absent if it just starts.
         """
         return max(
@@ -177,12 +288,17 @@ class ActiveFlows:
                 self.indices,
                 self._laws,
                 self._flows,
-                windows,
-                solution.queueing_s,
-                solution.rate,
+                state.windows,
+                state.queueing_s,
+                state.rate,
                 strict=True,
             )
         )
+
+    def ack_trip_s(self, state: State) -> Floats:
+        """Time that an ACK of each flow takes back to the sender, seconds."""
+        empty = np.array([flow.empty_ack_s for flow in self._flows])
+        return empty + state.ack_wait_s.sum(axis=0)
 
     def service_s(self) -> Floats:
         """Time that a packet with its ACK takes at the slowest station of each flow, seconds."""

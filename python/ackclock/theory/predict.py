@@ -150,7 +150,31 @@ def _note_conventions(
             "Links of equal capacity in series: only the sum of their queues is determined. It is "
             "shown on the first of them."
         )
+    _note_mixing(network, laws, timeline, notes)
     _note_full_buffers(network, timeline, notes)
+
+
+def _note_mixing(
+    network: Network, laws: dict[int, Law], timeline: Timeline, notes: list[str]
+) -> None:
+    """Where data and ACKs wait in one queue, say what that takes for granted."""
+    ids = {network.flows[index].id for index in laws}
+    flows = [flow for flow in network.flows if flow.id in ids and flow.ack_bits]
+    with_data = {station for flow in flows for station in flow.data_visits}
+    with_acks = {station for flow in flows for station in flow.ack_visits}
+    mixed = [network.stations[place] for place in sorted(with_data & with_acks)]
+    queued = {
+        key
+        for period in timeline.periods
+        for key, queue in period.queues.items()
+        if queue.packets >= 1.0
+    }
+    names = dict.fromkeys(s.link for s in mixed if (s.link, s.direction) in queued)
+    if names:
+        notes.append(
+            f"{', '.join(names)}: data and ACKs wait in one queue and are taken to be well mixed. "
+            "Where they form blocks, the link idles between blocks and rates are lower."
+        )
 
 
 def _has_equals(network: Network, laws: dict[int, Law]) -> bool:

@@ -7,9 +7,9 @@ With start-up, the law of the windows is followed update by update from each cha
 settled. Between two updates windows are constant, and rates and queues are those that the windows
 in flight give (rate = window / RTT, the same complementarity conditions). An RTT sample arrives one
 RTT after its packet was sent; so base RTT (least sample so far) and average RTT are those that a
-sender has at that moment. This gives the doubling at the start, overshoot, the base RTT of
-latecomers and its decrease when queues run short after a departure. No packet is simulated and
-nothing is fitted.
+sender has at that moment. The least sample is that of a packet that met no crossing ones where no
+queue stands. This gives the doubling at the start, overshoot, the base RTT of latecomers and its
+decrease when queues run short after a departure. No packet is simulated and nothing is fitted.
 
 A flow has sent its data when the integral of its rate reaches it. The integral counts a packet
 little by little during its round trip, the sender at its end: the last ACK is later, by the time
@@ -22,10 +22,9 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from ackclock.theory.assumptions import Assumptions
-from ackclock.theory.equilibrium import Equilibrium
 from ackclock.theory.laws import Law, WindowProcess
 from ackclock.theory.network import FlowPath, Network
-from ackclock.theory.periods import ActiveFlows
+from ackclock.theory.periods import ActiveFlows, State
 from ackclock.theory.prediction import Period
 
 MAX_UPDATES = 20_000
@@ -43,6 +42,7 @@ class _Piece:
     last_s: float
     count: float
     rtt_s: float
+    least_rtt_s: float
 
 
 @dataclass
@@ -59,21 +59,21 @@ class _Active:
     finish_ack_s: float | None = None
     pieces: deque[_Piece] = field(default_factory=deque)
 
-    def send(self, start_s: float, end_s: float, rate: float, rtt_s: float) -> None:
+    def send(self, start_s: float, end_s: float, rate: float, rtt_s: float, least: float) -> None:
         """Packets leave between two times; note when they will be acknowledged."""
         first = start_s + rtt_s
         if self.pieces:  # a queue does not let packets overtake
             first = max(first, self.pieces[-1].last_s)
         last = max(first, end_s + rtt_s)
-        self.pieces.append(_Piece(first, last, rate * (end_s - start_s), rtt_s))
+        self.pieces.append(_Piece(first, last, rate * (end_s - start_s), rtt_s, least))
         self.left -= rate * (end_s - start_s)
 
     def receive(self, now_s: float) -> None:
         """Take the samples that are there by now."""
         while self.pieces and self.pieces[0].first_s <= now_s:
             piece = self.pieces[0]
-            if self.base_rtt_s is None or piece.rtt_s < self.base_rtt_s:
-                self.base_rtt_s = piece.rtt_s
+            if self.base_rtt_s is None or piece.least_rtt_s < self.base_rtt_s:
+                self.base_rtt_s = piece.least_rtt_s
             if piece.last_s <= now_s:
                 self.pieces.popleft()
                 self._observe(piece.count, piece.rtt_s)
@@ -129,7 +129,7 @@ class Timeline:
 
     def _run(self) -> None:
         problem: ActiveFlows | None = None
-        state: Equilibrium | None = None
+        state: State | None = None
         while self._waiting or self._active:
             change_s = min(self._next_change_s(), self._horizon_s)
             if problem is not None and self._active:
@@ -160,17 +160,17 @@ class Timeline:
             if active.finish_ack_s is not None:
                 self.finish_ack_s[index] = float(active.finish_ack_s)
 
-    def _arrive(self, problem: ActiveFlows | None, state: Equilibrium | None) -> None:
+    def _arrive(self, problem: ActiveFlows | None, state: State | None) -> None:
         """Start flows that are due; their first packets meet the queues that stand now."""
         flows = self._network.flows
-        while self._waiting and flows[self._waiting[0]].start_s <= self._now_s:
-            index = self._waiting.pop(0)
-            flow, law = flows[index], self._laws[index]
-            standing = 0.0
-            if state is not None:
-                visits = (*flow.data_visits, *flow.ack_visits)
-                standing = float(sum(state.wait_s[station] for station in visits))
-            first_rtt = flow.empty_rtt_s + standing
+        due = [index for index in self._waiting if flows[index].start_s <= self._now_s]
+        self._waiting = self._waiting[len(due) :]
+        if problem is None or state is None:
+            first_rtts = {index: flows[index].empty_rtt_s for index in due}
+        else:
+            first_rtts = problem.first_rtts(state, {index: self._laws[index] for index in due})
+        for index in due:
+            flow, law, first_rtt = flows[index], self._laws[index], first_rtts[index]
             active = _Active(
                 flow=flow,
                 law=law,
@@ -179,24 +179,24 @@ class Timeline:
                 left=math.inf if flow.packets is None else flow.packets,
             )
             arrival = flow.start_s + first_rtt
-            active.pieces.append(_Piece(arrival, arrival, 0.0, first_rtt))
+            active.pieces.append(_Piece(arrival, arrival, 0.0, first_rtt, first_rtt))
             self._active[index] = active
 
     @property
     def _follows(self) -> bool:
         return self._assumptions.startup and self.followed
 
-    def _live_until_change(self, problem: ActiveFlows) -> Equilibrium:
+    def _live_until_change(self, problem: ActiveFlows) -> State:
         """Advance to the next start or departure, or the horizon; add the period."""
         start_s = self._now_s
         active = [self._active[index] for index in problem.indices]
-        state: Equilibrium | None = None
+        state: State | None = None
         if self._follows and any(a.process is not None for a in active):
             state = self._follow(problem, active)
         base = [a.known_base_rtt_s for a in active]
-        rest, windows = problem.equilibrium(base)
+        rest = problem.equilibrium(base)
         if self._now_s < min(self._next_change_s(), self._horizon_s):
-            self._stay(problem, active, rest, windows)
+            self._stay(problem, active, rest)
             state = rest
         if self._now_s > start_s:
             end_s = None if math.isinf(self._now_s) else self._now_s
@@ -204,14 +204,14 @@ class Timeline:
                 Period(
                     start_s=start_s,
                     end_s=end_s,
-                    settling_s=problem.settling_s(rest, windows, self._before),
-                    flows=problem.flow_states(rest, windows, base),
+                    settling_s=problem.settling_s(rest, self._before),
+                    flows=problem.flow_states(rest, base),
                     queues=problem.queue_states(rest),
                 )
             )
             self._before = {
                 index: window
-                for index, window in zip(problem.indices, windows, strict=True)
+                for index, window in zip(problem.indices, rest.windows, strict=True)
                 if window is not None
             }
         return rest if state is None else state
@@ -220,8 +220,7 @@ class Timeline:
         self,
         problem: ActiveFlows,
         active: list[_Active],
-        rest: Equilibrium,
-        windows: list[float | None],
+        rest: State,
     ) -> None:
         """Stay in an equilibrium until the next change."""
         while True:
@@ -239,16 +238,18 @@ class Timeline:
                 for a, rate in zip(active, rest.rate, strict=True):
                     a.left -= float(rate) * (end_s - self._now_s)
             self._now_s = end_s
-            self._finish_those_done(problem, active, rest, windows)
+            self._finish_those_done(problem, active, rest)
             if end_s >= until:
                 break
         if math.isinf(self._now_s):
             return
-        for a, q, rate, window in zip(active, rest.queueing_s, rest.rate, windows, strict=True):
-            rtt = a.flow.empty_rtt_s + float(q)
-            a.base_rtt_s = min(a.known_base_rtt_s, rtt)
+        for place, (a, window) in enumerate(zip(active, rest.windows, strict=True)):
+            rtt = a.flow.empty_rtt_s + float(rest.queueing_s[place])
+            least = rtt - float(rest.avoidable_s[place])
+            a.base_rtt_s = min(a.known_base_rtt_s, least)
             a.pieces.clear()
-            a.pieces.append(_Piece(self._now_s, self._now_s + rtt, float(rate) * rtt, rtt))
+            count = float(rest.rate[place]) * rtt
+            a.pieces.append(_Piece(self._now_s, self._now_s + rtt, count, rtt, least))
             if a.process is not None and window is not None:
                 a.process.rest(self._now_s, window, rtt)
 
@@ -256,35 +257,34 @@ class Timeline:
         self,
         problem: ActiveFlows,
         active: list[_Active],
-        state: Equilibrium,
-        windows: list[float | None],
+        state: State,
     ) -> None:
         """Set when flows that have sent everything leave the network."""
-        waits = state.wait_s
-        for a, window, service in zip(active, windows, problem.service_s(), strict=True):
+        back_s = problem.ack_trip_s(state)
+        for a, window, service, back in zip(
+            active, state.windows, problem.service_s(), back_s, strict=True
+        ):
             # The rest of a subtraction of large numbers counts as nothing.
             if a.left > 1e-9 * (a.flow.packets or 1.0) or not math.isinf(a.leaves_s):
                 continue
-            late = 0.0
-            back = 0.0
             if self._assumptions.startup:
                 in_pipe = math.inf if window is None else (window - 1.0) * float(service)
-                late = min(a.first_rtt_s, in_pipe)
-                back = a.flow.empty_ack_s + float(sum(waits[s] for s in a.flow.ack_visits))
-            a.finish_ack_s = self._now_s + late
-            a.leaves_s = max(self._now_s, a.finish_ack_s - back)
+                a.finish_ack_s = self._now_s + min(a.first_rtt_s, in_pipe)
+                a.leaves_s = max(self._now_s, a.finish_ack_s - float(back))
+            else:
+                a.finish_ack_s = a.leaves_s = self._now_s
 
-    def _follow(self, problem: ActiveFlows, active: list[_Active]) -> Equilibrium:
+    def _follow(self, problem: ActiveFlows, active: list[_Active]) -> State:
         """Follow the windows until they are calm or something changes."""
-        guess = None
+        guess: State | None = None
         calm_since = math.inf
-        rest: tuple[Equilibrium, list[float | None]] | None = None
+        rest: State | None = None
         rest_base: list[float] = []
         while True:
             base = [a.known_base_rtt_s for a in active]
             windows = [self._in_flight(a) for a in active]
             state = problem.with_windows(windows, base, guess)
-            guess = state.wait_s
+            guess = state
             until = min(self._next_change_s(), self._horizon_s)
             update = min(a.process.next_update_s() for a in active if a.process is not None)
             done = min(
@@ -296,11 +296,13 @@ class Timeline:
                 default=math.inf,
             )
             end_s = max(self._now_s, min(until, update, done))
-            for a, rate, q in zip(active, state.rate, state.queueing_s, strict=True):
+            for place, a in enumerate(active):
                 if end_s > self._now_s:
-                    a.send(self._now_s, end_s, float(rate), a.flow.empty_rtt_s + float(q))
+                    rtt = a.flow.empty_rtt_s + float(state.queueing_s[place])
+                    least = rtt - float(state.avoidable_s[place])
+                    a.send(self._now_s, end_s, float(state.rate[place]), rtt, least)
             self._now_s = end_s
-            self._finish_those_done(problem, active, state, windows)
+            self._finish_those_done(problem, active, state)
             if end_s >= until:
                 return state
             for a in active:
@@ -315,12 +317,12 @@ class Timeline:
             base = [a.known_base_rtt_s for a in active]
             if rest is None or base != rest_base:
                 rest, rest_base = problem.equilibrium(base), base
-            if not self._calm(active, rest[1]):
+            if not self._calm(active, rest.windows):
                 calm_since = math.inf
                 continue
             calm_since = min(calm_since, end_s)
             loop = problem.settling_s(
-                rest[0], rest[1], dict(zip(problem.indices, self._some(rest[1]), strict=True))
+                rest, dict(zip(problem.indices, self._some(rest.windows), strict=True))
             )
             if end_s - calm_since >= loop:
                 return state
