@@ -5,7 +5,7 @@
 //! imitate simulators whose published figures depend on theirs, and to test how much a result
 //! depends on the order at all.
 
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 /// Orders of simultaneous events that a scenario can name.
 pub static ENTRIES: &[&Entry] = &[&ENTITY, &FIRST_COME, &RANDOM];
@@ -22,7 +22,18 @@ static FIRST_COME: Entry = Entry {
     name: "first-come",
     summary: "In the order in which the events were scheduled, as Bene, ns-2 and ns-3 do.",
     references: &[],
-    params: &[],
+    params: &[Param::new(
+        "sends",
+        Kind::Choice(&[
+            Choice::new("direct", "a host's packet enters its link within the event that made it"),
+            Choice::new(
+                "queued",
+                "it is an event of its own: all that was due at that moment comes first (Bene)",
+            ),
+        ]),
+        "direct",
+        "When a packet that a host sends enters its link.",
+    )],
     defect: false,
 };
 
@@ -30,7 +41,12 @@ static RANDOM: Entry = Entry {
     name: "random",
     summary: "In a seeded random order, packets of one burst included: shows what hangs on ties.",
     references: &[],
-    params: &[Param::new("seed", Kind::Count, "1", "Seed of the order, apart from the run's seed.")],
+    params: &[Param::new(
+        "seed",
+        Kind::Count,
+        "1",
+        "Seed of the order, apart from the run's seed.",
+    )],
     defect: false,
 };
 
@@ -62,6 +78,11 @@ impl Ties {
             "random" => Self::Random { seed: chosen.int("seed"), count: 0 },
             other => panic!("no order of simultaneous events is named `{other}`"),
         }
+    }
+
+    /// Whether packets that hosts send are events of their own.
+    pub fn queues_sends(chosen: &Chosen) -> bool {
+        chosen.kind == "first-come" && chosen.word("sends") == "queued"
     }
 
     /// The number of the next event, below 2^40.

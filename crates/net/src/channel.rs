@@ -22,6 +22,7 @@
 //! At one moment, departures come before arrivals: a packet that arrives just when another one starts
 //! to be transmitted finds its place free.
 
+use crate::loss::Loss;
 use crate::packet::{Kind, Packet};
 use crate::queue::{Occupancy, Queue};
 use crate::serial::Serial;
@@ -45,8 +46,10 @@ pub enum Service {
 pub enum Offer {
     /// The queue was full.
     Dropped,
-    /// When it reaches the far end is settled.
-    Scheduled(Time),
+    /// It was lost before the queue.
+    Lost,
+    /// When it reaches the far end is settled, and whether it is lost there.
+    Scheduled(Time, bool),
     /// Served by events: it waits.
     Waiting,
     /// Served by events: its transmission has begun.
@@ -72,6 +75,8 @@ pub struct ChannelStats {
     pub unfinished_ns: u64,
     /// Packets dropped because the queue was full.
     pub drops: u64,
+    /// Packets that the loss model took.
+    pub losses: u64,
     /// Sum of waiting times, packets times nanoseconds: the integral of the queue length.
     pub wait_ns: u128,
     /// The same in bytes times nanoseconds.
@@ -119,6 +124,7 @@ pub struct Channel {
     next_start: Time,
     queue: Queue,
     waits: Option<Box<Waits>>,
+    loss: Option<Box<Loss>>,
     stats: ChannelStats,
     waiting_bytes: u64,
     waiting_data: u32,
@@ -157,6 +163,7 @@ impl Channel {
             next_start: Time::ZERO,
             queue,
             waits: None,
+            loss: None,
             stats: ChannelStats::default(),
             waiting_bytes: 0,
             waiting_data: 0,
@@ -165,6 +172,11 @@ impl Channel {
             late: 0,
             numbers: VecDeque::new(),
         }
+    }
+
+    /// Sets the loss model.
+    pub fn set_loss(&mut self, loss: Option<Loss>) {
+        self.loss = loss.map(Box::new);
     }
 
     /// Lets packets go on to the next channel at once; the channel must be empty.
@@ -316,7 +328,7 @@ impl Channel {
     pub fn offer<R: Recorder>(
         &mut self,
         now: Time,
-        packet: Packet,
+        mut packet: Packet,
         exempt: bool,
         recorder: &mut R,
     ) -> Offer {
@@ -327,9 +339,18 @@ impl Channel {
             self.stats.drops += 1;
             return Offer::Dropped;
         }
+        if let Some(loss) = &mut self.loss
+            && loss.loses(&packet)
+        {
+            self.stats.losses += 1;
+            if loss.at_entry {
+                return Offer::Lost;
+            }
+            packet.set_lost();
+        }
         match self.service {
             Service::Events => self.enter(now, packet, recorder),
-            _ => Offer::Scheduled(self.enter_fused(now, packet, recorder)),
+            _ => Offer::Scheduled(self.enter_fused(now, packet, recorder), packet.is_lost()),
         }
     }
 
@@ -360,8 +381,7 @@ impl Channel {
     fn join_queue<R: Recorder>(&mut self, now: Time, packet: &Packet, recorder: &mut R) {
         self.waiting_bytes += u64::from(packet.size);
         self.waiting_data += u32::from(packet.kind() == Kind::Data);
-        self.stats.packets_max =
-            self.stats.packets_max.max(self.tail.wrapping_sub(self.waiting));
+        self.stats.packets_max = self.stats.packets_max.max(self.tail.wrapping_sub(self.waiting));
         self.stats.bytes_max = self.stats.bytes_max.max(self.waiting_bytes);
         if R::ON {
             self.record_queue(now, recorder);

@@ -1,7 +1,7 @@
 //! A flow: its two ends, and what is counted about it.
 
 use crate::source::Source;
-use ackclock_tcp::{Arrivals, SelectiveRepeat};
+use ackclock_tcp::Connection;
 use ackclock_trace::{Digest, Recorder, cc_state};
 use ackclock_units::Time;
 
@@ -43,18 +43,12 @@ pub enum Endpoint {
 /// A reliable flow.
 #[derive(Debug, Clone)]
 pub struct TcpFlow {
-    /// Sender.
-    pub sender: SelectiveRepeat,
-    /// What has arrived at the receiver.
-    pub arrivals: Arrivals,
+    /// Sender and receiver.
+    pub connection: Connection,
     /// Bytes added to each data packet.
     pub header: u16,
     /// Bytes of an ACK.
     pub ack_bytes: u16,
-    /// ACKs show the receiver as it is when they arrive.
-    pub live_view: bool,
-    /// Duplicates are acknowledged.
-    pub acks_duplicates: bool,
     /// When the last new byte was in order at the receiver.
     pub finish: Option<Time>,
     /// When the sender had the last ACK.
@@ -67,20 +61,11 @@ pub struct TcpFlow {
 
 impl TcpFlow {
     /// A flow that has not started.
-    pub fn new(
-        sender: SelectiveRepeat,
-        header: u16,
-        ack_bytes: u16,
-        live_view: bool,
-        acks_duplicates: bool,
-    ) -> Self {
+    pub fn new(connection: Connection, header: u16, ack_bytes: u16) -> Self {
         Self {
-            sender,
-            arrivals: Arrivals::new(),
+            connection,
             header,
             ack_bytes,
-            live_view,
-            acks_duplicates,
             finish: None,
             finish_ack: None,
             digest: Digest::default(),
@@ -88,20 +73,10 @@ impl TcpFlow {
         }
     }
 
-    /// Payload bytes that have arrived in order.
-    pub fn bytes_delivered(&self) -> u64 {
-        let packets = self.arrivals.cumulative();
-        let full = u64::from(self.sender.segment_bytes());
-        match packets.checked_sub(1) {
-            None => 0,
-            Some(last) => u64::from(last) * full + u64::from(self.sender.payload(last)),
-        }
-    }
-
     /// Records the window if it has changed.
     pub(crate) fn record_window<R: Recorder>(&mut self, time: Time, flow: u32, recorder: &mut R) {
-        let window = self.sender.window();
-        let state = if self.sender.in_recovery() {
+        let window = self.connection.window();
+        let state = if self.connection.in_recovery() {
             cc_state::RECOVERY
         } else if window.in_slow_start() {
             cc_state::SLOW_START
@@ -112,7 +87,7 @@ impl TcpFlow {
             return;
         }
         self.recorded = (window.cwnd, window.ssthresh, state);
-        let bytes = f64::from(self.sender.segment_bytes()) / window.segment;
+        let bytes = f64::from(self.connection.segment_bytes()) / window.segment;
         recorder.cwnd(ackclock_trace::CwndRow {
             time,
             flow: flow as i32,

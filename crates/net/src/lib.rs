@@ -6,6 +6,7 @@
 
 pub mod channel;
 pub mod flow;
+pub mod loss;
 pub mod packet;
 pub mod queue;
 pub mod routing;

@@ -53,6 +53,7 @@ impl Packet {
     const KIND: u8 = 3;
     const REVERSE: u8 = 4;
     const RETRANSMISSION: u8 = 8;
+    const LOST: u8 = 16;
 
     /// A packet of this kind, the other fields zero.
     #[inline]
@@ -90,6 +91,17 @@ impl Packet {
     /// Marks it as a retransmission.
     pub const fn set_retransmission(&mut self) {
         self.tag |= Self::RETRANSMISSION;
+    }
+
+    /// Whether it will not arrive at the end of the link that it is on.
+    #[inline]
+    pub const fn is_lost(&self) -> bool {
+        self.tag & Self::LOST != 0
+    }
+
+    /// Marks it as lost on the link that it is on.
+    pub const fn set_lost(&mut self) {
+        self.tag |= Self::LOST;
     }
 
     /// Flow in the record tables.

@@ -6,11 +6,12 @@ use crate::packet::{Kind, Packet};
 use crate::routing::distance_vector::{DistanceVector, Message, NO_ROUTE};
 use crate::routing::graph::Node;
 use ackclock_engine::{EventQueue, Stream};
-use ackclock_tcp::{Ack, Cause, Segment};
+use ackclock_tcp::{AckFields, Cause, Segment};
 use ackclock_trace::{
     Digest, DropRow, EventRow, PacketRow, Recorder, RttRow, drop_reason, flow_event, packet_event,
 };
 use ackclock_units::Time;
+use std::collections::VecDeque;
 
 /// Marks the end of a route.
 pub const DELIVER: u32 = u32::MAX;
@@ -34,7 +35,9 @@ pub struct Network {
     pub routers: usize,
     /// Random order of the packets of a burst, if the scenario asks for it.
     pub burst_order: Option<Stream>,
-    /// End when all flows are complete.
+    /// Packets that hosts send enter their links by events of their own.
+    pub queues_sends: bool,
+    /// End when all flows are complete, or when nothing can happen any more.
     pub stop_when_complete: bool,
     /// End at this time in any case.
     pub end: Time,
@@ -53,6 +56,8 @@ pub struct Counters {
     pub dropped_full: u64,
     /// Packets dropped for want of a route.
     pub dropped_no_route: u64,
+    /// Packets that loss models took.
+    pub lost: u64,
 }
 
 /// A network in motion, with its event queue and its recorder.
@@ -67,13 +72,19 @@ pub struct World<Q, R> {
     active: usize,
     /// All flows are complete, and the run ends there.
     stopped: bool,
-    /// First entity of arrivals, of routers, of flows. Ends of transmissions come first.
+    /// No event is left.
+    idle: bool,
+    /// First entity of arrivals, of routers, of flows, and the one of packets being sent. Ends of
+    /// transmissions come first.
     arrivals: u32,
     routers: u32,
     flows: u32,
+    sends: u32,
     /// Routing is dynamic; routers' packets are always taken.
     dynamic: bool,
     exempt: bool,
+    /// Packets that hosts send at this moment, where they are events of their own.
+    outbox: VecDeque<(u32, Packet)>,
     /// Latest moment to which a packet was walked.
     ahead: Time,
     /// Room for messages and bursts, kept between events.
@@ -87,6 +98,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let channels = net.channels.len() as u32;
         let routers = 2 * channels;
         let flows = routers + net.routers as u32;
+        let sends = flows + net.flows.len() as u32;
         if let Some(protocol) = &net.distance_vector {
             for router in 0..net.routers {
                 let number = queue.number();
@@ -103,6 +115,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             recorder,
             active: net.flows.len(),
             stopped: net.stop_when_complete && net.flows.is_empty(),
+            idle: false,
+            outbox: VecDeque::new(),
             dynamic: net.distance_vector.is_some(),
             exempt: net.distance_vector.as_ref().is_some_and(DistanceVector::is_exempt),
             ahead: Time::ZERO,
@@ -111,6 +125,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             arrivals: channels,
             routers,
             flows,
+            sends,
             messages: Vec::new(),
             burst: Vec::new(),
         }
@@ -136,6 +151,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         &self.net
     }
 
+    /// Whether no event is left.
+    pub fn is_idle(&self) -> bool {
+        self.idle
+    }
+
     /// Whether the scenario ends here because all flows are complete.
     pub fn is_complete(&self) -> bool {
         self.stopped
@@ -152,7 +172,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 return true;
             }
             let Some((time, entity)) = self.queue.peek() else {
-                self.now = end;
+                self.idle = true;
+                if !self.net.stop_when_complete {
+                    self.now = end;
+                }
                 return true;
             };
             if time > end {
@@ -196,13 +219,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             digest.add(flow.dropped);
             match &flow.endpoint {
                 Endpoint::Tcp(tcp) => {
-                    let stats = tcp.sender.stats();
+                    let stats = tcp.connection.stats();
                     for value in [
                         tcp.digest.value(),
                         stats.segments_sent,
                         stats.retransmissions,
                         stats.timeouts,
-                        u64::from(tcp.arrivals.count()),
+                        tcp.connection.bytes_delivered(),
                         tcp.finish.unwrap_or(Time::NEVER).as_ns(),
                     ] {
                         digest.add(value);
@@ -222,6 +245,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 stats.bytes,
                 stats.unfinished_ns,
                 stats.drops,
+                stats.losses,
                 stats.wait_ns as u64,
                 u64::from(stats.packets_max),
                 stats.wait_max.as_ns(),
@@ -242,8 +266,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.arrival(entity - self.arrivals)
         } else if entity < self.flows {
             self.router_timer((entity - self.routers) as usize)
-        } else {
+        } else if entity < self.sends {
             self.flow_timer(entity - self.flows)
+        } else {
+            self.send_queued();
+            None
         }
     }
 
@@ -272,7 +299,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     fn arrival(&mut self, index: u32) -> Option<(Time, u64)> {
         let channel = &mut self.net.channels[index as usize];
         let packet = channel.deliver(self.now, &mut self.recorder);
-        self.forward(index, packet);
+        if packet.is_lost() {
+            self.lose(self.now, index, &packet);
+        } else {
+            self.forward(index, packet);
+        }
         self.net.channels[index as usize].next_arrival()
     }
 
@@ -339,13 +370,16 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             let exempt = self.exempt && packet.kind() == Kind::Router;
             let channel = &mut self.net.channels[index as usize];
             match channel.offer(time, packet, exempt, &mut self.recorder) {
-                Offer::Scheduled(arrival) => {
+                Offer::Scheduled(arrival, lost) => {
                     if channel.service() == Service::Walked {
                         if arrival > self.net.end {
                             channel.on_late();
                             return;
                         }
                         self.ahead = self.ahead.max(arrival);
+                        if lost {
+                            return self.lose(arrival, index, &packet);
+                        }
                         packet.hop += 1;
                         way = self.next_way(&packet);
                         time = arrival;
@@ -362,6 +396,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                     self.queue.push(free_at, number, index);
                 }
                 Offer::Waiting => {}
+                Offer::Lost => self.lose(time, index, &packet),
                 Offer::Dropped => {
                     let (link, direction) = (channel.link(), channel.direction());
                     self.counters.dropped_full += 1;
@@ -379,15 +414,17 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         self.net.routes[row + packet.hop as usize]
     }
 
+    /// The loss model of a channel takes a packet.
     #[cold]
-    fn drop_packet(
-        &mut self,
-        time: Time,
-        packet: &Packet,
-        link: i32,
-        direction: i32,
-        reason: i32,
-    ) {
+    fn lose(&mut self, time: Time, index: u32, packet: &Packet) {
+        let channel = &self.net.channels[index as usize];
+        let (link, direction) = (channel.link(), channel.direction());
+        self.counters.lost += 1;
+        self.drop_packet(time, packet, link, direction, drop_reason::LOSS);
+    }
+
+    #[cold]
+    fn drop_packet(&mut self, time: Time, packet: &Packet, link: i32, direction: i32, reason: i32) {
         match packet.kind() {
             Kind::Data => self.net.flows[packet.flow as usize].dropped += 1,
             Kind::Ack => {}
@@ -486,23 +523,27 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 return;
             }
         };
-        let new = tcp.arrivals.on_data(packet.seq);
-        let complete = new && tcp.sender.packets() == Some(tcp.arrivals.cumulative());
-        let ack = (new || tcp.acks_duplicates).then(|| {
-            let mut ack = Packet::new(Kind::Ack, packet.flow, tcp.ack_bytes);
-            ack.stamp = packet.stamp;
-            ack.seq = packet.seq;
-            ack.aux = tcp.arrivals.count();
-            ack
-        });
-        if complete {
+        let payload = packet.size - tcp.header;
+        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp);
+        if tcp.finish.is_none() && tcp.connection.is_delivered() {
             tcp.finish = Some(now);
-            let packets = tcp.arrivals.count();
-            self.record_event(packet.flow, flow_event::FINISH, packets);
+            self.record_event(packet.flow, flow_event::FINISH, packet.seq);
         }
-        if let Some(ack) = ack {
-            self.send(ack);
+        match ack {
+            Some(ack) => self.send_ack(packet.flow, ack),
+            // The receiver may wait for a second segment.
+            None => self.wake(packet.flow),
         }
+    }
+
+    #[inline]
+    fn send_ack(&mut self, flow: u32, fields: AckFields) {
+        let Endpoint::Tcp(tcp) = &self.net.flows[flow as usize].endpoint else { return };
+        let mut ack = Packet::new(Kind::Ack, flow, tcp.ack_bytes);
+        ack.stamp = fields.stamp;
+        ack.seq = fields.seq;
+        ack.aux = fields.aux;
+        self.send(ack);
     }
 
     fn complete_flow(&mut self) {
@@ -520,6 +561,18 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.record_packet(&packet, from, packet_event::SENT);
         }
         let way = self.net.flows[packet.flow as usize].first[from];
+        if self.net.queues_sends {
+            let number = self.queue.number();
+            self.queue.push(self.now, number, self.sends);
+            self.outbox.push_back((way, packet));
+        } else {
+            self.offer(way, packet);
+        }
+    }
+
+    /// A packet that a host sends enters its link.
+    fn send_queued(&mut self) {
+        let (way, packet) = self.outbox.pop_front().expect("a packet for each event");
         self.offer(way, packet);
     }
 
@@ -527,20 +580,21 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     fn receive_ack(&mut self, packet: Packet) {
         let now = self.now;
         let flow = &mut self.net.flows[packet.flow as usize];
-        let Endpoint::Tcp(tcp) = &mut flow.endpoint else { unreachable!("an ACK without a sender") };
-        let number = if tcp.live_view { tcp.arrivals.count() } else { packet.aux };
-        let view = tcp.arrivals.view(number);
-        tcp.sender.on_ack(now, &Ack { seq: packet.seq, stamp: packet.stamp }, view);
-        tcp.arrivals.forget_below(tcp.sender.base());
+        let Endpoint::Tcp(tcp) = &mut flow.endpoint else {
+            unreachable!("an ACK without a sender")
+        };
+        let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
+        let rtt = tcp.connection.on_ack(now, ack);
         tcp.digest.add(now.as_ns());
         tcp.digest.add(u64::from(packet.seq));
-        tcp.digest.add(tcp.sender.window().cwnd.to_bits());
+        tcp.digest.add(tcp.connection.window().cwnd.to_bits());
         if R::ON {
-            let rtt = now - packet.stamp;
-            self.recorder.rtt(RttRow { time: now, flow: packet.flow as i32, rtt });
+            if let Some(rtt) = rtt {
+                self.recorder.rtt(RttRow { time: now, flow: packet.flow as i32, rtt });
+            }
             tcp.record_window(now, packet.flow, &mut self.recorder);
         }
-        if tcp.sender.is_finished() && tcp.finish_ack.is_none() {
+        if tcp.connection.is_finished() && tcp.finish_ack.is_none() {
             tcp.finish_ack = Some(now);
             self.complete_flow();
             self.record_event(packet.flow, flow_event::FINISH_ACK, packet.seq);
@@ -578,7 +632,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline]
     fn poll(&mut self, index: u32) -> Option<Segment> {
         match &mut self.net.flows[index as usize].endpoint {
-            Endpoint::Tcp(tcp) => tcp.sender.poll_transmit(self.now),
+            Endpoint::Tcp(tcp) => tcp.connection.poll_transmit(self.now),
             Endpoint::Udp(_) => None,
         }
     }
@@ -607,7 +661,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let flow = &mut self.net.flows[index as usize];
         let Endpoint::Tcp(tcp) = &flow.endpoint else { return };
         // A timer that has become shorter may already be over.
-        let due = tcp.sender.next_timer().max(self.now);
+        let due = tcp.connection.next_timer().max(self.now);
         if due < flow.armed {
             flow.armed = due;
             let number = self.queue.number();
@@ -625,16 +679,20 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let starts = !std::mem::replace(&mut flow.started, true);
         match &mut flow.endpoint {
             Endpoint::Tcp(tcp) => {
-                if starts {
-                    tcp.sender.start(now);
+                let ack = if starts {
+                    tcp.connection.start(now);
+                    None
                 } else {
-                    tcp.sender.on_timer(now);
-                }
+                    tcp.connection.on_timer(now)
+                };
                 if R::ON {
                     tcp.record_window(now, index, &mut self.recorder);
                 }
                 if starts {
                     self.record_event(index, flow_event::START, 0);
+                }
+                if let Some(ack) = ack {
+                    self.send_ack(index, ack);
                 }
                 self.transmit(index);
             }
@@ -642,7 +700,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         let flow = &mut self.net.flows[index as usize];
         let due = match &flow.endpoint {
-            Endpoint::Tcp(tcp) => tcp.sender.next_timer(),
+            Endpoint::Tcp(tcp) => tcp.connection.next_timer(),
             Endpoint::Udp(udp) => udp.next,
         };
         flow.armed = due;
@@ -652,7 +710,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline]
     fn send_datagram(&mut self, index: u32) {
         let Endpoint::Udp(udp) = &mut self.net.flows[index as usize].endpoint else { return };
-        let (mut size, gap) = udp.source.next();
+        let (mut size, gap) = udp.source.emit();
         udp.next = self.now + gap;
         if let Some(remaining) = &mut udp.remaining {
             size = u64::from(size).min(*remaining) as u16;

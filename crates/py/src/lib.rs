@@ -87,8 +87,10 @@ impl Simulation {
 
     /// Runs at most this many events; True when the run is over.
     fn advance(&mut self, py: Python<'_>, max_events: u64) -> PyResult<bool> {
-        let run =
-            self.run.as_mut().ok_or_else(|| PyRuntimeError::new_err("the run has been finished"))?;
+        let run = self
+            .run
+            .as_mut()
+            .ok_or_else(|| PyRuntimeError::new_err("the run has been finished"))?;
         Ok(py.detach(|| run.advance(max_events)))
     }
 

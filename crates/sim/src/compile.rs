@@ -1,7 +1,10 @@
 //! From a checked scenario to a network before its first event.
 
-use crate::model::{Direction, Flow as FlowModel, Link, Node as NodeModel, Scenario, Tcp, Transport};
+use crate::model::{
+    Direction, Flow as FlowModel, Link, Node as NodeModel, Scenario, Tcp, Transport,
+};
 use ackclock_engine::{Stream, Ties};
+use ackclock_net::loss::Loss;
 use ackclock_net::queue::Queue;
 use ackclock_net::routing::graph::Node;
 use ackclock_net::routing::shortest_path::ShortestPaths;
@@ -10,9 +13,12 @@ use ackclock_net::source::Source;
 use ackclock_net::world::{DELIVER, Network, service_for};
 use ackclock_net::{Channel, Endpoint, Flow, Service, TcpFlow, UdpFlow};
 use ackclock_tcp::cc::Cc;
+use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::recovery::selective_repeat::Recovery;
 use ackclock_tcp::rto::Rto;
-use ackclock_tcp::{SelectiveRepeat, Setup};
+use ackclock_tcp::{
+    Arrivals, ClassicSender, ClassicSetup, Connection, Receiver, Restart, SelectiveRepeat, Setup,
+};
 use ackclock_trace::direction;
 use ackclock_units::Time;
 
@@ -38,6 +44,8 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
     let ties = Ties::new(&scenario.ties);
     let service = if shortcuts.fused { service_for(&ties) } else { Service::Events };
     let mut builder = Builder {
+        links: &scenario.links,
+        seed: scenario.seed,
         channels: Vec::new(),
         ends: Vec::new(),
         graph: Graph::new(scenario.hosts.len(), scenario.routers.len()),
@@ -89,12 +97,42 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         distance_vector,
         routers: scenario.routers.len(),
         burst_order,
+        queues_sends: Ties::queues_sends(&scenario.ties),
         stop_when_complete: scenario.stop.flows_complete,
         end: scenario.stop.at_latest,
     }
 }
 
 fn tcp_flow(flow: &FlowModel, tcp: &Tcp) -> TcpFlow {
+    let connection = match tcp.sender.as_str() {
+        "selective-repeat" => selective_repeat(flow, tcp),
+        "classic" => classic(flow, tcp),
+        other => panic!("no sender is named `{other}`"),
+    };
+    TcpFlow::new(connection, tcp.header_bytes as u16, tcp.ack_bytes as u16)
+}
+
+fn classic(flow: &FlowModel, tcp: &Tcp) -> Connection {
+    let segment = tcp.segment_bytes as f64;
+    let sender = ClassicSender::new(ClassicSetup {
+        segment: tcp.segment_bytes as u16,
+        bytes: flow.send_bytes,
+        initial_window: tcp.initial_window as f64,
+        initial_ssthresh: tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets * segment),
+        receive_window: tcp.receive_window_bytes.unwrap_or(u64::MAX),
+        window_in_segments: tcp.window_unit == "segments",
+        fills_window: tcp.framing == "fill",
+        ssthresh_floor: tcp.ssthresh_floor,
+        ignores_zero_ack: tcp.zero_ack == "ignored",
+        restart: Restart::new(&tcp.timer_restart),
+        cc: Cc::new(&tcp.cc),
+        recovery: Classic::new(&tcp.recovery),
+        rto: Rto::new(&tcp.rto),
+    });
+    Connection::Classic { sender, receiver: Receiver::new(&tcp.receiver) }
+}
+
+fn selective_repeat(flow: &FlowModel, tcp: &Tcp) -> Connection {
     let sender = SelectiveRepeat::new(Setup {
         segment: tcp.segment_bytes as u16,
         bytes: flow.send_bytes,
@@ -104,13 +142,12 @@ fn tcp_flow(flow: &FlowModel, tcp: &Tcp) -> TcpFlow {
         recovery: Recovery::new(&tcp.recovery),
         rto: Rto::new(&tcp.rto),
     });
-    TcpFlow::new(
+    Connection::SelectiveRepeat {
         sender,
-        tcp.header_bytes as u16,
-        tcp.ack_bytes as u16,
-        tcp.ack_view == "live",
-        tcp.ack_duplicates == "always",
-    )
+        arrivals: Arrivals::new(),
+        live_view: tcp.ack_view == "live",
+        acks_duplicates: tcp.ack_duplicates == "always",
+    }
 }
 
 const fn node(model: NodeModel) -> Node {
@@ -120,14 +157,16 @@ const fn node(model: NodeModel) -> Node {
     }
 }
 
-struct Builder {
+struct Builder<'a> {
+    links: &'a [Link],
+    seed: u64,
     channels: Vec<Channel>,
     ends: Vec<[Node; 2]>,
     graph: Graph,
     service: Service,
 }
 
-impl Builder {
+impl Builder<'_> {
     fn add_link(&mut self, index: i32, link: &Link) {
         let [a, b] = [node(link.ends[0]), node(link.ends[1])];
         if link.half_duplex {
@@ -144,14 +183,11 @@ impl Builder {
 
     fn add_channel(&mut self, link: i32, way: i32, model: &Direction, ends: [Node; 2]) -> u32 {
         let queue = Queue::new(&model.queue);
-        self.channels.push(Channel::new(
-            model.rate_bps,
-            model.delay,
-            queue,
-            self.service,
-            link,
-            way,
-        ));
+        let mut channel = Channel::new(model.rate_bps, model.delay, queue, self.service, link, way);
+        let id = &self.links[link as usize].id;
+        let name = format!("loss/{id}/{}", direction::NAMES[way as usize]);
+        channel.set_loss(Loss::new(&model.loss, Stream::new(self.seed, &name)));
+        self.channels.push(channel);
         self.ends.push(ends);
         self.channels.len() as u32 - 1
     }

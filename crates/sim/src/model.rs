@@ -52,6 +52,8 @@ pub struct Direction {
     pub delay: Time,
     /// Queue discipline.
     pub queue: Chosen,
+    /// Loss model.
+    pub loss: Chosen,
 }
 
 /// A node by its place in [`Scenario::hosts`] or [`Scenario::routers`].
@@ -82,6 +84,7 @@ pub struct Flow {
 
 /// Transport of a flow.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "nearly all flows are of the larger kind")]
 pub enum Transport {
     /// Reliable transport with congestion control.
     Tcp(Tcp),
@@ -117,6 +120,20 @@ pub struct Tcp {
     pub ack_view: String,
     /// Whether duplicates are acknowledged.
     pub ack_duplicates: String,
+    /// Classic: when the receiver sends ACKs.
+    pub receiver: Chosen,
+    /// Classic: the receiver's window; none for no limit.
+    pub receive_window_bytes: Option<u64>,
+    /// Classic: whether windows are kept in bytes or in segments.
+    pub window_unit: String,
+    /// Classic: whether segments are cut to what fits into the window.
+    pub framing: String,
+    /// Classic: least slow-start threshold after a loss, segments.
+    pub ssthresh_floor: f64,
+    /// Classic: what an ACK of nothing does.
+    pub zero_ack: String,
+    /// Classic: when the retransmission timer starts anew.
+    pub timer_restart: String,
 }
 
 /// When a run ends.

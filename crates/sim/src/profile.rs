@@ -37,11 +37,30 @@ const CALTECH2015_NAME: &str = "caltech2015";
 const CALTECH2015_SUMMARY: &str = "As the Caltech CS/EE 143 simulator of 2015: half-duplex links, \
      1 KiB packets without headers, a fixed timer, ACKs that show the receiver's present state.";
 
+static BENE: Profile = Profile {
+    entry: Entry {
+        name: BENE_NAME,
+        summary: BENE_SUMMARY,
+        references: &[
+            "Zappala: Bene, network simulator of BYU CS 460, 2014 to 2017",
+            "BYU CS 460, labs on reliable transport and congestion control, winter 2015",
+        ],
+        params: &[],
+        defect: false,
+    },
+    document: include_str!("profile/bene.json"),
+};
+
+const BENE_NAME: &str = "bene";
+const BENE_SUMMARY: &str = "As the Bene simulator with the labs of 2015: segments without headers, \
+     ACKs of no length, losses before the queue, go-back-N, windows in bytes, first come first served.";
+
 /// All profiles.
-pub static PROFILES: &[&Profile] = &[&CALTECH2015];
+pub static PROFILES: &[&Profile] = &[&CALTECH2015, &BENE];
 
 /// The names of all profiles, as a scenario chooses them.
-pub static CHOICES: &[Choice] = &[Choice::new(CALTECH2015_NAME, CALTECH2015_SUMMARY)];
+pub static CHOICES: &[Choice] =
+    &[Choice::new(CALTECH2015_NAME, CALTECH2015_SUMMARY), Choice::new(BENE_NAME, BENE_SUMMARY)];
 
 static DOCUMENTS: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
     let parse = |profile: &&Profile| {

@@ -14,6 +14,8 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("rto", ackclock_tcp::rto::ENTRIES),
     ("queue", ackclock_net::queue::ENTRIES),
     ("routing", ackclock_net::routing::ENTRIES),
+    ("loss", ackclock_net::loss::ENTRIES),
+    ("receiver", ackclock_tcp::receiver::ENTRIES),
     ("source", ackclock_net::source::ENTRIES),
     ("ties", ackclock_engine::ties::ENTRIES),
 ];
@@ -106,6 +108,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Size => "size",
         Kind::SizeOrPackets => "size or packets",
         Kind::Count => "whole number",
+        Kind::CountList => "list of whole numbers",
         Kind::Real => "number",
         Kind::Flag => "flag",
         Kind::Text => "text",

@@ -16,6 +16,7 @@ trait AnyWorld: Send + Sync {
     fn counters(&self) -> Counters;
     fn active_flows(&self) -> usize;
     fn is_complete(&self) -> bool;
+    fn is_idle(&self) -> bool;
     fn close(&mut self);
     fn digest(&self) -> u64;
     fn network(&self) -> &Network;
@@ -58,6 +59,10 @@ impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
 
     fn is_complete(&self) -> bool {
         World::is_complete(self)
+    }
+
+    fn is_idle(&self) -> bool {
+        World::is_idle(self)
     }
 
     fn close(&mut self) {
@@ -151,6 +156,7 @@ impl Simulation {
             counters: self.world.counters(),
             packet_hops: self.packet_hops(),
             complete: self.world.is_complete(),
+            idle: self.world.is_idle(),
             done: self.done,
         };
         let summary = summarise(&self.scenario, self.world.network(), &totals);
@@ -162,7 +168,7 @@ impl Simulation {
 fn world(scenario: &Scenario, shortcuts: Shortcuts) -> Box<dyn AnyWorld> {
     let ties = Ties::new(&scenario.ties);
     let network = compile(scenario, shortcuts);
-    let entities = 2 * network.channels.len() + network.routers + network.flows.len();
+    let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 1;
     if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES {
         with_recorder(scenario.record, network, PackedQueue::new())
     } else {

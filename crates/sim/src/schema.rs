@@ -109,6 +109,9 @@ fn value(param: &Param) -> Value {
             }
             schema
         }
+        Kind::CountList => {
+            json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } })
+        }
         Kind::Real => bounded("number"),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Text => json!({ "type": "string" }),

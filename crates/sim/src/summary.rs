@@ -23,6 +23,8 @@ pub struct Totals {
     pub packet_hops: u64,
     /// All flows are complete and the scenario ends there.
     pub complete: bool,
+    /// No event was left.
+    pub idle: bool,
     /// The run came to its end by itself.
     pub done: bool,
 }
@@ -52,6 +54,8 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
     let stop_reason = match (totals.done, totals.complete) {
         (false, _) => "interrupted",
         (true, true) => "flows-complete",
+        // Flows are unfinished and nothing is left that could go on with them.
+        (true, false) if totals.idle && scenario.stop.flows_complete => "stalled",
         (true, false) => "time",
     };
     let counters = totals.counters;
@@ -68,7 +72,11 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         "packet_hops": totals.packet_hops,
         "packets_created": counters.created,
         "packets_delivered": counters.delivered,
-        "packets_dropped": { "queue-full": counters.dropped_full, "no-route": counters.dropped_no_route },
+        "packets_dropped": {
+            "queue-full": counters.dropped_full,
+            "no-route": counters.dropped_no_route,
+            "loss": counters.lost,
+        },
         "flows": flows,
         "links": links,
         "fairness_jain": jain(&goodputs),
@@ -105,11 +113,11 @@ fn tcp_flow(
 ) -> (Value, f64, bool) {
     let Transport::Tcp(settings) = &model.transport else { unreachable!("a flow of another kind") };
     let (from, to) = ends(scenario, model);
-    let stats = tcp.sender.stats();
-    let window = tcp.sender.window();
-    let bytes_per_unit = f64::from(tcp.sender.segment_bytes()) / window.segment;
+    let stats = tcp.connection.stats();
+    let window = tcp.connection.window();
+    let bytes_per_unit = f64::from(tcp.connection.segment_bytes()) / window.segment;
     let until = tcp.finish_ack.unwrap_or(end);
-    let delivered = tcp.bytes_delivered();
+    let delivered = tcp.connection.bytes_delivered();
     let goodput = rate(delivered, flow.start, tcp.finish.unwrap_or(end));
     let sampled = stats.rtt_samples > 0;
     let summary = json!({
@@ -120,20 +128,20 @@ fn tcp_flow(
         "start_s": flow.start.as_secs(),
         "finish_s": secs(tcp.finish),
         "finish_ack_s": secs(tcp.finish_ack),
-        "segment_bytes": tcp.sender.segment_bytes(),
+        "segment_bytes": tcp.connection.segment_bytes(),
         "bytes_offered": model.send_bytes,
-        "packets_offered": tcp.sender.packets(),
+        "packets_offered": tcp.connection.packets(),
         "bytes_delivered": delivered,
         "goodput_bps": goodput,
         "segments_sent": stats.segments_sent,
         "bytes_sent": stats.bytes_sent,
         "retransmissions": stats.retransmissions,
-        "spurious_retransmissions": tcp.arrivals.duplicates,
+        "spurious_retransmissions": tcp.connection.duplicates(),
         "timeouts": stats.timeouts,
         "fast_retransmits": stats.fast_retransmits,
         "segments_dropped": flow.dropped,
-        "duplicates_received": tcp.arrivals.duplicates,
-        "reordered_received": tcp.arrivals.reordered,
+        "duplicates_received": tcp.connection.duplicates(),
+        "reordered_received": tcp.connection.reordered(),
         "base_rtt_s": sampled.then(|| stats.rtt_min.as_secs()),
         "rtt_s": sampled.then(|| json!({
             "min": stats.rtt_min.as_secs(),
@@ -186,7 +194,7 @@ fn link_summary(channel: &Channel, end: Time) -> Value {
         "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
-        "drops": { "queue-full": stats.drops },
+        "drops": { "queue-full": stats.drops, "loss": stats.losses },
         "queue_packets": { "mean": over_time(stats.wait_ns), "max": stats.packets_max },
         "queue_bytes": { "mean": over_time(stats.wait_byte_ns), "max": stats.bytes_max },
         "queueing_delay_s": { "mean": mean_wait, "max": stats.wait_max.as_secs() },

@@ -89,6 +89,13 @@ const DUPLEX: Param = Param::new(
     "Whether both directions can be used at once.",
 );
 
+const LOSS: Param = Param::new(
+    "loss",
+    Kind::Registered(ackclock_net::loss::ENTRIES),
+    "none",
+    "Packets that vanish for other reasons than a full queue.",
+);
+
 /// A link.
 pub static LINK: &[Param] = &[
     Param::required("id", Kind::Name, "Name of the link."),
@@ -101,6 +108,7 @@ pub static LINK: &[Param] = &[
     DELAY,
     DUPLEX,
     QUEUE,
+    LOSS,
     Param::optional(
         "forward",
         Kind::Object(DIRECTION),
@@ -116,10 +124,10 @@ pub static LINK: &[Param] = &[
 ];
 
 /// What a scenario can say for all its links.
-pub static LINK_DEFAULTS: &[Param] = &[RATE, DELAY, DUPLEX, QUEUE];
+pub static LINK_DEFAULTS: &[Param] = &[RATE, DELAY, DUPLEX, QUEUE, LOSS];
 
 /// One direction of a link.
-pub static DIRECTION: &[Param] = &[RATE, DELAY, QUEUE];
+pub static DIRECTION: &[Param] = &[RATE, DELAY, QUEUE, LOSS];
 
 /// A flow.
 pub static FLOW: &[Param] = &[
@@ -147,10 +155,16 @@ pub static FLOW: &[Param] = &[
 pub static TCP: &[Param] = &[
     Param::new(
         "sender",
-        Kind::Choice(&[Choice::new(
-            "selective-repeat",
-            "numbered packets, ACKs that list what has arrived, one timer a packet",
-        )]),
+        Kind::Choice(&[
+            Choice::new(
+                "selective-repeat",
+                "numbered packets, ACKs that list what has arrived, one timer a packet",
+            ),
+            Choice::new(
+                "classic",
+                "byte sequence numbers, cumulative ACKs, one timer a flow (RFC 9293, RFC 5681)",
+            ),
+        ]),
         "selective-repeat",
         "Family of sender and receiver.",
     ),
@@ -169,7 +183,7 @@ pub static TCP: &[Param] = &[
         "Added to each data packet; IPv4 and TCP without options.",
     )
     .at_most("65534 B"),
-    Param::new("ack", Kind::Size, "40 B", "An ACK on the wire.").at_least("1 B").at_most("65535 B"),
+    Param::new("ack", Kind::Size, "40 B", "An ACK on the wire.").at_most("65535 B"),
     Param::new("initial_window", Kind::Count, "10", "Window at the start, segments (RFC 6928).")
         .at_least("1")
         .at_most("1000000"),
@@ -211,6 +225,70 @@ pub static TCP: &[Param] = &[
         ]),
         "always",
         "Whether duplicates are acknowledged.",
+    ),
+    Param::new(
+        "receiver",
+        Kind::Registered(ackclock_tcp::receiver::ENTRIES),
+        "immediate",
+        "When ACKs are sent (classic).",
+    ),
+    Param::optional(
+        "receive_window",
+        Kind::Size,
+        "unlimited",
+        "The receiver's window, which limits the data in flight (classic).",
+    )
+    .at_least("1 B"),
+    Param::new(
+        "window_unit",
+        Kind::Choice(&[
+            Choice::new("bytes", "bytes and fractions of them (RFC 5681)"),
+            Choice::new("segments", "segments and fractions of them (ns-2, Linux)"),
+        ]),
+        "bytes",
+        "What windows count (classic).",
+    ),
+    Param::new(
+        "framing",
+        Kind::Choice(&[
+            Choice::new("full", "only whole segments are sent, and the last one"),
+            Choice::new("fill", "a segment is cut to what fits into the window"),
+        ]),
+        "full",
+        "How data are cut into segments (classic).",
+    ),
+    Param::new(
+        "ssthresh_floor",
+        Kind::Real,
+        "2",
+        "Least slow-start threshold after a loss, segments (RFC 5681 equation 4; classic).",
+    )
+    .at_least("0")
+    .at_most("1e9"),
+    Param::new(
+        "zero_ack",
+        Kind::Choice(&[
+            Choice::new("counts", "duplicates of the first ACK count like all others"),
+            Choice::new(
+                "ignored",
+                "they are ignored, so that the loss of the first segment takes a timeout (Bene)",
+            ),
+        ]),
+        "counts",
+        "What an ACK of nothing does (classic).",
+    ),
+    Param::new(
+        "timer_restart",
+        Kind::Choice(&[
+            Choice::new("on-ack", "each ACK of new data starts the timer anew (RFC 6298 5.3)"),
+            Choice::defect("on-ack-old-rto", "the same, with the RTO before the ACK's sample"),
+            Choice::defect(
+                "on-send",
+                "such an ACK stops the timer until a segment is sent: a lost last segment has none",
+            ),
+        ]),
+        "on-ack",
+        "When the retransmission timer starts anew (classic).",
     ),
 ];
 
@@ -278,3 +356,19 @@ pub static RECORD: &[&Entry] = &[
         defect: false,
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_of_records_can_be_switched() {
+        let mut tables: Vec<&str> = ackclock_trace::TABLES.iter().map(|table| table.name).collect();
+        tables.sort_unstable();
+        for entry in RECORD {
+            let mut names: Vec<&str> = entry.params.iter().map(|param| param.name).collect();
+            names.sort_unstable();
+            assert_eq!(names, tables);
+        }
+    }
+}

@@ -8,11 +8,17 @@
 
 pub mod arrivals;
 pub mod cc;
+pub mod classic;
+pub mod connection;
+pub mod receiver;
 pub mod recovery;
 pub mod rto;
 pub mod sender;
 pub mod stats;
 
 pub use arrivals::{Arrivals, View};
+pub use classic::{ClassicSender, ClassicSetup, Restart};
+pub use connection::{AckFields, Connection};
+pub use receiver::Receiver;
 pub use sender::{Ack, Cause, Segment, SelectiveRepeat, Setup};
 pub use stats::SenderStats;

@@ -244,8 +244,8 @@ impl SelectiveRepeat {
         while self.base < self.next && self.slots[self.slot(self.base)].settled {
             self.base += 1;
         }
-        let may_grow = newly > 0
-            && self.recovery.on_ack(&mut self.window, gapless, self.base, self.repairs);
+        let may_grow =
+            newly > 0 && self.recovery.on_ack(&mut self.window, gapless, self.base, self.repairs);
         let event = AckEvent {
             now,
             rtt: Some(rtt),

@@ -49,7 +49,7 @@ category! {
 }
 category! {
     /// Why a packet was dropped.
-    drop_reason: QUEUE_FULL = "queue-full", NO_ROUTE = "no-route",
+    drop_reason: QUEUE_FULL = "queue-full", NO_ROUTE = "no-route", LOSS = "loss",
 }
 category! {
     /// What happened to a flow.

@@ -17,6 +17,8 @@ pub enum Kind {
     SizeOrPackets,
     /// A whole number without unit.
     Count,
+    /// A list of whole numbers without unit.
+    CountList,
     /// A real number without unit.
     Real,
     /// `true` or `false`.
@@ -173,6 +175,8 @@ pub enum Value {
     Flag(bool),
     /// A word.
     Word(String),
+    /// Whole numbers.
+    List(Vec<u64>),
     /// Explicitly absent.
     Null,
 }
@@ -231,6 +235,14 @@ impl Chosen {
         match self.value(name) {
             Value::Flag(value) => *value,
             other => panic!("`{}.{name}` is not a flag: {other:?}", self.kind),
+        }
+    }
+
+    /// A list of whole numbers.
+    pub fn list(&self, name: &str) -> &[u64] {
+        match self.value(name) {
+            Value::List(values) => values,
+            other => panic!("`{}.{name}` is not a list: {other:?}", self.kind),
         }
     }
 

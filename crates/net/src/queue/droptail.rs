@@ -80,11 +80,7 @@ mod tests {
     use super::*;
 
     fn held(packets: u32, serving: bool) -> Occupancy {
-        Occupancy {
-            packets,
-            bytes: u64::from(packets) * 1000,
-            in_service: serving.then_some(1000),
-        }
+        Occupancy { packets, bytes: u64::from(packets) * 1000, in_service: serving.then_some(1000) }
     }
 
     #[test]

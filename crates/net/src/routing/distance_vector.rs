@@ -28,12 +28,22 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new("packet", Kind::Size, "64 B", "Bytes of a router's packet on the wire.")
             .at_least("1 B")
             .at_most("65535 B"),
-        Param::new("samples", Kind::Count, "30", "Packets over which the queueing delay is averaged.")
-            .at_least("1")
-            .at_most("100000"),
-        Param::new("min_samples", Kind::Count, "10", "With fewer the queueing delay counts as zero.")
-            .at_least("1")
-            .at_most("100000"),
+        Param::new(
+            "samples",
+            Kind::Count,
+            "30",
+            "Packets over which the queueing delay is averaged.",
+        )
+        .at_least("1")
+        .at_most("100000"),
+        Param::new(
+            "min_samples",
+            Kind::Count,
+            "10",
+            "With fewer the queueing delay counts as zero.",
+        )
+        .at_least("1")
+        .at_most("100000"),
         Param::new("max_age", Kind::Time, "1 s", "Packets that left earlier do not count."),
         Param::new(
             "fallback",
@@ -51,7 +61,10 @@ pub(super) static ENTRY: Entry = Entry {
             "control",
             Kind::Choice(&[
                 Choice::new("queued", "routers' packets need room in the queue like all others"),
-                Choice::new("exempt", "routers' packets are always taken, as in the Caltech simulator"),
+                Choice::new(
+                    "exempt",
+                    "routers' packets are always taken, as in the Caltech simulator",
+                ),
             ]),
             "queued",
             "Whether queues can drop routers' packets.",
@@ -134,10 +147,9 @@ impl DistanceVector {
                 let mut attached = Vec::new();
                 for way in ways {
                     match way.to {
-                        Node::Router(router) => neighbours.push(Neighbour {
-                            router: router as usize,
-                            way: way.code(),
-                        }),
+                        Node::Router(router) => {
+                            neighbours.push(Neighbour { router: router as usize, way: way.code() })
+                        }
                         Node::Host(host) => attached.push((host as usize, way.code())),
                     }
                 }
@@ -274,7 +286,8 @@ impl DistanceVector {
         let state = &mut self.routers[router];
         for host in 0..self.hosts {
             let direct = state.hosts.iter().zip(&state.host_costs);
-            let direct = direct.filter(|((h, _), _)| *h == host).map(|((_, way), &cost)| (cost, *way));
+            let direct =
+                direct.filter(|((h, _), _)| *h == host).map(|((_, way), &cost)| (cost, *way));
             let mut best = (FAR, NO_ROUTE);
             for (cost, way) in direct {
                 if cost < best.0 {

@@ -37,7 +37,7 @@ impl Cbr {
     }
 
     #[inline]
-    pub(super) fn next(&mut self) -> (u16, Time) {
+    pub(super) fn emit(&mut self) -> (u16, Time) {
         let (span, carry) = self.serial.time(self.packet, self.carry);
         self.carry = carry;
         (self.packet, Time::from_ns(span))

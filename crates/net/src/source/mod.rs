@@ -1,6 +1,6 @@
 //! Traffic sources without feedback.
 //!
-//! To add one: a new file with an [`Entry`] and a type with `next`, one variant here.
+//! To add one: a new file with an [`Entry`] and a type with `emit`, one variant here.
 
 mod cbr;
 
@@ -28,9 +28,9 @@ impl Source {
 
     /// Size of the packet that is due now, and the time to the next one.
     #[inline]
-    pub fn next(&mut self) -> (u16, Time) {
+    pub fn emit(&mut self) -> (u16, Time) {
         match self {
-            Self::Cbr(source) => source.next(),
+            Self::Cbr(source) => source.emit(),
         }
     }
 }

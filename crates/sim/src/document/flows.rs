@@ -6,6 +6,7 @@ use super::walk::{Layer, Resolved, Walker};
 use crate::tables::{FLOW, TCP, UDP};
 use ackclock_units::param::{Kind, Param};
 use serde_json::{Map, Value};
+use std::sync::LazyLock;
 
 /// Resolves the flow at `path`; `tcp_defaults` are the layers below its `tcp` block.
 pub(super) fn resolve(
@@ -31,13 +32,55 @@ pub(super) fn resolve(
             flow.model.insert("tcp".into(), Value::Null);
             flow.model.insert("udp".into(), Value::Object(udp.model));
         }
-    } else if let Some(tcp) = transport(walker, &own, "tcp", TCP, path, tcp_defaults) {
+    } else if let Some(tcp) = tcp(walker, &own, path, tcp_defaults) {
         flow.canonical.insert("tcp".into(), Value::Object(tcp.canonical));
         flow.model.insert("tcp".into(), Value::Object(tcp.model));
         flow.model.insert("udp".into(), Value::Null);
     }
     flow
 }
+
+/// The `tcp` block. Its recovery has a default for each kind of sender, and must fit the sender.
+fn tcp(
+    walker: &mut Walker,
+    own: &[Layer<'_>],
+    path: &Path,
+    defaults: &[Layer<'_>],
+) -> Option<Resolved> {
+    let said =
+        |map: &Map<String, Value>| map.get("sender").and_then(Value::as_str) == Some("classic");
+    let given = own[0].map.get("tcp").and_then(Value::as_object);
+    let speaks = |map: &&Map<String, Value>| map.contains_key("sender");
+    let classic =
+        given.into_iter().chain(defaults.iter().map(|l| l.map)).find(speaks).is_some_and(said);
+    let mut layers = defaults.to_vec();
+    if classic {
+        layers.push(Layer { map: &CLASSIC, path: path.clone(), told: true });
+    }
+    let tcp = transport(walker, own, "tcp", TCP, path, &layers)?;
+    let kind = tcp.model.get("recovery").and_then(|recovery| recovery.get("kind"));
+    if let Some(Value::String(kind)) = kind
+        && (kind == "selective-repeat") == classic
+    {
+        let sender = if classic { "classic" } else { "selective-repeat" };
+        let fits = ackclock_tcp::recovery::ENTRIES
+            .iter()
+            .map(|entry| entry.name)
+            .filter(|name| (*name == "selective-repeat") != classic)
+            .collect::<Vec<_>>();
+        let other = if classic { "selective-repeat" } else { "classic" };
+        let fault = Fault::new(format!("`{kind}` does not fit the {sender} sender"))
+            .allowed(fits.join(", "))
+            .hint(format!("or write `sender: {other}`"));
+        let place = path.key("tcp").key("recovery");
+        walker.problems.add(&place, &Value::from(kind.clone()), fault);
+    }
+    Some(tcp)
+}
+
+/// What the classic sender has that says nothing else.
+static CLASSIC: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| Map::from_iter([("recovery".to_owned(), Value::from("newreno"))]));
 
 /// The block of a transport, from the flow's own and the layers below; none if it is no mapping.
 fn transport(

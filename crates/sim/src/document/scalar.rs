@@ -41,6 +41,7 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Scalar, Fault> {
     let scalar = match param.kind {
         Kind::Time | Kind::Rate | Kind::Size | Kind::SizeOrPackets => read_quantity(param, value)?,
         Kind::Count => same(Value::from(whole_number(param, value)?)),
+        Kind::CountList => same(whole_numbers(param, value)?),
         Kind::Real => real_number(param, value)?,
         Kind::Flag => match value {
             Value::Bool(_) => same(value.clone()),
@@ -202,6 +203,15 @@ pub(super) fn name(value: &Value) -> Result<&str, Fault> {
     }
 }
 
+fn whole_numbers(param: &Param, value: &Value) -> Result<Value, Fault> {
+    let Value::Array(items) = value else {
+        return Err(wrong_type(param, value).hint(format!("for example `{}: [3, 17]`", param.name)));
+    };
+    let numbers: Result<Vec<u64>, Fault> =
+        items.iter().map(|item| whole_number(param, item)).collect();
+    Ok(Value::from(numbers?))
+}
+
 fn check_range(param: &Param, scalar: &Scalar) -> Result<(), Fault> {
     let outside =
         |bound: Option<&str>, wrong: fn(f64, f64) -> bool, exact: fn(u64, u64) -> bool| {
@@ -283,6 +293,7 @@ fn noun(kind: Kind) -> &'static str {
         Kind::Size => "an amount of data with its unit",
         Kind::SizeOrPackets => "an amount of data or a number of packets",
         Kind::Count => "a whole number without unit",
+        Kind::CountList => "a list of whole numbers",
         Kind::Real => "a number without unit",
         Kind::Flag => "true or false",
         Kind::Text => "text",

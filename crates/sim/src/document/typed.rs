@@ -56,6 +56,7 @@ pub(super) fn chosen(map: &Map<String, Value>) -> Chosen {
             None => Setting::Real(number.as_f64().expect("a finite number")),
         },
         Value::String(word) => Setting::Word(word.clone()),
+        Value::Array(items) => Setting::List(items.iter().filter_map(Value::as_u64).collect()),
         _ => Setting::Null,
     };
     Chosen {
@@ -73,6 +74,7 @@ fn direction(map: &Map<String, Value>) -> Direction {
         rate_bps: int(map, "rate_bps"),
         delay: time(map, "delay_ns"),
         queue: chosen(object(map, "queue")),
+        loss: chosen(object(map, "loss")),
     }
 }
 
@@ -89,6 +91,13 @@ fn tcp(map: &Map<String, Value>) -> Tcp {
         rto: chosen(object(map, "rto")),
         ack_view: text(map, "ack_view"),
         ack_duplicates: text(map, "ack_duplicates"),
+        receiver: chosen(object(map, "receiver")),
+        receive_window_bytes: map["receive_window_bytes"].as_u64(),
+        window_unit: text(map, "window_unit"),
+        framing: text(map, "framing"),
+        ssthresh_floor: map["ssthresh_floor"].as_f64().expect("a number of the model"),
+        zero_ack: text(map, "zero_ack"),
+        timer_restart: text(map, "timer_restart"),
     }
 }
 

@@ -42,6 +42,7 @@ fn direction() -> impl Strategy<Value = Direction> {
         rate_bps,
         delay: Time::from_ns(delay),
         queue,
+        loss: chosen("none", &[]),
     })
 }
 
@@ -97,7 +98,15 @@ fn rto() -> impl Strategy<Value = Chosen> {
         Just(chosen("fixed", &[("timeout_ns", ns(500))])),
         Just(chosen(
             "rfc6298",
-            &[("initial_ns", ns(1000)), ("min_ns", ns(200)), ("max_ns", ns(60_000))]
+            &[
+                ("initial_ns", ns(1000)),
+                ("min_ns", ns(200)),
+                ("max_ns", ns(60_000)),
+                ("floor", word("total")),
+                ("variance_from", word("old-srtt")),
+                ("sampling", word("timestamps")),
+                ("granularity_ns", ns(0)),
+            ]
         )),
     ]
 }
@@ -116,6 +125,13 @@ fn tcp() -> impl Strategy<Value = Tcp> {
             rto,
             ack_view: if live { "live" } else { "snapshot" }.into(),
             ack_duplicates: if reack { "always" } else { "never" }.into(),
+            receiver: chosen("immediate", &[]),
+            receive_window_bytes: None,
+            window_unit: "bytes".into(),
+            framing: "full".into(),
+            ssthresh_floor: 2.0,
+            zero_ack: "counts".into(),
+            timer_restart: "on-ack".into(),
         },
     )
 }

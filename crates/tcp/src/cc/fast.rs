@@ -49,7 +49,10 @@ pub(super) static ENTRY: Entry = Entry {
             "averaging",
             Kind::Choice(&[
                 Choice::new("ewma", "exponential, weight min(3/cwnd, 1/4), as in the paper"),
-                Choice::new("samples", "plain mean of the last samples, as in the Caltech simulator"),
+                Choice::new(
+                    "samples",
+                    "plain mean of the last samples, as in the Caltech simulator",
+                ),
             ]),
             "ewma",
             "How recent round-trip times are averaged.",

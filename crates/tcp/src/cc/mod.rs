@@ -4,8 +4,11 @@
 //! time and changes the window; the sender does all the rest. To add one: a new file with an
 //! [`Entry`] and a type that implements [`CongestionControl`], and one line in [`registry!`] below.
 
+mod aiad;
+mod aimd;
 mod fast;
 mod fixed;
+mod growth;
 mod reno;
 
 use ackclock_units::Time;
@@ -150,6 +153,8 @@ macro_rules! registry {
 
 registry! {
     Reno: reno,
+    Aimd: aimd,
+    Aiad: aiad,
     Fast: fast,
     Fixed: fixed,
 }

@@ -1,8 +1,73 @@
-//! Loss recovery: when a packet counts as lost, and what the window does while it is repaired.
+//! Loss recovery: when data count as lost, and what the window does while they are repaired.
+//!
+//! `selective-repeat` belongs to the sender of that name. The others belong to the classic sender; to
+//! add one of them: a new file with an [`Entry`] and a type that implements
+//! [`window::LossRecovery`], and one line in [`registry!`] below.
 
+mod newreno;
+mod options;
+mod reno;
 pub mod selective_repeat;
+mod tahoe;
+mod timeout;
+pub mod window;
 
-use ackclock_units::param::Entry;
+use ackclock_units::param::{Chosen, Entry};
+use window::{Cut, LossRecovery, State, Verdict};
 
 /// Loss recoveries that a scenario can name.
-pub static ENTRIES: &[&Entry] = &[&selective_repeat::ENTRY];
+pub static ENTRIES: &[&Entry] =
+    &[&selective_repeat::ENTRY, &timeout::ENTRY, &tahoe::ENTRY, &reno::ENTRY, &newreno::ENTRY];
+
+/// Declares an enum in place of a virtual call.
+macro_rules! registry {
+    ($($variant:ident: $module:ident),* $(,)?) => {
+        /// Any recovery of the classic sender.
+        #[derive(Debug, Clone)]
+        pub enum Classic {
+            $(
+                #[allow(missing_docs, reason = "documented by the entry")]
+                $variant($module::$variant),
+            )*
+        }
+
+        impl Classic {
+            /// The recovery that a scenario chose.
+            pub fn new(chosen: &Chosen) -> Self {
+                $(
+                    if chosen.kind == $module::ENTRY.name {
+                        return Self::$variant($module::$variant::new(chosen));
+                    }
+                )*
+                panic!("the classic sender has no recovery named `{}`", chosen.kind)
+            }
+        }
+
+        impl LossRecovery for Classic {
+            fn on_duplicate(&mut self, state: &mut State, cut: Cut<'_>) -> Verdict {
+                match self { $(Self::$variant(recovery) => recovery.on_duplicate(state, cut)),* }
+            }
+
+            #[inline]
+            fn on_new_ack(&mut self, state: &mut State, acked: u64) -> Verdict {
+                match self { $(Self::$variant(recovery) => recovery.on_new_ack(state, acked)),* }
+            }
+
+            fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>) {
+                match self { $(Self::$variant(recovery) => recovery.on_timeout(state, cut)),* }
+            }
+
+            #[inline]
+            fn is_active(&self) -> bool {
+                match self { $(Self::$variant(recovery) => recovery.is_active()),* }
+            }
+        }
+    };
+}
+
+registry! {
+    Timeout: timeout,
+    Tahoe: tahoe,
+    Reno: reno,
+    NewReno: newreno,
+}

@@ -64,7 +64,10 @@ pub static ENTRY: Entry = Entry {
             "settles",
             Kind::Choice(&[
                 Choice::new("listed", "an ACK settles every packet on its list"),
-                Choice::new("own", "an ACK settles only the packet that caused it, as the Caltech simulator does"),
+                Choice::new(
+                    "own",
+                    "an ACK settles only the packet that caused it, as the Caltech simulator does",
+                ),
             ]),
             "listed",
             "Which packets an ACK settles: matters when ACKs are lost.",
@@ -72,7 +75,10 @@ pub static ENTRY: Entry = Entry {
         Param::new(
             "timeout_floor",
             Kind::Choice(&[
-                Choice::new("two-segments", "ssthresh is at least two segments (RFC 5681 equation 4)"),
+                Choice::new(
+                    "two-segments",
+                    "ssthresh is at least two segments (RFC 5681 equation 4)",
+                ),
                 Choice::defect("none", "a timeout halves ssthresh without a floor"),
             ]),
             "two-segments",

@@ -48,6 +48,16 @@ impl Rto {
         }
     }
 
+    /// Whether round-trip times are measured by Karn's rule: one segment at a time, never one that was
+    /// sent twice. Otherwise every ACK of new data echoes a sending time.
+    #[inline]
+    pub fn uses_karn(&self) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Rfc6298(rto) => rto.uses_karn(),
+        }
+    }
+
     /// The timer expired.
     pub fn on_timeout(&mut self) {
         match self {

@@ -19,6 +19,7 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
                 "queue": {
                     "kind": "droptail", "limit_bytes": 65_536, "counts": "waiting", "admission": "fits",
                 },
+                "loss": {"kind": "none"},
             },
             "backward": {
                 "rate_bps": 1_000_000,
@@ -26,6 +27,7 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
                 "queue": {
                     "kind": "droptail", "limit_packets": 20, "counts": "waiting", "admission": "fits",
                 },
+                "loss": {"kind": "none"},
             },
         })
     );

@@ -1,0 +1,33 @@
+//! Bernoulli loss: each packet is lost with the same probability, whatever became of the others.
+
+use super::AT;
+use ackclock_engine::Stream;
+use ackclock_units::param::{Chosen, Entry, Kind, Param};
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "bernoulli",
+    summary: "Each packet is lost with the same probability, independently.",
+    references: &[],
+    params: &[
+        Param::required("p", Kind::Real, "Probability of loss.").at_least("0").at_most("1"),
+        AT,
+    ],
+    defect: false,
+};
+
+/// Probability and random stream.
+#[derive(Debug, Clone)]
+pub(super) struct Bernoulli {
+    p: f64,
+    stream: Stream,
+}
+
+impl Bernoulli {
+    pub(super) fn new(chosen: &Chosen, stream: Stream) -> Self {
+        Self { p: chosen.real("p"), stream }
+    }
+
+    pub(super) fn loses(&mut self) -> bool {
+        self.stream.uniform() < self.p
+    }
+}

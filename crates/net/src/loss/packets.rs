@@ -1,0 +1,32 @@
+//! Chosen packets of a link are lost: the third, the seventeenth.
+
+use super::AT;
+use ackclock_units::param::{Chosen, Entry, Kind, Param};
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "packets",
+    summary: "Chosen packets are lost, by their place in the order of arrival at the link.",
+    references: &[],
+    params: &[Param::required("numbers", Kind::CountList, "The lost packets, counted from 1."), AT],
+    defect: false,
+};
+
+/// The numbers in ascending order, and how many packets have come.
+#[derive(Debug, Clone)]
+pub(super) struct Packets {
+    numbers: Vec<u64>,
+    seen: u64,
+}
+
+impl Packets {
+    pub(super) fn new(chosen: &Chosen) -> Self {
+        let mut numbers = chosen.list("numbers").to_vec();
+        numbers.sort_unstable();
+        Self { numbers, seen: 0 }
+    }
+
+    pub(super) fn loses(&mut self) -> bool {
+        self.seen += 1;
+        self.numbers.binary_search(&self.seen).is_ok()
+    }
+}

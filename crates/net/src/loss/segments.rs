@@ -1,0 +1,53 @@
+//! Chosen segments of flows are lost, on a chosen transmission.
+//!
+//! Source: the forced drops of the congestion-control labs of Bene (BYU CS 460, 2017), after Fall and
+//! Floyd 1996.
+
+use super::AT;
+use crate::packet::{Kind as PacketKind, Packet};
+use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use std::collections::BTreeMap;
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "segments",
+    summary: "Chosen segments are lost, by their sequence number, on one of their transmissions.",
+    references: &["Fall and Floyd 1996", "BYU CS 460 2017, lab on congestion control"],
+    params: &[
+        Param::required(
+            "numbers",
+            Kind::CountList,
+            "Sequence numbers: the first byte with the classic sender, the packet with selective repeat.",
+        ),
+        Param::new("transmission", Kind::Count, "1", "Which transmission of them is lost.")
+            .at_least("1"),
+        AT,
+    ],
+    defect: false,
+};
+
+/// The numbers in ascending order, and how often each was seen, by flow and number.
+#[derive(Debug, Clone)]
+pub(super) struct Segments {
+    numbers: Vec<u64>,
+    transmission: u64,
+    seen: BTreeMap<(u32, u32), u64>,
+}
+
+impl Segments {
+    pub(super) fn new(chosen: &Chosen) -> Self {
+        let mut numbers = chosen.list("numbers").to_vec();
+        numbers.sort_unstable();
+        Self { numbers, transmission: chosen.int("transmission"), seen: BTreeMap::new() }
+    }
+
+    pub(super) fn loses(&mut self, packet: &Packet) -> bool {
+        let chosen = packet.kind() == PacketKind::Data
+            && self.numbers.binary_search(&u64::from(packet.seq)).is_ok();
+        if !chosen {
+            return false;
+        }
+        let seen = self.seen.entry((packet.flow, packet.seq)).or_default();
+        *seen += 1;
+        *seen == self.transmission
+    }
+}

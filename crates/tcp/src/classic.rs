@@ -1,0 +1,369 @@
+//! The classic sender: byte sequence numbers, cumulative ACKs.
+//!
+//! Source: RFC 9293 section 3.8 (data communication), RFC 5681, RFC 6298 section 5 (managing the
+//! timer). There is no handshake and no FIN: a flow starts established.
+//!
+//! New segments leave while the data in flight and the segment fit into the window, which is the least of
+//! the congestion window and the receiver's window. By default only whole segments leave (and the last,
+//! shorter one); `framing: fill` also sends what fits of a segment.
+//!
+//! One retransmission timer a flow, as RFC 6298 section 5 has it: it runs while data are outstanding and
+//! starts anew with each ACK of new data. Two other rules exist to reproduce published results.
+//!
+//! DEVIATION: the window grows even when the flow does not use it (no RFC 7661 validation); idle flows
+//! keep their window (no RFC 5681 section 4.1 restart).
+
+use crate::cc::{AckEvent, Cc, CongestionControl, LossEvent, Signal, Window};
+use crate::recovery::Classic as Recovery;
+use crate::recovery::window::{LossRecovery, State};
+use crate::rto::Rto;
+use crate::sender::{Cause, Segment};
+use crate::stats::SenderStats;
+use ackclock_units::Time;
+
+/// What a classic sender is made from.
+#[derive(Debug, Clone)]
+pub struct ClassicSetup {
+    /// Payload bytes of a full segment, at most 65535.
+    pub segment: u16,
+    /// Bytes to send; none for without end.
+    pub bytes: Option<u64>,
+    /// Initial window, segments.
+    pub initial_window: f64,
+    /// Initial slow-start threshold, bytes.
+    pub initial_ssthresh: f64,
+    /// The receiver's window, bytes.
+    pub receive_window: u64,
+    /// Windows are kept in whole segments and fractions of them, not in bytes.
+    pub window_in_segments: bool,
+    /// Segments are cut to what fits into the window.
+    pub fills_window: bool,
+    /// Least slow-start threshold after a loss, segments.
+    pub ssthresh_floor: f64,
+    /// An ACK of nothing (number 0) is ignored.
+    pub ignores_zero_ack: bool,
+    /// When the retransmission timer starts anew.
+    pub restart: Restart,
+    /// Congestion control.
+    pub cc: Cc,
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Retransmission timer.
+    pub rto: Rto,
+}
+
+/// When the retransmission timer starts anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restart {
+    /// On each ACK of new data while data are outstanding (RFC 6298 section 5.3).
+    OnAck,
+    /// The same, but with the RTO as it was before the ACK's sample.
+    OnAckOldRto,
+    /// An ACK of new data stops it, and only the next segment sent starts it: defective, for a lost last
+    /// segment then has no timer.
+    OnSend,
+}
+
+impl Restart {
+    /// The rule that a scenario named.
+    pub fn new(word: &str) -> Self {
+        match word {
+            "on-ack" => Self::OnAck,
+            "on-ack-old-rto" => Self::OnAckOldRto,
+            "on-send" => Self::OnSend,
+            other => panic!("no timer rule is named `{other}`"),
+        }
+    }
+}
+
+/// State of one classic sender.
+#[derive(Debug, Clone)]
+pub struct ClassicSender {
+    state: State,
+    end: u64,
+    /// Bytes that may be in flight beyond the window just now (RFC 3042).
+    extra: u64,
+    receive_window: u64,
+    /// When the retransmission timer expires.
+    deadline: Time,
+    next_tick: Time,
+    /// The oldest segment is to be sent again, for this reason.
+    resend: Option<Cause>,
+    /// With Karn's rule: end and sending time of the segment being timed.
+    timed: Option<(u64, Time)>,
+    restart: Restart,
+    fills_window: bool,
+    ignores_zero_ack: bool,
+    started: bool,
+    cc: Cc,
+    recovery: Recovery,
+    rto: Rto,
+    stats: SenderStats,
+}
+
+impl ClassicSender {
+    /// A sender that has not started.
+    pub fn new(setup: ClassicSetup) -> Self {
+        let mss = u64::from(setup.segment);
+        let segment = if setup.window_in_segments { 1.0 } else { mss as f64 };
+        Self {
+            state: State {
+                window: Window {
+                    cwnd: setup.initial_window * segment,
+                    ssthresh: setup.initial_ssthresh * (segment / mss as f64),
+                    segment,
+                },
+                una: 0,
+                nxt: 0,
+                max: 0,
+                duplicates: 0,
+                recover: None,
+                mss,
+                floor: setup.ssthresh_floor,
+            },
+            end: setup.bytes.unwrap_or(u64::MAX),
+            extra: 0,
+            receive_window: setup.receive_window,
+            deadline: Time::NEVER,
+            next_tick: Time::NEVER,
+            resend: None,
+            timed: None,
+            restart: setup.restart,
+            fills_window: setup.fills_window,
+            ignores_zero_ack: setup.ignores_zero_ack,
+            started: false,
+            cc: setup.cc,
+            recovery: setup.recovery,
+            rto: setup.rto,
+            stats: SenderStats::new(),
+        }
+    }
+
+    /// Starts the flow.
+    pub fn start(&mut self, now: Time) {
+        debug_assert!(!self.started);
+        self.started = true;
+        self.stats.start(now, self.state.window.cwnd);
+        if let Some(period) = self.cc.tick_period() {
+            self.next_tick = now + period;
+        }
+    }
+
+    /// The window.
+    #[inline]
+    pub fn window(&self) -> &Window {
+        &self.state.window
+    }
+
+    /// Whether the flow is in fast recovery.
+    #[inline]
+    pub fn in_recovery(&self) -> bool {
+        self.recovery.is_active()
+    }
+
+    /// Whether every byte is acknowledged.
+    #[inline]
+    pub fn is_finished(&self) -> bool {
+        self.state.una == self.end
+    }
+
+    /// Bytes to send in all; none without end.
+    pub fn bytes(&self) -> Option<u64> {
+        (self.end != u64::MAX).then_some(self.end)
+    }
+
+    /// Payload bytes of a full segment.
+    pub fn segment_bytes(&self) -> u16 {
+        self.state.mss as u16
+    }
+
+    /// First byte that is not acknowledged.
+    #[inline]
+    pub fn una(&self) -> u64 {
+        self.state.una
+    }
+
+    /// One past the highest byte ever sent.
+    #[inline]
+    pub fn max(&self) -> u64 {
+        self.state.max
+    }
+
+    /// What was counted.
+    pub fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+
+    /// The present wait of the retransmission timer.
+    pub fn rto(&self) -> Time {
+        self.rto.current()
+    }
+
+    /// An ACK of everything below `ack` came in; `stamp` is when the packet was sent that caused it.
+    /// Answers the round-trip time that was measured, if any.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
+        if ack > self.state.una && ack <= self.state.max {
+            return self.on_new_ack(now, ack, stamp);
+        }
+        let counts = ack == self.state.una && self.state.flight() > 0;
+        if counts && !(ack == 0 && self.ignores_zero_ack) {
+            self.on_duplicate(now);
+        }
+        None
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
+        let before = self.state.window.cwnd;
+        let old_rto = self.rto.current();
+        let rtt =
+            if self.rto.uses_karn() { self.timed_sample(now, ack) } else { Some(now - stamp) };
+        if let Some(rtt) = rtt {
+            self.stats.on_rtt(rtt);
+            self.rto.on_sample(rtt);
+        }
+        let acked = ack - self.state.una;
+        self.state.una = ack;
+        self.state.nxt = self.state.nxt.max(ack);
+        let verdict = self.recovery.on_new_ack(&mut self.state, acked);
+        self.state.duplicates = 0;
+        self.extra = 0;
+        // What was waiting to be sent again has arrived.
+        self.resend = verdict.resend.then_some(Cause::GapRetransmit);
+        let event = AckEvent {
+            now,
+            rtt,
+            base_rtt: self.stats.rtt_min,
+            newly_acked: self.state.in_units(acked),
+            flight: self.state.in_units(self.state.flight()),
+            may_grow: verdict.may_grow,
+        };
+        self.cc.on_ack(&mut self.state.window, &event);
+        self.deadline = match self.restart {
+            _ if self.state.flight() == 0 => Time::NEVER,
+            Restart::OnAck => now + self.rto.current(),
+            Restart::OnAckOldRto => now + old_rto,
+            Restart::OnSend => Time::NEVER,
+        };
+        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        rtt
+    }
+
+    fn timed_sample(&mut self, now: Time, ack: u64) -> Option<Time> {
+        let (end, sent) = self.timed?;
+        if ack < end {
+            return None;
+        }
+        self.timed = None;
+        Some(now - sent)
+    }
+
+    #[cold]
+    fn on_duplicate(&mut self, now: Time) {
+        let before = self.state.window.cwnd;
+        self.state.duplicates += 1;
+        let verdict = self.recovery.on_duplicate(&mut self.state, &mut |state: &State| {
+            let flight = state.in_units(state.flight());
+            self.cc.on_loss(&state.window, &LossEvent { now, signal: Signal::Gap, flight })
+        });
+        self.extra = verdict.extra_segments * self.state.mss;
+        if verdict.resend {
+            self.resend = Some(Cause::FastRetransmit);
+        }
+        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+    }
+
+    /// When to call [`ClassicSender::on_timer`].
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        self.deadline.min(self.next_tick)
+    }
+
+    /// The time that was asked for has come, or an earlier one. True if the retransmission timer expired.
+    pub fn on_timer(&mut self, now: Time) -> bool {
+        let before = self.state.window.cwnd;
+        let expired = self.deadline <= now;
+        if expired {
+            self.deadline = Time::NEVER;
+            self.stats.timeouts += 1;
+            self.rto.on_timeout();
+            self.timed = None;
+            self.extra = 0;
+            self.recovery.on_timeout(&mut self.state, &mut |state: &State| {
+                let flight = state.in_units(state.flight());
+                let signal = Signal::Timeout;
+                self.cc.on_loss(&state.window, &LossEvent { now, signal, flight })
+            });
+            self.resend = Some(Cause::Timeout);
+        }
+        if self.next_tick <= now
+            && let Some(period) = self.cc.tick_period()
+        {
+            self.next_tick = if self.is_finished() { Time::NEVER } else { self.next_tick + period };
+            if self.stats.rtt_samples > 0 {
+                self.cc.on_tick(&mut self.state.window);
+            }
+        }
+        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        expired
+    }
+
+    /// The next segment to send at this moment, if any.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if let Some(cause) = self.resend.take() {
+            return Some(self.transmit_oldest(now, cause));
+        }
+        let state = &self.state;
+        let left = self.end - state.nxt;
+        if left == 0 {
+            return None;
+        }
+        let window = (state.window.cwnd * (state.mss as f64 / state.window.segment)) as u64;
+        let usable = (window + self.extra).min(self.receive_window).saturating_sub(state.flight());
+        let whole = left.min(state.mss);
+        let payload = if usable >= whole {
+            whole
+        } else if self.fills_window && usable > 0 {
+            usable
+        } else {
+            return None;
+        };
+        let seq = state.nxt;
+        self.state.nxt += payload;
+        let cause = if seq < self.state.max { Cause::GapRetransmit } else { Cause::New };
+        Some(self.transmit(now, seq, payload as u16, cause))
+    }
+
+    #[cold]
+    fn transmit_oldest(&mut self, now: Time, cause: Cause) -> Segment {
+        let seq = self.state.una;
+        let payload = self.state.mss.min(self.end - seq);
+        // After going back the segment is the first of those that count as unsent.
+        self.state.nxt = self.state.nxt.max(seq + payload);
+        self.transmit(now, seq, payload as u16, cause)
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, seq: u64, payload: u16, cause: Cause) -> Segment {
+        let end = seq + u64::from(payload);
+        if cause != Cause::New {
+            self.stats.retransmissions += 1;
+            if cause == Cause::FastRetransmit {
+                self.stats.fast_retransmits += 1;
+            }
+            // Karn's rule: nothing that was sent twice is timed.
+            self.timed = self.timed.filter(|(timed, _)| *timed <= seq || *timed > end);
+        } else if self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+        self.state.max = self.state.max.max(end);
+        self.stats.segments_sent += 1;
+        self.stats.bytes_sent += u64::from(payload);
+        if self.deadline == Time::NEVER {
+            self.deadline = now + self.rto.current();
+        }
+        Segment { seq: seq as u32, payload, cause }
+    }
+}

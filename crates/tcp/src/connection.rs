@@ -1,0 +1,253 @@
+//! A connection: the two ends of a reliable flow, of any kind of transport.
+//!
+//! The network carries two numbers of 32 bits in a packet for the transport; what they mean is settled
+//! here. Classic sequence numbers are the low 32 bits, as in TCP, and are extended at the ends.
+
+use crate::arrivals::Arrivals;
+use crate::cc::Window;
+use crate::classic::ClassicSender;
+use crate::receiver::{AckOut, Receiver};
+use crate::sender::{Ack, Segment, SelectiveRepeat};
+use crate::stats::SenderStats;
+use ackclock_units::Time;
+
+/// What an ACK carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckFields {
+    /// Selective repeat: packet that caused it. Classic: next byte expected, low 32 bits.
+    pub seq: u32,
+    /// Selective repeat: number of the arrival.
+    pub aux: u32,
+    /// When the packet was sent that caused it.
+    pub stamp: Time,
+}
+
+/// The two ends of a reliable flow.
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "connections live in one array")]
+pub enum Connection {
+    /// Packets, each acknowledged by itself.
+    SelectiveRepeat {
+        /// Sender.
+        sender: SelectiveRepeat,
+        /// What has arrived at the receiver.
+        arrivals: Arrivals,
+        /// ACKs show the receiver as it is when they arrive.
+        live_view: bool,
+        /// Duplicates are acknowledged.
+        acks_duplicates: bool,
+    },
+    /// Bytes, acknowledged cumulatively.
+    Classic {
+        /// Sender.
+        sender: ClassicSender,
+        /// Receiver.
+        receiver: Receiver,
+    },
+}
+
+/// The 64-bit number nearest to `near` whose low 32 bits are `low`.
+#[inline]
+fn extend(low: u32, near: u64) -> u64 {
+    let offset = low.wrapping_sub(near as u32) as i32;
+    near.wrapping_add_signed(i64::from(offset))
+}
+
+impl From<AckOut> for AckFields {
+    #[inline]
+    fn from(out: AckOut) -> Self {
+        Self { seq: out.ack as u32, aux: 0, stamp: out.stamp }
+    }
+}
+
+impl Connection {
+    /// A data packet reaches the receiver; the ACK to send at once, if any.
+    #[inline]
+    pub fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time) -> Option<AckFields> {
+        match self {
+            Self::SelectiveRepeat { arrivals, acks_duplicates, .. } => {
+                let new = arrivals.on_data(seq);
+                (new || *acks_duplicates).then(|| AckFields { seq, aux: arrivals.count(), stamp })
+            }
+            Self::Classic { receiver, .. } => {
+                let seq = extend(seq, receiver.next());
+                receiver.on_data(now, seq, payload, stamp).map(AckFields::from)
+            }
+        }
+    }
+
+    /// An ACK reaches the sender; the round-trip time that it measured, if any.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: AckFields) -> Option<Time> {
+        match self {
+            Self::SelectiveRepeat { sender, arrivals, live_view, .. } => {
+                let number = if *live_view { arrivals.count() } else { ack.aux };
+                let view = arrivals.view(number);
+                sender.on_ack(now, &Ack { seq: ack.seq, stamp: ack.stamp }, view);
+                arrivals.forget_below(sender.base());
+                Some(now - ack.stamp)
+            }
+            Self::Classic { sender, .. } => {
+                let number = extend(ack.seq, sender.una());
+                sender.on_ack(now, number, ack.stamp)
+            }
+        }
+    }
+
+    /// Starts the flow.
+    pub fn start(&mut self, now: Time) {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => sender.start(now),
+            Self::Classic { sender, .. } => sender.start(now),
+        }
+    }
+
+    /// When to call [`Connection::on_timer`].
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => sender.next_timer(),
+            Self::Classic { sender, receiver } => sender.next_timer().min(receiver.next_timer()),
+        }
+    }
+
+    /// A time that was asked for has come; an ACK that the receiver owes, if any.
+    pub fn on_timer(&mut self, now: Time) -> Option<AckFields> {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => {
+                sender.on_timer(now);
+                None
+            }
+            Self::Classic { sender, receiver } => {
+                if sender.next_timer() <= now {
+                    sender.on_timer(now);
+                }
+                receiver.on_timer(now).map(AckFields::from)
+            }
+        }
+    }
+
+    /// The next segment to send at this moment, if any.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => sender.poll_transmit(now),
+            Self::Classic { sender, .. } => sender.poll_transmit(now),
+        }
+    }
+
+    /// The window.
+    #[inline]
+    pub fn window(&self) -> &Window {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => sender.window(),
+            Self::Classic { sender, .. } => sender.window(),
+        }
+    }
+
+    /// Whether the flow is in fast recovery.
+    pub fn in_recovery(&self) -> bool {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => sender.in_recovery(),
+            Self::Classic { sender, .. } => sender.in_recovery(),
+        }
+    }
+
+    /// Whether the sender has all its ACKs.
+    #[inline]
+    pub fn is_finished(&self) -> bool {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => sender.is_finished(),
+            Self::Classic { sender, .. } => sender.is_finished(),
+        }
+    }
+
+    /// Whether the receiver has everything in order.
+    #[inline]
+    pub fn is_delivered(&self) -> bool {
+        match self {
+            Self::SelectiveRepeat { sender, arrivals, .. } => {
+                sender.packets() == Some(arrivals.cumulative())
+            }
+            Self::Classic { sender, receiver } => sender.bytes() == Some(receiver.next()),
+        }
+    }
+
+    /// Payload bytes that have arrived in order.
+    pub fn bytes_delivered(&self) -> u64 {
+        match self {
+            Self::SelectiveRepeat { sender, arrivals, .. } => {
+                let packets = arrivals.cumulative();
+                packets.checked_sub(1).map_or(0, |last| {
+                    u64::from(last) * u64::from(sender.segment_bytes())
+                        + u64::from(sender.payload(last))
+                })
+            }
+            Self::Classic { receiver, .. } => receiver.next(),
+        }
+    }
+
+    /// Payload bytes of a full segment.
+    pub fn segment_bytes(&self) -> u16 {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => sender.segment_bytes(),
+            Self::Classic { sender, .. } => sender.segment_bytes(),
+        }
+    }
+
+    /// What the sender counted.
+    pub fn stats(&self) -> &SenderStats {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => sender.stats(),
+            Self::Classic { sender, .. } => sender.stats(),
+        }
+    }
+
+    /// Segments that reached the receiver without bringing anything new.
+    pub fn duplicates(&self) -> u64 {
+        match self {
+            Self::SelectiveRepeat { arrivals, .. } => arrivals.duplicates,
+            Self::Classic { receiver, .. } => receiver.duplicates,
+        }
+    }
+
+    /// Segments that reached the receiver ahead of earlier ones, or after later ones.
+    pub fn reordered(&self) -> u64 {
+        match self {
+            Self::SelectiveRepeat { arrivals, .. } => arrivals.reordered,
+            Self::Classic { receiver, .. } => receiver.reordered,
+        }
+    }
+
+    /// Packets to send in all; none without end.
+    pub fn packets(&self) -> Option<u64> {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => sender.packets().map(u64::from),
+            Self::Classic { sender, .. } => {
+                sender.bytes().map(|bytes| bytes.div_ceil(u64::from(sender.segment_bytes())))
+            }
+        }
+    }
+
+    /// The present wait of the retransmission timer, where the sender has one timer.
+    pub fn rto(&self) -> Option<Time> {
+        match self {
+            Self::SelectiveRepeat { .. } => None,
+            Self::Classic { sender, .. } => Some(sender.rto()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::extend;
+
+    #[test]
+    fn sequence_numbers_wrap() {
+        let near = (1 << 32) - 10;
+        assert_eq!(extend(5, near), (1 << 32) + 5);
+        assert_eq!(extend((near - 100) as u32, near), near - 100);
+        assert_eq!(extend(7, 0), 7);
+        assert_eq!(extend(0xFFFF_FFF0, 1 << 33), (1 << 33) - 16);
+    }
+}

@@ -1,0 +1,217 @@
+//! The receiver of cumulative ACKs.
+//!
+//! Source: RFC 9293 section 3.10.7.4 (processing segment text), RFC 5681 section 4.2 (delayed ACKs).
+//! Data that arrive out of order are kept; an ACK carries the next byte expected and the time at which the
+//! packet was sent that caused it (RFC 7323 section 4: with delayed ACKs, the first one not yet
+//! acknowledged).
+//!
+//! DEVIATION: the buffer for data out of order has no limit; the advertised window is constant.
+
+use ackclock_units::Time;
+use ackclock_units::param::{Chosen, Entry, Kind, Param};
+
+/// ACK policies that a scenario can name.
+pub static ENTRIES: &[&Entry] = &[&IMMEDIATE, &DELAYED];
+
+static IMMEDIATE: Entry = Entry {
+    name: "immediate",
+    summary: "Every segment is acknowledged at once.",
+    references: &["RFC 5681 section 4.2 (allowed, not recommended)"],
+    params: &[],
+    defect: false,
+};
+
+static DELAYED: Entry = Entry {
+    name: "delayed",
+    summary: "Every second segment is acknowledged, or after a time; at once out of order.",
+    references: &["RFC 5681 section 4.2", "RFC 1122 section 4.2.3.2"],
+    params: &[
+        Param::new("count", Kind::Count, "2", "Segments after which an ACK is due.").at_least("1"),
+        Param::new(
+            "delay",
+            Kind::Time,
+            "200 ms",
+            "Longest wait of an ACK (at most 500 ms by the RFC).",
+        ),
+    ],
+    defect: false,
+};
+
+/// An ACK to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckOut {
+    /// Next byte expected.
+    pub ack: u64,
+    /// Sending time to echo.
+    pub stamp: Time,
+}
+
+/// State of one receiver.
+#[derive(Debug, Clone)]
+pub struct Receiver {
+    /// Next byte expected (RCV.NXT).
+    next: u64,
+    /// Data beyond it, as disjoint ranges in ascending order.
+    ahead: Vec<(u64, u64)>,
+    /// Segments after which an ACK is due, and its longest wait.
+    count: u32,
+    delay: Time,
+    /// Segments not yet acknowledged, and the sending time of the first of them.
+    unacked: u32,
+    stamp: Time,
+    deadline: Time,
+    /// Segments that brought nothing new.
+    pub duplicates: u64,
+    /// Segments that arrived ahead of others.
+    pub reordered: u64,
+}
+
+impl Receiver {
+    /// The receiver that a scenario chose.
+    pub fn new(chosen: &Chosen) -> Self {
+        let (count, delay) = match chosen.kind.as_str() {
+            "immediate" => (1, Time::ZERO),
+            "delayed" => (chosen.int("count") as u32, Time::from_ns(chosen.int("delay_ns"))),
+            other => panic!("no ACK policy is named `{other}`"),
+        };
+        Self {
+            next: 0,
+            ahead: Vec::new(),
+            count,
+            delay,
+            unacked: 0,
+            stamp: Time::ZERO,
+            deadline: Time::NEVER,
+            duplicates: 0,
+            reordered: 0,
+        }
+    }
+
+    /// Next byte expected: bytes that have arrived in order.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// A segment arrives. `stamp` is when it was sent.
+    #[inline]
+    pub fn on_data(&mut self, now: Time, seq: u64, payload: u16, stamp: Time) -> Option<AckOut> {
+        let end = seq + u64::from(payload);
+        if seq == self.next && self.ahead.is_empty() {
+            self.next = end;
+            if self.unacked == 0 {
+                self.stamp = stamp;
+            }
+            self.unacked += 1;
+            if self.unacked >= self.count {
+                return Some(self.acknowledge());
+            }
+            if self.deadline == Time::NEVER {
+                self.deadline = now + self.delay;
+            }
+            return None;
+        }
+        self.on_disorder(seq, end);
+        // RFC 5681 section 4.2: out of order, or filling a gap, is acknowledged at once.
+        self.stamp = stamp;
+        Some(self.acknowledge())
+    }
+
+    #[cold]
+    fn on_disorder(&mut self, seq: u64, end: u64) {
+        let known = |at: u64, ahead: &[(u64, u64)]| {
+            at <= self.next || ahead.iter().any(|&(from, to)| from <= seq && at <= to)
+        };
+        if known(end, &self.ahead) {
+            self.duplicates += 1;
+            return;
+        }
+        if seq > self.next {
+            self.reordered += 1;
+        }
+        // Merges the new range with all that it touches.
+        let (mut from, mut to) = (seq, end);
+        self.ahead.retain(|&(a, b)| {
+            let apart = b < from || a > to;
+            if !apart {
+                from = from.min(a);
+                to = to.max(b);
+            }
+            apart
+        });
+        let at = self.ahead.partition_point(|&(a, _)| a < from);
+        self.ahead.insert(at, (from, to));
+        while let Some(&(from, to)) = self.ahead.first()
+            && from <= self.next
+        {
+            self.next = self.next.max(to);
+            self.ahead.remove(0);
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self) -> AckOut {
+        self.unacked = 0;
+        self.deadline = Time::NEVER;
+        AckOut { ack: self.next, stamp: self.stamp }
+    }
+
+    /// When to call [`Receiver::on_timer`].
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        self.deadline
+    }
+
+    /// The time has come that was asked for, or an earlier one.
+    pub fn on_timer(&mut self, now: Time) -> Option<AckOut> {
+        (self.deadline <= now).then(|| self.acknowledge())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackclock_units::param::Value;
+
+    fn receiver(count: u64) -> Receiver {
+        Receiver::new(&Chosen {
+            kind: "delayed".into(),
+            values: vec![
+                ("count".into(), Value::Int(count)),
+                ("delay_ns".into(), Value::Int(200_000_000)),
+            ],
+        })
+    }
+
+    fn ack(receiver: &mut Receiver, seq: u64, len: u16) -> Option<u64> {
+        receiver.on_data(Time::ZERO, seq, len, Time::ZERO).map(|out| out.ack)
+    }
+
+    #[test]
+    fn acks_carry_the_next_byte_expected_whatever_the_order() {
+        let mut r = receiver(1);
+        assert_eq!(ack(&mut r, 0, 10), Some(10));
+        assert_eq!(ack(&mut r, 30, 10), Some(10));
+        assert_eq!(ack(&mut r, 50, 10), Some(10));
+        assert_eq!(ack(&mut r, 20, 10), Some(10));
+        assert_eq!(ack(&mut r, 10, 10), Some(40));
+        assert_eq!(ack(&mut r, 30, 10), Some(40));
+        // A segment that overlaps what has arrived on both sides.
+        assert_eq!(ack(&mut r, 35, 20), Some(60));
+        assert_eq!((r.duplicates, r.reordered), (1, 3));
+    }
+
+    #[test]
+    fn a_delayed_ack_waits_for_the_second_segment_or_for_the_timer() {
+        let mut r = receiver(2);
+        assert_eq!(ack(&mut r, 0, 10), None);
+        assert_eq!(ack(&mut r, 10, 10), Some(20));
+        assert_eq!(ack(&mut r, 20, 10), None);
+        assert_eq!(r.on_timer(Time::from_ms(199)), None);
+        assert_eq!(r.on_timer(Time::from_ms(200)).map(|out| out.ack), Some(30));
+        assert_eq!(r.next_timer(), Time::NEVER);
+        // Out of order, and the segment that fills the gap: at once.
+        assert_eq!(ack(&mut r, 40, 10), Some(30));
+        assert_eq!(ack(&mut r, 30, 10), Some(50));
+    }
+}

@@ -1,0 +1,109 @@
+//! Options that several recoveries of the classic sender share.
+
+use ackclock_units::param::{Choice, Chosen, Kind, Param};
+
+/// Whether data sent after a lost segment count as unsent.
+pub const GO_BACK_N: Param = Param::new(
+    "later_data",
+    Kind::Choice(&[
+        Choice::new("unsent", "sent again after the lost segment (go-back-N)"),
+        Choice::new("in-flight", "only the lost segment is sent again"),
+    ]),
+    "unsent",
+    "What becomes of data sent after a lost segment.",
+);
+
+/// The same, for recoveries that keep later data in flight.
+pub const AFTER_TIMEOUT: Param = Param::new(
+    "later_data",
+    Kind::Choice(&[
+        Choice::new("unsent", "sent again after the lost segment (go-back-N)"),
+        Choice::new("in-flight", "only the lost segment is sent again"),
+    ]),
+    "unsent",
+    "What becomes of data sent after a segment whose timer has expired.",
+);
+
+/// Number of duplicate ACKs that make a loss.
+pub const THRESHOLD: Param = Param::new(
+    "threshold",
+    Kind::Count,
+    "3",
+    "Duplicate ACKs after which a segment counts as lost (RFC 5681 section 3.2).",
+);
+
+/// Guard against a second fast retransmit for the same window.
+pub const GUARD: Param = Param::new(
+    "guard",
+    Kind::Choice(&[
+        Choice::new(
+            "recover",
+            "no second fast retransmit until all data sent before the first one are acknowledged (RFC 6582 section 3.2, ns-2's bugFix_)",
+        ),
+        Choice::defect(
+            "none",
+            "every third duplicate ACK counts as a new loss, as in ns-3.24 and the 2015 Bene lab",
+        ),
+    ]),
+    "recover",
+    "Whether one window of losses can trigger several fast retransmits.",
+);
+
+/// Whether duplicate ACKs beyond the threshold count again.
+pub const REPEAT: Param = Param::new(
+    "repeat",
+    Kind::Choice(&[
+        Choice::new("once", "exactly the third duplicate ACK"),
+        Choice::new("every", "every third duplicate ACK: the third, the sixth, ..."),
+    ]),
+    "once",
+    "Which duplicate ACKs trigger a fast retransmit, with `guard: none`.",
+);
+
+/// New data on the first duplicate ACKs.
+pub const LIMITED_TRANSMIT: Param = Param::new(
+    "limited_transmit",
+    Kind::Flag,
+    "false",
+    "Whether the first two duplicate ACKs each let a new segment out (RFC 3042).",
+);
+
+/// When the third duplicate ACK has come.
+#[derive(Debug, Clone)]
+pub struct Trigger {
+    threshold: u32,
+    guard: bool,
+    every: bool,
+    limited_transmit: bool,
+}
+
+impl Trigger {
+    /// The rules that a scenario chose.
+    pub fn new(chosen: &Chosen) -> Self {
+        Self {
+            threshold: chosen.int("threshold") as u32,
+            guard: chosen.word("guard") == "recover",
+            every: chosen.word("repeat") == "every",
+            limited_transmit: chosen.flag("limited_transmit"),
+        }
+    }
+
+    /// Whether this duplicate ACK makes a loss.
+    pub fn fires(&self, state: &super::window::State) -> bool {
+        let due = if self.every {
+            state.duplicates.is_multiple_of(self.threshold)
+        } else {
+            state.duplicates == self.threshold
+        };
+        due && !(self.guard && state.is_same_episode())
+    }
+
+    /// Segments beyond the window on this duplicate ACK (RFC 3042).
+    pub fn extra_segments(&self, state: &super::window::State) -> u64 {
+        if self.limited_transmit && state.duplicates < self.threshold {
+            u64::from(state.duplicates)
+        } else {
+            0
+        }
+    }
+}

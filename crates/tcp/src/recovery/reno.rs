@@ -1,0 +1,96 @@
+//! Reno: fast retransmit and fast recovery.
+//!
+//! Source: RFC 5681 section 3.2. The third duplicate ACK sends the segment again, halves the window and
+//! inflates it by the three segments that have left the network; each further duplicate ACK inflates it
+//! by one. The first ACK of new data deflates it and ends the recovery, even if more is missing.
+
+use super::options::{AFTER_TIMEOUT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger};
+use super::window::{Cut, LossRecovery, State, Verdict, collapse};
+use ackclock_units::param::{Chosen, Entry, Kind, Param};
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "reno",
+    summary: "Fast retransmit and fast recovery; the first new ACK ends it.",
+    references: &["RFC 5681 section 3.2", "Fall and Floyd 1996 section 3"],
+    params: &[
+        AFTER_TIMEOUT,
+        THRESHOLD,
+        GUARD,
+        REPEAT,
+        LIMITED_TRANSMIT,
+        Param::new(
+            "grow_on_exit",
+            Kind::Flag,
+            "false",
+            "Whether the ACK that ends the recovery also lets the window grow (ns-3.24).",
+        ),
+    ],
+    defect: false,
+};
+
+/// Rules and state.
+#[derive(Debug, Clone)]
+pub struct Reno {
+    go_back: bool,
+    trigger: Trigger,
+    grow_on_exit: bool,
+    active: bool,
+}
+
+impl Reno {
+    pub(super) fn new(chosen: &Chosen) -> Self {
+        Self {
+            go_back: chosen.word("later_data") == "unsent",
+            trigger: Trigger::new(chosen),
+            grow_on_exit: chosen.flag("grow_on_exit"),
+            active: false,
+        }
+    }
+}
+
+/// Enters fast recovery (RFC 5681 section 3.2, steps 2 and 3); false if the congestion control does not
+/// react to losses.
+pub(super) fn enter(state: &mut State, cut: Cut<'_>) -> bool {
+    let target = cut(state);
+    state.begin_episode();
+    let Some(target) = target else { return false };
+    state.cut(target);
+    state.window.cwnd = state.window.ssthresh + f64::from(state.duplicates) * state.window.segment;
+    true
+}
+
+impl LossRecovery for Reno {
+    fn on_duplicate(&mut self, state: &mut State, cut: Cut<'_>) -> Verdict {
+        if self.trigger.fires(state) {
+            self.active = enter(state, cut);
+            return Verdict { resend: true, ..Verdict::default() };
+        }
+        if self.active {
+            state.window.cwnd += state.window.segment;
+            return Verdict::default();
+        }
+        Verdict { extra_segments: self.trigger.extra_segments(state), ..Verdict::default() }
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, state: &mut State, _acked: u64) -> Verdict {
+        if !self.active {
+            return Verdict { may_grow: true, ..Verdict::default() };
+        }
+        self.active = false;
+        state.window.cwnd = state.window.ssthresh;
+        Verdict { may_grow: self.grow_on_exit, ..Verdict::default() }
+    }
+
+    fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>) {
+        self.active = false;
+        collapse(state, cut);
+        if self.go_back {
+            state.go_back();
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        self.active
+    }
+}

@@ -1,0 +1,104 @@
+//! Recovery of the classic sender: what its four kinds share.
+//!
+//! The classic sender sees cumulative ACKs only. A duplicate ACK says that something arrived out of
+//! order; the third one counts as a loss. The kinds differ in what they then do with the window and
+//! with the data sent after the lost segment.
+
+use crate::cc::Window;
+
+/// What a recovery sees of the sender, and changes.
+#[derive(Debug, Clone)]
+pub struct State {
+    /// Congestion window.
+    pub window: Window,
+    /// First byte not acknowledged (SND.UNA).
+    pub una: u64,
+    /// Next byte to send (SND.NXT); goes back when later data count as unsent.
+    pub nxt: u64,
+    /// One past the highest byte ever sent.
+    pub max: u64,
+    /// Duplicate ACKs since the last ACK of new data.
+    pub duplicates: u32,
+    /// `max` at the last reaction to a loss: what is acknowledged up to it belongs to that episode.
+    pub recover: Option<u64>,
+    /// Bytes of a full segment.
+    pub mss: u64,
+    /// Least slow-start threshold after a loss, segments.
+    pub floor: f64,
+}
+
+impl State {
+    /// Bytes sent and not acknowledged.
+    #[inline]
+    pub fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// Bytes in the window's unit.
+    #[inline]
+    pub fn in_units(&self, bytes: u64) -> f64 {
+        bytes as f64 * (self.window.segment / self.mss as f64)
+    }
+
+    /// Whether the loss being noticed belongs to an episode that was reacted to.
+    pub fn is_same_episode(&self) -> bool {
+        self.recover.is_some_and(|recover| self.una <= recover)
+    }
+
+    /// Sets the threshold that a loss asks for; the window is left to the caller.
+    pub fn cut(&mut self, target: f64) {
+        self.window.ssthresh = target.max(self.floor * self.window.segment);
+    }
+
+    /// Begins an episode at the data sent so far.
+    pub fn begin_episode(&mut self) {
+        self.recover = Some(self.max);
+    }
+
+    /// Data after the oldest segment count as unsent.
+    pub fn go_back(&mut self) {
+        self.nxt = self.una;
+    }
+}
+
+/// What the sender has to do after an ACK.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// The congestion control may let the window grow.
+    pub may_grow: bool,
+    /// The oldest segment is to be sent again.
+    pub resend: bool,
+    /// Segments beyond the window that may leave (RFC 3042).
+    pub extra_segments: u64,
+}
+
+/// How a loss cuts the window: asks the congestion control for the new threshold.
+pub type Cut<'a> = &'a mut dyn FnMut(&State) -> Option<f64>;
+
+/// A loss recovery of the classic sender.
+pub trait LossRecovery {
+    /// A duplicate ACK came; `state.duplicates` counts it already.
+    fn on_duplicate(&mut self, state: &mut State, cut: Cut<'_>) -> Verdict;
+
+    /// New data were acknowledged; `state.una` is moved already, `acked` bytes on.
+    fn on_new_ack(&mut self, state: &mut State, acked: u64) -> Verdict;
+
+    /// The retransmission timer has expired; the oldest segment will be sent again.
+    fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>);
+
+    /// Whether the flow is in fast recovery.
+    fn is_active(&self) -> bool {
+        false
+    }
+}
+
+/// The window after a timeout (RFC 5681 section 3.1): one segment, if the congestion control reacts to
+/// losses at all.
+pub fn collapse(state: &mut State, cut: Cut<'_>) {
+    if let Some(target) = cut(state) {
+        state.cut(target);
+        state.window.cwnd = state.window.segment;
+    }
+    state.begin_episode();
+    state.duplicates = 0;
+}
