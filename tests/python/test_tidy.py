@@ -1,0 +1,198 @@
+"""The order of the house: who may use whom, one file a model, sources named, files small.
+
+The arrows of dependency stand in two tables of ARCHITECTURE.md and nowhere else.
+"""
+
+import ast
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import ackclock
+from ackclock import _core
+from ackclock.plots import PLOTS
+from ackclock.theory.laws import LAWS
+
+ROOT = Path(__file__).parents[2]
+CRATES = ROOT / "crates"
+PACKAGE = ROOT / "python" / "ackclock"
+RUST = sorted(CRATES.glob("*/src/**/*.rs"))
+PYTHON = sorted(
+    file
+    for folder in (PACKAGE, ROOT / "tests", ROOT / "docs", ROOT / "benches")
+    for file in folder.rglob("*.py")
+)
+
+# Kinds of models with one file an entry, and their folders.
+MODELS = {
+    "cc": CRATES / "tcp/src/cc",
+    "recovery": CRATES / "tcp/src/recovery",
+    "rto": CRATES / "tcp/src/rto",
+    "queue": CRATES / "net/src/queue",
+    "routing": CRATES / "net/src/routing",
+    "source": CRATES / "net/src/source",
+}
+NOTHING_TO_CITE = {"cbr"}
+
+# May look at files, clock and environment: the bindings for Python, and the benchmark program.
+OUTSIDE = {"py", "bench"}
+OUTSIDE_WORLD = re.compile(
+    r"\bstd::(fs|time|env|net|thread|process|io)\b"
+    r"|\buse std::\{[^}]*\b(fs|time|env|net|thread|process|io)\b"
+    r"|\b(print|println|eprint|eprintln|dbg)!"
+)
+
+MOST_LINES = 600
+LONGER = {"crates/net/src/world.rs": 800}  # one state machine, read as a whole
+
+
+def name_of(file):
+    return file.relative_to(ROOT).as_posix()
+
+
+def arrows(head):
+    """The table of ARCHITECTURE.md under this heading: who may use whom."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    section = text.split(f"\n## {head}\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \|(.*)\|$", section, re.M)
+    return {name: set(re.findall(r"`(\w+)`", used)) for name, used in rows}
+
+
+CRATE_ARROWS = arrows("Crates")
+MODULE_ARROWS = arrows("Python modules")
+
+
+def test_architecture_names_every_crate_and_module():
+    assert set(CRATE_ARROWS) == {folder.parent.name for folder in CRATES.glob("*/Cargo.toml")}
+    modules = {file.stem for file in PACKAGE.glob("*.py")}
+    modules |= {file.parent.name for file in PACKAGE.glob("*/__init__.py")}
+    assert set(MODULE_ARROWS) == modules - {"__init__"}
+
+
+@pytest.mark.parametrize("crate", CRATE_ARROWS)
+def test_crates_use_only_what_they_may(crate):
+    manifest = tomllib.loads((CRATES / crate / "Cargo.toml").read_text(encoding="utf-8"))
+    declared = {**manifest.get("dependencies", {}), **manifest.get("dev-dependencies", {})}
+    used = {name.removeprefix("ackclock-") for name in declared if name.startswith("ackclock-")}
+    for file in (CRATES / crate).rglob("*.rs"):
+        used |= set(re.findall(r"\backclock_(\w+?)::", file.read_text(encoding="utf-8")))
+    assert used - {crate} <= CRATE_ARROWS[crate]
+
+
+def test_arrows_between_crates_point_one_way():
+    done = set()
+    while left := set(CRATE_ARROWS) - done:
+        free = {crate for crate in left if CRATE_ARROWS[crate] <= done}
+        assert free, f"a cycle among {sorted(left)}"
+        done |= free
+
+
+def imports(file):
+    """Yield the modules of the package that a file imports, by their first name within it."""
+    inside = file.relative_to(PACKAGE).with_suffix("").parts
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = ["ackclock", *inside][: -node.level] if node.level else []
+            module = ".".join([*start, *filter(None, [node.module])])
+            names = [f"{module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            package, *rest = name.split(".")
+            if package == "ackclock" and rest:
+                # What the package offers at its top counts as the module where it is at home.
+                offered = rest[0][0].isupper()
+                yield getattr(ackclock, rest[0]).__module__.split(".")[1] if offered else rest[0]
+
+
+@pytest.mark.parametrize("module", sorted(set(MODULE_ARROWS) - {"cli"}))
+def test_modules_use_only_what_they_may(module):
+    folder = PACKAGE / module
+    files = sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{module}.py"]
+    used = {name for file in files for name in imports(file)}
+    assert used - {module} <= MODULE_ARROWS[module]
+
+
+def test_nobody_uses_the_command_line():
+    files = [file for file in PACKAGE.rglob("*.py") if file.parent != PACKAGE / "cli"]
+    assert not [name_of(file) for file in files if "cli" in imports(file)]
+
+
+@pytest.mark.parametrize("crate", sorted(set(CRATE_ARROWS) - OUTSIDE))
+def test_the_engine_does_not_look_outside(crate):
+    """No files, no clock, no environment, no printing below the bindings."""
+    for file in sorted((CRATES / crate / "src").rglob("*.rs")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            assert not OUTSIDE_WORLD.search(line), f"{name_of(file)}:{number}: {line.strip()}"
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_each_model_has_a_file_of_its_own(kind):
+    entries = json.loads(_core.registry())[kind]
+    expected = {entry["name"].replace("-", "_") for entry in entries}
+    found = {
+        file.stem
+        for file in MODELS[kind].glob("*.rs")
+        if re.search(r"^pub.* static ENTRY: Entry\b", file.read_text(encoding="utf-8"), re.M)
+    }
+    assert found == expected
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_each_model_says_what_it_is_and_where_it_is_from(kind):
+    for entry in json.loads(_core.registry())[kind]:
+        file = MODELS[kind] / f"{entry['name'].replace('-', '_')}.rs"
+        header = re.match(r"(?://!.*\n)+", file.read_text(encoding="utf-8"))
+        assert header, f"{name_of(file)} does not begin with a comment"
+        source = " ".join([header[0], *entry["references"]])
+        cites = re.search(r"Source:|RFC \d+|\b(19|20)\d\d\b", source)
+        assert cites or entry["name"] in NOTHING_TO_CITE, f"{name_of(file)} names no source"
+
+
+def test_each_law_of_the_theory_has_a_file_of_its_own():
+    homes = [type(law).__module__ for law in LAWS.values()]
+    assert len(homes) == len(set(homes))
+
+
+def test_each_plot_can_be_found():
+    for plot in PLOTS:
+        assert plot.panels or callable(plot.load()), plot.name
+
+
+@pytest.mark.parametrize("file", [*RUST, *PYTHON], ids=name_of)
+def test_files_are_small(file):
+    lines = len(file.read_text(encoding="utf-8").splitlines())
+    assert lines <= LONGER.get(name_of(file), MOST_LINES)
+
+
+def test_lints_are_on_in_every_crate_and_exceptions_have_reasons():
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+    assert workspace["lints"]["rust"]["unsafe_code"] == "forbid"
+    assert workspace["lints"]["clippy"]["iter_over_hash_type"] in ("warn", "deny")
+    for manifest in CRATES.glob("*/Cargo.toml"):
+        assert tomllib.loads(manifest.read_text(encoding="utf-8"))["lints"] == {"workspace": True}
+    for file in RUST:
+        text = file.read_text(encoding="utf-8")
+        for exception in re.findall(r"#!?\[(?:allow|expect)\((.*?)\)\]", text, re.S):
+            assert "reason" in exception, f"{name_of(file)}: {exception}"
+            assert "iter_over_hash_type" not in exception, name_of(file)
+
+
+def test_no_file_names_a_place_on_somebodys_machine():
+    done = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip("not a git repository")
+    place = re.compile(r"(?<![\w.:/])/(?:home|root|Users|work|tmp)/\w")
+    for name in done.stdout.splitlines():
+        file = ROOT / name
+        if file.suffix in (".md", ".rs", ".py", ".yaml", ".toml", ".json") and file.is_file():
+            found = place.search(file.read_text(encoding="utf-8"))
+            assert not found, f"{name}: {found}"
