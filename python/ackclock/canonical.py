@@ -1,13 +1,28 @@
-"""Writes a scenario document as YAML that people read."""
+"""Writes a scenario document as YAML that people read.
+
+A small writer of its own: a document is mappings, lists and scalars only, and a general YAML writer
+takes minutes for thousands of flows. What is written here is read back to the same values by
+`ackclock.document`, and by any reader of YAML 1.2.
+"""
 
 from __future__ import annotations
 
-import io
+import json
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ackclock.document.scalar import read_scalar
+
 _WIDTH = 100
+# Beyond this many values nobody reads the file, and one line for each link and flow is smaller and
+# quicker to read back: JSON, which is YAML too.
+_MOST_VALUES = 20_000
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./(+-][^\n]*")
+_NOT_PLAIN = re.compile(r": |:$| #|^[-.?] |^---|^\.\.\.|\s$|^- ?$|\t")
+_NOT_PLAIN_IN_LINE = re.compile(r"[,\[\]{}]")
 
 
 def to_yaml(document: dict[str, Any], header: Sequence[str] = ()) -> str:
@@ -15,41 +30,121 @@ def to_yaml(document: dict[str, Any], header: Sequence[str] = ()) -> str:
 
     Mappings and lists that fit on a line are written on one, as in the scenarios of the package.
     """
-    from ruamel.yaml import YAML
-    from ruamel.yaml.comments import CommentedMap
-
-    yaml = YAML()
-    yaml.width = _WIDTH
-    yaml.indent(mapping=2, sequence=4, offset=2)
     lines = [part for text in header for part in textwrap.wrap(" ".join(text.split()), _WIDTH - 2)]
-    stream = io.StringIO()
-    stream.writelines(f"# {line}\n" for line in lines)
-    styled = CommentedMap((key, _styled(value, len(key) + 2)) for key, value in document.items())
-    yaml.dump(styled, stream)
-    return stream.getvalue()
+    comment = "".join(f"# {line}\n" for line in lines)
+    if _is_large(document):
+        return f"{comment}{_rows(document)}"
+    return comment + "".join(f"{line}\n" for line in _mapping(document, 0))
 
 
-def _styled(value: Any, indent: int) -> Any:
-    """Return the value with one-line style where it fits into the line after `indent` columns."""
-    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+def _mapping(value: dict[str, Any], indent: int) -> Iterator[str]:
+    for key, inner in value.items():
+        yield from _entry(f"{' ' * indent}{_scalar(key)}:", inner, indent)
 
-    if isinstance(value, dict):
-        styled = CommentedMap(
-            (key, _styled(inner, indent + 2 + len(key))) for key, inner in value.items()
-        )
-    elif isinstance(value, list):
-        styled = CommentedSeq(_styled(inner, indent + 4) for inner in value)
+
+def _entry(start: str, value: Any, indent: int) -> Iterator[str]:
+    """Yield the lines of a key (`start`, which ends with its colon) and its value."""
+    one_line = f"{start} {_in_line(value, top=True)}"
+    if not isinstance(value, dict | list):
+        yield from [one_line] if len(one_line) <= _WIDTH else _folded(start, value, indent)
+    elif not value or (len(one_line) <= _WIDTH and not _deserves_lines(value)):
+        yield one_line
+    elif isinstance(value, dict):
+        yield start
+        yield from _mapping(value, indent + 2)
     else:
-        return value
-    if not value or _flow_width(value) + indent <= _WIDTH:
-        styled.fa.set_flow_style()
-    return styled
+        yield start
+        for item in value:
+            yield from _item(item, indent + 2)
 
 
-def _flow_width(value: Any) -> int:
-    """Return about how many columns a value takes on one line."""
+def _item(value: Any, indent: int) -> Iterator[str]:
+    """Yield the lines of an element of a list."""
+    dash = f"{' ' * indent}- "
+    one_line = dash + _in_line(value, top=True)
+    if len(one_line) <= _WIDTH or not isinstance(value, dict) or not value:
+        yield one_line
+        return
+    for number, line in enumerate(_mapping(value, indent + 2)):
+        yield f"{dash}{line[indent + 2 :]}" if number == 0 else line
+
+
+def _deserves_lines(value: Any) -> bool:
+    """Return whether each element gets a line of its own although all would fit on one."""
+    return isinstance(value, list) and any(isinstance(item, dict) for item in value)
+
+
+def _in_line(value: Any, *, top: bool = False) -> str:
+    """Return a value on one line; `top` when no bracket stands around it."""
     if isinstance(value, dict):
-        return 2 + sum(len(key) + 4 + _flow_width(inner) for key, inner in value.items())
+        inner = ", ".join(f"{_scalar(k, in_line=True)}: {_in_line(v)}" for k, v in value.items())
+        return f"{{{inner}}}"
     if isinstance(value, list):
-        return 2 + sum(2 + _flow_width(inner) for inner in value)
-    return len(str(value))
+        return f"[{', '.join(map(_in_line, value))}]"
+    return _scalar(value, in_line=not top)
+
+
+def _scalar(value: Any, *, in_line: bool = False) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value)
+    plain = (
+        value.isprintable()
+        and _PLAIN.fullmatch(value)
+        and not _NOT_PLAIN.search(value)
+        and not (in_line and _NOT_PLAIN_IN_LINE.search(value))
+        and isinstance(read_scalar(value), str)
+    )
+    return value if plain else _quoted(value)
+
+
+def _quoted(value: str) -> str:
+    escaped = (
+        c if c.isprintable() and c not in '"\\' else _ESCAPES.get(c) or f"\\U{ord(c):08X}"
+        for c in value
+    )
+    return f'"{"".join(escaped)}"'
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def _folded(start: str, value: Any, indent: int) -> Iterator[str]:
+    """Yield a long text over several lines, which reading joins with single spaces again."""
+    words = value.split(" ") if isinstance(value, str) else []
+    if not words or not all(words) or not value.isprintable():
+        yield f"{start} {_scalar(value)}"
+        return
+    yield f"{start} >-"
+    margin = " " * (indent + 2)
+    yield from textwrap.wrap(
+        value,
+        _WIDTH,
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _is_large(document: Any) -> bool:
+    count, stack = 0, [document]
+    while stack and count <= _MOST_VALUES:
+        value = stack.pop()
+        count += 1
+        if isinstance(value, dict):
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+    return count > _MOST_VALUES
+
+
+def _rows(document: dict[str, Any]) -> str:
+    """Return JSON with one line for each key, and for each element of a list at the top."""
+    entries = []
+    for key, value in document.items():
+        if isinstance(value, list):
+            items = ",\n".join(json.dumps(item, ensure_ascii=False) for item in value)
+            entries.append(f"{json.dumps(key)}: [\n{items}\n]")
+        else:
+            entries.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(entries) + "\n}\n"

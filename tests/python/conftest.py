@@ -1,9 +1,14 @@
 """What tests share."""
 
 import pytest
+from hypothesis import settings
 from small import document
 
 from ackclock import Results, Scenario, run
+
+# The same examples in every run, and none too slow on a busy machine.
+settings.register_profile("ackclock", deadline=None, derandomize=True)
+settings.load_profile("ackclock")
 
 
 @pytest.fixture(scope="session")

@@ -70,10 +70,17 @@ def theory(
         prediction.render(console())
 
 
+# With more flows the comparison is a file of its own, not a table below a summary.
+_MOST_FLOWS = 200
+
+
 def print_comparison(console: Console, results: Results) -> None:
     """Print prediction and measurement side by side; a line where there is no theory."""
     from ackclock.theory import TheoryError, compare, predict
 
+    if len(results.summary["flows"]) > _MOST_FLOWS:
+        console.print(f"\n[dim]Theory:[/dim] not shown for more than {_MOST_FLOWS} flows")
+        return
     try:
         comparison = compare(predict(results.model), results)
     except TheoryError as error:
@@ -88,6 +95,8 @@ def comparison_json(results: Results) -> dict[str, Any] | None:
     """Return prediction and measurement as a document; None where there is no theory."""
     from ackclock.theory import TheoryError, compare, predict
 
+    if len(results.summary["flows"]) > _MOST_FLOWS:
+        return None
     try:
         return compare(predict(results.model), results).to_json()
     except TheoryError:

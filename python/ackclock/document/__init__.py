@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 from typing import Any
@@ -23,7 +24,12 @@ SUFFIXES = (".yaml", ".yml", ".json", ".toml")
 """File name endings of scenario documents."""
 
 MAX_BYTES = {".json": 64 << 20, ".yaml": 4 << 20, ".yml": 4 << 20, ".toml": 4 << 20}
-"""The largest file of each kind that is read. YAML is for people and slow to parse."""
+"""The largest file of each kind that is read.
+
+YAML is for people and slow to parse; a `.yaml` file that holds JSON may be as large as JSON.
+"""
+
+_COMMENT_LINES = re.compile(r"\A(?:#[^\n]*\n|\n)*")
 
 Reader = Callable[[str, str], tuple[Node | None, list[Problem]]]
 
@@ -55,12 +61,14 @@ class Document:
         """
         file = str(path)
         suffix = path.suffix.lower()
-        limit = MAX_BYTES.get(suffix, MAX_BYTES[".yaml"])
+        limit = max(MAX_BYTES.values())
         try:
             with path.open("rb") as stream:
                 raw = stream.read(limit + 1)
         except OSError as error:
             raise InputError(f"cannot read '{file}': {error.strerror or error}") from None
+        if suffix != ".json" and not _starts_with_brace(raw):
+            limit = MAX_BYTES.get(suffix, MAX_BYTES[".yaml"])
         if len(raw) > limit:
             hint = "large generated scenarios are read from JSON" if suffix != ".json" else None
             problem = Problem(f"larger than {limit >> 20} MiB", hint=hint, file=file)
@@ -77,14 +85,23 @@ class Document:
         document = cls({}, file)
         document._text = text
         document._reader = _reader(suffix)
-        data = document._fast_json(text) if suffix == ".json" else None
+        data = document._fast_json(text, suffix)
         if data is None:
             data = document._parse_slowly()
         document.data = document._checked(data)
         return document
 
-    def _fast_json(self, text: str) -> Any:
-        """Return the data by the standard parser, or None when the careful one must look."""
+    def _fast_json(self, text: str, suffix: str) -> Any:
+        """Return the data by the standard parser, or None when the careful one must look.
+
+        JSON is YAML too: a large resolved scenario is JSON under a few lines of comment.
+        """
+        if suffix in (".yaml", ".yml"):
+            text = _COMMENT_LINES.sub("", text, count=1)
+            if not text.startswith("{"):
+                return None
+        elif suffix != ".json":
+            return None
         try:
             data = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse)
         except (ValueError, RecursionError):
@@ -182,6 +199,12 @@ class Document:
             root, _ = self._reader(self._text, self.file or "")
             self._root = root or Node({}, (1, 1))
         return self._root
+
+
+def _starts_with_brace(raw: bytes) -> bool:
+    """Return whether the first thing in a text, comments aside, is JSON's opening brace."""
+    head = raw[:65536].decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+    return _COMMENT_LINES.sub("", head, count=1).startswith("{")
 
 
 def _reader(suffix: str) -> Reader:

@@ -1,0 +1,65 @@
+"""Written documents read back to the same values."""
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from ackclock import Scenario, library
+from ackclock.canonical import to_yaml
+from ackclock.document import Document
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=40) | st.sampled_from(
+    ["no", "1e6", "~", "", " x", "x ", "a: b", "a #b", "- a", "[a]", "10 Mbps", "null", "0x1F"]
+    + ["-", "a:", "...", "---", "word " * 40, "it's", 'say "x"', "a, b", "50 us ", "# no", "<<"]
+)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT
+)
+KEYS = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4)
+)
+DOCUMENTS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=5)
+
+
+@given(DOCUMENTS)
+def test_what_is_written_reads_back(document):
+    assert Document.parse(to_yaml(document, ["A header", "of two lines"])).data == document
+
+
+@given(DOCUMENTS)
+def test_other_readers_of_yaml_read_the_same(document):
+    assert YAML(typ="safe", pure=True).load(to_yaml(document)) == document
+
+
+def test_lines_are_short_and_lists_have_a_line_for_each_element():
+    for name in library.names():
+        scenario = Scenario.load(name)
+        lines = to_yaml(scenario.canonical).splitlines()
+        assert max(map(len, lines)) <= 100
+        elements = [line for line in lines if line.startswith("  - ")]
+        assert len(elements) == len(scenario.model["links"]) + len(scenario.model["flows"])
+
+
+def test_long_text_is_folded_and_reads_back():
+    document = {"name": "x", "question": "why " * 60 + "?"}
+    text = to_yaml(document)
+    assert "question: >-\n" in text
+    assert Document.parse(text).data == document
+
+
+def test_a_scenario_of_many_flows_is_written_and_read_in_no_time(tmp_path):
+    flow = {"from": "A", "to": "B", "send": "1 MiB", "tcp": {"cc": {"kind": "reno"}, "ack": "40 B"}}
+    document = {"name": "many", "flows": [{"id": f"F{i}", **flow} for i in range(60_000)]}
+    path = tmp_path / "scenario.yaml"
+    started = time.perf_counter()
+    path.write_text(to_yaml(document, ["As it was run"]))
+    assert path.stat().st_size > 4 << 20
+    assert Document.read(path).data == document
+    assert time.perf_counter() - started < 10
