@@ -188,11 +188,11 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
             )
                 .prop_map(move |(ways, ends, flows)| {
                     let mut pairs = Vec::new();
-                    for router in 1..routers {
-                        pairs.push([Node::Router(router), Node::Router(ends[router].0 % router)]);
+                    for (router, (near, _)) in ends.iter().enumerate().take(routers).skip(1) {
+                        pairs.push([Node::Router(router), Node::Router(near % router)]);
                     }
-                    for host in 0..hosts {
-                        pairs.push([Node::Host(host), Node::Router(ends[host].1 % routers)]);
+                    for (host, (_, near)) in ends.iter().enumerate().take(hosts) {
+                        pairs.push([Node::Host(host), Node::Router(near % routers)]);
                     }
                     for (a, b) in ends.iter().take(extra) {
                         let (a, b) = (a % routers, b % routers);

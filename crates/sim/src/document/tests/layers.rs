@@ -36,7 +36,7 @@ fn a_profile_gives_what_the_document_does_not_say() {
     assert_eq!(tcp["ack_view"], "live");
     assert_eq!(resolved["routing"]["kind"], "distance-vector");
     assert_eq!(resolved["routing"]["settling_ns"], 150_000_000);
-    assert_eq!(resolved["ties"], json!({"kind": "first-come"}));
+    assert_eq!(resolved["ties"], json!({"kind": "first-come", "sends": "direct"}));
 }
 
 #[test]
@@ -122,11 +122,20 @@ fn every_profile_is_a_valid_set_of_defaults() {
         let Value::Object(map) = defaults else { panic!("{name} is no mapping") };
         let known = ["link", "tcp", "routing", "ties", "stop", "record", "seed"];
         assert!(map.keys().all(|key| known.contains(&key.as_str())), "{name}");
-        // Each kind of a list in turn stands as a user would write it.
-        let kinds = defaults["tcp"]["cc"].as_array().cloned().unwrap_or_default();
-        for cc in kinds {
-            document["defaults"]["tcp"]["cc"] = cc;
-            assert_eq!(told(&check(&document).problems), Vec::<String>::new());
+        // Each kind of a list in turn stands as a user would write it. Required parameters that a
+        // profile leaves open are the user's.
+        for block in ["link", "tcp"] {
+            for (key, value) in document["defaults"][block].clone().as_object().unwrap() {
+                let Value::Array(kinds) = value else { continue };
+                for kind in kinds {
+                    document["defaults"][block][key] = kind.clone();
+                    let faults = told(&check(&document).problems);
+                    let place = format!("defaults.{block}.{key}:");
+                    assert!(!faults.iter().any(|fault| fault.starts_with(&place)), "{faults:?}");
+                }
+                document["defaults"][block][key] = kinds[0].clone();
+            }
         }
+        assert_eq!(told(&check(&document).problems), Vec::<String>::new());
     }
 }
