@@ -58,6 +58,8 @@ pub struct Counters {
     pub dropped_no_route: u64,
     /// Packets that loss models took.
     pub lost: u64,
+    /// Packets that hosts have sent and that enter their links by events still to come.
+    pub waiting_to_enter: u64,
 }
 
 /// A network in motion, with its event queue and its recorder.
@@ -565,6 +567,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             let number = self.queue.number();
             self.queue.push(self.now, number, self.sends);
             self.outbox.push_back((way, packet));
+            self.counters.waiting_to_enter += 1;
         } else {
             self.offer(way, packet);
         }
@@ -573,6 +576,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// A packet that a host sends enters its link.
     fn send_queued(&mut self) {
         let (way, packet) = self.outbox.pop_front().expect("a packet for each event");
+        self.counters.waiting_to_enter -= 1;
         self.offer(way, packet);
     }
 

@@ -5,6 +5,7 @@ mod common;
 use ackclock_sim::model::Record;
 use ackclock_sim::{Shortcuts, Simulation};
 use ackclock_trace::Column;
+use ackclock_units::param::Value as Parameter;
 use common::{chosen, run, scenario};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -22,12 +23,13 @@ proptest! {
 
     /// Packets are neither lost nor made on the way, at any moment.
     #[test]
-    fn packets_are_conserved(scenario in scenario(), order in 0usize..3) {
+    fn packets_are_conserved(scenario in scenario(), order in 0usize..4) {
         let mut scenario = scenario;
         scenario.ties = match order {
             0 => chosen("entity", &[]),
-            1 => chosen("first-come", &[]),
-            _ => chosen("random", &[("seed", ackclock_units::param::Value::Int(7))]),
+            1 => chosen("first-come", &[("sends", Parameter::Word("direct".into()))]),
+            2 => chosen("first-come", &[("sends", Parameter::Word("queued".into()))]),
+            _ => chosen("random", &[("seed", Parameter::Int(7))]),
         };
         let mut simulation = Simulation::new(scenario);
         loop {
@@ -37,7 +39,12 @@ proptest! {
                 simulation.network().channels.iter().map(|channel| u64::from(channel.held())).sum();
             prop_assert_eq!(
                 counters.created,
-                counters.delivered + counters.dropped_full + counters.dropped_no_route + held,
+                counters.delivered
+                    + counters.dropped_full
+                    + counters.dropped_no_route
+                    + counters.lost
+                    + counters.waiting_to_enter
+                    + held,
                 "at {}", simulation.now()
             );
             if done {
@@ -94,6 +101,7 @@ proptest! {
             rows("drops"),
             count(&summary["packets_dropped"]["queue-full"])
                 + count(&summary["packets_dropped"]["no-route"])
+                + count(&summary["packets_dropped"]["loss"])
         );
         let acks: u64 = summary["flows"].as_object().unwrap().values()
             .filter(|flow| flow["transport"] == "tcp")

@@ -35,14 +35,28 @@ fn queue() -> impl Strategy<Value = Chosen> {
         })
 }
 
+fn loss() -> impl Strategy<Value = Chosen> {
+    prop_oneof![
+        3 => Just(chosen("none", &[])),
+        1 => (0.0..0.1f64, pick(&["entry", "exit"]))
+            .prop_map(|(p, at)| chosen("bernoulli", &[("p", Value::Real(p)), ("at", at)])),
+        1 => (5u64..100, pick(&["entry", "exit"]))
+            .prop_map(|(every, at)| chosen("periodic", &[("every", Value::Int(every)), ("at", at)])),
+        1 => prop::collection::vec(1u64..200, 0..10).prop_map(|numbers| chosen(
+            "packets",
+            &[("numbers", Value::List(numbers)), ("at", word("exit"))]
+        )),
+    ]
+}
+
 fn direction() -> impl Strategy<Value = Direction> {
     // Rates with and without whole nanoseconds a byte.
     let rate = prop::sample::select(vec![1_000_000, 1_544_000, 3_333_333, 10_485_760, 13_107_200]);
-    (rate, 0u64..20_000_000, queue()).prop_map(|(rate_bps, delay, queue)| Direction {
+    (rate, 0u64..20_000_000, queue(), loss()).prop_map(|(rate_bps, delay, queue, loss)| Direction {
         rate_bps,
         delay: Time::from_ns(delay),
         queue,
-        loss: chosen("none", &[]),
+        loss,
     })
 }
 
@@ -109,6 +123,96 @@ fn rto() -> impl Strategy<Value = Chosen> {
             ]
         )),
     ]
+}
+
+fn classic_recovery() -> impl Strategy<Value = Chosen> {
+    (
+        pick(&["timeout", "tahoe", "reno", "newreno"]),
+        pick(&["unsent", "in-flight"]),
+        1u64..4,
+        pick(&["recover", "none"]),
+        pick(&["once", "every"]),
+        prop::bool::ANY,
+        prop::bool::ANY,
+        pick(&["flight", "ssthresh"]),
+    )
+        .prop_map(|(kind, later, threshold, guard, repeat, limited, grow, exit)| {
+            let Value::Word(kind) = kind else { unreachable!("a word") };
+            chosen(
+                &kind,
+                &[
+                    ("later_data", later),
+                    ("threshold", Value::Int(threshold)),
+                    ("guard", guard),
+                    ("repeat", repeat),
+                    ("limited_transmit", Value::Flag(limited)),
+                    ("grow_on_exit", Value::Flag(grow)),
+                    ("exit_window", exit),
+                ],
+            )
+        })
+}
+
+fn classic_cc() -> impl Strategy<Value = Chosen> {
+    let counting = pick(&["capped-bytes", "bytes", "acks"]);
+    prop_oneof![
+        cc(),
+        (pick(&["aimd", "aiad"]), 0.1..0.9f64, counting, prop::bool::ANY).prop_map(
+            |(kind, decrease, counting, whole)| {
+                let Value::Word(kind) = kind else { unreachable!("a word") };
+                chosen(
+                    &kind,
+                    &[
+                        ("increase", Value::Real(1.0)),
+                        ("decrease", Value::Real(decrease)),
+                        ("subtract", Value::Real(1.0)),
+                        ("decrease_from", word("cwnd")),
+                        ("counting", counting),
+                        ("whole_segments", Value::Flag(whole)),
+                    ],
+                )
+            }
+        ),
+    ]
+}
+
+fn classic() -> impl Strategy<Value = Tcp> {
+    let receiver = prop_oneof![
+        Just(chosen("immediate", &[])),
+        (1u64..4).prop_map(|count| chosen(
+            "delayed",
+            &[("count", Value::Int(count)), ("delay_ns", Value::Int(200_000_000))]
+        )),
+    ];
+    let words = (
+        pick(&["bytes", "segments"]),
+        pick(&["full", "fill"]),
+        pick(&["counts", "ignored"]),
+        pick(&["on-ack", "on-ack-old-rto", "on-send"]),
+    );
+    let window = prop::option::of(1_500u64..100_000);
+    (tcp(), classic_cc(), classic_recovery(), receiver, words, window).prop_map(
+        |(tcp, cc, recovery, receiver, words, receive_window_bytes)| {
+            let [window_unit, framing, zero_ack, timer_restart] =
+                [words.0, words.1, words.2, words.3].map(|word| match word {
+                    Value::Word(word) => word,
+                    other => unreachable!("{other:?}"),
+                });
+            Tcp {
+                sender: "classic".into(),
+                ack_bytes: if receive_window_bytes.is_some() { 40 } else { 52 },
+                cc,
+                recovery,
+                receiver,
+                receive_window_bytes,
+                window_unit,
+                framing,
+                zero_ack,
+                timer_restart,
+                ..tcp
+            }
+        },
+    )
 }
 
 fn tcp() -> impl Strategy<Value = Tcp> {
@@ -181,7 +285,11 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
                         (0usize..hosts, 1usize..hosts),
                         0u64..1_000_000_000,
                         prop::option::of(1_000u64..400_000),
-                        prop_oneof![4 => tcp().prop_map(Transport::Tcp), 1 => udp()],
+                        prop_oneof![
+                            3 => tcp().prop_map(Transport::Tcp),
+                            4 => classic().prop_map(Transport::Tcp),
+                            1 => udp(),
+                        ],
                     ),
                     1..6,
                 ),
