@@ -2,7 +2,7 @@
 
 use crate::source::Source;
 use ackclock_tcp::Connection;
-use ackclock_trace::{Digest, Recorder, cc_state};
+use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
 
 /// A flow.
@@ -57,6 +57,8 @@ pub struct TcpFlow {
     pub digest: Digest,
     /// Window that was recorded last.
     recorded: (f64, f64, i32),
+    /// Expiry of the retransmission timer that was recorded last.
+    recorded_deadline: Time,
 }
 
 impl TcpFlow {
@@ -70,6 +72,31 @@ impl TcpFlow {
             finish_ack: None,
             digest: Digest::default(),
             recorded: (f64::NAN, f64::NAN, -1),
+            recorded_deadline: Time::NEVER,
+        }
+    }
+
+    /// Records a sample of the round-trip time or the expiry of the retransmission timer.
+    pub(crate) fn record_rto<R: Recorder>(
+        &self,
+        time: Time,
+        flow: u32,
+        event: i32,
+        rtt: Option<Time>,
+        recorder: &mut R,
+    ) {
+        if let Some((rto, _)) = self.connection.rto() {
+            let rtt = rtt.map_or(f64::NAN, Time::as_secs);
+            recorder.rto(RtoRow { time, flow: flow as i32, event, rtt, rto });
+        }
+    }
+
+    /// Records that the retransmission timer was started, if it was.
+    pub(crate) fn record_timer<R: Recorder>(&mut self, time: Time, flow: u32, recorder: &mut R) {
+        let Some((_, deadline)) = self.connection.rto() else { return };
+        let before = std::mem::replace(&mut self.recorded_deadline, deadline);
+        if deadline != before && deadline != Time::NEVER {
+            self.record_rto(time, flow, rto_event::START, None, recorder);
         }
     }
 

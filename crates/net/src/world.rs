@@ -9,6 +9,7 @@ use ackclock_engine::{EventQueue, Stream};
 use ackclock_tcp::{AckFields, Cause, Segment};
 use ackclock_trace::{
     Digest, DropRow, EventRow, PacketRow, Recorder, RttRow, drop_reason, flow_event, packet_event,
+    rto_event,
 };
 use ackclock_units::Time;
 use std::collections::VecDeque;
@@ -595,6 +596,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if R::ON {
             if let Some(rtt) = rtt {
                 self.recorder.rtt(RttRow { time: now, flow: packet.flow as i32, rtt });
+                tcp.record_rto(now, packet.flow, rto_event::SAMPLE, Some(rtt), &mut self.recorder);
             }
             tcp.record_window(now, packet.flow, &mut self.recorder);
         }
@@ -611,10 +613,16 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline]
     fn transmit(&mut self, index: u32) {
         if self.net.burst_order.is_some() {
-            return self.transmit_shuffled(index);
+            self.transmit_shuffled(index);
+        } else {
+            while let Some(segment) = self.poll(index) {
+                self.send_segment(index, segment);
+            }
         }
-        while let Some(segment) = self.poll(index) {
-            self.send_segment(index, segment);
+        if R::ON
+            && let Endpoint::Tcp(tcp) = &mut self.net.flows[index as usize].endpoint
+        {
+            tcp.record_timer(self.now, index, &mut self.recorder);
         }
     }
 
@@ -683,12 +691,16 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let starts = !std::mem::replace(&mut flow.started, true);
         match &mut flow.endpoint {
             Endpoint::Tcp(tcp) => {
+                let timeouts = tcp.connection.stats().timeouts;
                 let ack = if starts {
                     tcp.connection.start(now);
                     None
                 } else {
                     tcp.connection.on_timer(now)
                 };
+                if R::ON && tcp.connection.stats().timeouts > timeouts {
+                    tcp.record_rto(now, index, rto_event::EXPIRY, None, &mut self.recorder);
+                }
                 if R::ON {
                     tcp.record_window(now, index, &mut self.recorder);
                 }

@@ -8,6 +8,7 @@ pub mod document;
 pub mod model;
 pub mod profile;
 pub mod registry;
+pub mod replicate;
 pub mod run;
 pub mod schema;
 mod summary;

@@ -162,6 +162,8 @@ pub struct Record {
     pub drops: bool,
     /// Route changes.
     pub routes: bool,
+    /// Starts, samples and expiries of retransmission timers.
+    pub rto: bool,
     /// Starts, ends, timeouts, retransmissions of flows.
     pub events: bool,
 }
@@ -176,6 +178,7 @@ impl Record {
         packets: true,
         drops: true,
         routes: true,
+        rto: true,
         events: true,
     };
 
@@ -189,6 +192,7 @@ impl Record {
             "packets" => self.packets,
             "drops" => self.drops,
             "routes" => self.routes,
+            "rto" => self.rto,
             "events" => self.events,
             other => panic!("no table is named `{other}`"),
         }

@@ -10,7 +10,7 @@ use ackclock_units::Time;
 use serde_json::Value;
 
 /// A world of any kind of queue and recorder.
-trait AnyWorld: Send + Sync {
+pub(crate) trait AnyWorld: Send + Sync {
     fn run(&mut self, budget: u64) -> bool;
     fn now(&self) -> Time;
     fn counters(&self) -> Counters;
@@ -165,7 +165,8 @@ impl Simulation {
     }
 }
 
-fn world(scenario: &Scenario, shortcuts: Shortcuts) -> Box<dyn AnyWorld> {
+/// The world of a scenario, of the kinds of queue and recorder that suit it.
+pub(crate) fn world(scenario: &Scenario, shortcuts: Shortcuts) -> Box<dyn AnyWorld> {
     let ties = Ties::new(&scenario.ties);
     let network = compile(scenario, shortcuts);
     let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 1;

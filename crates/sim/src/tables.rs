@@ -334,6 +334,7 @@ macro_rules! recorded {
             Param::new("packets", CHANGES, $default, "Packets sent and received by hosts."),
             Param::new("drops", CHANGES, $default, "Dropped packets."),
             Param::new("routes", CHANGES, $default, "Changes of routes."),
+            Param::new("rto", CHANGES, $default, "Retransmission timers of classic senders."),
             Param::new("events", CHANGES, $default, "Starts, ends, timeouts, retransmissions."),
         ]
     };

@@ -120,6 +120,7 @@ impl ClassicSender {
                 recover: None,
                 mss,
                 floor: setup.ssthresh_floor,
+                hold: false,
             },
             end: setup.bytes.unwrap_or(u64::MAX),
             extra: 0,
@@ -199,6 +200,11 @@ impl ClassicSender {
         self.rto.current()
     }
 
+    /// When the retransmission timer expires; never while it does not run.
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
     /// An ACK of everything below `ack` came in; `stamp` is when the packet was sent that caused it.
     /// Answers the round-trip time that was measured, if any.
     #[inline]
@@ -228,6 +234,7 @@ impl ClassicSender {
         self.state.nxt = self.state.nxt.max(ack);
         let verdict = self.recovery.on_new_ack(&mut self.state, acked);
         self.state.duplicates = 0;
+        self.state.hold = false;
         self.extra = 0;
         // What was waiting to be sent again has arrived.
         self.resend = verdict.resend.then_some(Cause::GapRetransmit);
@@ -317,7 +324,7 @@ impl ClassicSender {
         }
         let state = &self.state;
         let left = self.end - state.nxt;
-        if left == 0 {
+        if left == 0 || state.hold {
             return None;
         }
         let window = (state.window.cwnd * (state.mss as f64 / state.window.segment)) as u64;

@@ -229,11 +229,12 @@ impl Connection {
         }
     }
 
-    /// The present wait of the retransmission timer, where the sender has one timer.
-    pub fn rto(&self) -> Option<Time> {
+    /// The present wait of the retransmission timer and when it expires, where the sender has one
+    /// timer.
+    pub fn rto(&self) -> Option<(Time, Time)> {
         match self {
             Self::SelectiveRepeat { .. } => None,
-            Self::Classic { sender, .. } => Some(sender.rto()),
+            Self::Classic { sender, .. } => Some((sender.rto(), sender.deadline())),
         }
     }
 }

@@ -9,8 +9,8 @@ mod tables;
 pub use digest::Digest;
 pub use tables::{
     CATEGORIES, Column, ColumnInfo, Columns, CwndRow, DropRow, EventRow, PacketRow, QueueRow,
-    RouteRow, RttRow, TABLES, TableInfo, TransmissionRow, cc_state, direction, drop_reason,
-    flow_event, packet_event, packet_kind,
+    RouteRow, RtoRow, RttRow, TABLES, TableInfo, TransmissionRow, cc_state, direction, drop_reason,
+    flow_event, packet_event, packet_kind, rto_event,
 };
 
 /// Receives what happens in a run.
@@ -32,6 +32,8 @@ pub trait Recorder {
     fn drop(&mut self, row: DropRow);
     /// A router changed its next hop.
     fn route(&mut self, row: RouteRow);
+    /// Something happened to a retransmission timer.
+    fn rto(&mut self, row: RtoRow);
     /// Something happened to a flow.
     fn event(&mut self, row: EventRow);
 }
@@ -50,5 +52,6 @@ impl Recorder for NoRecord {
     fn transmission(&mut self, _row: TransmissionRow) {}
     fn drop(&mut self, _row: DropRow) {}
     fn route(&mut self, _row: RouteRow) {}
+    fn rto(&mut self, _row: RtoRow) {}
     fn event(&mut self, _row: EventRow) {}
 }

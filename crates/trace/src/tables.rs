@@ -12,6 +12,7 @@ pub static CATEGORIES: &[(&str, &[&str])] = &[
     ("cc_state", cc_state::NAMES),
     ("drop_reason", drop_reason::NAMES),
     ("flow_event", flow_event::NAMES),
+    ("rto_event", rto_event::NAMES),
 ];
 
 macro_rules! category {
@@ -50,6 +51,10 @@ category! {
 category! {
     /// Why a packet was dropped.
     drop_reason: QUEUE_FULL = "queue-full", NO_ROUTE = "no-route", LOSS = "loss",
+}
+category! {
+    /// What happened to a retransmission timer.
+    rto_event: START = "start", SAMPLE = "sample", EXPIRY = "expiry",
 }
 category! {
     /// What happened to a flow.
@@ -297,6 +302,14 @@ tables! {
         link: i32 as "link" ["" "link"] "The link to it from now on; none when the route is gone.",
         previous_link: i32 as "previous_link" ["" "link"] "The link until now; none for the first route.",
         cost: f64 as "cost_s" ["s" ""] "Distance to the destination by the protocol's measure.",
+    }
+    /// Something happened to a retransmission timer.
+    rto / RtoRow / rto: "Retransmission timers of classic senders: starts, samples, expiries." {
+        time: Time as "time_s" ["s" ""] "When.",
+        flow: i32 as "flow" ["" "flow"] "The flow.",
+        event: i32 as "event" ["" "rto_event"] "What.",
+        rtt: f64 as "rtt_s" ["s" ""] "The round-trip time measured; NaN where none was.",
+        rto: Time as "rto_s" ["s" ""] "The retransmission timeout from now on.",
     }
     /// Something happened to a flow.
     events / EventRow / event: "Starts and ends of flows, timeouts and retransmissions." {

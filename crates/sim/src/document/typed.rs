@@ -111,6 +111,7 @@ fn record(map: &Map<String, Value>) -> Record {
         packets: on("packets"),
         drops: on("drops"),
         routes: on("routes"),
+        rto: on("rto"),
         events: on("events"),
     }
 }

@@ -142,6 +142,7 @@ fn classic_recovery() -> impl Strategy<Value = Chosen> {
                 &kind,
                 &[
                     ("later_data", later),
+                    ("resends", word(if limited { "oldest" } else { "window" })),
                     ("threshold", Value::Int(threshold)),
                     ("guard", guard),
                     ("repeat", repeat),

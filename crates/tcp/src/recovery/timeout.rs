@@ -5,25 +5,46 @@
 
 use super::options::GO_BACK_N;
 use super::window::{Cut, LossRecovery, State, Verdict, collapse};
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "timeout",
     summary: "Only the retransmission timer repairs losses.",
     references: &["RFC 9293 section 3.8.1", "BYU CS 460, lab on reliable transport"],
-    params: &[GO_BACK_N],
+    params: &[
+        GO_BACK_N,
+        Param::new(
+            "resends",
+            Kind::Choice(&[
+                Choice::new(
+                    "oldest",
+                    "the oldest segment; the others wait for its ACK (RFC 6298 5.4)",
+                ),
+                Choice::new(
+                    "window",
+                    "all that the window allows at once (go-back-N of the textbooks)",
+                ),
+            ]),
+            "oldest",
+            "What is sent when the timer expires, with `later_data: unsent`.",
+        ),
+    ],
     defect: false,
 };
 
-/// The rule for later data.
+/// The rules for later data.
 #[derive(Debug, Clone)]
 pub struct Timeout {
     go_back: bool,
+    hold: bool,
 }
 
 impl Timeout {
     pub(super) fn new(chosen: &Chosen) -> Self {
-        Self { go_back: chosen.word("later_data") == "unsent" }
+        Self {
+            go_back: chosen.word("later_data") == "unsent",
+            hold: chosen.word("resends") == "oldest",
+        }
     }
 }
 
@@ -41,6 +62,7 @@ impl LossRecovery for Timeout {
         collapse(state, cut);
         if self.go_back {
             state.go_back();
+            state.hold = self.hold;
         }
     }
 }

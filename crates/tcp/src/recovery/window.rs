@@ -25,6 +25,8 @@ pub struct State {
     pub mss: u64,
     /// Least slow-start threshold after a loss, segments.
     pub floor: f64,
+    /// Nothing but the oldest segment is sent until new data are acknowledged.
+    pub hold: bool,
 }
 
 impl State {
