@@ -77,6 +77,8 @@ pub struct World<Q, R> {
     stopped: bool,
     /// No event is left.
     idle: bool,
+    /// The last moment at which anything happened.
+    last_change: Time,
     /// First entity of arrivals, of routers, of flows, and the one of packets being sent. Ends of
     /// transmissions come first.
     arrivals: u32,
@@ -119,6 +121,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             active: net.flows.len(),
             stopped: net.stop_when_complete && net.flows.is_empty(),
             idle: false,
+            last_change: Time::ZERO,
             outbox: VecDeque::new(),
             dynamic: net.distance_vector.is_some(),
             exempt: net.distance_vector.as_ref().is_some_and(DistanceVector::is_exempt),
@@ -176,9 +179,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
             let Some((time, entity)) = self.queue.peek() else {
                 self.idle = true;
-                if !self.net.stop_when_complete {
-                    self.now = end;
-                }
+                // A timer that was put off leaves an event at which nothing happens.
+                self.now = if self.net.stop_when_complete { self.last_change } else { end };
                 return true;
             };
             if time > end {
@@ -188,6 +190,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             debug_assert!(time >= self.now, "time goes back");
             self.now = time;
             self.counters.events += 1;
+            if entity < self.flows {
+                self.last_change = time;
+            }
             self.queue.hold();
             match self.handle(entity) {
                 Some((next, number)) => self.queue.replace_top(next, number, entity),
@@ -689,6 +694,17 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         flow.armed = Time::NEVER;
         let starts = !std::mem::replace(&mut flow.started, true);
+        if let Endpoint::Tcp(tcp) = &flow.endpoint
+            && !starts
+        {
+            let due = tcp.connection.next_timer();
+            if due > now {
+                // The timer was put off.
+                flow.armed = due;
+                return (due != Time::NEVER).then(|| (due, self.queue.number()));
+            }
+        }
+        self.last_change = now;
         match &mut flow.endpoint {
             Endpoint::Tcp(tcp) => {
                 let timeouts = tcp.connection.stats().timeouts;
