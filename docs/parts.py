@@ -45,8 +45,36 @@ def entry(kind: str, name: str) -> dict[str, Any]:
 
 @cache
 def simulated(name: str, *overrides: Override, record: str = "none") -> Results:
-    """Return the results of a scenario of the package."""
-    return run(Scenario.load(name, [*overrides, ("record", record)]))
+    """Return the results of a scenario of the package, or of `LAB`."""
+    scenario = Scenario.from_dict(LAB) if name == LAB["name"] else Scenario.load(name)
+    for path, value in (*overrides, ("record", record)):
+        scenario = scenario.set(path, value)
+    return run(scenario)
+
+
+LAB: dict[str, Any] = {
+    "name": "docs/lab",
+    "hosts": ["A", "B"],
+    "links": [
+        {
+            "id": "L",
+            "between": ["A", "B"],
+            "rate": "10 Mbps",
+            "delay": "20 ms",
+            "queue": {"limit": "50 packets"},
+        }
+    ],
+    "flows": [
+        {
+            "id": "F1",
+            "from": "A",
+            "to": "B",
+            "send": "10 MB",
+            "tcp": {"sender": "classic", "recovery": "newreno"},
+        }
+    ],
+}
+"""A network to show rules on."""
 
 
 # Tables of keys.
@@ -59,7 +87,9 @@ def _value(param: dict[str, Any]) -> str:
 
 def _default(param: dict[str, Any]) -> str:
     default = param["default"]
-    return "required" if default is None else "-" if default == "none" else f"`{default}`"
+    chosen = default in [choice["name"] for choice in param["choices"] or ()]
+    absent = default == "none" and not chosen
+    return "required" if default is None else "-" if absent else f"`{default}`"
 
 
 def _range(param: dict[str, Any]) -> str:
@@ -119,25 +149,31 @@ def registries() -> str:
     return "\n\n".join(texts)
 
 
-def profile(name: str) -> str:
-    """Return the defaults that a profile sets."""
-    found = entry("profile", name)
+def profiles() -> str:
+    """Return all profiles with the defaults that they set."""
+    return "\n\n".join(
+        f"### `{found['name']}`\n\n{found['summary']}\n\n{_settings(found['defaults'])}"
+        for found in registry()["profile"]
+    )
+
+
+def _settings(defaults: dict[str, Any]) -> str:
+    """Return the values of a profile; of a list of kinds the first is what it chooses."""
     rows: list[tuple[str, str]] = []
 
     def walk(path: str, value: Any) -> None:
         if isinstance(value, dict):
-            kind = value.get("kind")
-            base = f"{path} ({kind})" if kind and path.endswith(".cc") else path
             for key, inner in value.items():
-                walk(f"{base}.{key}" if base else key, inner)
-        elif isinstance(value, list):
+                walk(f"{path}.{key}" if path else key, inner)
+        elif isinstance(value, list) and all(isinstance(inner, dict) for inner in value):
+            rows.append((f"`{path}`", f"`{value[0]['kind']}`"))
             for inner in value:
-                walk(path, inner)
+                walk(f"{path} ({inner['kind']})", {k: v for k, v in inner.items() if k != "kind"})
         else:
             rows.append((f"`{path}`", f"`{value}`"))
 
-    walk("", found["defaults"])
-    return f"{found['summary']}\n\n{table(('Key', 'Value'), rows)}"
+    walk("", defaults)
+    return table(("Key", "Value"), rows)
 
 
 def units() -> str:
@@ -345,6 +381,28 @@ VARIANTS: dict[str, tuple[str, list[tuple[str, list[Override]]]]] = {
             ("all of these, and the other defaults of `recovery`", _SOUND),
         ],
     ),
+    "recoveries": (
+        LAB["name"],
+        [
+            (f"`recovery: {kind}`", [("flows.F1.tcp.recovery", kind)])
+            for kind in ("timeout", "tahoe", "reno", "newreno")
+        ],
+    ),
+    "losses": (
+        LAB["name"],
+        [
+            (
+                f"`p: {p}`",
+                [
+                    ("links.L.rate", "100 Mbps"),
+                    ("links.L.queue.limit", "unlimited"),
+                    ("flows.F1.send", "200 MB"),
+                    ("links.L.forward.loss", f"{{kind: bernoulli, p: {p}}}"),
+                ],
+            )
+            for p in ("0.0001", "0.001", "0.01")
+        ],
+    ),
     "ties": (
         "caltech/test-case-1-reno",
         [
@@ -375,10 +433,11 @@ def variants(name: str) -> str:
     for label, overrides in changes:
         flow = simulated(scenario, *overrides).summary["flows"]["F1"]
         finish = "never" if flow["finish_ack_s"] is None else f"{flow['finish_ack_s']:.3f}"
-        counts = (flow[key] for key in ("segments_dropped", "fast_retransmits", "timeouts"))
+        counts = (flow[key] for key in ("segments_dropped", "retransmissions", "timeouts"))
         rows.append((label, finish, f"{flow['goodput_bps'] / 1e6:.3f}", *counts))
-    head = ("Run", "Complete, s", "Goodput, Mbit/s", "Data lost", "Resent for gaps", "Timeouts")
-    return f"`{scenario}`, flow `F1`:\n\n{table(head, rows, ' rrrrr')}"
+    head = ("Run", "Complete, s", "Goodput, Mbit/s", "Data lost", "Sent again", "Timeouts")
+    about = "" if scenario == LAB["name"] else f"`{scenario}`, flow `F1`:\n\n"
+    return about + table(head, rows, " rrrrr")
 
 
 def route_changes(name: str, router: str, host: str) -> str:
@@ -406,7 +465,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "laws": laws,
     "params": params,
     "plots": plots,
-    "profile": profile,
+    "profiles": profiles,
     "records": records,
     "registries": registries,
     "route-changes": route_changes,

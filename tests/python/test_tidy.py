@@ -33,16 +33,18 @@ MODELS = {
     "recovery": CRATES / "tcp/src/recovery",
     "rto": CRATES / "tcp/src/rto",
     "queue": CRATES / "net/src/queue",
+    "loss": CRATES / "net/src/loss",
     "routing": CRATES / "net/src/routing",
     "source": CRATES / "net/src/source",
 }
-NOTHING_TO_CITE = {"cbr"}
+NOTHING = {"none"}  # the absence of a model
+NOTHING_TO_CITE = {"cbr", "bernoulli", "packets"}
 
 # May look at files, clock and environment: the bindings for Python, and the benchmark program.
 OUTSIDE = {"py", "bench"}
 OUTSIDE_WORLD = re.compile(
-    r"\bstd::(fs|time|env|net|thread|process|io)\b"
-    r"|\buse std::\{[^}]*\b(fs|time|env|net|thread|process|io)\b"
+    r"\bstd::(fs|time|env|net|process|io)\b"
+    r"|\buse std::\{[^}]*\b(fs|time|env|net|process|io)\b"
     r"|\b(print|println|eprint|eprintln|dbg)!"
 )
 
@@ -135,7 +137,7 @@ def test_the_engine_does_not_look_outside(crate):
 @pytest.mark.parametrize("kind", MODELS)
 def test_each_model_has_a_file_of_its_own(kind):
     entries = json.loads(_core.registry())[kind]
-    expected = {entry["name"].replace("-", "_") for entry in entries}
+    expected = {entry["name"].replace("-", "_") for entry in entries} - NOTHING
     found = {
         file.stem
         for file in MODELS[kind].glob("*.rs")
@@ -147,12 +149,22 @@ def test_each_model_has_a_file_of_its_own(kind):
 @pytest.mark.parametrize("kind", MODELS)
 def test_each_model_says_what_it_is_and_where_it_is_from(kind):
     for entry in json.loads(_core.registry())[kind]:
+        if entry["name"] in NOTHING:
+            continue
         file = MODELS[kind] / f"{entry['name'].replace('-', '_')}.rs"
         header = re.match(r"(?://!.*\n)+", file.read_text(encoding="utf-8"))
         assert header, f"{name_of(file)} does not begin with a comment"
         source = " ".join([header[0], *entry["references"]])
         cites = re.search(r"Source:|RFC \d+|\b(19|20)\d\d\b", source)
         assert cites or entry["name"] in NOTHING_TO_CITE, f"{name_of(file)} names no source"
+
+
+def test_a_defect_is_never_a_default():
+    for kind, entries in json.loads(_core.registry()).items():
+        for entry in entries:
+            for param in entry["params"]:
+                defects = [c["name"] for c in param["choices"] or () if c["defect"]]
+                assert param["default"] not in defects, f"{kind} {entry['name']}.{param['name']}"
 
 
 def test_each_law_of_the_theory_has_a_file_of_its_own():
