@@ -20,8 +20,9 @@ def convert(
     """Turn a file of another simulator into a scenario.
 
     Reads the network topologies of the Caltech simulator of 2015 (JSON by jsonpickle, as in the
-    [italic]data[/italic] folder of lakshbhasin/network_simulator). Whatever is not understood is an
-    error that names it, and nothing is written.
+    [italic]data[/italic] folder of lakshbhasin/network_simulator) and the networks of the Bene
+    simulator of BYU CS 460 (text, as in the [italic]networks[/italic] folder of zappala/bene).
+    Whatever is not understood is an error that names it, and nothing is written.
 
     [bold]Example[/bold]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.canonical import to_yaml
-from ackclock.convert import caltech, jsonfile
+from ackclock.convert import bene, caltech, jsonfile
 from ackclock.convert.base import Conversion, Format
 from ackclock.errors import Problem, ScenarioError
 
@@ -22,6 +22,14 @@ FORMATS: tuple[Format, ...] = (
         source="lakshbhasin/network_simulator",
         recognizes=caltech.recognizes,
         convert=caltech.convert,
+    ),
+    Format(
+        name="bene",
+        summary="networks of the Bene simulator of BYU CS 460 (neighbours, then links; text)",
+        source="zappala/bene",
+        recognizes=bene.recognizes,
+        convert=bene.convert,
+        is_text=True,
     ),
 )
 """All formats that can be read, in the order in which a file is tried."""
@@ -53,9 +61,12 @@ def convert_file(path: str | Path, out: str | Path) -> Conversion:
 
 
 def _format_of(path: Path) -> Format:
-    top = jsonfile.load(path)
+    content: Any = jsonfile.text(path)
+    is_text = path.suffix != ".json" and not content.lstrip().startswith(("{", "["))
+    if not is_text:
+        content = jsonfile.load(path)
     for kind in FORMATS:
-        if kind.recognizes(top):
+        if kind.is_text == is_text and kind.recognizes(content):
             return kind
     raise ScenarioError(
         [

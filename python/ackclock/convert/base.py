@@ -24,8 +24,9 @@ class Conversion:
 class Format:
     """One foreign format that can be converted.
 
-    ``recognizes`` gets the parsed top level of a JSON file and says whether it is of this
-    format; ``convert`` gets the path of a file of this format.
+    ``recognizes`` gets the parsed top level of a JSON file, or the text of a file where
+    ``is_text`` is set, and says whether it is of this format; ``convert`` gets the path of a file
+    of this format.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Format:
     source: str
     recognizes: Callable[[Any], bool]
     convert: Callable[[Path], Conversion]
+    is_text: bool = False
 
 
 @dataclass

@@ -15,6 +15,20 @@ from ackclock.errors import InputError, Problem, ScenarioError
 _Position = Callable[[list[str | int]], tuple[int | None, int | None]]
 
 
+def text(path: Path) -> str:
+    """Read a text file.
+
+    Raises :class:`ackclock.errors.InputError` when the file can not be read, and
+    :class:`ackclock.errors.ScenarioError` when it is no text.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ScenarioError([Problem("not a text file in UTF-8", file=str(path))]) from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+
+
 def load(path: Path) -> Any:
     """Parse a JSON file; numbers with a point become exact decimals.
 
@@ -23,14 +37,8 @@ def load(path: Path) -> Any:
     that JSON does not know (NaN, Infinity).
     """
     try:
-        content = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ScenarioError([Problem("not a text file in UTF-8", file=str(path))]) from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
-    try:
         return json.loads(
-            content,
+            text(path),
             parse_float=Decimal,
             parse_constant=_refuse,
             object_pairs_hook=_without_duplicates,
