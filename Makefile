@@ -48,7 +48,7 @@ test: lint test-rust test-python reproduce ## Everything that must pass: format,
 
 lint: lint-rust lint-python ## Check format and lint, warnings are errors
 
-lint-rust:
+lint-rust: $(STAMPS)/dependencies
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- $(STRICT)
 
@@ -57,7 +57,7 @@ lint-python: $(STAMPS)/dependencies
 	$(BIN)/ruff check .
 	$(BIN)/pyright --warnings
 
-test-rust:
+test-rust: $(STAMPS)/dependencies
 	cargo test --workspace --locked
 
 test-python: setup

@@ -120,7 +120,7 @@ pub trait EventQueue {
     fn pop(&mut self);
 }
 
-/// Orders by (time, entity), packed into 64 bits: 44 bits of nanoseconds (17.6 s) since an epoch and
+/// Orders by (time, entity), packed into 64 bits: 44 bits of nanoseconds (4.9 hours) since an epoch and
 /// 20 bits of entity. Events beyond the epoch's reach wait in a side heap; when all others are done
 /// the epoch moves on to the earliest of them.
 #[derive(Debug)]
@@ -298,8 +298,8 @@ mod tests {
             let later = |random: &mut Stream| match random.below(4) {
                 0 => now,
                 1 => now + random.below(1_000) as u64,
-                2 => now + random.below(20_000_000_000) as u64,
-                _ => now + 40_000_000_000 + random.below(1_000) as u64,
+                2 => now + random.below(20_000_000_000_000) as u64,
+                _ => now + 40_000_000_000_000 + random.below(1_000) as u64,
             };
             for _ in 0..random.below(3) {
                 if model.len() < 400 {

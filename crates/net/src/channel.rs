@@ -48,6 +48,8 @@ pub enum Offer {
     Dropped,
     /// It was lost before the queue.
     Lost,
+    /// The link is down.
+    Down,
     /// When it reaches the far end is settled, and whether it is lost there.
     Scheduled(Time, bool),
     /// Served by events: it waits.
@@ -58,7 +60,7 @@ pub enum Offer {
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// End of transmission. While a packet waits in a channel served by events: when it entered.
+    /// End of transmission. Served by events: when it entered while it waits, when it arrives afterwards.
     departure: Time,
     packet: Packet,
 }
@@ -77,6 +79,8 @@ pub struct ChannelStats {
     pub drops: u64,
     /// Packets that the loss model took.
     pub losses: u64,
+    /// Packets that came while the link was down.
+    pub drops_down: u64,
     /// Sum of waiting times, packets times nanoseconds: the integral of the queue length.
     pub wait_ns: u128,
     /// The same in bytes times nanoseconds.
@@ -113,6 +117,10 @@ pub struct Channel {
     armed: bool,
     /// Served by events: a transmission is going on.
     busy: bool,
+    /// Packets that come may vanish: there is a loss model, or the link is down.
+    gated: bool,
+    /// Packets that come are dropped.
+    down: bool,
     /// Size of the packet in transmission, or of the last one.
     serving: u16,
     /// End of the last transmission, whole nanoseconds; the rest is `carry`.
@@ -130,6 +138,10 @@ pub struct Channel {
     waiting_data: u32,
     link: i32,
     direction: i32,
+    /// Served by events: when the packet that left last arrives.
+    last_arrival: Time,
+    /// Bytes transmitted at earlier rates, and the nanoseconds that they took.
+    earlier: (u64, f64),
     /// Walked: packets that reach the far end after the end of the run.
     late: u32,
     /// Served by events: numbers of the arrivals of packets on the wire, for orders that need them.
@@ -155,6 +167,8 @@ impl Channel {
             service,
             armed: false,
             busy: false,
+            gated: false,
+            down: false,
             serving: 0,
             free_at: Time::ZERO,
             carry: 0,
@@ -169,6 +183,8 @@ impl Channel {
             waiting_data: 0,
             link,
             direction,
+            last_arrival: Time::ZERO,
+            earlier: (0, 0.0),
             late: 0,
             numbers: VecDeque::new(),
         }
@@ -176,6 +192,7 @@ impl Channel {
 
     /// Sets the loss model.
     pub fn set_loss(&mut self, loss: Option<Loss>) {
+        self.gated = loss.is_some() || self.down;
         self.loss = loss.map(Box::new);
     }
 
@@ -192,7 +209,31 @@ impl Channel {
 
     /// Nanoseconds of transmission; exact after [`Channel::close`].
     pub fn busy_ns(&self) -> f64 {
-        self.serial.exact_ns(self.stats.bytes) + self.stats.unfinished_ns as f64
+        let (bytes, ns) = self.earlier;
+        // Bytes of a transmission that an earlier rate counted may be taken back at the end.
+        let present = self.stats.bytes.saturating_sub(bytes);
+        ns + self.serial.exact_ns(present) + self.stats.unfinished_ns as f64
+    }
+
+    /// The link takes packets or not from now on.
+    pub fn set_up(&mut self, up: bool) {
+        self.down = !up;
+        self.gated = self.loss.is_some() || self.down;
+    }
+
+    /// Transmissions that begin from now on have this rate; only for channels served by events.
+    pub fn set_rate(&mut self, rate_bps: u64) {
+        debug_assert!(self.service == Service::Events);
+        let (bytes, ns) = self.earlier;
+        self.earlier = (self.stats.bytes, ns + self.serial.exact_ns(self.stats.bytes - bytes));
+        self.serial = Serial::new(rate_bps);
+        self.carry = 0;
+    }
+
+    /// Packets that leave from now on have this delay; only for channels served by events.
+    pub fn set_delay(&mut self, delay: Time) {
+        debug_assert!(self.service == Service::Events);
+        self.delay = delay;
     }
 
     /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].
@@ -332,6 +373,10 @@ impl Channel {
         exempt: bool,
         recorder: &mut R,
     ) -> Offer {
+        if self.gated && self.down {
+            self.stats.drops_down += 1;
+            return Offer::Down;
+        }
         if self.service != Service::Events {
             self.settle(now, recorder);
         }
@@ -339,11 +384,8 @@ impl Channel {
             self.stats.drops += 1;
             return Offer::Dropped;
         }
-        if let Some(loss) = &mut self.loss
-            && loss.loses(&packet)
-        {
-            self.stats.losses += 1;
-            if loss.at_entry {
+        if self.gated && self.loses(&packet) {
+            if self.loss.as_ref().is_some_and(|loss| loss.at_entry) {
                 return Offer::Lost;
             }
             packet.set_lost();
@@ -352,6 +394,14 @@ impl Channel {
             Service::Events => self.enter(now, packet, recorder),
             _ => Offer::Scheduled(self.enter_fused(now, packet, recorder), packet.is_lost()),
         }
+    }
+
+    /// Whether the loss model takes this packet.
+    #[cold]
+    fn loses(&mut self, packet: &Packet) -> bool {
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.loses(packet));
+        self.stats.losses += u64::from(lost);
+        lost
     }
 
     #[inline(always)]
@@ -433,7 +483,9 @@ impl Channel {
     fn begin(&mut self, now: Time, carry: u64, index: u32) {
         let Entry { departure: entered, packet } = *self.entry(index);
         let departure = self.transmit(now, carry, entered, &packet);
-        self.entry_mut(index).departure = departure;
+        // A shorter delay does not let packets overtake others.
+        self.last_arrival = self.last_arrival.max(departure + self.delay);
+        self.entry_mut(index).departure = self.last_arrival;
         self.next_start = departure;
         self.serving = packet.size;
         self.busy = true;
@@ -490,7 +542,9 @@ impl Channel {
             return None;
         }
         let number = self.numbers.pop_front().unwrap_or(0);
-        Some((self.entry(self.head).departure + self.delay, number))
+        let departure = self.entry(self.head).departure;
+        let delay = if self.service == Service::Events { Time::ZERO } else { self.delay };
+        Some((departure + delay, number))
     }
 
     /// How the channel is served.

@@ -17,4 +17,4 @@ pub mod world;
 pub use channel::{Channel, ChannelStats, Service};
 pub use flow::{Endpoint, Flow, TcpFlow, UdpFlow};
 pub use packet::{Kind, Packet};
-pub use world::{Counters, Network, World};
+pub use world::{ChannelChange, Counters, Network, World};

@@ -17,6 +17,21 @@ use std::collections::VecDeque;
 /// Marks the end of a route.
 pub const DELIVER: u32 = u32::MAX;
 
+/// Something that happens to a channel at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct ChannelChange {
+    /// When.
+    pub at: Time,
+    /// The channel.
+    pub channel: u32,
+    /// Whether it takes packets from now on.
+    pub up: Option<bool>,
+    /// Rate from now on.
+    pub rate_bps: Option<u64>,
+    /// Propagation delay from now on.
+    pub delay: Option<Time>,
+}
+
 /// A network before its first event.
 #[derive(Debug)]
 pub struct Network {
@@ -38,6 +53,8 @@ pub struct Network {
     pub burst_order: Option<Stream>,
     /// Packets that hosts send enter their links by events of their own.
     pub queues_sends: bool,
+    /// What happens to channels, in order of time.
+    pub changes: Vec<ChannelChange>,
     /// End when all flows are complete, or when nothing can happen any more.
     pub stop_when_complete: bool,
     /// End at this time in any case.
@@ -59,6 +76,8 @@ pub struct Counters {
     pub dropped_no_route: u64,
     /// Packets that loss models took.
     pub lost: u64,
+    /// Packets that came to links that were down.
+    pub dropped_down: u64,
     /// Packets that hosts have sent and that enter their links by events still to come.
     pub waiting_to_enter: u64,
 }
@@ -88,6 +107,8 @@ pub struct World<Q, R> {
     /// Routing is dynamic; routers' packets are always taken.
     dynamic: bool,
     exempt: bool,
+    /// Changes of channels that have happened.
+    changed: usize,
     /// Packets that hosts send at this moment, where they are events of their own.
     outbox: VecDeque<(u32, Packet)>,
     /// Latest moment to which a packet was walked.
@@ -114,6 +135,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             let number = queue.number();
             queue.push(flow.start, number, flows + i as u32);
         }
+        if let Some(first) = net.changes.first() {
+            let number = queue.number();
+            queue.push(first.at, number, sends + 1);
+        }
         Self {
             now: Time::ZERO,
             queue,
@@ -122,6 +147,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             stopped: net.stop_when_complete && net.flows.is_empty(),
             idle: false,
             last_change: Time::ZERO,
+            changed: 0,
             outbox: VecDeque::new(),
             dynamic: net.distance_vector.is_some(),
             exempt: net.distance_vector.as_ref().is_some_and(DistanceVector::is_exempt),
@@ -276,10 +302,34 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.router_timer((entity - self.routers) as usize)
         } else if entity < self.sends {
             self.flow_timer(entity - self.flows)
-        } else {
+        } else if entity == self.sends {
             self.send_queued();
             None
+        } else {
+            self.change_channels()
         }
+    }
+
+    /// What happens to channels now.
+    #[cold]
+    fn change_channels(&mut self) -> Option<(Time, u64)> {
+        while let Some(change) = self.net.changes.get(self.changed) {
+            if change.at > self.now {
+                return Some((change.at, self.queue.number()));
+            }
+            let channel = &mut self.net.channels[change.channel as usize];
+            if let Some(up) = change.up {
+                channel.set_up(up);
+            }
+            if let Some(rate) = change.rate_bps {
+                channel.set_rate(rate);
+            }
+            if let Some(delay) = change.delay {
+                channel.set_delay(delay);
+            }
+            self.changed += 1;
+        }
+        None
     }
 
     fn end_transmission(&mut self, index: u32) -> Option<(Time, u64)> {
@@ -404,6 +454,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                     self.queue.push(free_at, number, index);
                 }
                 Offer::Waiting => {}
+                Offer::Down => {
+                    let (link, direction) = (channel.link(), channel.direction());
+                    self.counters.dropped_down += 1;
+                    self.drop_packet(time, &packet, link, direction, drop_reason::LINK_DOWN);
+                }
                 Offer::Lost => self.lose(time, index, &packet),
                 Offer::Dropped => {
                     let (link, direction) = (channel.link(), channel.direction());

@@ -1,7 +1,7 @@
 //! From a checked scenario to a network before its first event.
 
 use crate::model::{
-    Direction, Flow as FlowModel, Link, Node as NodeModel, Scenario, Tcp, Transport,
+    Change, Direction, Flow as FlowModel, Link, Node as NodeModel, Scenario, Tcp, Transport,
 };
 use ackclock_engine::{Stream, Ties};
 use ackclock_net::loss::Loss;
@@ -11,7 +11,7 @@ use ackclock_net::routing::shortest_path::ShortestPaths;
 use ackclock_net::routing::{Attachment, DistanceVector, Graph};
 use ackclock_net::source::Source;
 use ackclock_net::world::{DELIVER, Network, service_for};
-use ackclock_net::{Channel, Endpoint, Flow, Service, TcpFlow, UdpFlow};
+use ackclock_net::{Channel, ChannelChange, Endpoint, Flow, Service, TcpFlow, UdpFlow};
 use ackclock_tcp::cc::Cc;
 use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::recovery::selective_repeat::Recovery;
@@ -50,11 +50,13 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         ends: Vec::new(),
         graph: Graph::new(scenario.hosts.len(), scenario.routers.len()),
         service,
+        changes: Vec::new(),
     };
     for (index, link) in scenario.links.iter().enumerate() {
         builder.add_link(index as i32, link);
     }
-    let Builder { mut channels, ends, graph, .. } = builder;
+    let Builder { mut channels, ends, graph, mut changes, .. } = builder;
+    changes.sort_by_key(|change| change.at);
 
     let distance_vector = (scenario.routing.kind == "distance-vector")
         .then(|| DistanceVector::new(&scenario.routing, &graph));
@@ -67,8 +69,10 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         None => Routes::shortest(scenario, &graph),
         Some(_) => Routes::first_hops(scenario, &graph),
     };
-    // Walking runs ahead of time, so the end must be known.
-    if shortcuts.walked && service == Service::Fused && !scenario.stop.flows_complete {
+    // Walking runs ahead of time, so the end must be known and links must not change meanwhile.
+    let foreseeable = service == Service::Fused && !scenario.stop.flows_complete;
+    let steady = scenario.links.iter().all(|link| link.changes.is_empty());
+    if shortcuts.walked && foreseeable && steady {
         for (channel, walks) in channels.iter_mut().zip(routes.walkable(ends.len())) {
             if walks {
                 channel.walk();
@@ -97,6 +101,7 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         distance_vector,
         routers: scenario.routers.len(),
         burst_order,
+        changes,
         queues_sends: Ties::queues_sends(&scenario.ties),
         stop_when_complete: scenario.stop.flows_complete,
         end: scenario.stop.at_latest,
@@ -164,6 +169,7 @@ struct Builder<'a> {
     ends: Vec<[Node; 2]>,
     graph: Graph,
     service: Service,
+    changes: Vec<ChannelChange>,
 }
 
 impl Builder<'_> {
@@ -173,17 +179,37 @@ impl Builder<'_> {
             let channel = self.add_channel(index, direction::BOTH, &link.forward, [b, a]);
             self.attach(a, b, channel, false, link.forward.delay);
             self.attach(b, a, channel, true, link.forward.delay);
+            self.add_changes(link, [Some(channel), None]);
         } else {
             let there = self.add_channel(index, direction::FORWARD, &link.forward, [b, b]);
             let back = self.add_channel(index, direction::BACKWARD, &link.backward, [a, a]);
             self.attach(a, b, there, false, link.forward.delay);
             self.attach(b, a, back, false, link.backward.delay);
+            self.add_changes(link, [Some(there), Some(back)]);
+        }
+    }
+
+    /// What happens to the channels of a link; the one of a half-duplex link counts as forward.
+    fn add_changes(&mut self, link: &Link, [there, back]: [Option<u32>; 2]) {
+        for change in &link.changes {
+            let wanted = [there.filter(|_| change.forward), back.filter(|_| change.backward)];
+            self.changes.extend(wanted.into_iter().flatten().map(|channel| ChannelChange {
+                at: change.at,
+                channel,
+                up: change.up,
+                rate_bps: change.rate_bps,
+                delay: change.delay,
+            }));
         }
     }
 
     fn add_channel(&mut self, link: i32, way: i32, model: &Direction, ends: [Node; 2]) -> u32 {
         let queue = Queue::new(&model.queue);
-        let mut channel = Channel::new(model.rate_bps, model.delay, queue, self.service, link, way);
+        // Departures cannot be told beforehand where rate or delay will change.
+        let fixed = |change: &Change| change.rate_bps.is_none() && change.delay.is_none();
+        let known = self.links[link as usize].changes.iter().all(fixed);
+        let service = if known { self.service } else { Service::Events };
+        let mut channel = Channel::new(model.rate_bps, model.delay, queue, service, link, way);
         let id = &self.links[link as usize].id;
         let name = format!("loss/{id}/{}", direction::NAMES[way as usize]);
         channel.set_loss(Loss::new(&model.loss, Stream::new(self.seed, &name)));

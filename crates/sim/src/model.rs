@@ -41,6 +41,25 @@ pub struct Link {
     pub forward: Direction,
     /// From the second end to the first.
     pub backward: Direction,
+    /// What happens to it, in order of time.
+    pub changes: Vec<Change>,
+}
+
+/// Something that happens to a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// Whether it concerns the way from the first end to the second.
+    pub forward: bool,
+    /// Whether it concerns the way back.
+    pub backward: bool,
+    /// Whether the link works from now on.
+    pub up: Option<bool>,
+    /// Rate from now on.
+    pub rate_bps: Option<u64>,
+    /// Propagation delay from now on.
+    pub delay: Option<Time>,
 }
 
 /// One direction of a link.

@@ -27,6 +27,7 @@ pub(crate) static BLOCKS: &[(&str, &str, &[Param])] = &[
     ("link", "A link between two nodes.", tables::LINK),
     ("link-defaults", "What a scenario can say for all its links.", tables::LINK_DEFAULTS),
     ("direction", "One direction of a full-duplex link.", tables::DIRECTION),
+    ("change", "Something that happens to a link at a time.", tables::CHANGE),
     ("flow", "A flow from host to host.", tables::FLOW),
     ("tcp", "Reliable transport with congestion control.", tables::TCP),
     ("udp", "A source without feedback.", tables::UDP),

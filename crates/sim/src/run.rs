@@ -169,7 +169,7 @@ impl Simulation {
 pub(crate) fn world(scenario: &Scenario, shortcuts: Shortcuts) -> Box<dyn AnyWorld> {
     let ties = Ties::new(&scenario.ties);
     let network = compile(scenario, shortcuts);
-    let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 1;
+    let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 2;
     if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES {
         with_recorder(scenario.record, network, PackedQueue::new())
     } else {

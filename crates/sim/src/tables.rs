@@ -121,6 +121,47 @@ pub static LINK: &[Param] = &[
         "",
         "What is different from the second node to the first (full duplex only).",
     ),
+    Param::optional("changes", Kind::ObjectList(CHANGE), "", "What happens to the link, and when."),
+];
+
+/// Something that happens to a link at a time.
+pub static CHANGE: &[Param] = &[
+    Param::required("at", Kind::Time, "When; after everything else that is due then.")
+        .at_most("36500 d"),
+    Param::new(
+        "direction",
+        Kind::Choice(&[
+            Choice::new("both", "both directions"),
+            Choice::new("forward", "from the first node to the second (full duplex only)"),
+            Choice::new("backward", "from the second node to the first (full duplex only)"),
+        ]),
+        "both",
+        "Which direction it concerns.",
+    ),
+    Param::optional(
+        "state",
+        Kind::Choice(&[
+            Choice::new("down", "packets that come to the link are dropped; those on it go on"),
+            Choice::new("up", "the link takes packets again"),
+        ]),
+        "same",
+        "Whether the link works from now on.",
+    ),
+    Param::optional(
+        "rate",
+        Kind::Rate,
+        "same",
+        "Rate of the transmissions that begin from now on.",
+    )
+    .at_least("1 bps")
+    .at_most("100 Tbps"),
+    Param::optional(
+        "delay",
+        Kind::Time,
+        "same",
+        "Propagation delay of the packets that leave from now on; they do not overtake others.",
+    )
+    .at_most("1 d"),
 ];
 
 /// What a scenario can say for all its links.

@@ -8,6 +8,7 @@ use ackclock_trace::Column;
 use ackclock_units::param::Value as Parameter;
 use common::{chosen, run, scenario};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::Value;
 
 const ALL_OFF: Shortcuts = Shortcuts { fused: false, packed: false, walked: false };
@@ -37,7 +38,12 @@ fn bits(output: &Output) -> Vec<(&str, &str, Vec<u64>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
 
     /// Packets are neither lost nor made on the way, at any moment.
     #[test]
@@ -61,6 +67,7 @@ proptest! {
                     + counters.dropped_full
                     + counters.dropped_no_route
                     + counters.lost
+                    + counters.dropped_down
                     + counters.waiting_to_enter
                     + held,
                 "at {}", simulation.now()
@@ -120,6 +127,7 @@ proptest! {
             count(&summary["packets_dropped"]["queue-full"])
                 + count(&summary["packets_dropped"]["no-route"])
                 + count(&summary["packets_dropped"]["loss"])
+                + count(&summary["packets_dropped"]["link-down"])
         );
         let acks: u64 = summary["flows"].as_object().unwrap().values()
             .filter(|flow| flow["transport"] == "tcp")

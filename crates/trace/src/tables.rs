@@ -51,6 +51,7 @@ category! {
 category! {
     /// Why a packet was dropped.
     drop_reason: QUEUE_FULL = "queue-full", NO_ROUTE = "no-route", LOSS = "loss",
+    LINK_DOWN = "link-down",
 }
 category! {
     /// What happened to a retransmission timer.

@@ -3,7 +3,7 @@
 use super::problems::{Fault, Path};
 use super::scalar;
 use super::walk::{Layer, Resolved, Walker};
-use crate::tables::{DIRECTION, LINK};
+use crate::tables::{CHANGE, DIRECTION, LINK};
 use ackclock_units::param::Param;
 use serde_json::{Map, Value};
 
@@ -58,9 +58,50 @@ pub(super) fn resolve(
     if !different.is_empty() {
         link.canonical.insert("backward".into(), Value::Object(different));
     }
+    let (documents, models) = changes(walker, &own, half);
+    if !documents.is_empty() {
+        link.canonical.insert("changes".into(), Value::Array(documents));
+    }
+    link.model.insert("changes".into(), Value::Array(models));
     link.model.insert("forward".into(), Value::Object(forward.model));
     link.model.insert("backward".into(), Value::Object(backward.model));
     link
+}
+
+/// What happens to a link in the course of the run: documents and models, in order of time.
+fn changes(walker: &mut Walker, link: &Layer<'_>, half: bool) -> (Vec<Value>, Vec<Value>) {
+    let mut all = Vec::new();
+    let Some(value) = link.map.get("changes") else { return (Vec::new(), Vec::new()) };
+    let place = link.path.key("changes");
+    let hint = "for example `changes: [{at: 10 s, state: down}]`";
+    let Value::Array(items) = value else {
+        walker.problems.add(&place, value, scalar::wrong_type(param("changes"), value).hint(hint));
+        return (Vec::new(), Vec::new());
+    };
+    for (index, item) in items.iter().enumerate() {
+        let path = place.index(index);
+        let Value::Object(map) = item else {
+            let message = format!("a mapping is needed, not {}", scalar::found(item));
+            walker.problems.add(&path, item, Fault::new(message).hint(hint));
+            continue;
+        };
+        walker.check_keys(CHANGE, map, &path);
+        let layer = Layer { map, path: path.clone(), told: false };
+        let change = walker.resolve(CHANGE, &[layer], &path);
+        if ["state", "rate", "delay"].iter().all(|key| !map.contains_key(*key)) {
+            let fault = Fault::new("nothing changes").allowed("state, rate, delay").hint(hint);
+            walker.problems.add(&path, item, fault);
+        }
+        if half && change.model.get("direction").is_some_and(|way| way != "both") {
+            let fault = Fault::new("a half-duplex link has one transmitter for both directions")
+                .hint("leave `direction` out");
+            walker.problems.add(&path.key("direction"), &map["direction"], fault);
+        }
+        all.push(change);
+    }
+    all.sort_by_key(|change| change.model.get("at_ns").and_then(Value::as_u64));
+    let both = |one: Resolved| (Value::Object(one.canonical), Value::Object(one.model));
+    all.into_iter().map(both).unzip()
 }
 
 fn param(name: &str) -> &'static Param {

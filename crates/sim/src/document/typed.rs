@@ -1,6 +1,6 @@
 //! From the numeric model as JSON to the typed scenario. The model is complete and valid here.
 
-use crate::model::{Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport};
+use crate::model::{Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value as Setting};
 use serde_json::{Map, Value};
@@ -17,6 +17,7 @@ pub(super) fn scenario(
         half_duplex: text(link, "duplex") == "half",
         forward: direction(object(link, "forward")),
         backward: direction(object(link, "backward")),
+        changes: list(link, "changes").map(change).collect(),
     });
     let flows = list(model, "flows").zip(pairs).map(|(flow, pair)| Flow {
         id: text(flow, "id"),
@@ -75,6 +76,18 @@ fn direction(map: &Map<String, Value>) -> Direction {
         delay: time(map, "delay_ns"),
         queue: chosen(object(map, "queue")),
         loss: chosen(object(map, "loss")),
+    }
+}
+
+fn change(map: &Map<String, Value>) -> Change {
+    let way = text(map, "direction");
+    Change {
+        at: time(map, "at_ns"),
+        forward: way != "backward",
+        backward: way != "forward",
+        up: map["state"].as_str().map(|state| state == "up"),
+        rate_bps: map["rate_bps"].as_u64(),
+        delay: map["delay_ns"].as_u64().map(Time::from_ns),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Random scenarios for the tests of the engine.
 
 use ackclock_sim::Simulation;
-use ackclock_sim::model::{Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport};
+use ackclock_sim::model::{
+    Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport,
+};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
 use proptest::prelude::*;
@@ -32,6 +34,24 @@ fn queue() -> impl Strategy<Value = Chosen> {
         .prop_map(|((name, limit), counts, admission)| {
             let limit = (name, Value::Int(limit));
             chosen("droptail", &[limit, ("counts", counts), ("admission", admission)])
+        })
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    (
+        (0u64..2_000_000_000),
+        prop::bool::ANY,
+        prop::option::of(prop::bool::ANY),
+        prop::option::of(500_000u64..20_000_000),
+        prop::option::of(0u64..30_000_000),
+    )
+        .prop_map(|(at, forward, up, rate_bps, delay)| Change {
+            at: Time::from_ns(at),
+            forward,
+            backward: true,
+            up,
+            rate_bps,
+            delay: delay.map(Time::from_ns),
         })
 }
 
@@ -294,8 +314,9 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
                     ),
                     1..6,
                 ),
+                prop::collection::vec(prop::collection::vec(change(), 0..3), 0..3),
             )
-                .prop_map(move |(ways, ends, flows)| {
+                .prop_map(move |(ways, ends, flows, changes)| {
                     let mut pairs = Vec::new();
                     for (router, (near, _)) in ends.iter().enumerate().take(routers).skip(1) {
                         pairs.push([Node::Router(router), Node::Router(near % router)]);
@@ -311,6 +332,7 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
                     }
                     let links = pairs.into_iter().zip(&ways).enumerate();
                     let links = links.map(|(i, (ends, (forward, backward, half_duplex)))| Link {
+                        changes: changes.get(i).cloned().unwrap_or_default(),
                         id: format!("L{i}"),
                         ends,
                         half_duplex: *half_duplex,

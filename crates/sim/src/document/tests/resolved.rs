@@ -13,6 +13,7 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
             "id": "L2",
             "ends": ["R1", "R2"],
             "duplex": "full",
+            "changes": [],
             "forward": {
                 "rate_bps": 2_097_152,
                 "delay_ns": 10_000_000,
