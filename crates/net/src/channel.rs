@@ -50,8 +50,10 @@ pub enum Offer {
     Lost,
     /// The link is down.
     Down,
-    /// When it reaches the far end is settled, and whether it is lost there.
-    Scheduled(Time, bool),
+    /// When it reaches the far end is settled.
+    Scheduled(Time),
+    /// When it would reach the far end is settled, but it is lost on the way.
+    Doomed(Time),
     /// Served by events: it waits.
     Waiting,
     /// Served by events: its transmission has begun.
@@ -369,39 +371,58 @@ impl Channel {
     pub fn offer<R: Recorder>(
         &mut self,
         now: Time,
-        mut packet: Packet,
+        packet: Packet,
         exempt: bool,
         recorder: &mut R,
     ) -> Offer {
-        if self.gated && self.down {
-            self.stats.drops_down += 1;
-            return Offer::Down;
-        }
         if self.service != Service::Events {
             self.settle(now, recorder);
         }
-        if !exempt && !self.admits(now, &packet) {
+        let admitted = exempt || self.admits(now, &packet);
+        if self.gated {
+            return self.offer_gated(now, packet, admitted, recorder);
+        }
+        if !admitted {
             self.stats.drops += 1;
             return Offer::Dropped;
         }
-        if self.gated && self.loses(&packet) {
-            if self.loss.as_ref().is_some_and(|loss| loss.at_entry) {
+        match self.service {
+            Service::Events => self.enter(now, packet, recorder),
+            _ => Offer::Scheduled(self.enter_fused(now, packet, recorder)),
+        }
+    }
+
+    /// The same where packets may vanish for other reasons than a full queue.
+    #[cold]
+    fn offer_gated<R: Recorder>(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        admitted: bool,
+        recorder: &mut R,
+    ) -> Offer {
+        if self.down {
+            self.stats.drops_down += 1;
+            return Offer::Down;
+        }
+        if !admitted {
+            self.stats.drops += 1;
+            return Offer::Dropped;
+        }
+        if let Some(loss) = &mut self.loss
+            && loss.loses(&packet)
+        {
+            self.stats.losses += 1;
+            if loss.at_entry {
                 return Offer::Lost;
             }
             packet.set_lost();
         }
         match self.service {
             Service::Events => self.enter(now, packet, recorder),
-            _ => Offer::Scheduled(self.enter_fused(now, packet, recorder), packet.is_lost()),
+            _ if packet.is_lost() => Offer::Doomed(self.enter_fused(now, packet, recorder)),
+            _ => Offer::Scheduled(self.enter_fused(now, packet, recorder)),
         }
-    }
-
-    /// Whether the loss model takes this packet.
-    #[cold]
-    fn loses(&mut self, packet: &Packet) -> bool {
-        let lost = self.loss.as_mut().is_some_and(|loss| loss.loses(packet));
-        self.stats.losses += u64::from(lost);
-        lost
     }
 
     #[inline(always)]

@@ -428,16 +428,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             let exempt = self.exempt && packet.kind() == Kind::Router;
             let channel = &mut self.net.channels[index as usize];
             match channel.offer(time, packet, exempt, &mut self.recorder) {
-                Offer::Scheduled(arrival, lost) => {
+                Offer::Scheduled(arrival) => {
                     if channel.service() == Service::Walked {
                         if arrival > self.net.end {
                             channel.on_late();
                             return;
                         }
                         self.ahead = self.ahead.max(arrival);
-                        if lost {
-                            return self.lose(arrival, index, &packet);
-                        }
                         packet.hop += 1;
                         way = self.next_way(&packet);
                         time = arrival;
@@ -445,6 +442,18 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                     }
                     if channel.arm() {
                         self.queue.push(arrival, 0, self.arrivals + index);
+                    }
+                }
+                Offer::Doomed(arrival) => {
+                    if channel.service() != Service::Walked {
+                        if channel.arm() {
+                            self.queue.push(arrival, 0, self.arrivals + index);
+                        }
+                    } else if arrival > self.net.end {
+                        channel.on_late();
+                    } else {
+                        self.ahead = self.ahead.max(arrival);
+                        self.lose(arrival, index, &packet);
                     }
                 }
                 Offer::Started => {
