@@ -67,6 +67,15 @@ class Results:
         return results
 
     @cached_property
+    def received(self) -> dict[str, bytes]:
+        """What arrived of files that were sent, by place (`F1/test.txt`)."""
+        if self.directory is None:
+            return {}
+        folder = self.directory / FILES.received
+        found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+    @cached_property
     def scenario(self) -> Scenario:
         """The resolved scenario, ready to run again."""
         return Scenario.from_dict(self.canonical)
@@ -122,6 +131,10 @@ class Results:
             (staging / FILES.summary).write_text(text + "\n", encoding="utf-8")
             (staging / FILES.log).write_text(self.log, encoding="utf-8")
             (staging / FILES.records).mkdir()
+            for place, content in self.received.items():
+                copy = staging / FILES.received / place
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(content)
             for name in self.tables:
                 _write(self.table(name), staging / FILES.records / f"{name}.parquet")
         self.directory = target.path

@@ -56,9 +56,11 @@ def run(scenario: Scenario, progress: Callable[[Progress], None] | None = None) 
     import json
     import platform
 
-    from ackclock import _core
+    from ackclock import _core, received_files
     from ackclock.results import Results
 
+    # Before the run: a file that has gone is no surprise for the end of it.
+    contents = [file.read() for file in scenario.files]
     log = _RunLog()
     log.note(
         f"ackclock {_core.version()}, Python {platform.python_version()}, {platform.platform()}"
@@ -87,6 +89,7 @@ def run(scenario: Scenario, progress: Callable[[Progress], None] | None = None) 
     )
     log.note(f"digest {summary['digest']}")
     results = Results.of_run(summary, scenario, output.tables(), output.categories(), log.text())
+    received_files.verify(scenario.files, contents, results)
     if interrupted:
         raise RunInterrupted(results)
     return results

@@ -22,11 +22,19 @@ class _Files:
     scenario: str = "scenario.yaml"
     summary: str = "summary.json"
     records: str = "records"
+    received: str = "received"
     plots: str = "plots"
     log: str = "log.txt"
 
     def all(self) -> set[str]:
-        return {self.scenario, self.summary, self.records, self.plots, self.log}
+        return {
+            self.scenario,
+            self.summary,
+            self.records,
+            self.received,
+            self.plots,
+            self.log,
+        }
 
 
 FILES = _Files()

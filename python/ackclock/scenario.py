@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ackclock import library
+from ackclock import files_transfer, library
 from ackclock.document import SUFFIXES, Document, flaws, parse_value
 from ackclock.errors import InputError, Problem, ScenarioError
 
@@ -30,7 +30,9 @@ class Scenario:
     def __init__(self, document: Document, path: Path | None = None) -> None:
         self._source = document
         self._path = path
-        self._checked = _check(document)
+        folder = Path() if path is None else path.parent
+        self._prepared = files_transfer.prepare(document, folder)
+        self._checked = _check(document, self._prepared)
 
     @classmethod
     def load(
@@ -86,8 +88,16 @@ class Scenario:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The document as written, overrides applied. Do not change it."""
-        return self._source.data
+        """The document as written, overrides applied, files replaced by their sizes.
+
+        Do not change it.
+        """
+        return self._prepared.data
+
+    @property
+    def files(self) -> tuple[files_transfer.FileToSend, ...]:
+        """The files that flows send (`send: {file: PATH}`)."""
+        return self._prepared.files
 
     @property
     def canonical(self) -> dict[str, Any]:
@@ -157,12 +167,13 @@ def _value(path: str, value: Any) -> Any:
         raise ScenarioError([Problem(message, path=path, file=f"--set {path}={value}")]) from None
 
 
-def _check(document: Document) -> dict[str, Any]:
+def _check(document: Document, prepared: files_transfer.Prepared) -> dict[str, Any]:
     from ackclock import _core
 
-    checked = json.loads(_core.check(json.dumps(document.data)))
-    if checked["errors"]:
+    checked = json.loads(_core.check(json.dumps(prepared.data)))
+    if checked["errors"] or prepared.problems:
         problems = [_located(document, entry) for entry in checked["errors"]]
+        problems += prepared.problems
         # In the order in which an editor shows the lines; what came from outside goes first.
         raise ScenarioError(sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
     return checked

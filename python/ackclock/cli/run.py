@@ -64,7 +64,10 @@ def run(
     """Simulate a scenario, print a summary and draw plots.
 
     Writes a run directory: the resolved scenario, summary.json, tables of records
-    (records/*.parquet), plots, log.txt. Ctrl-C ends the run early and keeps what there is, marked
+    (records/*.parquet), plots, log.txt, and what arrived of files that flows send (received/). A
+    file that arrives different or unfinished makes the exit status 1.
+
+    Ctrl-C ends the run early and keeps what there is, marked
     as unfinished; a second Ctrl-C ends at once.
 
     [bold]Examples[/bold]
@@ -78,6 +81,7 @@ def run(
     from ackclock.cli.progress import progress_line
     from ackclock.cli.terminal import echo_error, print_json
     from ackclock.cli.theory import comparison_json
+    from ackclock.received_files import unidentical
     from ackclock.run_directory import RunDirectory
     from ackclock.scenario import Scenario
 
@@ -112,7 +116,7 @@ def run(
         # The run directory is a scenario too, and holds what was set from outside.
         again = str(place) if chosen.overrides else scenario
         _report(chosen, results, place, plots, shown_flows, shown_links, again)
-    if interrupted:
+    if interrupted or unidentical(results.summary):
         raise typer.Exit(1)
 
 

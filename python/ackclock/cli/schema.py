@@ -28,8 +28,10 @@ def schema(
 
     from ackclock import _core
     from ackclock.files import write_text
+    from ackclock.files_transfer import extended_schema
 
-    text = json.dumps(json.loads(_core.schema()), indent=2, ensure_ascii=False) + "\n"
+    document = extended_schema(json.loads(_core.schema()))
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     if out is None:
         typer.echo(text, nl=False)
     else:

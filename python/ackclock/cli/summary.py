@@ -25,6 +25,7 @@ def print_summary(
     """Print the tables of flows and links and the figures of the whole run."""
     _print_head(console, summary, model)
     _print_flows(console, summary["flows"], flows)
+    _print_files(console, summary["flows"])
     _print_links(console, summary["links"], links)
     _print_whole(console, summary)
 
@@ -37,6 +38,7 @@ def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]
     ends = {
         "flows-complete": "all flows are complete",
         "time": "the time is up",
+        "stalled": "[bold red]stalled: no event is left, and flows are unfinished[/bold red]",
         "interrupted": "[bold yellow]interrupted: what follows is a part of the run[/bold yellow]",
     }
     reason = ends.get(summary["stop_reason"], summary["stop_reason"])
@@ -63,12 +65,30 @@ def _print_flows(
             figures.seconds(flow["finish_s"]),
             "/".join(times) if rtt.get("mean") is not None else figures.NONE,
             f"{window / segment:.1f}" if window is not None and segment else figures.NONE,
-            str(flow["retransmissions"]),
-            str(flow["timeouts"]),
+            str(flow.get("retransmissions", figures.NONE)),
+            str(flow.get("timeouts", figures.NONE)),
             str(flow["segments_dropped"]),
         )
     console.print(shown)
     _print_left_out(console, left_out, "--flows")
+    console.print()
+
+
+def _print_files(console: Console, flows: dict[str, dict[str, Any]]) -> None:
+    """Print what became of files, all of them: a difference must not hide behind a choice."""
+    sent = {name: flow["file"] for name, flow in flows.items() if "file" in flow}
+    if not sent:
+        return
+    shown = table("Flow", "File", ">Bytes", "Received")
+    for name, file in sent.items():
+        if file["identical"]:
+            what = "[green]identical[/green]"
+        elif file["complete"]:
+            what = "[bold red]DIFFERS from the file[/bold red]"
+        else:
+            what = f"[bold red]UNFINISHED: {file['bytes_received']} bytes in order[/bold red]"
+        shown.add_row(_plain(name), _plain(file["path"]), str(file["bytes"]), what)
+    console.print(shown)
     console.print()
 
 

@@ -1,0 +1,171 @@
+"""Real files sent through the simulated network: `send: {file: PATH}`.
+
+The simulator moves sizes, not contents, so a file goes to it as its size. What becomes of the
+contents is worked out after the run (`ackclock.received_files`).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ackclock.errors import InputError
+
+if TYPE_CHECKING:
+    from ackclock.document import Document
+    from ackclock.errors import Problem
+
+MAX_BYTES = 2**32 - 1
+"""The largest file: records hold sequence numbers of 32 bits, as TCP does."""
+
+
+@dataclass(frozen=True)
+class FileToSend:
+    """A file that a flow sends: flow, file, its path as written in the scenario, and its size."""
+
+    flow: str
+    path: Path
+    written: str
+    size: int
+
+    def read(self) -> bytes:
+        """Return the content.
+
+        Raises:
+            InputError: it cannot be read any more, or its size is another than when it was checked.
+        """
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            raise InputError(f"cannot read '{self.path}': {error.strerror or error}") from None
+        if len(content) != self.size:
+            raise InputError(
+                f"'{self.path}' has changed: it had {self.size} bytes when the scenario was "
+                f"checked and has {len(content)} now"
+            )
+        return content
+
+    @property
+    def place(self) -> str:
+        """Where the received copy stands below `received/` in the run directory."""
+        # A name of a flow may hold a slash; the name of a folder may not.
+        return f"{quote(self.flow, safe='+')}/{self.path.name}"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A document that the simulator understands, the files of its flows, what is wrong with them.
+
+    Attributes:
+        data: the document with the size of each file in its place, packets recorded.
+        files: the files, in the order of the flows.
+        problems: one for each file that cannot be sent.
+    """
+
+    data: dict[str, Any]
+    files: tuple[FileToSend, ...]
+    problems: tuple[Problem, ...]
+
+
+def prepare(document: Document, folder: Path) -> Prepared:
+    """Put sizes in the place of files.
+
+    Args:
+        document: the scenario as written. It is not changed.
+        folder: where relative paths start; those set from outside start in the current folder.
+    """
+    found = [(index, flow) for index, flow in enumerate(_flows(document.data)) if _names_file(flow)]
+    if not found:
+        return Prepared(document.data, (), ())
+    data = copy.deepcopy(document.data)
+    files: list[FileToSend] = []
+    problems: list[Problem] = []
+    for index, flow in found:
+        place = ("flows", index, "send")
+        outside = any(place[: len(p)] == p or p[:3] == place for p, _ in document.overrides)
+        if outside:
+            # `--set flows.F1.send.file=PATH` on a size, which counts as a word with a parameter.
+            flow = {**flow, "send": {"file": flow["send"]["file"]}}
+        file, message = _file(flow, Path() if outside else folder)
+        # With a size in its place, the rest of the document can be checked as well.
+        data["flows"][index]["send"] = f"{file.size if file else 1} B"
+        if file:
+            files.append(file)
+        if message:
+            problems.append(
+                document.problem(
+                    (*place, "file"),
+                    message,
+                    value=flow["send"]["file"],
+                    allowed="send: {file: PATH}; relative to the scenario file, with --set to the "
+                    "current folder",
+                )
+            )
+    # Without these records nothing can be put together.
+    data["record"] = _with_packets(data.get("record"))
+    return Prepared(data, tuple(files), tuple(problems))
+
+
+def extended_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of scenario files with files as something to send."""
+    schema = copy.deepcopy(schema)
+    schema["definitions"]["flow"]["properties"]["send"]["anyOf"].append(
+        {
+            "type": "object",
+            "properties": {"file": {"type": "string", "description": "Path of a file to send."}},
+            "required": ["file"],
+            "additionalProperties": False,
+        }
+    )
+    return schema
+
+
+def _flows(data: dict[str, Any]) -> list[Any]:
+    flows = data.get("flows")
+    return flows if isinstance(flows, list) else []
+
+
+def _names_file(flow: Any) -> bool:
+    send = flow.get("send") if isinstance(flow, dict) else None
+    return isinstance(send, dict) and "file" in send
+
+
+def _file(flow: dict[str, Any], folder: Path) -> tuple[FileToSend | None, str]:
+    """Return the file of a flow, and what is wrong with it."""
+    written = flow["send"]["file"]
+    if extra := sorted(set(flow["send"]) - {"file"}):
+        return None, f"'{extra[0]}' has no meaning beside 'file'"
+    if not isinstance(written, str) or not written or "\0" in written:
+        return None, "not the path of a file"
+    if "udp" in flow:
+        return None, "a file needs tcp: udp does not send again what is lost"
+    path = folder / Path(written).expanduser()
+    try:
+        # Not a pipe or a device: reading these may never end.
+        if path.is_dir():
+            return None, "this is a folder, not a file"
+        if path.exists() and not path.is_file():
+            return None, "this is not a regular file"
+        size = path.stat().st_size
+        with path.open("rb"):
+            pass
+    except FileNotFoundError:
+        return None, "there is no such file"
+    except OSError as error:
+        return None, f"cannot be read: {error.strerror or error}"
+    if size == 0:
+        return None, "the file is empty: there is nothing to send"
+    if size > MAX_BYTES:
+        return None, "larger than 4 GiB, beyond sequence numbers of 32 bits"
+    return FileToSend(str(flow.get("id", "")), path, written, size), ""
+
+
+def _with_packets(record: Any) -> Any:
+    if record is None or record == "all":
+        return "all"
+    if isinstance(record, str):
+        return {"kind": record, "packets": "changes"}
+    return {**record, "packets": "changes"} if isinstance(record, dict) else record
