@@ -4,9 +4,11 @@ Means of queues and windows are time-weighted, means of round-trip times are ove
 seconds, bytes and bit/s unless a name says otherwise.
 """
 
+from ackclock.metrics.delays import queueing_s
 from ackclock.metrics.fairness import jain
 from ackclock.metrics.goodput import acked_bps, first_arrivals, goodput_bps
 from ackclock.metrics.samples import sample_mean
+from ackclock.metrics.segments import Segments, flow_segments, new_bytes
 from ackclock.metrics.series import (
     HasTables,
     cwnd_series,
@@ -19,6 +21,7 @@ from ackclock.metrics.series import (
 )
 from ackclock.metrics.steps import step_at, step_mean, step_range
 from ackclock.metrics.windows import (
+    sliding_rates,
     window_edges,
     windowed_counts,
     windowed_rates,
@@ -27,17 +30,22 @@ from ackclock.metrics.windows import (
 
 __all__ = [
     "HasTables",
+    "Segments",
     "acked_bps",
     "cwnd_series",
     "drop_times",
     "first_arrivals",
+    "flow_segments",
     "goodput_bps",
     "jain",
+    "new_bytes",
     "packet_series",
     "queue_series",
+    "queueing_s",
     "rtt_series",
     "sample_mean",
     "select",
+    "sliding_rates",
     "step_at",
     "step_mean",
     "step_range",

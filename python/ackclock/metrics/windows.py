@@ -86,3 +86,39 @@ def windowed_rates(
     """
     edges, sums = windowed_sums(time_s, size_bytes, start_s, end_s, width_s)
     return edges, sums * 8.0 / width_s
+
+
+def sliding_rates(
+    time_s: ArrayLike,
+    size_bytes: ArrayLike,
+    end_s: float,
+    reach_s: float = 1.0,
+    every_s: float = 0.1,
+) -> tuple[Floats, Floats]:
+    """Rate over the time just past, as in the labs of BYU CS 460 (2014 to 2016).
+
+    At each time t: the bits of the packets in ``(t - reach_s, t]`` over `reach_s`. The span is cut
+    at time 0, so that before `reach_s` the result is the mean since time 0: it keeps climbing after
+    a pause at the start, however constant the rate is.
+
+    Args:
+        time_s: Times of packets, seconds; shape (m,).
+        size_bytes: Their sizes in bytes, shape (m,), or one size for all.
+        end_s: Last time, seconds.
+        reach_s: How far the span reaches back.
+        every_s: Distance of the times; the first one is `every_s`.
+
+    Returns:
+        Times in seconds (n) and rates in bit/s (n).
+    """
+    at = window_edges(0.0, end_s, every_s)[1:]
+    at = at[at <= end_s * (1 + 1e-9)]
+    times = np.asarray(time_s, dtype=np.float64)
+    order = np.argsort(times, kind="stable")
+    bits = np.broadcast_to(np.asarray(size_bytes, dtype=np.float64) * 8.0, times.shape)[order]
+    done = np.concatenate(([0.0], np.cumsum(bits)))
+    begin = np.maximum(at - reach_s, 0.0)
+    last = np.searchsorted(times[order], at, side="right")
+    first = np.searchsorted(times[order], begin, side="right")
+    first[begin == 0.0] = 0  # a packet at time 0 counts
+    return at, (done[last] - done[first]) / (at - begin)

@@ -1,0 +1,29 @@
+"""Where the time of a packet goes on its way."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.metrics.segments import Segments
+
+
+def queueing_s(segments: Segments, hops: Iterable[tuple[float, float]]) -> NDArray[np.float64]:
+    """Time that each segment waited in buffers on its way, its own transmissions not included.
+
+    What a segment needs in an empty network is taken off the time that it needed. Valid while the
+    path is the same for all, and links keep their rates and delays.
+
+    Args:
+        segments: Data packets of a flow.
+        hops: Rate in bit/s and propagation delay in seconds of each link of the path.
+
+    Returns:
+        Seconds, one for each segment that arrived, in the order in which they were sent.
+    """
+    arrived = ~np.isnan(segments.arrived_s)
+    needed = segments.arrived_s[arrived] - segments.sent_s[arrived]
+    bits = segments.size_bytes[arrived] * 8.0
+    for rate_bps, delay_s in hops:
+        needed = needed - bits / rate_bps - delay_s
+    return np.maximum(needed, 0.0)  # not below 0 by rounding

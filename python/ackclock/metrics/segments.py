@@ -1,0 +1,182 @@
+"""What became of each data packet of a flow: dropped, arrived, or arrived for nothing."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.metrics.series import HasTables, select
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+_WRAP = 2.0**32
+"""Byte sequence numbers are recorded modulo this."""
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The data packets that the source of a flow sent, in the order of time; n of them.
+
+    Attributes:
+        sent_s: When each was sent, seconds.
+        start: Its first byte, or for flows that number packets its number.
+        length: Its payload in bytes, or 1 for flows that number packets.
+        size_bytes: Its size on the wire.
+        retransmission: Whether the source had sent it before.
+        dropped_s: When the network dropped it, seconds; NaN if it did not.
+        arrived_s: When it arrived, seconds; NaN if it has not.
+        spurious: Whether it arrived for nothing: all of it had arrived before.
+    """
+
+    sent_s: Floats
+    start: Integers
+    length: Integers
+    size_bytes: Integers
+    retransmission: Flags
+    dropped_s: Floats
+    arrived_s: Floats
+    spurious: Flags
+
+    def __len__(self) -> int:
+        return len(self.sent_s)
+
+
+def flow_segments(
+    results: HasTables, flow: str, *, header_bytes: int | None = None, drops: bool = True
+) -> Segments:
+    """The data packets of a flow and what became of them.
+
+    Sends, drops and arrivals are recorded each on their own. They are joined by the sequence
+    number: a drop belongs to the latest copy sent before it, the other copies arrive in the order
+    in which they were sent.
+
+    Args:
+        results: The run, with `packets` recorded.
+        flow: Name of the flow.
+        header_bytes: Header of a data packet, for flows whose sequence numbers count bytes;
+            none for flows that number their packets.
+        drops: Whether the run has recorded `drops`; if not, no packet counts as dropped.
+    """
+    sent_s, seq, size, again = select(
+        results,
+        "packets",
+        ("time_s", "seq", "bytes", "retransmission"),
+        flow=flow,
+        event="sent",
+        kind="data",
+    )
+    came_s, came, came_size = select(
+        results, "packets", ("time_s", "seq", "bytes"), flow=flow, event="received", kind="data"
+    )
+    gone_s, gone = np.zeros(0), np.zeros(0, np.int64)
+    if drops:
+        gone_s, gone = select(results, "drops", ("time_s", "seq"), flow=flow, kind="data")
+    length = _lengths(size, header_bytes)
+    dropped_s, arrived_s, arrival = _fates(sent_s, seq, gone_s, gone, came_s, came)
+    for_nothing = new_bytes(unwrapped(came), _lengths(came_size, header_bytes)) == 0
+    spurious = np.zeros(len(sent_s), np.bool_)
+    found = arrival >= 0
+    spurious[found] = for_nothing[arrival[found]]
+    return Segments(
+        np.asarray(sent_s, np.float64),
+        unwrapped(seq),
+        length,
+        np.asarray(size, np.int64),
+        np.asarray(again, np.bool_),
+        dropped_s,
+        arrived_s,
+        spurious,
+    )
+
+
+def new_bytes(start: Integers, length: Integers) -> Integers:
+    """How many bytes of each arrival had not arrived before.
+
+    Args:
+        start: First byte of each arrival, in the order of arrival; shape (m,).
+        length: Number of its bytes; shape (m,).
+    """
+    stop = start + length
+    kinds, first = np.unique(np.column_stack((start, stop)), axis=0, return_index=True)
+    if (kinds[1:, 0] >= kinds[:-1, 1]).all():  # copies cover each other wholly or not at all
+        fresh = np.zeros(len(start), np.int64)
+        fresh[first] = length[first]
+        return fresh
+    seen = _Intervals()
+    added = [seen.add(a, b) for a, b in zip(start.tolist(), stop.tolist(), strict=True)]
+    return np.array(added, np.int64)
+
+
+def unwrapped(seq: NDArray[Any]) -> Integers:
+    """Sequence numbers that have lost what exceeds 32 bits, put back to their full size.
+
+    Neighbours must lie less than 2 GiB apart.
+    """
+    if not len(seq) or int(np.max(seq)) < _WRAP / 2:
+        return np.asarray(seq, np.int64)
+    return np.unwrap(np.asarray(seq, np.float64), period=_WRAP).astype(np.int64)
+
+
+def _lengths(size: NDArray[Any], header_bytes: int | None) -> Integers:
+    if header_bytes is None:
+        return np.ones(len(size), np.int64)
+    return np.asarray(size, np.int64) - header_bytes
+
+
+class _Intervals:
+    """A growing set of bytes, as disjoint intervals in order."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._stops: list[int] = []
+
+    def add(self, start: int, stop: int) -> int:
+        """Add `[start, stop)` and return how many of its bytes are new."""
+        first = bisect_right(self._stops, start - 1)  # touches or lies after
+        last = bisect_right(self._starts, stop)
+        inside = sum(
+            max(0, min(stop, self._stops[i]) - max(start, self._starts[i]))
+            for i in range(first, last)
+        )
+        if first < last:
+            joined = (min(start, self._starts[first]), max(stop, self._stops[last - 1]))
+        else:
+            joined = (start, stop)
+        self._starts[first:last], self._stops[first:last] = [joined[0]], [joined[1]]
+        return stop - start - inside
+
+
+def _fates(
+    sent_s: Floats,
+    seq: Integers,
+    gone_s: Floats,
+    gone: Integers,
+    came_s: Floats,
+    came: Integers,
+) -> tuple[Floats, Floats, Integers]:
+    """When each packet was dropped, when it arrived, and which arrival that was (-1: none)."""
+    dropped_s = np.full(len(sent_s), np.nan)
+    arrived_s = np.full(len(sent_s), np.nan)
+    arrival = np.full(len(sent_s), -1, np.int64)
+    copies, lost, arrived = _by_number(seq), _by_number(gone), _by_number(came)
+    for number, sends in copies.items():
+        left = list(sends)
+        for drop in lost.get(number, ()):
+            before = bisect_right(left, gone_s[drop], key=lambda row: sent_s[row])
+            if before:
+                dropped_s[left.pop(before - 1)] = gone_s[drop]
+        for row, other in zip(left, arrived.get(number, ()), strict=False):
+            arrived_s[row], arrival[row] = came_s[other], other
+    return dropped_s, arrived_s, arrival
+
+
+def _by_number(seq: Integers) -> dict[int, list[int]]:
+    """Rows by sequence number, in the order of time."""
+    found: dict[int, list[int]] = {}
+    for row, number in enumerate(seq.tolist()):
+        found.setdefault(number, []).append(row)
+    return found

@@ -1,0 +1,366 @@
+"""Statistics over replications: quantiles, shares and means, each with a confidence interval.
+
+What never happened in a replication, such as the end of a transfer that was not finished, is NaN in
+a sample. It is no number to average: quantiles count it as later than everything (or below
+everything), means leave it out, and the result says how often it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ackclock.metrics.tail import FEWEST, TailIndex, Verdict, tail_index
+
+Floats = NDArray[np.float64]
+
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""The quantiles of a summary."""
+
+LEVEL = 0.95
+"""Confidence level of intervals unless told otherwise."""
+
+MOST_RESAMPLED = 20_000
+"""Means of more values get no bootstrap interval; it would hardly differ from that by t."""
+
+_RESAMPLES = 2_000
+_MOST_DRAWS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval; infinite ends where nothing bounds it."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A quantile and its distribution-free confidence interval.
+
+    Attributes:
+        share: Which one: 0.5 is the median.
+        value: The least value that at least this share of the replications does not exceed.
+            Infinite where these include replications in which it never happened.
+        low: Lower end of the interval.
+        high: Upper end.
+        low_rank: Which of the values in ascending order, from 1, the lower end is; none where the
+            sample is too small to bound the quantile from below (`low` is then minus infinity).
+        high_rank: The same of the upper end (`high` is then infinity).
+    """
+
+    share: float
+    value: float
+    low: float
+    high: float
+    low_rank: int | None
+    high_rank: int | None
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of replications with its Wilson interval."""
+
+    count: int
+    total: int
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean and what it is worth.
+
+    Attributes:
+        value: The mean of the sample, which is a number even where no mean exists.
+        count: How many values it averages.
+        exists: What the tail index tells. With `none`, do not quote the value: it is an accident of
+            the largest few values, and grows without limit with the number of replications.
+        variance: The same of the variance. Without one, both intervals are too narrow.
+        by_t: Interval by Student's t; none for fewer than two values.
+        by_bootstrap: Interval by the bootstrap (BCa), which follows skewness; none for fewer than
+            two values and for more than `MOST_RESAMPLED`.
+    """
+
+    value: float
+    count: int
+    exists: Verdict
+    variance: Verdict
+    by_t: Interval | None
+    by_bootstrap: Interval | None
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What replications tell about one quantity.
+
+    Attributes:
+        count: Replications.
+        missing: Those in which it never happened.
+        quantiles: At `SHARES`; empty without replications that count.
+        mean: Mean over the others; none if there are none.
+        tail: Index of the upper tail of the others; none where they are too few.
+        level: Confidence level of all intervals.
+        notes: Sentences without which the numbers would mislead.
+    """
+
+    count: int
+    missing: Share
+    quantiles: tuple[Quantile, ...]
+    mean: Mean | None
+    tail: TailIndex | None
+    level: float
+    notes: tuple[str, ...]
+
+    def quantile(self, share: float) -> Quantile:
+        """Return one of the quantiles.
+
+        Raises:
+            KeyError: it was not computed.
+        """
+        for quantile in self.quantiles:
+            if math.isclose(quantile.share, share):
+                return quantile
+        raise KeyError(share)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the statistics as a document of plain values.
+
+        Where no mean exists its value and intervals are left out (null): a program would take them
+        for facts as readily as people do.
+        """
+        from dataclasses import asdict
+
+        document = asdict(self)
+        if self.mean is not None and self.mean.exists == "none":
+            document["mean"] |= {"value": None, "by_t": None, "by_bootstrap": None}
+        return document
+
+
+def summarize(
+    value: ArrayLike,
+    *,
+    missing: Literal["above", "below", "left-out"] = "above",
+    cut_off: ArrayLike | None = None,
+    shares: Sequence[float] = SHARES,
+    level: float = LEVEL,
+) -> Statistics:
+    """Compute all statistics of one quantity.
+
+    The same sample always gives the same result, the bootstrap included.
+
+    Args:
+        value: One value a replication, NaN where it never happened; shape (n,).
+        missing: What quantiles make of NaN: `above` counts it as infinite (a time that never came),
+            `below` as 0 (a rate that never was), `left-out` takes quantiles of the others only.
+        cut_off: Lower bounds of values that are NaN only because a replication was ended, for the
+            tail index.
+        shares: Which quantiles, each between 0 and 1.
+        level: Confidence level of all intervals.
+
+    Raises:
+        ValueError: a share or level that is not between 0 and 1.
+    """
+    sample = np.asarray(value, dtype=np.float64).ravel()
+    found = sample[~np.isnan(sample)]
+    lost = sample.size - found.size
+    ordered = np.sort(found)
+    if missing == "above":
+        ordered = np.concatenate((ordered, np.full(lost, np.inf)))
+    elif missing == "below":
+        ordered = np.concatenate((np.zeros(lost), ordered))
+    tail = tail_index(found, cut_off, level)
+    return Statistics(
+        sample.size,
+        wilson(lost, sample.size, level),
+        tuple(_quantile(ordered, share, level) for share in shares) if ordered.size else (),
+        mean(found, tail, level) if found.size else None,
+        tail,
+        level,
+        tuple(_notes(missing, lost, sample.size, tail, found)),
+    )
+
+
+def quantile(value: ArrayLike, share: float, level: float = LEVEL) -> Quantile:
+    """One quantile with its confidence interval.
+
+    The quantile is a value of the sample, never one between two: the inverse of the empirical
+    distribution function. The interval goes from one order statistic to another; their ranks follow
+    from the binomial distribution alone, so it holds for any distribution, with a probability of at
+    least `level`, steps and infinite values included. Source: David and Nagaraja, Order Statistics,
+    2003, section 7.1.
+
+    Args:
+        value: The sample, infinite values allowed, NaN not; shape (n,), n at least 1.
+        share: Which quantile, between 0 and 1.
+        level: Confidence level.
+
+    Raises:
+        ValueError: an empty sample, NaN, a share or level that is not between 0 and 1.
+    """
+    ordered = np.sort(np.asarray(value, dtype=np.float64).ravel())
+    if not ordered.size or np.isnan(ordered[-1]):
+        raise ValueError("a quantile needs values, and none that is NaN")
+    return _quantile(ordered, share, level)
+
+
+def _quantile(ordered: Floats, share: float, level: float) -> Quantile:
+    from scipy.stats import binom
+
+    _require_within(share, "share")
+    _require_within(level, "confidence level")
+    n = ordered.size
+    # A product that is whole but for rounding must not be rounded up.
+    rank = max(1, math.ceil(n * share * (1 - 1e-12)))
+    low = int(binom.ppf((1 - level) / 2, n, share))
+    high = int(binom.ppf((1 + level) / 2, n, share)) + 1
+    return Quantile(
+        share,
+        float(ordered[rank - 1]),
+        float(ordered[low - 1]) if low >= 1 else -math.inf,
+        float(ordered[high - 1]) if high <= n else math.inf,
+        low if low >= 1 else None,
+        high if high <= n else None,
+    )
+
+
+def wilson(count: int, total: int, level: float = LEVEL) -> Share:
+    """A share and its confidence interval, which is sensible for 0 of n and n of n as well.
+
+    Source: Wilson, Journal of the American Statistical Association 22, 1927.
+
+    Args:
+        count: How many have the property.
+        total: Of how many; with 0 nothing is known, and the interval is all of 0 to 1.
+        level: Confidence level.
+
+    Raises:
+        ValueError: a count that is not between 0 and `total`.
+    """
+    from statistics import NormalDist
+
+    _require_within(level, "confidence level")
+    if not 0 <= count <= total:
+        raise ValueError(f"{count} of {total} is no share")
+    if total == 0:
+        return Share(0, 0, math.nan, 0.0, 1.0)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share = count / total
+    centre = (share + z * z / (2 * total)) / (1 + z * z / total)
+    reach = math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+    reach *= z / (1 + z * z / total)
+    # At the ends the formula gives exactly 0 and 1, but for rounding.
+    low = 0.0 if count == 0 else max(0.0, centre - reach)
+    high = 1.0 if count == total else min(1.0, centre + reach)
+    return Share(count, total, share, low, high)
+
+
+def mean(value: ArrayLike, tail: TailIndex | None = None, level: float = LEVEL) -> Mean:
+    """Mean with confidence intervals, and whether there is one.
+
+    Args:
+        value: Finite values; shape (n,), n at least 1.
+        tail: The tail index of the population; without one nothing is decided, unless all values
+            are the same.
+        level: Confidence level of the intervals.
+
+    Raises:
+        ValueError: an empty sample, a value that is not finite.
+    """
+    from scipy.stats import t
+
+    _require_within(level, "confidence level")
+    sample = np.asarray(value, dtype=np.float64).ravel()
+    if not sample.size or not np.isfinite(sample).all():
+        raise ValueError("a mean needs values, all of them finite")
+    n = sample.size
+    alike = bool(sample.min() == sample.max())
+    average = float(sample[0]) if alike else float(sample.mean())
+    by_t = by_bootstrap = None
+    if n >= 2:
+        reach = 0.0
+        if not alike:
+            reach = float(t.ppf((1 + level) / 2, n - 1) * sample.std(ddof=1) / math.sqrt(n))
+        by_t = Interval(average - reach, average + reach)
+        if n <= MOST_RESAMPLED:
+            by_bootstrap = Interval(average, average) if alike else _bca(sample, average, level)
+    if tail is not None:
+        exists, variance = tail.moment(1), tail.moment(2)
+    else:
+        exists = variance = "exists" if alike and n >= 2 else "undecided"
+    return Mean(average, n, exists, variance, by_t, by_bootstrap)
+
+
+def _bca(sample: Floats, average: float, level: float) -> Interval:
+    """Bootstrap interval of a mean, corrected for bias and acceleration.
+
+    For a mean the jackknife has a closed form, so that large samples are no trouble. Source: Efron,
+    Journal of the American Statistical Association 82, 1987.
+    """
+    from scipy.stats import norm
+
+    random = np.random.default_rng(0)
+    n = sample.size
+    at_once = max(1, _MOST_DRAWS_AT_ONCE // n)
+    means = np.concatenate(
+        [
+            sample[random.integers(0, n, (min(at_once, _RESAMPLES - done), n))].mean(axis=1)
+            for done in range(0, _RESAMPLES, at_once)
+        ]
+    )
+    below = (np.sum(means < average) + 0.5 * np.sum(means == average)) / _RESAMPLES
+    below = min(max(below, 0.5 / _RESAMPLES), 1 - 0.5 / _RESAMPLES)
+    shift = norm.ppf(below)
+    off = sample - average
+    acceleration = np.sum(off**3) / (6 * np.sum(off**2) ** 1.5)
+    z = shift + norm.ppf([(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(means, norm.cdf(shift + z / (1 - acceleration * z)))
+    return Interval(float(low), float(high))
+
+
+def _notes(missing: str, lost: int, total: int, tail: TailIndex | None, found: Floats) -> list[str]:
+    notes = []
+    if lost:
+        counted = {
+            "above": "quantiles count them as infinite",
+            "below": "quantiles count them as 0",
+            "left-out": "quantiles leave them out",
+        }[missing]
+        notes.append(f"{lost} of {total} replications did not finish: {counted}, the mean is that "
+                     "of the others")  # fmt: skip
+    if not found.size:
+        return notes
+    if tail is None:
+        if found.min() != found.max():
+            notes.append(
+                f"fewer than {FEWEST} values above 0: nothing can be said about the tail, so it is "
+                "undecided whether a mean exists"
+            )
+    elif tail.moment(1) == "none":
+        notes.append(
+            f"no mean exists: the tail index is {tail.value:.2g} ({tail.low:.2g} to "
+            f"{tail.high:.2g}), below 1; an average would grow with the number of replications"
+        )
+    elif tail.moment(1) == "undecided":
+        notes.append(
+            f"it is undecided whether a mean exists: the tail index is {tail.value:.2g} "
+            f"({tail.low:.2g} to {tail.high:.2g}), and 1 is possible"
+        )
+    elif tail.high < 2:
+        notes.append(
+            f"no variance exists: the tail index is {tail.value:.2g} ({tail.low:.2g} to "
+            f"{tail.high:.2g}), below 2; intervals of the mean are too narrow"
+        )
+    return notes
+
+
+def _require_within(value: float, what: str) -> None:
+    if not 0 < value < 1:
+        raise ValueError(f"a {what} must be between 0 and 1, not {value}")
