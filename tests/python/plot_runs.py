@@ -82,21 +82,30 @@ def one(value, names, count):
 
 NAMES = pa.dictionary(pa.int32(), pa.string())
 COLUMNS = {
-    "packets": ("host", "flow", "event", "kind", "bytes"),
+    "packets": ("host", "flow", "event", "kind", "seq", "bytes", "retransmission"),
     "cwnd": ("flow", "cwnd_bytes", "ssthresh_bytes", "state"),
     "rtt": ("flow", "rtt_s"),
-    "queue": ("link", "direction", "queue_data_packets"),
+    "queue": ("link", "direction", "queue_data_packets", "queue_packets"),
     "transmissions": ("link", "direction", "flow", "kind", "bytes"),
-    "drops": ("link", "direction", "flow", "kind"),
+    "drops": ("link", "direction", "flow", "kind", "seq", "reason"),
     "routes": ("router", "host", "link", "previous_link"),
     "events": ("flow", "event"),
+}
+TYPES = {
+    "bytes": pa.int32(),
+    "seq": pa.int64(),
+    "retransmission": pa.bool_(),
+    "queue_packets": pa.int32(),
+    "queue_data_packets": pa.int32(),
+    "cwnd_bytes": pa.float64(),
+    "ssthresh_bytes": pa.float64(),
+    "rtt_s": pa.float64(),
 }
 
 
 def empty(table):
     """A table that was recorded and has no row."""
-    numbers = ("bytes", "cwnd_bytes", "ssthresh_bytes", "rtt_s", "queue_data_packets")
-    fields = [(c, pa.float64() if c in numbers else NAMES) for c in COLUMNS[table]]
+    fields = [(column, TYPES.get(column, NAMES)) for column in COLUMNS[table]]
     return pa.schema([("time_s", pa.float64()), *fields]).empty_table()
 
 

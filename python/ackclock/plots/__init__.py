@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import PlotError
+from .options import Options
 from .registry import PLOTS, Plot, names
 
 if TYPE_CHECKING:
@@ -23,7 +24,17 @@ if TYPE_CHECKING:
 
     from .view import Run
 
-__all__ = ["PLOTS", "Plot", "PlotError", "available", "figure", "names", "plot"]
+__all__ = [
+    "PLOTS",
+    "Options",
+    "Plot",
+    "PlotError",
+    "available",
+    "compare",
+    "figure",
+    "names",
+    "plot",
+]
 
 
 def available() -> tuple[Plot, ...]:
@@ -40,8 +51,11 @@ def plot(
     out: str | PathLike[str] = "plots",
     *,
     width_mm: float = 180.0,
+    options: Options | None = None,
 ) -> list[Path]:
     """Draw plots of a run and write them, one file for each kind and format.
+
+    Plots such as `sequence` make a file for each flow unless `options` asks for one of all.
 
     Args:
         results: The run.
@@ -53,9 +67,10 @@ def plot(
         out: Directory for the files; made if it does not exist. Files of the same name are
             replaced.
         width_mm: Width on paper, 60 to 600 mm: 180 fills a page, 88 one column of two.
+        options: Wishes that only some plots know, and the span of time to draw.
 
     Returns:
-        The files written, named by plot: `overview.png`, `link-queue.png`, ...
+        The files written, named by plot: `overview.png`, `link-queue.png`, `sequence-F1.png`, ...
 
     Raises:
         PlotError: an unknown plot, flow, link or format (with the nearest name), or a plot asked
@@ -65,7 +80,7 @@ def plot(
     from .render import write
 
     formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
-    return write(results, kinds, flows, links, formats, Path(out), width_mm)
+    return write(results, kinds, flows, links, formats, Path(out), width_mm, options or Options())
 
 
 def figure(
@@ -75,11 +90,35 @@ def figure(
     links: Sequence[str] | None = None,
     *,
     width_mm: float = 180.0,
+    options: Options | None = None,
 ) -> Figure:
     """One plot as a matplotlib `Figure`, to show in a notebook or to work on.
 
-    Arguments and errors as in `plot`.
+    Arguments and errors as in `plot`. The flows are always together in the figure.
     """
     from .render import draw
 
-    return draw(results, kind, flows, links, width_mm)
+    return draw([results], kind, flows, links, width_mm, options or Options())
+
+
+def compare(
+    runs: Sequence[Run],
+    kind: str = "window-sweep",
+    flows: Sequence[str] | None = None,
+    *,
+    width_mm: float = 180.0,
+) -> Figure:
+    """A plot of several runs, such as runs that differ in the window, as a `Figure`.
+
+    Args:
+        runs: The runs, in any order.
+        kind: A plot of the form `runs`.
+        flows: Draw these flows only; default all.
+        width_mm: Width on paper.
+
+    Raises:
+        PlotError: the plot shows single runs, or has nothing to show.
+    """
+    from .render import draw
+
+    return draw(runs, kind, flows, None, width_mm, Options())

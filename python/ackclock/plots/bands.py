@@ -106,6 +106,24 @@ def distinct(times: Floats, edges: Floats) -> Floats:
     return ordered[np.concatenate(([True], np.diff(bin_of) > 0))]
 
 
+def distinct_points(
+    times: Floats, values: Floats, across: tuple[Floats, Floats]
+) -> NDArray[np.int64]:
+    """Which points to draw so that each cell of a grid that has points keeps one of them.
+
+    Args:
+        times: Horizontal places of the points; shape (m,).
+        values: Vertical places; shape (m,).
+        across: Edges of the cells along each axis, ascending.
+
+    Returns:
+        Rows of the first point in each cell, ascending.
+    """
+    columns, rows = across
+    cell = np.searchsorted(columns, times) * (len(rows) + 1) + np.searchsorted(rows, values)
+    return np.sort(np.unique(cell, return_index=True)[1])
+
+
 def _area(times: Floats, values: Floats, edges: Floats, before: float) -> Floats:
     """Integral over each bin of a step function that is `before` until `times[0]`."""
     knots = np.concatenate(([min(edges[0], times[0])], times, [max(edges[-1], times[-1])]))

@@ -57,7 +57,10 @@ def steps(
     Returns:
         The greatest value drawn, 0 if there is none.
     """
-    stop = view.end_s if stop_s is None else stop_s
+    start_s = max(start_s, view.span[0])
+    stop = min(view.end_s if stop_s is None else stop_s, view.span[1])
+    if stop < start_s:
+        return 0.0
     keep = (times >= start_s) & (times <= stop)
     inside = np.searchsorted(times, start_s, side="left")
     if inside > 0:
@@ -88,11 +91,17 @@ def samples(
     """Draw single measurements joined by lines; arguments and return value as in `steps`."""
     if not len(times):
         return 0.0
-    count = _bins(panel, view, 0.0, view.end_s, _BIN_MM)
+    start, stop = view.span
+    inside = np.flatnonzero((times >= start) & (times <= stop))
+    if not len(inside):
+        return 0.0
+    near = slice(max(inside[0] - 1, 0), inside[-1] + 2)  # lines lead to what lies outside
+    times, values = times[near], values[near]
+    count = _bins(panel, view, start, stop, _BIN_MM)
     if len(times) <= count:
         _line(panel, view, times, values, color, "solid", among)
         return float(values.max())
-    band = bands.of_samples(times, values, bands.bins(0.0, view.end_s, count))
+    band = bands.of_samples(times, values, bands.bins(start, stop, count))
     return _band(panel, view, band, color, "solid", among)
 
 
@@ -140,11 +149,11 @@ def line_width(among: int) -> float:
 
 def bin_edges(panel: Panel, view: View, bin_mm: float) -> Floats:
     """Bins of this width on paper over the whole time axis."""
-    return bands.bins(0.0, view.end_s, _bins(panel, view, 0.0, view.end_s, bin_mm))
+    return bands.bins(*view.span, _bins(panel, view, *view.span, bin_mm))
 
 
 def _bins(panel: Panel, view: View, start_s: float, stop_s: float, bin_mm: float) -> int:
-    share = (stop_s - start_s) / view.end_s
+    share = (stop_s - start_s) / view.span_s
     return max(1, round(panel.width_mm * share / bin_mm))
 
 

@@ -56,8 +56,12 @@ def _label(view: View, panel: Panel, row: int, name: str) -> None:
     """Write the flow's name and task into its bar, or beside it where the bar is too short."""
     flow, active = view.flow(name), view.active(name)
     words = f"{name}{task(flow)}"
-    scale = panel.width_mm / view.end_s
-    begin, end = active.start_s * scale, active.stop_s * scale
+    scale = panel.width_mm / view.span_s
+    # Where the bar begins and ends on paper, from the left edge of the panel.
+    begin, end = (
+        (min(max(time, view.span[0]), view.span[1]) - view.span[0]) * scale
+        for time in (active.start_s, active.stop_s)
+    )
     needed = text.width_mm(words, _LABEL_SIZE) + 2.0
     color, x, side = palette.INK, 0.0, "left"
     if end - begin >= needed:
@@ -69,7 +73,7 @@ def _label(view: View, panel: Panel, row: int, name: str) -> None:
     else:
         words, x, color = name, begin + 0.5, palette.text_on(view.flow_color[name])
     panel.axes.text(
-        x / scale / view.time_unit.size,
+        (view.span[0] + x / scale) / view.time_unit.size,
         row + 0.5,
         words,
         size=_LABEL_SIZE,

@@ -24,7 +24,7 @@ def subtitle(view: View) -> str:
     if count != 1:
         parts.append(f"{count} flows")
     if "end_s" in view.summary:
-        unit = view.time_unit
+        unit = quantities.time_unit(view.end_s)
         parts.append(f"run ends at {quantities.number(view.end_s / unit.size)} {unit.name}")
     if view.summary.get("stop_reason") == "interrupted":
         parts.append("interrupted")

@@ -12,6 +12,7 @@ from .view import View
 def fill(view: View, panel: Panel) -> None:
     """Packets of any kind lost at each link, counted in windows of time, as bars."""
     view.need("drops")
+    panel.shows_losses = True
     window = quantities.window(view.window_s)
     panel.title, panel.unit = "Packets lost", f"packets in {window}"
     places = [
@@ -38,7 +39,7 @@ def fill(view: View, panel: Panel) -> None:
             below[hit],
             below[hit] + counts[hit],
             color=color,
-            lw=max(1.3, panel.width_mm * view.window_s / view.end_s * 2.0),
+            lw=max(1.3, panel.width_mm * view.window_s / view.span_s * 2.0),
             zorder=3,
         )
         below = below + counts

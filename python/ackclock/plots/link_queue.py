@@ -31,7 +31,7 @@ def fill(view: View, panel: Panel) -> None:
             ),
         )
         panel.entry(lane.label, lane.color, line=lane.line)
-    limits = {limit for lane in view.lanes if (limit := _limit(view, lane))}
+    limits = {limit for lane in view.lanes if (limit := limit_packets(view, lane))}
     if len(limits) == 1 and highest >= 0.75 * (limit := limits.pop()):
         highest = max(highest, limit)
         panel.axes.axhline(limit, color=palette.FAINT_INK, lw=0.7, ls=DASHES["dotted"], zorder=1)
@@ -45,7 +45,7 @@ def fill(view: View, panel: Panel) -> None:
         panel.note(f"Links not drawn, with hardly a queue and no loss: {shown}.")
 
 
-def _limit(view: View, lane: Lane) -> float:
+def limit_packets(view: View, lane: Lane) -> float:
     """How many full data packets of the largest flow a buffer holds; 0 if there is no limit."""
     if lane.limit_packets is not None:
         return lane.limit_packets

@@ -68,8 +68,8 @@ def _paths(view: View, panel: Panel) -> None:
         active = view.active(name)
         for span in view.flow_paths[name]:
             own = view.own(name, span)
-            start = max(span.start_s, active.start_s)
-            stop = min(span.stop_s, active.stop_s)
+            start = max(span.start_s, active.start_s, view.span[0])
+            stop = min(span.stop_s, active.stop_s, view.span[1])
             if stop <= start or not own:
                 continue
             low, high = 1 - (row + 1) / len(moving), 1 - row / len(moving)
@@ -84,7 +84,7 @@ def _paths(view: View, panel: Panel) -> None:
                 zorder=0.5,
             )
             words = f"{name} via {', '.join(own)}"
-            if (stop - start) / view.end_s * panel.width_mm > 1.25 * len(words):
+            if (stop - start) / view.span_s * panel.width_mm > 1.25 * len(words):
                 panel.axes.text(
                     (start + stop) / 2 / unit,
                     high - 0.04,

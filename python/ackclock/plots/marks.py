@@ -15,17 +15,17 @@ _LINE_EVERY_MM = 0.3
 _MOST_LINES = 120
 
 
-def across(view: View, sheet: Sheet, panels: Sequence[Panel], *, losses_in: Panel | None) -> None:
+def across(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     """Mark what happened at one moment in all panels.
 
-    Lost packets are small triangles at the top of each panel (but for `losses_in`, which counts
-    them), route changes dashed lines, starts and ends of flows faint lines.
+    Lost packets are small triangles at the top of each panel that does not show them itself, route
+    changes dashed lines, starts and ends of flows faint lines.
     """
     if not panels:
         return
     _flow_ends(view, panels)
     _route_changes(view, sheet, panels)
-    _losses(view, sheet, [panel for panel in panels if panel is not losses_in])
+    _losses(view, sheet, [panel for panel in panels if not panel.shows_losses])
 
 
 def _flow_ends(view: View, panels: Sequence[Panel]) -> None:
@@ -58,6 +58,7 @@ def _route_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
 
 def _losses(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     times = view.loss_times()
+    times = times[(times >= view.span[0]) & (times <= view.span[1])]
     if not len(times) or not panels:
         return
     at = bands.distinct(times, draw.bin_edges(panels[0], view, _LOSS_EVERY_MM))

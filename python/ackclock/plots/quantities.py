@@ -66,6 +66,11 @@ def span_unit(largest_s: float) -> Unit:
     return _largest_below(table, largest_s, ("ms", 1e-3))
 
 
+def size_unit(largest_bytes: float) -> Unit:
+    """The unit for an axis of amounts of data up to `largest_bytes`."""
+    return _largest_below(_SIZES, largest_bytes, ("B", 1))
+
+
 def time_unit(end_s: float) -> Unit:
     """The unit for the time axis of a run that ends at `end_s`."""
     if end_s <= 0 or 0.5 <= end_s < 7200:

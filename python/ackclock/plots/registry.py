@@ -24,18 +24,29 @@ class Plot:
         function: `module:function` within this package. What the function takes and returns
             depends on `form`.
         form: `panel`: the function fills one panel over time, `(view, panel) -> None`.
-            `figure`: it makes a whole figure, `(view) -> Figure`.
+            `figure`: it makes a whole figure, `(view) -> Figure`. `runs`: a figure of several
+            runs, `(views) -> Figure`.
         panels: In place of a function: the names of the plots that are stacked in this one.
         default: `always`, `never`, or `changing-routes`: whether `plot` draws it unasked.
+        options: Names of the `Options` that it knows, beside the span of time that all panels know.
+        apart: Whether it makes one figure for each flow unless they are asked for together.
     """
 
     name: str
     summary: str
     needs: tuple[str, ...]
     function: str = ""
-    form: Literal["panel", "figure"] = "panel"
+    form: Literal["panel", "figure", "runs"] = "panel"
     panels: tuple[str, ...] = ()
     default: Literal["always", "never", "changing-routes"] = "always"
+    options: tuple[str, ...] = ()
+    apart: bool = False
+
+    def knows(self, option: str) -> bool:
+        """Whether an option (a name of `Options`) has a meaning for this plot."""
+        if option in ("from_s", "to_s") and self.form == "panel":
+            return True
+        return option in self.options or any(find(name).knows(option) for name in self.panels)
 
     def load(self) -> Callable[..., Any]:
         """Import the function of this plot."""
@@ -131,6 +142,65 @@ PLOTS = (
         "Rate at which hosts receive data and ACKs in each 0.1 s",
         ("packets",),
         "host_rate:fill_received",
+        default="never",
+    ),
+    Plot(
+        "sequence",
+        "Sequence numbers over time: sent, sent again, in vain, dropped, acknowledged",
+        ("packets",),
+        "sequence:fill",
+        default="never",
+        options=("modulo", "together"),
+        apart=True,
+    ),
+    Plot(
+        "receiver-rate",
+        "Rate at which data arrive in short bins, and bytes that have arrived",
+        ("packets",),
+        panels=("receiver-bins", "receiver-bytes"),
+        default="never",
+        options=("together",),
+    ),
+    Plot(
+        "receiver-bins",
+        "Rate at which data arrive in short bins; with --sliding, over the last second as well",
+        ("packets",),
+        "receiver_rate:fill_bins",
+        default="never",
+        options=("sliding", "bin_s", "together"),
+    ),
+    Plot(
+        "receiver-bytes",
+        "Bytes that have arrived at the targets of flows, each byte once",
+        ("packets",),
+        "receiver_rate:fill_bytes",
+        default="never",
+        options=("together",),
+    ),
+    Plot(
+        "queue-drops",
+        "Packets waiting at each link, its limit, and the packets dropped there",
+        ("queue",),
+        "queue_drops:draw_links",
+        "figure",
+        default="never",
+        options=("from_s", "to_s"),
+    ),
+    Plot(
+        "cwnd-events",
+        "Congestion window and slow-start threshold with the events that changed them",
+        ("cwnd",),
+        "cwnd_events:fill",
+        default="never",
+        options=("together",),
+        apart=True,
+    ),
+    Plot(
+        "window-sweep",
+        "Throughput and mean queueing delay against the window, over several runs",
+        ("packets", "transmissions"),
+        "window_sweep:draw",
+        "runs",
         default="never",
     ),
     Plot(

@@ -12,6 +12,7 @@ import matplotlib as mpl
 
 from . import registry
 from .errors import PlotError, unknown
+from .options import Options
 from .registry import Plot
 from .timeline import figure as timeline_figure
 from .view import Run, View
@@ -34,6 +35,7 @@ def write(
     formats: Sequence[str],
     out: Path,
     width_mm: float,
+    options: Options,
 ) -> list[Path]:
     """See `ackclock.plots.plot`."""
     for name in formats:
@@ -43,8 +45,9 @@ def write(
         low, high = _WIDTHS_MM
         raise PlotError(f"a figure of {width_mm:g} mm: allowed are {low:g} to {high:g} mm")
     asked = None if kinds is None else [registry.find(kind) for kind in dict.fromkeys(kinds)]
-    view = View(results, flows, links, width_mm)
+    view = View(results, flows, links, width_mm, options)
     wanted = _unasked(view) if asked is None else asked
+    _require_known(options, wanted)
     for plot in wanted:
         for table in plot.needs:
             view.need(table)
@@ -52,28 +55,52 @@ def write(
     written: list[Path] = []
     with _style():
         for plot in wanted:
-            drawn = _draw(view, plot)
-            for name in formats:
-                path = out / f"{plot.name}.{name}"
-                _save(drawn, path, view, plot)
-                written.append(path)
+            for stem, part in _parts(view, plot):
+                drawn = _draw([part], plot)
+                for name in formats:
+                    path = out / f"{stem}.{name}"
+                    _save(drawn, path, part, plot)
+                    written.append(path)
     return written
 
 
+def _require_known(options: Options, wanted: Sequence[Plot]) -> None:
+    """Raise if an option has no meaning for any of these plots: it would be lost silently."""
+    for option in options.asked():
+        if not any(plot.knows(option) for plot in wanted):
+            able = [plot.name for plot in registry.PLOTS if plot.knows(option)]
+            word = option.removesuffix("_s").replace("_", "-")
+            raise PlotError(f"'{word}' means nothing to the plots asked for; it does to {able[0]}")
+
+
+def _parts(view: View, plot: Plot) -> list[tuple[str, View]]:
+    """The figures of a plot: the name of each file, and what it shows of the run."""
+    together = view.options.together
+    apart = plot.apart if together is None or not plot.knows("together") else not together
+    if not apart or len(view.flows) < 2:
+        return [(plot.name, view)]
+    return [(f"{plot.name}-{name}", view.of_flow(name)) for name in view.flows]
+
+
 def draw(
-    results: Run,
+    runs: Sequence[Run],
     kind: str,
     flows: Sequence[str] | None,
     links: Sequence[str] | None,
     width_mm: float,
+    options: Options,
 ) -> Figure:
-    """See `ackclock.plots.figure`."""
+    """See `ackclock.plots.figure` and `ackclock.plots.compare`."""
     plot = registry.find(kind)
-    view = View(results, flows, links, width_mm)
-    for table in plot.needs:
-        view.need(table)
+    if not runs or (len(runs) > 1 and plot.form != "runs"):
+        raise PlotError(f"the plot '{kind}' shows one run, not {len(runs)}")
+    _require_known(options, [plot])
+    views = [View(results, flows, links, width_mm, options) for results in runs]
+    for view in views:
+        for table in plot.needs:
+            view.need(table)
     with _style():
-        return _draw(view, plot)
+        return _draw(views, plot)
 
 
 def _unasked(view: View) -> list[Plot]:
@@ -92,7 +119,10 @@ def _unasked(view: View) -> list[Plot]:
     return wanted
 
 
-def _draw(view: View, plot: Plot) -> Figure:
+def _draw(views: Sequence[View], plot: Plot) -> Figure:
+    view = views[0]
+    if plot.form == "runs":
+        return plot.load()(views)
     if plot.panels:
         parts = [registry.find(name) for name in plot.panels]
         return timeline_figure(view, [(part.name, part.load()) for part in parts])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,13 +31,27 @@ _MOST_TITLE_LINES = 3
 _ROUND = [1, 2, 2.5, 5, 10]
 
 
+def mark_style(marker: str, color: str, size: float, *, hollow: bool = False) -> dict[str, Any]:
+    """How marks of this shape look in a panel and in its legend; `size` in points."""
+    stroked = hollow or marker in "x+"
+    return {
+        "marker": marker,
+        "ms": size,
+        "mfc": "white" if hollow else color,
+        "mec": color,
+        "mew": max(0.5, 0.22 * size) if stroked else 0.0,
+    }
+
+
 @dataclass
 class Panel:
     """One panel: its axes, and what to write above them.
 
     A function that draws a panel fills `axes` and sets `title` and `unit`; it calls `entry` for
     each thing to name in the legend and `empty` if there is nothing to draw. With `ramp` the
-    colours of the entries are steps of a ramp, and of very many the legend names only some.
+    colours of the entries are steps of a ramp, and of very many the legend names only some. One
+    that draws the losses itself sets `shows_losses`, to be spared the marks of losses; the last one
+    of a figure sets `labelled` if its horizontal axis is not time and has numbers and a label.
     """
 
     axes: Axes
@@ -49,12 +64,19 @@ class Panel:
     entries: list[tuple[Line2D, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     message: str = ""
+    shows_losses: bool = False
+    labelled: bool = False
 
     def entry(
         self, label: str, color: str, *, line: LineStyle = "solid", width: float = 1.6
     ) -> None:
         """Name something in the legend above the panel."""
         self.entries.append((Line2D([], [], color=color, lw=width, ls=DASHES[line]), label))
+
+    def mark(self, label: str, color: str, marker: str, *, hollow: bool = False) -> None:
+        """Name a kind of marks in the legend."""
+        handle = Line2D([], [], ls="", **mark_style(marker, color, 3.6, hollow=hollow))
+        self.entries.append((handle, label))
 
     def note(self, sentence: str) -> None:
         """Say something below the figure."""
@@ -82,10 +104,14 @@ class Sheet:
     Args:
         view: The run.
         left_mm: Room for the axis numbers at the left.
+        words: Subtitle and caption of a figure that is not of one run; default those of the run.
     """
 
-    def __init__(self, view: View, left_mm: float = _LEFT) -> None:
+    def __init__(
+        self, view: View, left_mm: float = _LEFT, words: tuple[str, str] | None = None
+    ) -> None:
         self.view = view
+        self._subtitle, self._caption = words or (subtitle(view), caption(view))
         self.figure = Figure(figsize=(view.width_mm * MM, 100 * MM))
         self.panels: list[Panel] = []
         self._left = left_mm
@@ -102,7 +128,7 @@ class Sheet:
         panel = Panel(axes, self.axes_width_mm, height_mm, timed=timed)
         if timed:
             unit = self.view.time_unit.size
-            axes.set_xlim(0, self.view.end_s / unit)
+            axes.set_xlim(self.view.span[0] / unit, self.view.span[1] / unit)
             axes.xaxis.set_major_locator(
                 MaxNLocator(14 if self.axes_width_mm > 120 else 7, steps=_ROUND)
             )
@@ -123,12 +149,12 @@ class Sheet:
         if len(head) > _MOST_TITLE_LINES:
             rest = " ".join(head[_MOST_TITLE_LINES - 1 :])
             head = [*head[: _MOST_TITLE_LINES - 1], text.cut(rest, room, _TITLE_SIZE, "bold")]
-        sub = text.lines(subtitle(self.view), room, _SUBTITLE_SIZE)[:3]
+        sub = text.lines(self._subtitle, room, _SUBTITLE_SIZE)[:3]
         for panel in self.panels:
             for note in panel.notes:
                 self.note(note)
         notes = text.lines("  ".join(self._notes), room, _NOTE_SIZE)
-        foot = text.lines(caption(self.view), room, _NOTE_SIZE)
+        foot = text.lines(self._caption, room, _NOTE_SIZE)
 
         head_mm = 4.4 * len(head) + 3.3 * len(sub) + 1.4
         tops: list[float] = []
@@ -138,7 +164,7 @@ class Sheet:
             below += self._header_mm(panel)
             tops.append(below)
             below += panel.height_mm + _PANEL_GAP
-        below += (_TIME_AXIS - _PANEL_GAP) if timed else 0.0
+        below += (_TIME_AXIS - _PANEL_GAP) if timed or self.panels[-1].labelled else 0.0
         height = below + 2.6 * (len(notes) + len(foot)) + 0.8 + _BOTTOM
         self.figure.set_size_inches(page * MM, height * MM)
 

@@ -35,7 +35,6 @@ def figure(view: View, fills: Sequence[tuple[str, Fill]]) -> Figure:
     sheet = Sheet(view)
     flow_strip.add(view, sheet)
     panels: list[Panel] = []
-    losses: Panel | None = None
     for name, fill in fills:
         panel = sheet.add(height)
         panels.append(panel)
@@ -46,7 +45,5 @@ def figure(view: View, fills: Sequence[tuple[str, Fill]]) -> Figure:
                 raise
             panel.title = panel.title or name
             panel.empty(str(error))
-        if name == "link-losses":
-            losses = panel
-    marks.across(view, sheet, [p for p in panels if not p.message], losses_in=losses)
+    marks.across(view, sheet, [p for p in panels if not p.message])
     return sheet.finish()

@@ -18,6 +18,7 @@ from ackclock.metrics.carried import windowed_link_rates
 from . import lanes, palette, paths, quantities
 from .errors import PlotError, unknown
 from .lanes import Lane
+from .options import Options
 from .records import Records
 
 Floats = NDArray[np.float64]
@@ -59,9 +60,10 @@ class View:
         flows: Flows to draw, by name; default all.
         links: Links to draw, by name; default those that ever queue more than a few packets.
         width_mm: Width of the figures.
+        options: Wishes of the user; default none.
 
     Raises:
-        PlotError: a flow or link that the run does not have.
+        PlotError: a flow or link that the run does not have, or a span of time outside of it.
     """
 
     def __init__(
@@ -70,11 +72,13 @@ class View:
         flows: Sequence[str] | None = None,
         links: Sequence[str] | None = None,
         width_mm: float = 180.0,
+        options: Options | None = None,
     ) -> None:
         self.results = results
         self.model: Mapping[str, Any] = results.model
         self.summary: Mapping[str, Any] = results.summary
         self.width_mm = width_mm
+        self.options = options or Options()
         self._tables: dict[str, Records | None] = {}
         self._flow_of = {flow["id"]: flow for flow in self.model["flows"]}
         self._link_of = {link["id"]: link for link in self.model["links"]}
@@ -86,6 +90,17 @@ class View:
             [(link["id"], routers.issuperset(link["ends"])) for link in self.model["links"]]
         )
 
+        if (begin := self.span[0]) >= self.end_s:
+            raise PlotError(f"the run ends at {self.end_s:g} s: there is nothing after {begin:g} s")
+
+    def of_flow(self, name: str) -> View:
+        """The same with one of its flows only, in the colour that it has among all."""
+        links = self.asked_links
+        one = View(self.results, [name], links, self.width_mm, self.options)
+        one.flow_color = {name: self.flow_color[name]}
+        one._tables = self._tables
+        return one
+
     # The run as a whole
 
     @cached_property
@@ -95,9 +110,20 @@ class View:
         return end if end > 0 else 1.0
 
     @cached_property
+    def span(self) -> tuple[float, float]:
+        """Begin and end of the time axis, seconds: the whole run unless asked otherwise."""
+        end = self.options.to_s
+        return self.options.from_s or 0.0, self.end_s if end is None else min(end, self.end_s)
+
+    @property
+    def span_s(self) -> float:
+        """Length of the time axis, seconds."""
+        return self.span[1] - self.span[0]
+
+    @cached_property
     def time_unit(self) -> quantities.Unit:
         """The unit of the time axis."""
-        return quantities.time_unit(self.end_s)
+        return quantities.time_unit(self.span[1])
 
     @cached_property
     def window_s(self) -> float:
@@ -217,6 +243,10 @@ class View:
 
     # Links
 
+    def link(self, name: str) -> Mapping[str, Any]:
+        """The model of a link."""
+        return self._link_of[name]
+
     @cached_property
     def all_lanes(self) -> list[Lane]:
         """The transmitters of all links, in the order of the scenario."""
@@ -247,6 +277,12 @@ class View:
         rows = table.rows(link=lane.link, direction=lane.direction)
         values = table.plain("queue_data_packets")[rows].astype(np.float64)
         return table.plain("time_s")[rows], values
+
+    def queue_length(self, lane: Lane) -> Series:
+        """Packets of any kind waiting in a link's buffer after each change."""
+        table = self.need("queue")
+        rows = table.rows(link=lane.link, direction=lane.direction)
+        return table.plain("time_s")[rows], table.plain("queue_packets")[rows].astype(np.float64)
 
     def link_rate(self, lane: Lane) -> Series:
         """Rate of a link, all kinds of packets together: window edges, bit/s."""

@@ -1,0 +1,46 @@
+"""What can be asked of plots beside the flows and links to draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from .errors import PlotError
+
+
+@dataclass(frozen=True)
+class Options:
+    """Wishes about plots; each plot says in the registry which ones it knows.
+
+    Attributes:
+        modulo: Sequence numbers start again from 0 after this many segments, as in the labs of
+            BYU CS 460 (50) and in Fall and Floyd's comparison of Tahoe, Reno and SACK (1996; 60).
+        together: All flows in one figure, or one figure for each; default as suits the plot.
+        sliding: Show the rate over the last second as well.
+        bin_s: Width of the bins for rates, seconds.
+        from_s: Begin the time axis here, seconds; default the start of the run.
+        to_s: End the time axis here, seconds; default the end of the run.
+
+    Raises:
+        PlotError: a value that makes no sense.
+    """
+
+    modulo: int | None = None
+    together: bool | None = None
+    sliding: bool = False
+    bin_s: float | None = None
+    from_s: float | None = None
+    to_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.modulo is not None and self.modulo < 2:
+            raise PlotError(f"sequence numbers modulo {self.modulo}: take 2 or more, such as 50")
+        if self.bin_s is not None and not self.bin_s > 0:
+            raise PlotError(f"bins of {self.bin_s:g} s: their width must be above 0 s")
+        begin, end = self.from_s or 0.0, self.to_s
+        if begin < 0 or (end is not None and not end > begin):
+            shown = "the end" if end is None else f"{end:g} s"
+            raise PlotError(f"a time axis from {begin:g} s to {shown}: there is no such time")
+
+    def asked(self) -> list[str]:
+        """Names of the options that differ from their defaults."""
+        return [field.name for field in fields(self) if getattr(self, field.name) != field.default]

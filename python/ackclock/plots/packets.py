@@ -1,0 +1,65 @@
+"""The packets of a flow as plots place them: counted in segments, with what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.metrics import Segments, flow_segments
+from ackclock.metrics.segments import unwrapped
+
+from .view import Series, View
+
+Floats = NDArray[np.float64]
+
+
+def counts_bytes(flow: Mapping[str, Any]) -> bool:
+    """Whether the sequence numbers of a flow count bytes; others number the packets."""
+    return bool(flow.get("tcp")) and flow["tcp"].get("sender") == "classic"
+
+
+def segments(view: View, name: str) -> Segments:
+    """The data packets of a flow and what became of them."""
+    flow = view.flow(name)
+    header = flow["tcp"]["header_bytes"] if counts_bytes(flow) else None
+    view.need("packets")
+    return flow_segments(
+        view.results, name, header_bytes=header, drops=view.records("drops") is not None
+    )
+
+
+def place(view: View, name: str, start: NDArray[Any]) -> Floats:
+    """Sequence numbers in full segments."""
+    flow = view.flow(name)
+    each = flow["tcp"]["segment_bytes"] if counts_bytes(flow) else 1
+    return np.asarray(start, np.float64) / each
+
+
+def acks(view: View, name: str) -> Series:
+    """When each ACK reached the source, and the last segment that it acknowledges.
+
+    As an ACK names the next byte expected, the labs draw it one segment lower, beside the segment.
+    """
+    table = view.need("packets")
+    rows = table.rows(flow=name, event="received", kind="ack")
+    return _acks(view, name, table.plain("time_s")[rows], table.plain("seq")[rows])
+
+
+def lost_acks(view: View, name: str) -> Series:
+    """The same of the ACKs that were dropped, when they were; none if drops were not recorded."""
+    table = view.records("drops")
+    if table is None:
+        return np.empty(0), np.empty(0)
+    rows = table.rows(flow=name, kind="ack")
+    return _acks(view, name, table.plain("time_s")[rows], table.plain("seq")[rows])
+
+
+def _acks(view: View, name: str, time_s: Floats, seq: NDArray[Any]) -> Series:
+    at = place(view, name, unwrapped(seq))
+    if not counts_bytes(view.flow(name)):
+        return time_s, at
+    some = at > 0  # an ACK of nothing is for no segment
+    return time_s[some], at[some] - 1.0

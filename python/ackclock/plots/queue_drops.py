@@ -1,0 +1,102 @@
+"""Figure: packets waiting at each link, and the packets dropped there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import bands, draw, flow_strip, marks, palette, quantities
+from .lanes import Lane
+from .link_queue import limit_packets
+from .palette import DASHES
+from .sheet import Panel, Sheet, mark_style
+from .view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_HEIGHT_MM = {True: 46.0, False: 36.0}
+_STACKED_MM = {True: 32.0, False: 26.0}
+_ROW_MM = 2.4
+_MARK_EVERY_MM = 0.12
+_MOST_ROWS = 8
+
+_REASONS = {"queue-full": ("x", "dropped, buffer full"), "loss": ("+", "lost at random or on plan")}
+"""Shape and words for the reasons of drops at links."""
+
+
+def draw_links(view: View) -> Figure:
+    """A panel for each link: its queue, its limit, and above the limit what was dropped there."""
+    sheet = Sheet(view)
+    flow_strip.add(view, sheet)
+    several = len(view.lanes) > 1
+    height = (_STACKED_MM if several else _HEIGHT_MM)[view.width_mm > 120]
+    panels = [sheet.add(height) for _ in view.lanes]
+    for panel, lane in zip(panels, view.lanes, strict=True):
+        _fill(view, panel, lane)
+    if not panels:
+        sheet.add(height).empty("no link")
+    marks.across(view, sheet, panels)
+    if view.recorded("drops"):
+        sheet.note(
+            "A mark above the queue: a packet dropped at this link, in the colour of its flow."
+        )
+    return sheet.finish()
+
+
+def _fill(view: View, panel: Panel, lane: Lane) -> None:
+    panel.title, panel.unit = (
+        f"Queue of {lane.label}",
+        "packets waiting, without the one being sent",
+    )
+    panel.shows_losses = view.recorded("drops")
+    times, values = view.queue_length(lane)
+    highest = draw.steps(panel, view, times, values, color=lane.color, before=0.0)
+    panel.entry("waiting", lane.color)
+    limit = limit_packets(view, lane)
+    if limit and highest >= 0.5 * limit:
+        highest = max(highest, limit)
+        panel.axes.axhline(limit, color=palette.FAINT_INK, lw=0.7, ls=DASHES["dotted"], zorder=1)
+        words = f"buffer full ({quantities.number(limit)})"
+        panel.entry(words, palette.FAINT_INK, line="dotted", width=0.8)
+    top = highest or 1.0
+    panel.y_from_zero(top, counts=True)
+    panel.axes.set_ylim(0, max(1.1 * top, _drops(view, panel, lane, top)))
+
+
+def _drops(view: View, panel: Panel, lane: Lane, highest: float) -> float:
+    """Draw the drops at this link above `highest`, a row for each flow and reason.
+
+    Returns the upper limit of the axis that leaves room for them.
+    """
+    table = view.records("drops")
+    if table is None:
+        return 0.0
+    found: list[tuple[str, str, np.ndarray]] = []
+    for reason in _REASONS:
+        for name in view.flows:
+            rows = table.rows(link=lane.link, direction=lane.direction, flow=name, reason=reason)
+            if len(rows):
+                found.append((reason, name, np.sort(table.plain("time_s")[rows])))
+    room = _ROW_MM * (min(len(found), _MOST_ROWS) + 0.6)
+    scale = highest / (panel.height_mm - room)
+    edges = draw.bin_edges(panel, view, _MARK_EVERY_MM)
+    counts: dict[str, int] = {}
+    for row, (reason, name, times) in enumerate(found):
+        times = times[(times >= view.span[0]) & (times <= view.span[1])]
+        counts[reason] = counts.get(reason, 0) + len(times)
+        at = bands.distinct(times, edges)
+        panel.axes.plot(
+            at / view.time_unit.size,
+            np.full(len(at), highest + scale * _ROW_MM * (row % _MOST_ROWS + 0.75)),
+            ls="",
+            zorder=4,
+            **mark_style(_REASONS[reason][0], view.flow_color[name], 3.4),
+        )
+    for reason, count in counts.items():
+        marker, words = _REASONS[reason]
+        alone = len(view.flows) == 1
+        color = view.flow_color[view.flows[0]] if alone else palette.FAINT_INK
+        panel.mark(f"{words}: {count:,}", color, marker)
+    return highest + scale * room

@@ -1,0 +1,169 @@
+"""Panels: what arrives at the targets of flows, as a rate and as a sum."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.metrics import new_bytes, sliding_rates, windowed_rates
+from ackclock.metrics.segments import unwrapped
+
+from . import draw, packets, palette, quantities
+from .link_rate import note_binary
+from .palette import DASHES
+from .sheet import Panel
+from .view import View
+
+Floats = NDArray[np.float64]
+
+_BIN_S = 0.1
+"""Bins of the labs, for runs of 0.4 s to about half an hour."""
+
+_REACH_S, _EVERY_S = 1.0, 0.1
+"""The sliding window of the labs: the last second, ten times a second."""
+
+_MOST_SLIDING = 100_000
+
+
+def bin_s(view: View) -> float:
+    """Width of the bins for rates in seconds."""
+    if view.options.bin_s is not None:
+        return view.options.bin_s
+    return _BIN_S if 0.4 <= view.end_s <= 2000.0 else view.window_s
+
+
+def fill_bins(view: View, panel: Panel) -> None:
+    """Rate at which data packets of each flow arrive, repeated ones too, in separate bins.
+
+    With the option `sliding` also the rate over the last second, every 0.1 s, as the labs of BYU
+    CS 460 plotted it, and a note on why it misleads.
+    """
+    width = bin_s(view)
+    arrivals = {name: _arrivals(view, name) for name in view.flows}
+    panel.title = "Rate at the receiver"
+    panel.ramp = len(view.flows) > len(palette.FLOWS)
+    if not any(len(times) for times, _ in arrivals.values()):
+        panel.empty("no data packet arrived")
+        return
+    rates = {
+        name: windowed_rates(times, sizes, 0.0, view.end_s, width)
+        for name, (times, sizes) in arrivals.items()
+    }
+    edges = next(iter(rates.values()))[0]
+    total = np.sum([values for _, values in rates.values()], axis=0)
+    unit = quantities.rate_unit(float(total.max()), binary=view.binary_rates)
+    panel.unit = f"{unit.name}, all data packets that arrive, in {quantities.window(width)}"
+    highest = 0.0
+    if len(rates) > 1:
+        highest = draw.windows(panel, view, edges, total / unit.size, color=palette.RULE)
+        panel.entry("all flows", palette.RULE)
+    for name, (_, values) in rates.items():
+        active = view.active(name)
+        drawn = draw.windows(
+            panel,
+            view,
+            edges,
+            values / unit.size,
+            color=view.flow_color[name],
+            start_s=active.start_s,
+            stop_s=active.stop_s,
+            among=len(rates),
+        )
+        highest = max(highest, drawn)
+        panel.entry(name, view.flow_color[name])
+    if view.options.sliding:
+        highest = max(highest, _sliding(view, panel, arrivals, unit))
+    panel.y_from_zero(highest)
+    if view.binary_rates:
+        note_binary(panel, unit.name)
+
+
+def fill_bytes(view: View, panel: Panel) -> None:
+    """Bytes of each flow that have arrived at its target, each byte once."""
+    panel.title = "Data at the receiver"
+    panel.ramp = len(view.flows) > len(palette.FLOWS)
+    sums = {name: _new_bytes(view, name) for name in view.flows}
+    highest = max((float(values[-1]) for _, values in sums.values() if len(values)), default=0.0)
+    if highest == 0:
+        panel.empty("no data packet arrived")
+        return
+    unit = quantities.size_unit(highest)
+    panel.unit = f"{unit.name}, each byte once"
+    drawn = 0.0
+    for name, (times, values) in sums.items():
+        active = view.active(name)
+        top = draw.steps(
+            panel,
+            view,
+            times,
+            values / unit.size,
+            color=view.flow_color[name],
+            start_s=active.start_s,
+            stop_s=active.stop_s,
+            before=0.0,
+            among=len(sums),
+        )
+        drawn = max(drawn, top)
+        panel.entry(name, view.flow_color[name])
+    panel.y_from_zero(drawn)
+
+
+def _sliding(
+    view: View,
+    panel: Panel,
+    arrivals: dict[str, tuple[Floats, NDArray[np.int64]]],
+    unit: quantities.Unit,
+) -> float:
+    """Draw the rates over the last second; returns the greatest one."""
+    if view.end_s / _EVERY_S > _MOST_SLIDING:
+        panel.note("The run is too long for rates over the last second.")
+        return 0.0
+    highest = 0.0
+    for name, (times, sizes) in arrivals.items():
+        at, rates = sliding_rates(times, sizes, view.end_s, _REACH_S, _EVERY_S)
+        active = view.active(name)
+        some = (at >= max(active.start_s, view.span[0])) & (at <= view.span[1])
+        if not some.any():
+            continue
+        panel.axes.plot(
+            at[some] / view.time_unit.size,
+            rates[some] / unit.size,
+            color=view.flow_color[name],
+            ls=DASHES["dashed"],
+            lw=draw.line_width(len(arrivals)),
+            marker="o",
+            ms=1.6 if some.sum() <= 60 else 0.0,
+            mew=0,
+            zorder=3.5,
+        )
+        highest = max(highest, float(rates[some].max()) / unit.size)
+    panel.entry("over the last 1 s", palette.FAINT_INK, line="dashed", width=1.0)
+    panel.note(
+        "Dashed: the rate over the last 1\u00a0s, every 0.1\u00a0s. It misleads: until 1\u00a0s it "
+        "is the mean since time 0, which climbs although the rate is constant; later it lags by "
+        "up to 1\u00a0s."
+    )
+    return highest
+
+
+def _arrivals(view: View, name: str) -> tuple[Floats, NDArray[np.int64]]:
+    """When data packets of a flow arrive, and their bytes on the wire."""
+    table = view.need("packets")
+    rows = table.rows(flow=name, event="received", kind="data")
+    return table.plain("time_s")[rows], table.plain("bytes")[rows].astype(np.int64)
+
+
+def _new_bytes(view: View, name: str) -> tuple[Floats, Floats]:
+    """When data packets of a flow arrive, and how many bytes have arrived by then, each once."""
+    table = view.need("packets")
+    rows = table.rows(flow=name, event="received", kind="data")
+    size = table.plain("bytes")[rows].astype(np.int64)
+    tcp = view.flow(name).get("tcp")
+    if tcp:
+        size = size - tcp["header_bytes"]
+    start = unwrapped(table.plain("seq")[rows])
+    if packets.counts_bytes(view.flow(name)):
+        fresh = new_bytes(start, size)
+    else:
+        fresh = size * new_bytes(start, np.ones(len(start), np.int64))
+    return table.plain("time_s")[rows], np.cumsum(fresh).astype(np.float64)

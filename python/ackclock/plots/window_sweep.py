@@ -1,0 +1,178 @@
+"""Figure of several runs: throughput and queueing delay against the window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.ticker import MaxNLocator
+
+from ackclock.metrics import queueing_s
+
+from . import packets, palette, quantities
+from .errors import PlotError
+from .sheet import Panel, Sheet, mark_style
+from .view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_HEIGHT_MM = {True: 46.0, False: 36.0}
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a flow of a run comes to.
+
+    Attributes:
+        flow: Name of the flow.
+        window_bytes: The largest amount of data that it may have on the way.
+        throughput_bps: Its data over the time from its start to the last ACK.
+        received_bps: The same to the arrival of the last segment.
+        queueing_s: Mean time that its segments wait in buffers, transmissions not included.
+    """
+
+    flow: str
+    window_bytes: float
+    throughput_bps: float
+    received_bps: float
+    queueing_s: float
+
+
+def draw(views: Sequence[View]) -> Figure:
+    """Throughput and mean queueing delay of each flow, a point for each run.
+
+    Raises:
+        PlotError: no run has a finished flow with a limited window.
+    """
+    points = [point for view in views for point in of_run(view)]
+    if not points and len(views) > 1:
+        raise PlotError("none of these runs has a finished flow with a limited window")
+    view = views[0]
+    sheet = Sheet(view, words=_words(views) if len(views) > 1 else None)
+    height = _HEIGHT_MM[view.width_mm > 120]
+    above, below = sheet.add(height, timed=False), sheet.add(height, timed=False)
+    _throughput(view, above, points)
+    _queueing(view, below, points)
+    _across(above, points, last=False)
+    _across(below, points, last=True)
+    if points:
+        sheet.note(
+            "Throughput: the data of a flow over the time from its start to the last ACK, or to "
+            "the arrival of the last segment."
+        )
+        sheet.note("Queueing: mean over all segments that arrive, transmissions not included.")
+    return sheet.finish()
+
+
+def _words(views: Sequence[View]) -> tuple[str, str]:
+    """Subtitle and caption for several runs."""
+    seeds = sorted({str(view.summary["seed"]) for view in views if "seed" in view.summary})
+    names = list(dict.fromkeys(str(view.summary.get("scenario") or "") for view in views))
+    parts = [", ".join(filter(None, names))]
+    if seeds:
+        parts.append(f"seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}")
+    if version := views[0].summary.get("ackclock"):
+        parts.append(f"Ackclock {version}")
+    return f"{len(views)} runs", "  ·  ".join(filter(None, parts))
+
+
+def of_run(view: View) -> list[Point]:
+    """A point for each finished flow of a run that has a limited window."""
+    found: list[Point] = []
+    for name in view.flows:
+        flow, summary = view.flow(name), view.summary.get("flows", {}).get(name, {})
+        window = window_bytes(flow)
+        finish, last_ack = summary.get("finish_s"), summary.get("finish_ack_s")
+        if window is None or finish is None or last_ack is None:
+            continue
+        start, bits = flow["start_ns"] * 1e-9, summary["bytes_delivered"] * 8
+        waited = queueing_s(packets.segments(view, name), _hops(view, name))
+        mean = float(waited.mean()) if len(waited) else 0.0
+        found.append(Point(name, window, bits / (last_ack - start), bits / (finish - start), mean))
+    return found
+
+
+def window_bytes(flow: Mapping[str, Any]) -> float | None:
+    """The most data that a flow may have on the way; none if nothing limits it."""
+    tcp = flow.get("tcp")
+    if not tcp:
+        return None
+    limits = [tcp["receive_window_bytes"]] if tcp.get("receive_window_bytes") else []
+    if tcp["cc"]["kind"] == "fixed":
+        limits.append(tcp["cc"]["window"] * tcp["segment_bytes"])
+    return float(min(limits)) if limits else None
+
+
+def _hops(view: View, name: str) -> list[tuple[float, float]]:
+    """Rates in bit/s and delays in seconds of the links that carried the data of a flow."""
+    table = view.need("transmissions")
+    found: list[tuple[float, float]] = []
+    for lane in view.all_lanes:
+        if len(table.rows(link=lane.link, direction=lane.direction, flow=name, kind="data")):
+            link = view.link(lane.link)
+            way = "backward" if lane.direction == "backward" else "forward"
+            found.append((lane.rate_bps, link[way]["delay_ns"] * 1e-9))
+    return found
+
+
+def _throughput(view: View, panel: Panel, points: Sequence[Point]) -> None:
+    panel.title = "Throughput"
+    if not points:
+        panel.empty("no finished flow with a limited window")
+        return
+    highest = max(point.received_bps for point in points)
+    unit = quantities.rate_unit(highest, binary=view.binary_rates)
+    panel.unit = unit.name
+    for name, mine in _by_flow(points):
+        color, at = view.flow_color[name], _windows(mine)
+        style = mark_style("o", color, 3.6)
+        ends = [point.throughput_bps / unit.size for point in mine]
+        panel.axes.plot(at, ends, color=color, lw=1.1, zorder=3, **style)
+        style = mark_style("o", color, 3.6, hollow=True)
+        ends = [point.received_bps / unit.size for point in mine]
+        panel.axes.plot(at, ends, ls="", zorder=2.5, **style)
+        panel.entry(name, color)
+    panel.mark("to the last ACK", palette.FAINT_INK, "o")
+    panel.mark("to the last segment", palette.FAINT_INK, "o", hollow=True)
+    panel.y_from_zero(highest / unit.size)
+
+
+def _queueing(view: View, panel: Panel, points: Sequence[Point]) -> None:
+    panel.title = "Mean queueing delay"
+    if not points:
+        panel.empty("no finished flow with a limited window")
+        return
+    highest = max(point.queueing_s for point in points)
+    unit = quantities.span_unit(highest)
+    panel.unit = unit.name
+    for name, mine in _by_flow(points):
+        color = view.flow_color[name]
+        delays = [point.queueing_s / unit.size for point in mine]
+        style = mark_style("o", color, 3.6)
+        panel.axes.plot(_windows(mine), delays, color=color, lw=1.1, zorder=3, **style)
+    panel.y_from_zero(highest / unit.size)
+
+
+def _across(panel: Panel, points: Sequence[Point], *, last: bool) -> None:
+    """The axis of windows."""
+    axes = panel.axes
+    axes.xaxis.set_major_locator(MaxNLocator(10, steps=[1, 2, 2.5, 5, 10]))
+    axes.set_xlim(0, 1.04 * max((point.window_bytes for point in points), default=1.0) / 1000)
+    axes.tick_params(labelbottom=last)
+    panel.labelled = last and not panel.message
+    if panel.labelled:
+        axes.set_xlabel("Window (kB)", labelpad=2)
+
+
+def _by_flow(points: Sequence[Point]) -> list[tuple[str, list[Point]]]:
+    """The points of each flow, by window."""
+    return [
+        (name, sorted((p for p in points if p.flow == name), key=lambda p: p.window_bytes))
+        for name in dict.fromkeys(point.flow for point in points)
+    ]
+
+
+def _windows(points: Sequence[Point]) -> list[float]:
+    return [point.window_bytes / 1000 for point in points]
