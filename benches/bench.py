@@ -1,9 +1,10 @@
 """Measures the speed of the engine: ``make bench``.
 
-For each workload the minimum and the median of several runs in processes of their own, all workloads in
-turn, so that a busy moment of the machine does not hit one of them alone. Instructions are counted by
-callgrind where it is installed; they do not depend on what else the machine does. The cost of setting a
-run up is measured apart and, for instructions, taken out by running two lengths.
+For each workload the minimum and the median of several runs in processes of their own, all
+workloads in turn, so that a busy moment of the machine does not hit one of them alone.
+Instructions are counted by callgrind where it is installed; they do not depend on what else the
+machine does. The cost of setting a run up is measured apart and, for instructions, taken out by
+running two lengths.
 
 Compare ratios within one call, not seconds across machines.
 """

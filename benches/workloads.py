@@ -1,8 +1,8 @@
 """Benchmark workloads as formulas: scenario documents of any size.
 
-``chain(n, hops)``: ``n`` disjoint chains of links, each fed by a constant-rate source at 90 % of the
-links' rate. No transport and no loss: the event queue, queues and wires alone. A chain-second has
-750,000 packets, and as many packet-hops times ``hops``.
+``chain(n, hops)``: ``n`` disjoint chains of links, each fed by a constant-rate source at 90 % of
+the links' rate. No transport and no loss: the event queue, queues and wires alone. A chain-second
+has 750,000 packets, and as many packet-hops times ``hops``.
 """
 
 from __future__ import annotations

@@ -271,6 +271,14 @@ def first_data(run: Run, place: Place) -> float:
     return float(inside.min(initial=math.inf))
 
 
+@_measure("s", "routes")
+def route_switch(run: Run, place: Place) -> float:
+    """When a router first turns to a link in the span."""
+    times = select(run.outcome, "routes", ("time_s",), link=place.of)[0]
+    inside = _inside(times, place)
+    return float(inside.min(initial=math.inf))
+
+
 @_measure("", "events")
 def reductions(run: Run, place: Place) -> float:
     """How often a flow reduces its window: retransmissions within 0.3 s count once."""
