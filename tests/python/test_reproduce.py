@@ -193,6 +193,7 @@ class Made:
                 cwnd_bytes=[1024.0, 10240.0, 4096.0],
             ),
             "rtt": self._made(time_s=[1.0, 2.0, 3.0], flow=["F1"] * 3, rtt_s=[0.02, 0.06, 0.04]),
+            "routes": self._made(time_s=[0.1, 5.15, 5.16], link=["L1", "L2", "L2"]),
             "events": self._made(
                 time_s=[0.0, 2.0, 2.1, 2.2, 5.0],
                 flow=["F1"] * 5,
@@ -236,6 +237,8 @@ PACKET = 1024 * 8 / 0.1 / 2**20
         ("link_rate", Place("L1", 0, 10), PACKET * 17 / 16),
         ("first_data", Place("L1", 5.0, 9.0), 5.05),
         ("first_data", Place("L2", 5.0, 9.0), math.inf),
+        ("route_switch", Place("L2", 5.0, 9.0), 5.15),
+        ("route_switch", Place("L1", 5.0, 9.0), math.inf),
         ("send_rate", Place("F1", 0, 10), 1.5 * PACKET),
         ("send_rate_min", Place("F1", 4, 6), PACKET),
         ("send_rate_max", Place("F1", 4, 6), 2 * PACKET),
