@@ -30,7 +30,6 @@ __all__ = [
     "Plot",
     "PlotError",
     "available",
-    "compare",
     "figure",
     "names",
     "plot",
@@ -43,7 +42,7 @@ def available() -> tuple[Plot, ...]:
 
 
 def plot(
-    results: Run,
+    results: Run | Sequence[Run],
     kinds: Sequence[str] | None = None,
     flows: Sequence[str] | None = None,
     links: Sequence[str] | None = None,
@@ -58,7 +57,7 @@ def plot(
     Plots such as `sequence` make a file for each flow unless `options` asks for one of all.
 
     Args:
-        results: The run.
+        results: The run; for plots that compare runs, such as `window-sweep`, several of them.
         kinds: Names of plots (`names()`); default those that suit the run. By default a plot whose
             records the run has not kept is left out.
         flows: Draw these flows only; default all.
@@ -80,11 +79,12 @@ def plot(
     from .render import write
 
     formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
-    return write(results, kinds, flows, links, formats, Path(out), width_mm, options or Options())
+    wishes = options or Options()
+    return write(_runs(results), kinds, flows, links, formats, Path(out), width_mm, wishes)
 
 
 def figure(
-    results: Run,
+    results: Run | Sequence[Run],
     kind: str,
     flows: Sequence[str] | None = None,
     links: Sequence[str] | None = None,
@@ -98,27 +98,8 @@ def figure(
     """
     from .render import draw
 
-    return draw([results], kind, flows, links, width_mm, options or Options())
+    return draw(_runs(results), kind, flows, links, width_mm, options or Options())
 
 
-def compare(
-    runs: Sequence[Run],
-    kind: str = "window-sweep",
-    flows: Sequence[str] | None = None,
-    *,
-    width_mm: float = 180.0,
-) -> Figure:
-    """A plot of several runs, such as runs that differ in the window, as a `Figure`.
-
-    Args:
-        runs: The runs, in any order.
-        kind: A plot of the form `runs`.
-        flows: Draw these flows only; default all.
-        width_mm: Width on paper.
-
-    Raises:
-        PlotError: the plot shows single runs, or has nothing to show.
-    """
-    from .render import draw
-
-    return draw(runs, kind, flows, None, width_mm, Options())
+def _runs(results: Run | Sequence[Run]) -> Sequence[Run]:
+    return results if isinstance(results, Sequence) else [results]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -28,7 +29,7 @@ _PNG_PIXELS = 1200
 
 
 def write(
-    results: Run,
+    runs: Sequence[Run],
     kinds: Sequence[str] | None,
     flows: Sequence[str] | None,
     links: Sequence[str] | None,
@@ -45,27 +46,30 @@ def write(
         low, high = _WIDTHS_MM
         raise PlotError(f"a figure of {width_mm:g} mm: allowed are {low:g} to {high:g} mm")
     asked = None if kinds is None else [registry.find(kind) for kind in dict.fromkeys(kinds)]
-    view = View(results, flows, links, width_mm, options)
-    wanted = _unasked(view) if asked is None else asked
-    _require_known(options, wanted)
-    for plot in wanted:
-        for table in plot.needs:
-            view.need(table)
+    views = [View(results, flows, links, width_mm, options) for results in runs]
+    wanted = _unasked(views[0]) if asked is None else asked
+    _require_able(views, options, wanted)
     out.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     with _style():
         for plot in wanted:
-            for stem, part in _parts(view, plot):
-                drawn = _draw([part], plot)
+            for stem, parts in _parts(views, plot):
+                drawn = _draw(parts, plot)
                 for name in formats:
                     path = out / f"{stem}.{name}"
-                    _save(drawn, path, part, plot)
+                    _save(drawn, path, parts[0], plot)
                     written.append(path)
     return written
 
 
-def _require_known(options: Options, wanted: Sequence[Plot]) -> None:
-    """Raise if an option has no meaning for any of these plots: it would be lost silently."""
+def _require_able(views: Sequence[View], options: Options, wanted: Sequence[Plot]) -> None:
+    """Raise if these plots cannot be drawn of these runs, or an option would be lost silently."""
+    for plot in wanted:
+        if len(views) != 1 and (plot.form != "runs" or not views):
+            raise PlotError(f"the plot '{plot.name}' shows one run, not {len(views)}")
+        for view in views:
+            for table in plot.needs:
+                view.need(table)
     for option in options.asked():
         if not any(plot.knows(option) for plot in wanted):
             able = [plot.name for plot in registry.PLOTS if plot.knows(option)]
@@ -73,13 +77,19 @@ def _require_known(options: Options, wanted: Sequence[Plot]) -> None:
             raise PlotError(f"'{word}' means nothing to the plots asked for; it does to {able[0]}")
 
 
-def _parts(view: View, plot: Plot) -> list[tuple[str, View]]:
-    """The figures of a plot: the name of each file, and what it shows of the run."""
+def _parts(views: Sequence[View], plot: Plot) -> list[tuple[str, Sequence[View]]]:
+    """The figures of a plot: the name of each file, and what it shows of the runs."""
+    view = views[0]
     together = view.options.together
     apart = plot.apart if together is None or not plot.knows("together") else not together
     if not apart or len(view.flows) < 2:
-        return [(plot.name, view)]
-    return [(f"{plot.name}-{name}", view.of_flow(name)) for name in view.flows]
+        return [(plot.name, views)]
+    return [(f"{plot.name}-{_plain(name)}", [view.of_flow(name)]) for name in view.flows]
+
+
+def _plain(name: str) -> str:
+    """A name without what a file name cannot hold."""
+    return re.sub(r"[^\w.$-]", "_", name)
 
 
 def draw(
@@ -90,15 +100,10 @@ def draw(
     width_mm: float,
     options: Options,
 ) -> Figure:
-    """See `ackclock.plots.figure` and `ackclock.plots.compare`."""
+    """See `ackclock.plots.figure`."""
     plot = registry.find(kind)
-    if not runs or (len(runs) > 1 and plot.form != "runs"):
-        raise PlotError(f"the plot '{kind}' shows one run, not {len(runs)}")
-    _require_known(options, [plot])
     views = [View(results, flows, links, width_mm, options) for results in runs]
-    for view in views:
-        for table in plot.needs:
-            view.need(table)
+    _require_able(views, options, [plot])
     with _style():
         return _draw(views, plot)
 
