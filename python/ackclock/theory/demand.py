@@ -68,11 +68,6 @@ class Demands:
         """Packets per second of each flow."""
         return self._kept(queueing_s)[0] + self.window / (self.empty_s + queueing_s) + self.constant
 
-    def slope(self, queueing_s: Floats) -> Floats:
-        """Derivative of the rate by the queueing delay."""
-        rate, gap = self._kept(queueing_s)
-        return -rate / gap - self.window / (self.empty_s + queueing_s) ** 2
-
     def _kept(self, queueing_s: Floats) -> tuple[Floats, Floats]:
         gap = np.where(self.alpha > 0, queueing_s - self.standing_s, 1.0)
         return self.alpha / gap, gap

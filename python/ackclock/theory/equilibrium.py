@@ -19,18 +19,19 @@ algorithm:
 the effects of two-way traffic", SIGCOMM 1991). This happens when the other links are so fast that
 they do not space the packets, and makes rates lower than the equilibrium.
 
-Method: stations that can never bind before another are left out (this also settles which of several
-equal stations in series holds the queue: the first that packets meet). The rest is solved by
-following the central path w * spare = mu down to mu = 0, from a point where all queues are long and
-all links have spare capacity, so that iterates keep w > 0, spare capacity > 0 and every rate
-finite; then Newton's method on the stations found to bind gives full precision. If two stations
-that bind are still interchangeable, the central path shares the wait between them.
+Method: stations that can never bind before another are left out (this also settles which of
+several equal stations in series holds the queue: the first that packets meet). The conditions of
+the rest are written as equations (Fischer, "A special Newton-type optimization method",
+Optimization 24, 1992) and solved by bounded least squares from a point where all queues are long,
+so that every rate is finite (scipy.optimize.least_squares); then the stations found to bind are
+solved for to full precision (scipy.optimize.root).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize
 
 from ackclock.theory.demand import Demands
 from ackclock.theory.errors import TheoryError
@@ -98,12 +99,12 @@ class Bottlenecks:
             raise TheoryError("sources without feedback offer more than a link can carry")
         wait = None
         if guess_s is not None:
-            wait = self._newton(demands, guess_s[self._kept], guess_s[self._kept] > 0)
+            wait = self._polish(demands, guess_s[self._kept], guess_s[self._kept] > 0)
         if wait is None:
             unit = self._long_wait(demands, (1 - floor) / 2)
-            wait, spare = self._follow_central_path(demands, unit)
+            wait, spare = self._approach(demands, unit)
             # The path ends near the solution; which stations bind is clear by then.
-            exact = self._newton(demands, wait, wait > spare * unit)
+            exact = self._polish(demands, wait, wait > spare * unit)
             if exact is not None:
                 wait = exact
             elif np.max(np.minimum(wait / unit, spare), initial=0.0) > 1e-9:
@@ -121,65 +122,46 @@ class Bottlenecks:
             return None
         return 1.0 - self._kept_share @ demands.rate(queueing)
 
-    def _growth(self, demands: Demands, wait: Floats) -> Floats:
-        """Derivative of the spare shares by the waiting times."""
-        slope = demands.slope(self._kept_passes.T @ wait)
-        return -(self._kept_share * slope) @ self._kept_passes.T
-
-    def _newton(self, demands: Demands, start: Floats, binding: NDArray[np.bool_]) -> Floats | None:
-        """Solve for the binding stations; none if this is not the equilibrium."""
+    def _polish(self, demands: Demands, start: Floats, binding: NDArray[np.bool_]) -> Floats | None:
+        """Solve for the binding stations to full precision; none if this is not the equilibrium."""
         wait = np.where(binding, start, 0.0)
-        for _ in range(50):
-            spare = self._spare(demands, wait)
-            if spare is None:
-                return None
-            if np.max(np.abs(spare[binding]), initial=0.0) < TOLERANCE:
-                return wait if np.min(spare, initial=0.0) > -TOLERANCE else None
-            growth = self._growth(demands, wait)[np.ix_(binding, binding)]
-            step = _solve(growth, -spare[binding])
-            wait[binding] += step
-            if np.any(wait < 0):
-                return None
-        return None
 
-    def _follow_central_path(self, demands: Demands, unit: float) -> tuple[Floats, Floats]:
-        """From waits of one unit to waiting times near the equilibrium, and the spare shares."""
-        wait = np.full(self._kept.size, unit)
+        def spare_of(binding_wait: Floats) -> Floats:
+            wait[binding] = binding_wait
+            spare = self._spare(demands, wait)
+            # Outside of where rates are finite: the capacity is exceeded by far.
+            return np.full(binding_wait.size, -1e3) if spare is None else spare[binding]
+
+        if np.any(binding):
+            found = optimize.root(spare_of, start[binding], method="hybr", options={"xtol": 1e-14})
+            wait[binding] = found.x
         spare = self._spare(demands, wait)
-        assert spare is not None, "long waits are inside of the domain"
-        centering = 0.1
-        for _ in range(200):
-            gap = wait * spare
-            if gap.max(initial=0.0) < 1e-13 * unit:
-                break
-            target = centering * gap.mean()
-            matrix = np.diag(spare) + wait[:, np.newaxis] * self._growth(demands, wait)
-            step = _solve(matrix, target - gap)
-            length = self._step_length(demands, wait, step, target, gap)
-            if length == 0.0:
-                break
-            wait = wait + length * step
-            spare = self._spare(demands, wait)
-            assert spare is not None, "the step stays inside of the domain"
-            centering = 0.02 if length > 0.9 else 0.3
-        return wait, spare
+        if spare is None or np.any(wait < 0) or np.min(spare, initial=0.0) < -TOLERANCE:
+            return None
+        return wait if np.max(np.abs(spare[binding]), initial=0.0) < TOLERANCE else None
 
-    def _step_length(
-        self, demands: Demands, wait: Floats, step: Floats, target: float, gap: Floats
-    ) -> float:
-        """Share of a step that stays inside and comes closer to the central path."""
-        falling = step < 0
-        length = min(1.0, float(np.min(-0.99 * wait[falling] / step[falling], initial=1.0)))
-        error = np.linalg.norm(gap - target)
-        while length > 1e-12:
-            tried = wait + length * step
-            spare = self._spare(demands, tried)
-            if spare is not None and np.all(spare > 0):
-                left = np.linalg.norm(tried * spare - target)
-                if left <= (1 - 1e-4 * length) * error:
-                    return length
-            length *= 0.5
-        return 0.0
+    def _approach(self, demands: Demands, unit: float) -> tuple[Floats, Floats]:
+        """Waiting times near the equilibrium, from waits of one unit, and the spare shares.
+
+        The conditions w >= 0, spare >= 0, w * spare = 0 are one equation a station, that of Fischer
+        and Burmeister: sqrt(w^2 + spare^2) = w + spare.
+        """
+
+        def residual(scaled: Floats) -> Floats:
+            spare = self._spare(demands, scaled * unit)
+            if spare is None:
+                return np.full(scaled.size, 1e3)
+            return np.hypot(scaled, spare) - scaled - spare
+
+        start = np.ones(self._kept.size)
+        found = optimize.least_squares(
+            residual, start, bounds=(0.0, np.inf), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000
+        )
+        wait = np.asarray(found.x) * unit
+        spare = self._spare(demands, wait)
+        if spare is None:
+            raise TheoryError("no equilibrium was found; the laws may have none here")
+        return wait, spare
 
     def _long_wait(self, demands: Demands, room: float) -> float:
         """A waiting time, the same for all stations, that leaves at least `room` spare."""
@@ -190,15 +172,6 @@ class Bottlenecks:
                 return wait
             wait *= 2.0
         raise TheoryError("no queueing delay brings the rates below the capacities")
-
-
-def _solve(matrix: Floats, right: Floats) -> Floats:
-    """Solution of linear equations, the smallest one if there are many."""
-    try:
-        found = np.linalg.solve(matrix, right)
-    except np.linalg.LinAlgError:
-        found = np.linalg.lstsq(matrix, right, rcond=None)[0]
-    return np.asarray(found, dtype=np.float64)
 
 
 def _undominated(share: Floats, position: Floats) -> NDArray[np.intp]:
