@@ -7,6 +7,6 @@ pub mod queue;
 pub mod random;
 pub mod ties;
 
-pub use queue::{EventQueue, PackedQueue, WideQueue};
+pub use queue::{ClockQueue, EventQueue, PackedQueue, Stamp, WideQueue};
 pub use random::Stream;
 pub use ties::Ties;

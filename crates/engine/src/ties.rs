@@ -22,18 +22,36 @@ static FIRST_COME: Entry = Entry {
     name: "first-come",
     summary: "In the order in which the events were scheduled, as Bene, ns-2 and ns-3 do.",
     references: &[],
-    params: &[Param::new(
-        "sends",
-        Kind::Choice(&[
-            Choice::new("direct", "a host's packet enters its link within the event that made it"),
-            Choice::new(
-                "queued",
-                "it is an event of its own: all that was due at that moment comes first (Bene)",
-            ),
-        ]),
-        "direct",
-        "When a packet that a host sends enters its link.",
-    )],
+    params: &[
+        Param::new(
+            "sends",
+            Kind::Choice(&[
+                Choice::new(
+                    "direct",
+                    "a host's packet enters its link within the event that made it",
+                ),
+                Choice::new(
+                    "queued",
+                    "it is an event of its own: all that was due at that moment comes first (Bene)",
+                ),
+            ]),
+            "direct",
+            "When a packet that a host sends enters its link.",
+        ),
+        Param::new(
+            "clock",
+            Kind::Choice(&[
+                Choice::new("exact", "events of the same nanosecond are simultaneous"),
+                Choice::defect(
+                    "double",
+                    "a clock of 64-bit floating-point seconds that adds up waits (Bene): its rounding \
+                     errors order the events of one nanosecond, and few of them are simultaneous",
+                ),
+            ]),
+            "exact",
+            "What decides that events are simultaneous.",
+        ),
+    ],
     defect: false,
 };
 
@@ -60,6 +78,8 @@ pub enum Ties {
         /// The last number given.
         count: u64,
     },
+    /// Counts up, after the rounding errors of a floating-point clock.
+    FloatingClock,
     /// A keyed hash of the count.
     Random {
         /// Key of the hash.
@@ -74,6 +94,7 @@ impl Ties {
     pub fn new(chosen: &Chosen) -> Self {
         match chosen.kind.as_str() {
             "entity" => Self::Entity,
+            "first-come" if chosen.word("clock") == "double" => Self::FloatingClock,
             "first-come" => Self::FirstCome { count: 0 },
             "random" => Self::Random { seed: chosen.int("seed"), count: 0 },
             other => panic!("no order of simultaneous events is named `{other}`"),
@@ -85,11 +106,11 @@ impl Ties {
         chosen.kind == "first-come" && chosen.word("sends") == "queued"
     }
 
-    /// The number of the next event, below 2^40.
+    /// The number of the next event, below 2^40. The floating-point clock belongs to a queue of its own.
     #[inline]
     pub fn number(&mut self) -> u64 {
         match self {
-            Self::Entity => 0,
+            Self::Entity | Self::FloatingClock => 0,
             Self::FirstCome { count } => {
                 *count += 1;
                 *count

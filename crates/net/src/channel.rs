@@ -26,6 +26,7 @@ use crate::loss::Loss;
 use crate::packet::{Kind, Packet};
 use crate::queue::{Occupancy, Queue};
 use crate::serial::Serial;
+use ackclock_engine::Stamp;
 use ackclock_trace::{QueueRow, Recorder, TransmissionRow};
 use ackclock_units::Time;
 use std::collections::VecDeque;
@@ -146,8 +147,8 @@ pub struct Channel {
     earlier: (u64, f64),
     /// Walked: packets that reach the far end after the end of the run.
     late: u32,
-    /// Served by events: numbers of the arrivals of packets on the wire, for orders that need them.
-    numbers: VecDeque<u64>,
+    /// Served by events: stamps of the arrivals of packets on the wire, for orders that need them.
+    stamps: VecDeque<Stamp>,
 }
 
 impl Channel {
@@ -188,7 +189,7 @@ impl Channel {
             last_arrival: Time::ZERO,
             earlier: (0, 0.0),
             late: 0,
-            numbers: VecDeque::new(),
+            stamps: VecDeque::new(),
         }
     }
 
@@ -531,9 +532,14 @@ impl Channel {
         self.free_at
     }
 
-    /// Served by events: notes the number of the arrival of the packet that has just started.
-    pub fn push_number(&mut self, number: u64) {
-        self.numbers.push_back(number);
+    /// Served by events: seconds that the packet in transmission takes.
+    pub fn serving_s(&self) -> f64 {
+        self.serial.seconds(self.serving)
+    }
+
+    /// Served by events: notes the stamp of the arrival of the packet that has just started.
+    pub fn push_stamp(&mut self, stamp: Stamp) {
+        self.stamps.push_back(stamp);
     }
 
     /// Whether the next arrival has to be scheduled; from now on it counts as scheduled.
@@ -553,19 +559,19 @@ impl Channel {
         packet
     }
 
-    /// When the next packet on the wire arrives, and the number of that event.
+    /// When the next packet on the wire arrives, and the stamp of that event.
     #[inline]
-    pub fn next_arrival(&mut self) -> Option<(Time, u64)> {
+    pub fn next_arrival(&mut self) -> Option<(Time, Stamp)> {
         debug_assert!(self.service != Service::Walked);
         let end = if self.service == Service::Events { self.waiting } else { self.tail };
         if self.head == end {
             self.armed = false;
             return None;
         }
-        let number = self.numbers.pop_front().unwrap_or(0);
+        let stamp = self.stamps.pop_front().unwrap_or_default();
         let departure = self.entry(self.head).departure;
         let delay = if self.service == Service::Events { Time::ZERO } else { self.delay };
-        Some((departure + delay, number))
+        Some((departure + delay, stamp))
     }
 
     /// How the channel is served.

@@ -37,6 +37,12 @@ impl Serial {
         }
     }
 
+    /// Seconds for `bytes`, rounded once as long as the numbers are below 2^53.
+    pub fn seconds(&self, bytes: u16) -> f64 {
+        let numerator = u64::from(bytes) * self.numerator;
+        numerator as f64 / (self.denominator as f64 * 1e9)
+    }
+
     /// Nanoseconds for many bytes, as a real number.
     pub fn exact_ns(&self, bytes: u64) -> f64 {
         bytes as f64 * self.numerator as f64 / self.denominator as f64

@@ -84,7 +84,7 @@ pub struct Counters {
 
 /// A network in motion, with its event queue and its recorder.
 #[derive(Debug)]
-pub struct World<Q, R> {
+pub struct World<Q: EventQueue, R> {
     now: Time,
     queue: Q,
     recorder: R,
@@ -113,6 +113,8 @@ pub struct World<Q, R> {
     outbox: VecDeque<(u32, Packet)>,
     /// Latest moment to which a packet was walked.
     ahead: Time,
+    /// Timers of flows and when they were set, for orders in which that counts.
+    timers: Vec<(Time, Q::Stamp)>,
     /// Room for messages and bursts, kept between events.
     messages: Vec<Message>,
     burst: Vec<Segment>,
@@ -127,18 +129,21 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let sends = flows + net.flows.len() as u32;
         if let Some(protocol) = &net.distance_vector {
             for router in 0..net.routers {
-                let number = queue.number();
-                queue.push(protocol.next_timer(router), number, routers + router as u32);
+                let due = protocol.next_timer(router);
+                let stamp = queue.stamp(due.as_secs());
+                queue.push(due, stamp, routers + router as u32);
             }
         }
         for (i, flow) in net.flows.iter().enumerate() {
-            let number = queue.number();
-            queue.push(flow.start, number, flows + i as u32);
+            let stamp = queue.stamp(flow.start.as_secs());
+            queue.push(flow.start, stamp, flows + i as u32);
         }
         if let Some(first) = net.changes.first() {
-            let number = queue.number();
-            queue.push(first.at, number, sends + 1);
+            let stamp = queue.stamp(first.at.as_secs());
+            queue.push(first.at, stamp, sends + 1);
         }
+        let timers = if Q::STAMPS_TIMERS { net.flows.len() } else { 0 };
+        let timers = vec![(Time::NEVER, Q::Stamp::default()); timers];
         Self {
             now: Time::ZERO,
             queue,
@@ -158,6 +163,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             routers,
             flows,
             sends,
+            timers,
             messages: Vec::new(),
             burst: Vec::new(),
         }
@@ -221,7 +227,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
             self.queue.hold();
             match self.handle(entity) {
-                Some((next, number)) => self.queue.replace_top(next, number, entity),
+                Some((next, stamp)) => self.queue.replace_top(next, stamp, entity),
                 None => self.queue.pop(),
             }
         }
@@ -293,7 +299,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// Handles the event of an entity; its next event, if it has one.
     #[inline]
-    fn handle(&mut self, entity: u32) -> Option<(Time, u64)> {
+    fn handle(&mut self, entity: u32) -> Option<(Time, Q::Stamp)> {
         if entity < self.arrivals {
             self.end_transmission(entity)
         } else if entity < self.routers {
@@ -312,10 +318,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// What happens to channels now.
     #[cold]
-    fn change_channels(&mut self) -> Option<(Time, u64)> {
+    fn change_channels(&mut self) -> Option<(Time, Q::Stamp)> {
         while let Some(change) = self.net.changes.get(self.changed) {
             if change.at > self.now {
-                return Some((change.at, self.queue.number()));
+                let stamp = self.queue.stamp((change.at - self.now).as_secs());
+                return Some((change.at, stamp));
             }
             let channel = &mut self.net.channels[change.channel as usize];
             if let Some(up) = change.up {
@@ -332,29 +339,30 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         None
     }
 
-    fn end_transmission(&mut self, index: u32) -> Option<(Time, u64)> {
+    fn end_transmission(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
         if !channel.end_transmission(self.now, &mut self.recorder) {
             return None;
         }
         self.schedule_arrival(index);
-        let number = self.queue.number();
-        Some((self.net.channels[index as usize].free_at(), number))
+        let channel = &self.net.channels[index as usize];
+        let stamp = self.queue.stamp(channel.serving_s());
+        Some((channel.free_at(), stamp))
     }
 
     /// Served by events: the transmission of a packet has begun, so its arrival is known.
     fn schedule_arrival(&mut self, index: u32) {
-        let number = self.queue.number();
         let channel = &mut self.net.channels[index as usize];
-        channel.push_number(number);
+        let stamp = self.queue.stamp(channel.serving_s() + channel.delay().as_secs());
+        channel.push_stamp(stamp.into());
         if channel.arm() {
-            let (time, number) = channel.next_arrival().expect("a packet is on the wire");
-            self.queue.push(time, number, self.arrivals + index);
+            let (time, stamp) = channel.next_arrival().expect("a packet is on the wire");
+            self.queue.push(time, stamp.into(), self.arrivals + index);
         }
     }
 
     #[inline]
-    fn arrival(&mut self, index: u32) -> Option<(Time, u64)> {
+    fn arrival(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
         let packet = channel.deliver(self.now, &mut self.recorder);
         if packet.is_lost() {
@@ -362,7 +370,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         } else {
             self.forward(index, packet);
         }
-        self.net.channels[index as usize].next_arrival()
+        let (time, stamp) = self.net.channels[index as usize].next_arrival()?;
+        Some((time, stamp.into()))
     }
 
     /// A packet has come to the end of a channel.
@@ -441,13 +450,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                         continue;
                     }
                     if channel.arm() {
-                        self.queue.push(arrival, 0, self.arrivals + index);
+                        self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
                     }
                 }
                 Offer::Doomed(arrival) => {
                     if channel.service() != Service::Walked {
                         if channel.arm() {
-                            self.queue.push(arrival, 0, self.arrivals + index);
+                            self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
                         }
                     } else if arrival > self.net.end {
                         channel.on_late();
@@ -458,9 +467,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 }
                 Offer::Started => {
                     self.schedule_arrival(index);
-                    let number = self.queue.number();
-                    let free_at = self.net.channels[index as usize].free_at();
-                    self.queue.push(free_at, number, index);
+                    let channel = &self.net.channels[index as usize];
+                    let stamp = self.queue.stamp(channel.serving_s());
+                    self.queue.push(channel.free_at(), stamp, index);
                 }
                 Offer::Waiting => {}
                 Offer::Down => {
@@ -519,7 +528,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
     }
 
-    fn router_timer(&mut self, router: usize) -> Option<(Time, u64)> {
+    fn router_timer(&mut self, router: usize) -> Option<(Time, Q::Stamp)> {
         let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
         protocol.on_timer(
             self.now,
@@ -530,7 +539,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         );
         let next = protocol.next_timer(router);
         self.send_messages();
-        Some((next, self.queue.number()))
+        Some((next, self.queue.stamp((next - self.now).as_secs())))
     }
 
     fn send_messages(&mut self) {
@@ -634,8 +643,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         let way = self.net.flows[packet.flow as usize].first[from];
         if self.net.queues_sends {
-            let number = self.queue.number();
-            self.queue.push(self.now, number, self.sends);
+            let stamp = self.queue.stamp(0.0);
+            self.queue.push(self.now, stamp, self.sends);
             self.outbox.push_back((way, packet));
             self.counters.waiting_to_enter += 1;
         } else {
@@ -745,12 +754,30 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let due = tcp.connection.next_timer().max(self.now);
         if due < flow.armed {
             flow.armed = due;
-            let number = self.queue.number();
-            self.queue.push(due, number, self.flows + index);
+            let stamp = self.timer_stamp(index, due);
+            self.queue.push(due, stamp, self.flows + index);
+        } else if Q::STAMPS_TIMERS {
+            self.timer_stamp(index, due);
         }
     }
 
-    fn flow_timer(&mut self, index: u32) -> Option<(Time, u64)> {
+    /// The stamp of a flow's timer. It counts when a timer was set, also one that was put off and that
+    /// enters the event queue only later.
+    #[inline]
+    fn timer_stamp(&mut self, index: u32, due: Time) -> Q::Stamp {
+        if !Q::STAMPS_TIMERS {
+            return self.queue.stamp(0.0);
+        }
+        let (set, stamp) = &mut self.timers[index as usize];
+        if *set != due {
+            *set = due;
+            let wait = if due == Time::NEVER { 0.0 } else { (due - self.now).as_secs() };
+            *stamp = self.queue.stamp(wait);
+        }
+        *stamp
+    }
+
+    fn flow_timer(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let now = self.now;
         let flow = &mut self.net.flows[index as usize];
         if flow.armed != now {
@@ -765,7 +792,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             if due > now {
                 // The timer was put off.
                 flow.armed = due;
-                return (due != Time::NEVER).then(|| (due, self.queue.number()));
+                return (due != Time::NEVER).then(|| (due, self.timer_stamp(index, due)));
             }
         }
         self.last_change = now;
@@ -800,7 +827,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Udp(udp) => udp.next,
         };
         flow.armed = due;
-        if due == Time::NEVER { None } else { Some((due, self.queue.number())) }
+        if due == Time::NEVER { None } else { Some((due, self.timer_stamp(index, due))) }
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use crate::compile::{Shortcuts, compile};
 use crate::model::{Record, Scenario};
 use crate::summary::{Totals, summarise};
-use ackclock_engine::{EventQueue, PackedQueue, Ties, WideQueue};
+use ackclock_engine::{ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::{Counters, Network, World};
 use ackclock_trace::{Column, Columns, NoRecord, Recorder};
 use ackclock_units::Time;
@@ -174,7 +174,10 @@ pub(crate) fn world(scenario: &Scenario, shortcuts: Shortcuts) -> Box<dyn AnyWor
         with_recorder(scenario.record, network, PackedQueue::new())
     } else {
         assert!(entities <= WideQueue::ENTITIES, "too many links and flows");
-        with_recorder(scenario.record, network, WideQueue::new(ties))
+        match ties {
+            Ties::FloatingClock => with_recorder(scenario.record, network, ClockQueue::new()),
+            _ => with_recorder(scenario.record, network, WideQueue::new(ties)),
+        }
     }
 }
 

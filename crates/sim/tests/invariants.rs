@@ -47,12 +47,17 @@ proptest! {
 
     /// Packets are neither lost nor made on the way, at any moment.
     #[test]
-    fn packets_are_conserved(scenario in scenario(), order in 0usize..4) {
+    fn packets_are_conserved(scenario in scenario(), order in 0usize..5) {
         let mut scenario = scenario;
+        let first_come = |sends: &str, clock: &str| {
+            let word = |word: &str| Parameter::Word(word.into());
+            chosen("first-come", &[("sends", word(sends)), ("clock", word(clock))])
+        };
         scenario.ties = match order {
             0 => chosen("entity", &[]),
-            1 => chosen("first-come", &[("sends", Parameter::Word("direct".into()))]),
-            2 => chosen("first-come", &[("sends", Parameter::Word("queued".into()))]),
+            1 => first_come("direct", "exact"),
+            2 => first_come("queued", "exact"),
+            3 => first_come("queued", "double"),
             _ => chosen("random", &[("seed", Parameter::Int(7))]),
         };
         let mut simulation = Simulation::new(scenario);

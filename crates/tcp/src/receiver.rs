@@ -8,7 +8,7 @@
 //! DEVIATION: the buffer for data out of order has no limit; the advertised window is constant.
 
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 /// ACK policies that a scenario can name.
 pub static ENTRIES: &[&Entry] = &[&IMMEDIATE, &DELAYED];
@@ -17,7 +17,7 @@ static IMMEDIATE: Entry = Entry {
     name: "immediate",
     summary: "Every segment is acknowledged at once.",
     references: &["RFC 5681 section 4.2 (allowed, not recommended)"],
-    params: &[],
+    params: &[BUFFER],
     defect: false,
 };
 
@@ -33,9 +33,25 @@ static DELAYED: Entry = Entry {
             "200 ms",
             "Longest wait of an ACK (at most 500 ms by the RFC).",
         ),
+        BUFFER,
     ],
     defect: false,
 };
+
+/// What is kept of data that arrive out of order.
+const BUFFER: Param = Param::new(
+    "buffer",
+    Kind::Choice(&[
+        Choice::new("bytes", "every byte that is new (RFC 9293 section 3.10.7.4)"),
+        Choice::defect(
+            "segments",
+            "whole segments, as Bene does: one that begins before the next byte expected, or within \
+             one that is kept, is thrown away; harmless while segments keep their borders",
+        ),
+    ]),
+    "bytes",
+    "What is kept of data that arrive out of order.",
+);
 
 /// An ACK to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +69,8 @@ pub struct Receiver {
     next: u64,
     /// Data beyond it, as disjoint ranges in ascending order.
     ahead: Vec<(u64, u64)>,
+    /// Segments are kept or thrown away as a whole.
+    keeps_segments: bool,
     /// Segments after which an ACK is due, and its longest wait.
     count: u32,
     delay: Time,
@@ -77,6 +95,7 @@ impl Receiver {
         Self {
             next: 0,
             ahead: Vec::new(),
+            keeps_segments: chosen.word("buffer") == "segments",
             count,
             delay,
             unacked: 0,
@@ -129,6 +148,9 @@ impl Receiver {
         if seq > self.next {
             self.reordered += 1;
         }
+        if self.keeps_segments {
+            return self.keep_segment(seq, end);
+        }
         // Merges the new range with all that it touches.
         let (mut from, mut to) = (seq, end);
         self.ahead.retain(|&(a, b)| {
@@ -147,6 +169,37 @@ impl Receiver {
             self.next = self.next.max(to);
             self.ahead.remove(0);
         }
+    }
+
+    /// Bene's buffer: a segment takes the place of a shorter one with the same beginning, and those that
+    /// begin within another one go. DEVIATION: within the first segment's length of a flow Bene keeps
+    /// wrong bytes of them, or stops with an error.
+    #[cold]
+    fn keep_segment(&mut self, seq: u64, end: u64) {
+        if seq < self.next {
+            return;
+        }
+        let at = self.ahead.partition_point(|&(from, _)| from < seq);
+        match self.ahead.get_mut(at) {
+            Some(kept) if kept.0 == seq => kept.1 = kept.1.max(end),
+            _ => self.ahead.insert(at, (seq, end)),
+        }
+        let mut covered = 0;
+        self.ahead.retain(|&(from, to)| {
+            let kept = from >= covered;
+            if kept {
+                covered = to;
+            }
+            kept
+        });
+        let next = &mut self.next;
+        self.ahead.retain(|&(from, to)| {
+            let delivered = from == *next;
+            if delivered {
+                *next = to;
+            }
+            !delivered
+        });
     }
 
     #[inline]
@@ -173,12 +226,13 @@ mod tests {
     use super::*;
     use ackclock_units::param::Value;
 
-    fn receiver(count: u64) -> Receiver {
+    fn receiver(count: u64, buffer: &str) -> Receiver {
         Receiver::new(&Chosen {
             kind: "delayed".into(),
             values: vec![
                 ("count".into(), Value::Int(count)),
                 ("delay_ns".into(), Value::Int(200_000_000)),
+                ("buffer".into(), Value::Word(buffer.into())),
             ],
         })
     }
@@ -189,7 +243,7 @@ mod tests {
 
     #[test]
     fn acks_carry_the_next_byte_expected_whatever_the_order() {
-        let mut r = receiver(1);
+        let mut r = receiver(1, "bytes");
         assert_eq!(ack(&mut r, 0, 10), Some(10));
         assert_eq!(ack(&mut r, 30, 10), Some(10));
         assert_eq!(ack(&mut r, 50, 10), Some(10));
@@ -202,8 +256,26 @@ mod tests {
     }
 
     #[test]
+    fn a_buffer_of_whole_segments_loses_what_overlaps() {
+        let mut r = receiver(1, "segments");
+        assert_eq!(ack(&mut r, 0, 10), Some(10));
+        assert_eq!(ack(&mut r, 20, 10), Some(10));
+        // Begins within a kept segment, or before the next byte expected: thrown away.
+        assert_eq!(ack(&mut r, 25, 10), Some(10));
+        assert_eq!(ack(&mut r, 5, 10), Some(10));
+        // The kept segment begins within this one and goes.
+        assert_eq!(ack(&mut r, 15, 10), Some(10));
+        assert_eq!(ack(&mut r, 10, 5), Some(25));
+        assert_eq!(ack(&mut r, 25, 5), Some(30));
+        // A longer segment takes the place of a shorter one.
+        assert_eq!(ack(&mut r, 40, 5), Some(30));
+        assert_eq!(ack(&mut r, 40, 10), Some(30));
+        assert_eq!(ack(&mut r, 30, 10), Some(50));
+    }
+
+    #[test]
     fn a_delayed_ack_waits_for_the_second_segment_or_for_the_timer() {
-        let mut r = receiver(2);
+        let mut r = receiver(2, "bytes");
         assert_eq!(ack(&mut r, 0, 10), None);
         assert_eq!(ack(&mut r, 10, 10), Some(20));
         assert_eq!(ack(&mut r, 20, 10), None);

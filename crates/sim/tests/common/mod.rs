@@ -199,10 +199,14 @@ fn classic_cc() -> impl Strategy<Value = Chosen> {
 
 fn classic() -> impl Strategy<Value = Tcp> {
     let receiver = prop_oneof![
-        Just(chosen("immediate", &[])),
+        pick(&["bytes", "segments"]).prop_map(|buffer| chosen("immediate", &[("buffer", buffer)])),
         (1u64..4).prop_map(|count| chosen(
             "delayed",
-            &[("count", Value::Int(count)), ("delay_ns", Value::Int(200_000_000))]
+            &[
+                ("count", Value::Int(count)),
+                ("delay_ns", Value::Int(200_000_000)),
+                ("buffer", word("bytes")),
+            ]
         )),
     ];
     let words = (
@@ -250,7 +254,7 @@ fn tcp() -> impl Strategy<Value = Tcp> {
             rto,
             ack_view: if live { "live" } else { "snapshot" }.into(),
             ack_duplicates: if reack { "always" } else { "never" }.into(),
-            receiver: chosen("immediate", &[]),
+            receiver: chosen("immediate", &[("buffer", word("bytes"))]),
             receive_window_bytes: None,
             window_unit: "bytes".into(),
             framing: "full".into(),

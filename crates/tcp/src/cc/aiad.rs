@@ -21,7 +21,11 @@ pub(super) static ENTRY: Entry = Entry {
             "decrease_from",
             Kind::Choice(&[
                 Choice::new("cwnd", "of the window"),
-                Choice::new("ssthresh", "of the present slow-start threshold"),
+                Choice::new(
+                    "ssthresh",
+                    "of the slow-start threshold, however small the window is (the Bene lab); of the \
+                     window while there is no threshold",
+                ),
             ]),
             "cwnd",
             "What a loss cuts.",
@@ -59,7 +63,8 @@ impl CongestionControl for Aiad {
     }
 
     fn on_loss(&mut self, window: &Window, _loss: &LossEvent) -> Option<f64> {
-        let from = if self.from_ssthresh { window.ssthresh.min(window.cwnd) } else { window.cwnd };
+        let has_threshold = window.ssthresh.is_finite();
+        let from = if self.from_ssthresh && has_threshold { window.ssthresh } else { window.cwnd };
         Some(self.growth.after_loss(window, from - self.subtract * window.segment))
     }
 }

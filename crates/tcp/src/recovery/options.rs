@@ -38,11 +38,15 @@ pub const GUARD: Param = Param::new(
     Kind::Choice(&[
         Choice::new(
             "recover",
-            "no second fast retransmit until all data sent before the first one are acknowledged (RFC 6582 section 3.2, ns-2's bugFix_)",
+            "no second fast retransmit until more is acknowledged than was sent before the first one, or before a timeout (RFC 6582 section 3.2, ns-2's bugFix_)",
+        ),
+        Choice::new(
+            "outstanding",
+            "until all that is acknowledged: duplicates of the ACK that does it count again",
         ),
         Choice::defect(
             "none",
-            "every third duplicate ACK counts as a new loss, as in ns-3.24 and the 2015 Bene lab",
+            "a third duplicate ACK always counts as a new loss, as in ns-3.24 and the 2015 Bene lab",
         ),
     ]),
     "recover",
@@ -57,7 +61,7 @@ pub const REPEAT: Param = Param::new(
         Choice::new("every", "every third duplicate ACK: the third, the sixth, ..."),
     ]),
     "once",
-    "Which duplicate ACKs trigger a fast retransmit, with `guard: none`.",
+    "Which duplicates of one ACK trigger a fast retransmit, as far as `guard` lets them.",
 );
 
 /// New data on the first duplicate ACKs.
@@ -68,11 +72,19 @@ pub const LIMITED_TRANSMIT: Param = Param::new(
     "Whether the first two duplicate ACKs each let a new segment out (RFC 3042).",
 );
 
+/// Which ACKs belong to a window of losses that was reacted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    Recover,
+    Outstanding,
+    None,
+}
+
 /// When the third duplicate ACK has come.
 #[derive(Debug, Clone)]
 pub struct Trigger {
     threshold: u32,
-    guard: bool,
+    guard: Guard,
     every: bool,
     limited_transmit: bool,
 }
@@ -82,7 +94,11 @@ impl Trigger {
     pub fn new(chosen: &Chosen) -> Self {
         Self {
             threshold: chosen.int("threshold") as u32,
-            guard: chosen.word("guard") == "recover",
+            guard: match chosen.word("guard") {
+                "none" => Guard::None,
+                "outstanding" => Guard::Outstanding,
+                _ => Guard::Recover,
+            },
             every: chosen.word("repeat") == "every",
             limited_transmit: chosen.flag("limited_transmit"),
         }
@@ -95,7 +111,12 @@ impl Trigger {
         } else {
             state.duplicates == self.threshold
         };
-        due && !(self.guard && state.is_same_episode())
+        let same_window = match self.guard {
+            Guard::None => false,
+            Guard::Outstanding => state.recover.is_some_and(|recover| state.una < recover),
+            Guard::Recover => state.recover.is_some_and(|recover| state.una <= recover),
+        };
+        due && !same_window
     }
 
     /// Segments beyond the window on this duplicate ACK (RFC 3042).

@@ -42,11 +42,6 @@ impl State {
         bytes as f64 * (self.window.segment / self.mss as f64)
     }
 
-    /// Whether the loss being noticed belongs to an episode that was reacted to.
-    pub fn is_same_episode(&self) -> bool {
-        self.recover.is_some_and(|recover| self.una <= recover)
-    }
-
     /// Sets the threshold that a loss asks for; the window is left to the caller.
     pub fn cut(&mut self, target: f64) {
         self.window.ssthresh = target.max(self.floor * self.window.segment);

@@ -36,7 +36,8 @@ fn a_profile_gives_what_the_document_does_not_say() {
     assert_eq!(tcp["ack_view"], "live");
     assert_eq!(resolved["routing"]["kind"], "distance-vector");
     assert_eq!(resolved["routing"]["settling_ns"], 150_000_000);
-    assert_eq!(resolved["ties"], json!({"kind": "first-come", "sends": "direct"}));
+    let ties = json!({"kind": "first-come", "sends": "direct", "clock": "exact"});
+    assert_eq!(resolved["ties"], ties);
 }
 
 #[test]
