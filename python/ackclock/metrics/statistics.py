@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ackclock.metrics.tail import FEWEST, TailIndex, Verdict, tail_index
+from ackclock.metrics.tail import FEWEST, FEWEST_ABOVE_ZERO, TailIndex, Verdict, tail_index
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LEVEL = 0.95
 """Confidence level of intervals unless told otherwise."""
 
-MOST_RESAMPLED = 20_000
+MOST_RESAMPLED = 10_000
 """Means of more values get no bootstrap interval; it would hardly differ from that by t."""
 
 _RESAMPLES = 2_000
@@ -340,8 +340,8 @@ def _notes(missing: str, lost: int, total: int, tail: TailIndex | None, found: F
     if tail is None:
         if found.min() != found.max():
             notes.append(
-                f"fewer than {FEWEST} values above 0: nothing can be said about the tail, so it is "
-                "undecided whether a mean exists"
+                f"too few values to tell whether a mean exists: it takes {FEWEST}, "
+                f"{FEWEST_ABOVE_ZERO} of them above 0"
             )
     elif tail.moment(1) == "none":
         notes.append(

@@ -13,11 +13,14 @@ Floats = NDArray[np.float64]
 Verdict = Literal["exists", "none", "undecided"]
 
 FEWEST = 160
-"""Values above 0 below which nothing is said about a tail."""
+"""Nothing is said about the tail of a sample of fewer values than this."""
+FEWEST_ABOVE_ZERO = 41
+"""Nor about that of one with fewer values above 0 than this."""
 
 _SPAN = 8
 """An estimate averages over thresholds from the k-th largest value to the (k / 8)-th."""
-_LEAST_K = 40
+_LEAST_SPAN = 2
+_LEAST_K = FEWEST_ABOVE_ZERO - 1
 _CANDIDATES = 200
 
 
@@ -67,11 +70,13 @@ def tail_index(
     outweighs noise where the tail differs from a power law as that of most models does (Hall 1982).
 
     The standard error for a power law follows from independent exponential spacings:
-    ``a sqrt(2 (r - 1 - log r) / k) / log r`` with r = 8. It does not cover bias. Known limits:
+    ``a sqrt(2 (r - 1 - log r) / k) / log r`` with r = 8 (less where the very largest values are
+    all the same). It does not cover bias. Known limits:
 
     - A tail is seen only as far as the sample reaches. A lognormal one looks like a power law whose
       index grows slowly with n, and for a wide one no answer below a million values is right.
-    - Nearly powers of a law, such as Lomax, give too small an index, by up to a tenth near 1.
+    - A tail that becomes a power law only far out gives too small an index: Lomax with 1.2 gives
+      1.1 from 1000 values.
     - An index near 1 stays undecided for a long time: one of 0.9 needs some 10,000 values.
 
     Sources: Hill, Annals of Statistics 3(5), 1975; Resnick and Stărică, Advances in Applied
@@ -79,35 +84,40 @@ def tail_index(
     9(2), 2015 (choice of k); Beirlant et al., Bernoulli 13(1), 2007 (values cut off).
 
     Args:
-        value: The sample, shape (n,). What is not above 0 does not count, nor what is NaN.
+        value: The sample, shape (n,); NaN does not count. An upper tail is of values above 0.
         cut_off: Values of which is known only that they are larger, such as the ends of runs that
             ended before what they were to measure; any shape.
         level: Confidence level of `low` and `high`.
 
     Returns:
-        The estimate, or none for fewer than `FEWEST` values above 0.
+        The estimate, or none for fewer than `FEWEST` values, fewer than `FEWEST_ABOVE_ZERO` above
+        0, or where all of the tail is cut off.
     """
-    logs, whole = _descending(value, cut_off)
-    n = logs.size
-    if n < FEWEST:
+    logs, whole, n = _descending(value, cut_off)
+    if n < FEWEST or logs.size < FEWEST_ABOVE_ZERO:
         return None
-    most = min(n // 4, int(2 * n ** (2 / 3)))
+    most = min(n // 4, int(2 * n ** (2 / 3)), logs.size - 1)
     # excess[k - 1] is G at the (k + 1)-th largest value, as a sum of terms that are not negative.
-    rank = np.arange(1, n)
+    rank = np.arange(1, logs.size)
     excess = np.cumsum(rank * -np.diff(logs))
     share = np.cumsum(whole)[:-1] / rank
     ks = np.unique(np.geomspace(_LEAST_K, most, _CANDIDATES).astype(np.int64))
-    inner = ks // _SPAN
-    usable = (excess[inner - 1] > 0) & (logs[inner] > logs[ks]) & (share[ks - 1] > 0)
+    # Thresholds among largest values that are all the same tell nothing.
+    spread = np.flatnonzero(excess > 0)
+    inner = np.maximum(ks // _SPAN, spread[0] + 1 if spread.size else n)
+    usable = (ks >= _LEAST_SPAN * inner) & (share[ks - 1] > 0)
+    usable[usable] = logs[inner[usable]] > logs[ks[usable]]
     ks, inner = ks[usable], inner[usable]
     if not ks.size:
-        return TailIndex(math.inf, 0.0, math.inf, math.inf, most, float(np.exp(logs[most])))
-    gain = np.zeros(n - 1)
-    first = int(np.argmax(excess > 0))
+        # Either there is no tail, or all of it is cut off.
+        bounded = TailIndex(math.inf, 0.0, math.inf, math.inf, most, float(np.exp(logs[most])))
+        return bounded if share[most - 1] == 1 else None
+    gain = np.zeros(logs.size - 1)
+    first = int(spread[0])
     gain[first + 1 :] = np.diff(np.log(excess[first:])) * share[first + 1 :]
     risen = np.cumsum(gain)
     estimates = (risen[ks - 1] - risen[inner - 1]) / (logs[inner] - logs[ks])
-    errors = _relative_error(ks * share[ks - 1])
+    errors = _relative_error(ks * share[ks - 1], ks / inner)
     place = _largest_in_accord(estimates, errors, n)
     estimate, error = float(estimates[place]), float(estimates[place] * errors[place])
     reach = _normal_quantile(level) * error
@@ -121,19 +131,22 @@ def tail_index(
     )
 
 
-def _descending(value: ArrayLike, cut_off: ArrayLike | None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Logarithms of what is above 0, largest first, and which of them are not cut off."""
+def _descending(
+    value: ArrayLike, cut_off: ArrayLike | None
+) -> tuple[Floats, NDArray[np.bool_], int]:
+    """Logarithms of what is above 0, largest first; which are not cut off; size of the sample."""
     known = np.asarray(value, dtype=np.float64).ravel()
     cut = np.asarray([] if cut_off is None else cut_off, dtype=np.float64).ravel()
     both = np.concatenate((known, cut))
     whole = np.concatenate((np.ones(known.size, np.bool_), np.zeros(cut.size, np.bool_)))
-    keep = (both > 0) & np.isfinite(both)
-    order = np.argsort(-both[keep], kind="stable")
-    return np.log(both[keep][order]), whole[keep][order]
+    finite = np.isfinite(both)
+    above = finite & (both > 0)
+    order = np.argsort(-both[above], kind="stable")
+    return np.log(both[above][order]), whole[above][order], int(finite.sum())
 
 
-def _relative_error(count: Floats) -> Floats:
-    return np.sqrt(2 * (_SPAN - 1 - math.log(_SPAN)) / count) / math.log(_SPAN)
+def _relative_error(count: Floats, span: Floats) -> Floats:
+    return np.sqrt(2 * (span - 1 - np.log(span)) / count) / np.log(span)
 
 
 def _largest_in_accord(estimates: Floats, errors: Floats, n: int) -> int:
