@@ -13,6 +13,7 @@ import typer
 
 from ackclock.cli.convert import convert
 from ackclock.cli.list import list_
+from ackclock.cli.log import log
 from ackclock.cli.plot import plot
 from ackclock.cli.reproduce import reproduce
 from ackclock.cli.run import run
@@ -40,7 +41,7 @@ def _help(command: Callable[..., None]) -> str:
 
 for _panel, _commands in {
     "Experiment": {"run": run, "reproduce": reproduce},
-    "Look closer": {"plot": plot, "theory": theory},
+    "Look closer": {"plot": plot, "log": log, "theory": theory},
     "Write scenarios": {
         "list": list_,
         "validate": validate,

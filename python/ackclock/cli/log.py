@@ -1,0 +1,63 @@
+"""`ackclock log`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ackclock.cli.options import FlowsOption, JsonOption, choose
+from ackclock.cli.times import FromOption, ToOption
+
+
+def log(
+    run_directory: Annotated[
+        Path,
+        typer.Argument(metavar="RUN_DIR", help="What 'ackclock run' wrote.", show_default=False),
+    ],
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind",
+            metavar="NAME[,NAME...]",
+            help="events, rto, drops, packets, cwnd, rtt, queue, transmissions, routes; may be "
+            "repeated. Without it: events, rto and drops.",
+            show_default=False,
+        ),
+    ] = None,
+    flows: FlowsOption = None,
+    begin: FromOption = None,
+    end: ToOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell what happened in a run, one line an event, time in seconds first.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock log runs/bene/two-flows-1 --from 0.2 --to 0.3[/cyan]
+    [cyan]ackclock log runs/bene/reliability-timer-trace-1 --kind rto[/cyan]
+    [cyan]ackclock log runs/bene/two-flows-1 --kind events,packets --flows F1 --json[/cyan]
+    """
+    import math
+    import sys
+
+    from ackclock import log as told
+    from ackclock.cli.terminal import echo_error, print_json
+    from ackclock.results import Results
+
+    results = Results.load(run_directory)
+    found = told.entries(
+        results,
+        choose("kind of log", kinds, told.KINDS),
+        choose("flow", flows, results.summary["flows"]),
+        begin or 0.0,
+        math.inf if end is None else end,
+    )
+    if as_json:
+        print_json([{"table": e.kind, "text": e.text, **e.row} for e in found])
+        return
+    for line in told.lines(found):
+        sys.stdout.write(line + "\n")
+    if not found:
+        echo_error("nothing of this kind happened in this time")

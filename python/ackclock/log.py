@@ -1,0 +1,227 @@
+"""The records of a run as a log: one line an event, in the order of time.
+
+>>> for entry in entries(results, ["rto"]):  # doctest: +SKIP
+...     print(entry.time_s, entry.text)
+0.0 timer started with 3 s
+0.0208 RTT sample 20.8 ms: RTO 3 s -> 1.0208 s
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from ackclock.results import Results
+
+Row = Mapping[str, Any]
+
+KINDS = (
+    "events",
+    "rto",
+    "drops",
+    "packets",
+    "cwnd",
+    "rtt",
+    "queue",
+    "transmissions",
+    "routes",
+)
+"""What can be logged: tables of records. At one instant, entries stand in this order."""
+
+USUAL = ("events", "rto", "drops")
+"""What is logged unless asked otherwise, as far as it was recorded."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the log.
+
+    Attributes:
+        time_s: When it happened, seconds.
+        kind: The table of records that it is from.
+        flow: The flow that it concerns; none for links and routers.
+        text: What happened, for people.
+        row: The record itself.
+    """
+
+    time_s: float
+    kind: str
+    flow: str | None
+    text: str
+    row: Row
+
+
+def entries(
+    results: Results,
+    kinds: Sequence[str] | None = None,
+    flows: Sequence[str] | None = None,
+    from_s: float = 0.0,
+    to_s: float = math.inf,
+) -> list[Entry]:
+    """The log of a run.
+
+    Args:
+        results: The run.
+        kinds: Tables of records to log, of `KINDS`; default `USUAL`.
+        flows: Log what concerns these flows only; default everything.
+        from_s: Begin here, seconds.
+        to_s: End here, seconds; what happens at that very time counts.
+
+    Raises:
+        InputError: an unknown kind or flow, or a table that was not recorded.
+    """
+    for kind in kinds or ():
+        if kind not in KINDS:
+            raise InputError(unknown("kind of log", kind, KINDS))
+    for name in flows or ():
+        if name not in results.summary["flows"]:
+            raise InputError(unknown("flow", name, results.summary["flows"]))
+    recorded = results.tables
+    wanted = [kind for kind in USUAL if kind in recorded] if kinds is None else kinds
+    if not wanted:
+        raise InputError(f"this run has recorded nothing of {', '.join(USUAL)}")
+    found: list[Entry] = []
+    for kind in sorted(set(wanted), key=KINDS.index):
+        found += _of_table(results, kind, flows, from_s, to_s)
+    return sorted(found, key=lambda entry: entry.time_s)
+
+
+def lines(log: Sequence[Entry]) -> Iterator[str]:
+    """The log as text: time, flow, what happened, in columns."""
+    if not log:
+        return
+    digits = 6 if all(abs(e.time_s * 1e6 - round(e.time_s * 1e6)) < 1e-3 for e in log) else 9
+    times = [f"{entry.time_s:.{digits}f}" for entry in log]
+    wide, names = max(map(len, times)), max(len(entry.flow or "") for entry in log)
+    for time, entry in zip(times, log, strict=True):
+        name = f"{entry.flow or '':{names}}  " if names else ""
+        yield f"{time:>{wide}}  {name}{entry.text}"
+
+
+def _of_table(
+    results: Results, kind: str, flows: Sequence[str] | None, from_s: float, to_s: float
+) -> Iterator[Entry]:
+    table = results.table(kind)
+    time_s = table["time_s"].to_numpy()
+    begin, end = from_s - _NEAR_S, to_s + _NEAR_S
+    if kind != "rto":  # its sentences tell what was before
+        table = table.filter((time_s >= begin) & (time_s <= end))
+    tell: Callable[[Row], str] = getattr(_Sentences(results.model), kind)
+    for batch in table.to_batches():
+        for row in batch.to_pylist():
+            flow = row.get("flow")
+            if flows is None or flow in flows:
+                text = tell(row)
+                if begin <= row["time_s"] <= end:
+                    yield Entry(row["time_s"], kind, flow, text, row)
+
+
+_NEAR_S = 5e-10
+"""Half the resolution of times: a time that was typed in means the record of that nanosecond."""
+
+
+class _Sentences:
+    """What each kind of record says in words."""
+
+    def __init__(self, model: Mapping[str, Any]) -> None:
+        self._tcp = {flow["id"]: flow.get("tcp") for flow in model["flows"]}
+        self._offered = {flow["id"]: flow.get("send_bytes") for flow in model["flows"]}
+        self._rto_s: dict[str, float] = {}
+
+    def events(self, row: Row) -> str:
+        event, flow = row["event"], row["flow"]
+        if event == "start":
+            amount = self._offered.get(flow)
+            return "flow starts" + (f", {amount} B to send" if amount is not None else "")
+        if event == "finish":
+            return "flow finished: all data have arrived"
+        if event == "finish-ack":
+            return "flow finished: all data are acknowledged"
+        words = {
+            "timeout": "timeout: {} is taken for lost",
+            "fast-retransmit": "fast retransmit of {}",
+            "gap-retransmit": "{} sent again",
+        }.get(event, f"{event.replace('-', ' ')}: {{}}")
+        return words.format(self._data(flow, row["seq"]))
+
+    def rto(self, row: Row) -> str:
+        flow: str = row["flow"]
+        now: float = row["rto_s"]
+        before: float = self._rto_s.get(flow, now)
+        self._rto_s[flow] = now
+        if row["event"] == "start":
+            return f"timer started with {_exact(now)} s"
+        if row["event"] == "sample":
+            change = f"RTO {_exact(before)} s -> {_exact(now)} s"
+            if now == before:
+                change = f"RTO stays {_exact(now)} s"
+            return f"RTT sample {_exact(row['rtt_s'] * 1e3)} ms: {change}"
+        if now == before:
+            return f"timer expired: RTO stays {_exact(now)} s"
+        doubled = abs(now - 2 * before) < 2e-9
+        return f"timer expired: RTO {'doubled' if doubled else 'raised'} to {_exact(now)} s"
+
+    def drops(self, row: Row) -> str:
+        reason = str(row["reason"]).replace("-", " ")
+        place = f"at {row['link']} {row['direction']}" if row["link"] else "in a router"
+        return f"{self._packet(row)} dropped {place}: {reason}"
+
+    def packets(self, row: Row) -> str:
+        verb = "sends" if row["event"] == "sent" else "receives"
+        again = ", sent before" if row["retransmission"] else ""
+        return f"{row['host']} {verb} {self._packet(row)}, {row['bytes']} B{again}"
+
+    def cwnd(self, row: Row) -> str:
+        state = str(row["state"]).replace("-", " ")
+        limit = row["ssthresh_bytes"]
+        threshold = f"{_short(limit)} B" if math.isfinite(limit) else "unlimited"
+        return f"window {_short(row['cwnd_bytes'])} B, threshold {threshold}, {state}"
+
+    def rtt(self, row: Row) -> str:
+        return f"RTT {_exact(row['rtt_s'] * 1e3)} ms"
+
+    def queue(self, row: Row) -> str:
+        count = row["queue_packets"]
+        packets = "1 packet waits" if count == 1 else f"{count} packets wait"
+        return f"{row['link']} {row['direction']}: {packets}, {row['queue_bytes']} B"
+
+    def transmissions(self, row: Row) -> str:
+        what = {"ack": "an ACK", "data": "data"}.get(row["kind"], f"a {row['kind']} packet")
+        return f"{row['link']} {row['direction']} transmits {what}, {row['bytes']} B"
+
+    def routes(self, row: Row) -> str:
+        before = f" instead of {row['previous_link']}" if row["previous_link"] else ""
+        cost = _exact(row["cost_s"] * 1e3)
+        return f"{row['router']} reaches {row['host']} over {row['link']}{before}, cost {cost} ms"
+
+    def _packet(self, row: Row) -> str:
+        if row["kind"] == "data":
+            return self._data(row["flow"], row["seq"])
+        if row["kind"] == "ack":
+            return f"ACK {self._data(row['flow'], row['seq'], ack=True)}"
+        return f"{row['kind']} packet"
+
+    def _data(self, flow: str, seq: int, *, ack: bool = False) -> str:
+        """Data by sequence number: classic senders count bytes, others number packets."""
+        tcp = self._tcp.get(flow)
+        if not tcp or tcp.get("sender") != "classic":
+            return f"of packet {seq}" if ack else f"packet {seq}"
+        if ack:  # the next byte expected
+            return str(seq)
+        number, rest = divmod(seq, tcp["segment_bytes"])
+        return f"byte {seq}" if rest else f"segment {number} (byte {seq})"
+
+
+def _exact(value: float) -> str:
+    """A number to the nanosecond of a value in seconds, without zeros at the end."""
+    return f"{value:.9f}".rstrip("0").rstrip(".")
+
+
+def _short(value: float) -> str:
+    """A number of bytes with at most one digit of a fraction."""
+    return f"{value:.1f}".removesuffix(".0")
