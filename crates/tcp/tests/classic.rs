@@ -1,0 +1,349 @@
+//! The classic sender and its recoveries, segment by segment.
+
+use ackclock_tcp::cc::Cc;
+use ackclock_tcp::recovery::Classic;
+use ackclock_tcp::rto::Rto;
+use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Restart};
+use ackclock_units::Time;
+use ackclock_units::param::{Chosen, Value};
+
+const MSS: u64 = 1000;
+
+fn word(text: &str) -> Value {
+    Value::Word(text.into())
+}
+
+fn chosen(kind: &str, values: &[(&str, Value)]) -> Chosen {
+    let values = values.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
+    Chosen { kind: kind.into(), values }
+}
+
+/// A recovery with its defaults, but for these values.
+fn recovery(kind: &str, other: &[(&str, &str)]) -> Classic {
+    let words = [
+        ("later_data", "unsent"),
+        ("resends", "oldest"),
+        ("guard", "recover"),
+        ("repeat", "once"),
+        ("exit_window", "flight"),
+    ];
+    let mut values = vec![
+        ("threshold", Value::Int(3)),
+        ("limited_transmit", Value::Flag(other.contains(&("limited_transmit", "true")))),
+        ("grow_on_exit", Value::Flag(false)),
+    ];
+    for (name, default) in words {
+        let given = other.iter().find(|(other, _)| *other == name);
+        values.push((name, word(given.map_or(default, |(_, value)| value))));
+    }
+    Classic::new(&chosen(kind, &values))
+}
+
+fn aimd(counting: &str, whole: bool) -> Cc {
+    Cc::new(&chosen(
+        "aimd",
+        &[
+            ("increase", Value::Real(1.0)),
+            ("decrease", Value::Real(0.5)),
+            ("decrease_from", word("cwnd")),
+            ("counting", word(counting)),
+            ("whole_segments", Value::Flag(whole)),
+        ],
+    ))
+}
+
+fn setup(recovery: Classic) -> ClassicSetup {
+    ClassicSetup {
+        segment: MSS as u16,
+        bytes: None,
+        initial_window: 8.0,
+        initial_ssthresh: f64::INFINITY,
+        receive_window: u64::MAX,
+        window_in_segments: false,
+        fills_window: false,
+        ssthresh_floor: 2.0,
+        ignores_zero_ack: false,
+        restart: Restart::OnAck,
+        cc: aimd("capped-bytes", false),
+        recovery,
+        rto: Rto::new(&chosen("fixed", &[("timeout_ns", Value::Int(1_000_000_000))])),
+    }
+}
+
+/// A sender and the present time.
+struct Script {
+    sender: ClassicSender,
+    now: Time,
+}
+
+impl Script {
+    /// Starts a sender; what it sends first goes unseen.
+    fn new(setup: ClassicSetup) -> Self {
+        let mut sender = ClassicSender::new(setup);
+        sender.start(Time::ZERO);
+        let mut script = Self { sender, now: Time::ZERO };
+        script.sent();
+        script
+    }
+
+    /// What the sender sends now: first byte and why.
+    fn sent(&mut self) -> Vec<(u64, Cause)> {
+        std::iter::from_fn(|| self.sender.poll_transmit(self.now))
+            .map(|segment| (u64::from(segment.seq), segment.cause))
+            .collect()
+    }
+
+    /// An ACK of all below this segment comes 1 ms later; the segments that are sent then.
+    fn ack(&mut self, segment: u64) -> Vec<(u64, Cause)> {
+        self.ack_bytes(segment * MSS).into_iter().map(|(seq, cause)| (seq / MSS, cause)).collect()
+    }
+
+    fn ack_bytes(&mut self, bytes: u64) -> Vec<(u64, Cause)> {
+        self.now = self.now + Time::from_ms(1);
+        self.sender.on_ack(self.now, bytes, Time::ZERO);
+        self.sent()
+    }
+
+    /// The retransmission timer expires; the segments that are sent then.
+    fn expire(&mut self) -> Vec<(u64, Cause)> {
+        self.now = self.sender.next_timer();
+        assert!(self.sender.on_timer(self.now));
+        self.sent().into_iter().map(|(seq, cause)| (seq / MSS, cause)).collect()
+    }
+
+    /// Window and threshold in segments.
+    fn window(&self) -> (f64, f64) {
+        let window = self.sender.window();
+        (window.cwnd / window.segment, window.ssthresh / window.segment)
+    }
+}
+
+fn new(segments: impl IntoIterator<Item = u64>) -> Vec<(u64, Cause)> {
+    segments.into_iter().map(|segment| (segment, Cause::New)).collect()
+}
+
+/// Two losses in one window of eight: segments 1 and 4. Segment 0 is acknowledged, then twice again.
+fn two_losses(recovery: Classic) -> Script {
+    let mut script = Script::new(setup(recovery));
+    assert_eq!(script.ack(1), new([8, 9]));
+    assert_eq!(script.window(), (9.0, f64::INFINITY));
+    for _ in 0..2 {
+        assert_eq!(script.ack(1), []);
+    }
+    script
+}
+
+#[test]
+fn slow_start_doubles_and_avoidance_adds_a_segment_a_window() {
+    let mut setup = setup(recovery("tahoe", &[]));
+    setup.initial_window = 1.0;
+    setup.initial_ssthresh = 4000.0;
+    let mut script = Script::new(setup);
+    assert_eq!(script.ack(1), new([1, 2]));
+    assert_eq!(script.ack(2), new([3, 4]));
+    assert_eq!(script.ack(3), new([5, 6]));
+    assert_eq!(script.window(), (4.0, 4.0));
+    assert_eq!(script.ack(4), new([7]));
+    assert_eq!(script.window().0, 4.25);
+}
+
+#[test]
+fn windows_of_whole_segments_keep_the_rest_apart() {
+    let mut setup = setup(recovery("tahoe", &[]));
+    setup.initial_window = 4.0;
+    setup.initial_ssthresh = 4000.0;
+    setup.cc = aimd("capped-bytes", true);
+    let mut script = Script::new(setup);
+    for segment in 1..=3 {
+        script.ack(segment);
+        assert_eq!(script.window().0, 4.0);
+    }
+    script.ack(4);
+    assert_eq!(script.window().0, 5.0);
+    for _ in 0..3 {
+        script.ack(4);
+    }
+    // Half of five, without the fraction.
+    assert_eq!(script.window(), (1.0, 2.0));
+}
+
+#[test]
+fn an_ack_of_many_segments_counts_once_or_wholly() {
+    for (counting, cwnd) in [("capped-bytes", 9.0), ("acks", 9.0), ("bytes", 12.0)] {
+        let mut setup = setup(recovery("tahoe", &[]));
+        setup.cc = aimd(counting, false);
+        let mut script = Script::new(setup);
+        script.ack(4);
+        assert_eq!(script.window().0, cwnd, "{counting}");
+    }
+}
+
+#[test]
+fn tahoe_starts_over_and_counts_later_data_as_unsent() {
+    let mut script = two_losses(recovery("tahoe", &[]));
+    assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);
+    assert_eq!(script.window(), (1.0, 4.5));
+    assert_eq!(script.ack(1), []);
+    // Segment 1 fills the gap up to 4; 4 and 5 count as unsent.
+    assert_eq!(script.ack(4), [(4, Cause::GapRetransmit), (5, Cause::GapRetransmit)]);
+    assert_eq!(script.window(), (2.0, 4.5));
+}
+
+#[test]
+fn tahoe_without_going_back_sends_the_oldest_segment_only() {
+    let mut script = two_losses(recovery("tahoe", &[("later_data", "in-flight")]));
+    assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);
+    // Six segments are in flight, the window holds two.
+    assert_eq!(script.ack(4), []);
+}
+
+/// False duplicates after going back: the guard decides what the third one does. Answers what is sent
+/// on duplicates of an ACK below, at and above what had been sent before the loss (segments 0 to 9).
+fn after_going_back(guard: &str) -> [Vec<(u64, Cause)>; 3] {
+    [5, 10, 11].map(|acked| {
+        let mut script = two_losses(recovery("tahoe", &[("guard", guard)]));
+        script.ack(1);
+        script.ack(acked);
+        script.ack(acked);
+        script.ack(acked);
+        let before = script.sender.stats().fast_retransmits;
+        let sent = script.ack(acked);
+        assert_eq!(script.sender.stats().fast_retransmits - before, u64::from(!sent.is_empty()));
+        sent
+    })
+}
+
+#[test]
+fn the_guard_decides_on_a_second_fast_retransmit_in_one_window() {
+    let fires = |segment| vec![(segment, Cause::FastRetransmit)];
+    // The ACK of segment 10 is within what was sent, 11 is not known yet and ignored.
+    let [below, at, unknown] = after_going_back("none");
+    assert_eq!((below, at, unknown), (fires(5), fires(10), vec![]));
+    let [below, at, _] = after_going_back("outstanding");
+    assert_eq!((below, at), (vec![], fires(10)));
+    let [below, at, _] = after_going_back("recover");
+    assert_eq!((below, at), (vec![], vec![]));
+}
+
+#[test]
+fn every_third_duplicate_may_count() {
+    for (repeat, fires) in [("once", false), ("every", true)] {
+        let other = [("guard", "none"), ("repeat", repeat)];
+        let mut script = two_losses(recovery("tahoe", &other));
+        assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);
+        script.ack(1);
+        script.ack(1);
+        assert_eq!(!script.ack(1).is_empty(), fires, "{repeat}");
+    }
+}
+
+#[test]
+fn reno_inflates_and_the_first_new_ack_ends_it() {
+    let mut script = two_losses(recovery("reno", &[]));
+    assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);
+    assert_eq!(script.window(), (7.5, 4.5));
+    assert!(script.sender.in_recovery());
+    // Nine are in flight: the window has to grow past them.
+    assert_eq!(script.ack(1), []);
+    assert_eq!(script.ack(1), []);
+    assert_eq!(script.ack(1), new([10]));
+    assert_eq!(script.window().0, 10.5);
+    // Segment 4 is missing too, but recovery is over.
+    assert_eq!(script.ack(4), []);
+    assert_eq!(script.window(), (4.5, 4.5));
+    assert!(!script.sender.in_recovery());
+}
+
+#[test]
+fn newreno_repairs_the_second_loss_on_the_partial_ack() {
+    let mut script = two_losses(recovery("newreno", &[]));
+    assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);
+    // Three new segments: the window shrinks by them and grows by one (RFC 6582 section 3.2, step 3).
+    assert_eq!(script.ack(4), [(4, Cause::GapRetransmit)]);
+    assert_eq!(script.window().0, 5.5);
+    assert!(script.sender.in_recovery());
+    // All that had been sent is acknowledged: min(ssthresh, flight + 1), here one segment more than none.
+    assert_eq!(script.ack(10), new([10, 11]));
+    assert_eq!(script.window(), (2.0, 4.5));
+    assert!(!script.sender.in_recovery());
+}
+
+#[test]
+fn limited_transmit_sends_new_data_on_the_first_duplicates() {
+    let mut script = Script::new(setup(recovery("reno", &[("limited_transmit", "true")])));
+    assert_eq!(script.ack(1), new([8, 9]));
+    assert_eq!(script.ack(1), new([10]));
+    assert_eq!(script.ack(1), new([11]));
+    assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);
+}
+
+#[test]
+fn a_timeout_sends_the_oldest_segment_and_halves_the_threshold() {
+    for kind in ["timeout", "tahoe", "reno", "newreno"] {
+        let mut script = Script::new(setup(recovery(kind, &[])));
+        assert_eq!(script.expire(), [(0, Cause::Timeout)], "{kind}");
+        assert_eq!(script.now, Time::from_secs(1));
+        assert_eq!(script.window(), (1.0, 4.0), "{kind}");
+        // The timer runs again.
+        assert_eq!(script.expire(), [(0, Cause::Timeout)], "{kind}");
+        assert_eq!(script.now, Time::from_secs(2));
+        assert_eq!(script.window(), (1.0, 2.0), "{kind}");
+        assert_eq!(script.ack(1), [(1, Cause::GapRetransmit), (2, Cause::GapRetransmit)], "{kind}");
+    }
+}
+
+#[test]
+fn duplicates_do_nothing_where_only_the_timer_repairs() {
+    let mut script = two_losses(recovery("timeout", &[]));
+    for _ in 0..6 {
+        assert_eq!(script.ack(1), []);
+    }
+    assert_eq!(script.window().0, 9.0);
+}
+
+#[test]
+fn duplicates_of_the_first_ack_may_be_ignored() {
+    for ignored in [false, true] {
+        let mut setup = setup(recovery("tahoe", &[]));
+        setup.ignores_zero_ack = ignored;
+        let mut script = Script::new(setup);
+        script.ack(0);
+        script.ack(0);
+        assert_eq!(script.ack(0).is_empty(), ignored);
+    }
+}
+
+#[test]
+fn segments_may_be_cut_to_what_fits() {
+    for (fills, sent) in [(false, vec![4000]), (true, vec![4000, 5000])] {
+        let mut setup = setup(recovery("tahoe", &[]));
+        setup.initial_window = 4.0;
+        setup.initial_ssthresh = 4000.0;
+        setup.fills_window = fills;
+        let mut script = Script::new(setup);
+        let segments = script.ack_bytes(1000);
+        assert_eq!(segments.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), sent);
+        // 250 bytes fit beyond the whole segment.
+        assert_eq!(script.sender.max(), if fills { 5250 } else { 5000 });
+    }
+}
+
+#[test]
+fn the_timer_starts_anew_on_acks_or_only_on_segments() {
+    for (restart, deadline) in [
+        (Restart::OnAck, Time::from_ms(1001)),
+        (Restart::OnAckOldRto, Time::from_ms(1001)),
+        (Restart::OnSend, Time::NEVER),
+    ] {
+        let mut setup = setup(recovery("timeout", &[]));
+        setup.bytes = Some(3000);
+        setup.restart = restart;
+        let mut script = Script::new(setup);
+        assert_eq!(script.sender.next_timer(), Time::from_secs(1));
+        assert_eq!(script.ack(1), []);
+        assert_eq!(script.sender.next_timer(), deadline, "{restart:?}");
+        script.ack(3);
+        assert_eq!(script.sender.next_timer(), Time::NEVER);
+        assert!(script.sender.is_finished());
+    }
+}
