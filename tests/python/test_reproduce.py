@@ -377,6 +377,6 @@ def test_a_narrow_terminal_loses_columns_but_no_verdict(report):
 
 
 def test_experiments_are_found_by_name():
-    assert list(reproduce.available()) == ["caltech"]
+    assert list(reproduce.available()) == ["caltech", "bene-reliability", "bene-congestion"]
     with pytest.raises(InputError, match="caltech"):
         reproduce.run(["caltec"])

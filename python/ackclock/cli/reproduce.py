@@ -37,6 +37,7 @@ def reproduce(
     [bold]Examples[/bold]
 
     [cyan]ackclock reproduce caltech[/cyan]
+    [cyan]ackclock reproduce bene-congestion[/cyan]
     [cyan]ackclock reproduce all --json[/cyan]
     """
     from ackclock import reproduce as experiments_of

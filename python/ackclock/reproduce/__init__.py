@@ -1,7 +1,7 @@
 """Set the figures of published papers next to ours.
 
-An experiment is a file of published figures (`ackclock.reproduce.paper`) and an entry in
-:data:`EXPERIMENTS`.
+An experiment is a file of published figures, a function that compares (for most
+`ackclock.reproduce.comparison`), and an entry in :data:`EXPERIMENTS`.
 
 >>> from ackclock import reproduce
 >>> (report,) = reproduce.run(["caltech"])
@@ -11,11 +11,12 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ackclock.errors import InputError, unknown
+from ackclock.reproduce import bene_congestion, bene_reliability
 from ackclock.reproduce.comparison import Progress, Runner, compare
 from ackclock.reproduce.paper import load
 from ackclock.reproduce.rendering import markdown, render
@@ -36,13 +37,21 @@ __all__ = [
 _FOLDER = Path(__file__).parent
 
 
+def _paper(name: str, figures: Path, progress: Progress | None, runner: Runner | None) -> Report:
+    return compare(name, load(figures), progress, runner)
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """A publication whose figures can be compared: its name, a line about it, its figures."""
+    """A publication whose figures can be compared.
+
+    ``compare`` runs it, given the name, the file of figures, a progress function and a runner.
+    """
 
     name: str
     summary: str
     figures: Path
+    compare: Callable[[str, Path, Progress | None, Runner | None], Report] = _paper
 
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -51,6 +60,18 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         summary="Bhasin, Luo, Su, Yang 2015: FAST and Reno over one link, two paths, "
         "three bottlenecks",
         figures=_FOLDER / "caltech.yaml",
+    ),
+    Experiment(
+        name="bene-reliability",
+        summary="Elison and Eklund 2016: timers over a lossy link and windows on Bene",
+        figures=_FOLDER / "bene-reliability.yaml",
+        compare=bene_reliability.compare,
+    ),
+    Experiment(
+        name="bene-congestion",
+        summary="Heffner 2015: Tahoe, AIAD and AIMD on Bene, by five sets of rules",
+        figures=_FOLDER / "bene-congestion.yaml",
+        compare=bene_congestion.compare,
     ),
 )
 """All experiments, in the order in which they are shown."""
@@ -83,6 +104,6 @@ def run(
             raise InputError(unknown("experiment", name, [*known, "all"]))
     chosen = [e for e in EXPERIMENTS if e.name in wanted or "all" in wanted]
     return [
-        compare(experiment.name, load(experiment.figures), progress, runner)
+        experiment.compare(experiment.name, experiment.figures, progress, runner)
         for experiment in chosen
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ackclock.reproduce.report import Case, Group, Report, Row, Verdict
+from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -144,14 +144,16 @@ def _columns(case: Case, group: Group) -> list[str]:
 
 def _cells(case: Case, group: Group, row: Row, reasons: dict[str, int]) -> list[str]:
     predicted = [_number(row.predicted)] if _has_prediction(group) else []
-    head = [_name(group, row), *predicted, _number(row.paper), _between(row.original)]
+    paper, original = _number(row.paper, row.tolerance), _between(row.original, row.tolerance)
+    head = [_name(group, row), *predicted, paper, original]
     verdict = f"{row.verdict}{_mark(row, reasons)}"
     values = row.spread.values if row.spread else ()
     if _is_spread(case):
-        spread = (row.spread.low, row.spread.middle, row.spread.high) if row.spread else ()
+        spread = (row.spread.low, row.spread.middle, row.spread.high) if row.spread else (None,) * 3
         return [*head, *(_number(value) for value in spread), verdict]
     orders = [_between(values)] if case.spread else []
-    return [*head, _number(row.ours), _difference(row), row.tolerance.text(), *orders, verdict]
+    ours = _number(row.ours, row.tolerance)
+    return [*head, ours, _difference(row), row.tolerance.text(), *orders, verdict]
 
 
 def _is_spread(case: Case) -> bool:
@@ -178,10 +180,10 @@ def _name(group: Group, row: Row) -> str:
     return f"{name} ({_read(row)})" if elsewhere else name
 
 
-def _between(values: tuple[float, ...]) -> str:
+def _between(values: tuple[float, ...], tolerance: Tolerance | None = None) -> str:
     if not values:
         return ""
-    low, high = _number(min(values)), _number(max(values))
+    low, high = _number(min(values), tolerance), _number(max(values), tolerance)
     return low if low == high else f"{low}–{high}"
 
 
@@ -196,11 +198,16 @@ def _difference(row: Row) -> str:
     return f"{difference / row.figure * 100:+.1f} %"
 
 
-def _number(value: float | None) -> str:
+def _number(value: float | None, tolerance: Tolerance | None = None) -> str:
     if value is None or math.isnan(value):
         return ""
     if math.isinf(value):
         return "never"
+    if tolerance is not None and tolerance.absolute and not tolerance.relative:
+        decimals = math.ceil(-math.log10(2 * tolerance.absolute))
+        if decimals > 3 or (decimals > 0 and abs(value) >= 1e4):
+            # What is compared to so many digits is shown with them.
+            return f"{value:.{decimals}f}"
     # Four digits, but no more than three after the point: what is nearly zero is no better known.
     return f"{round(value, 3):.4g}"
 

@@ -1,0 +1,182 @@
+"""The congestion control lab on the Bene simulator: each experiment under several sets of rules.
+
+The figures and the options of each set of rules are data (`bene-congestion.yaml`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ruamel.yaml import YAML
+
+from ackclock.metrics import drop_times, select, windowed_rates
+from ackclock.reproduce import printed
+from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
+from ackclock.reproduce.measures import RunOutcome
+from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance
+
+_LINK = "L1"
+_RECORD = {"kind": "none", "packets": "changes", "drops": "changes"}
+_RATES_AT_S = 1.0
+
+
+def compare(
+    name: str, figures: Path, progress: Progress | None = None, runner: Runner | None = None
+) -> Report:
+    """Run all experiments under all rules and make the report; see `comparison.compare`."""
+    with figures.open(encoding="utf-8") as file:
+        data = YAML(typ="safe", pure=True).load(file)
+    tolerances = {key: Tolerance(key, **limits) for key, limits in data["tolerances"].items()}
+    jobs = [(entry, variant) for entry in data["experiments"] for variant in entry["figures"]]
+
+    def take(job: tuple[Mapping[str, Any], str]) -> Group:
+        entry, variant = job
+        options = data["variants"][variant]
+        overrides: list[Override] = [*entry.get("overrides", {}).items(), *options.items()]
+        outcome = (runner or run_scenario)(entry["scenario"], [*overrides, ("record", _RECORD)])
+        rows = tuple(_rows(outcome, entry["figures"][variant], tolerances))
+        shown = ", ".join(f"{path}={_shown(value)}" for path, value in options.items())
+        return Group(f"{variant}: {shown or 'the profile'}", rows)
+
+    groups: list[Group] = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for job, group in zip(jobs, pool.map(take, jobs), strict=True):
+            groups.append(group)
+            if progress is not None:
+                progress(job[0]["title"], len(groups), len(jobs))
+    left = iter(groups)
+    cases = tuple(
+        Case(
+            title=entry["title"],
+            scenario=entry["scenario"],
+            about=_line(entry["about"]),
+            groups=tuple(next(left) for _ in entry["figures"]),
+            overrides=tuple(
+                f"{path}={value}" for path, value in entry.get("overrides", {}).items()
+            ),
+        )
+        for entry in data["experiments"]
+    )
+    notes = tuple(_line(note) for note in data["notes"])
+    return Report(name, data["title"], _line(data["source"]), notes, cases)
+
+
+def _rows(
+    outcome: RunOutcome, figures: Mapping[str, Any], tolerances: Mapping[str, Tolerance]
+) -> Iterator[Row]:
+    flows, link = outcome.summary["flows"], outcome.summary["links"][_LINK]["forward"]
+    count = tolerances["count"]
+    for flow, wanted in zip(flows, figures["finish"], strict=True):
+        ours = flows[flow]["finish_s"]
+        ours = float("inf") if ours is None else ours
+        yield _row(f"{flow} is complete", "s", wanted, ours, tolerances["finish"])
+    yield _row("drops", "", figures["drops"], float(sum(link["drops"].values())), count)
+    if "peak" in figures:
+        peak = float(link["queue_packets"]["max"])
+        yield _row("most packets waiting", "packets", figures["peak"], peak, count)
+    if "queue" in figures:
+        ours = link["queue_packets"]["mean"]
+        yield _printed("mean of packets waiting", "packets", figures["queue"], ours)
+    if "use" in figures:
+        yield _printed("link in use", "%", figures["use"], 100 * link["utilization"])
+    if "share" in figures:
+        yield _printed("share of F1", "", figures["share"], share(outcome, *flows))
+    if "delivered" in figures:
+        yield from _delivered(outcome, figures["delivered"])
+    if "rates" in figures:
+        yield from _rates(outcome, figures, tolerances["eye"])
+
+
+def _delivered(outcome: RunOutcome, wanted: str) -> Iterator[Row]:
+    first = float(drop_times(outcome, link=_LINK).min(initial=np.inf))
+    ours = delivered(outcome, "F1", first) / 1000
+    yield _printed("F1 delivered at the first drop", "kB", wanted, ours)
+    third = Tolerance("nearly", absolute=50)
+    yield _row(
+        "F1 delivered at the first drop", "kB", 1000 / 3, ours, third, "section 5, nearly a third"
+    )
+
+
+def _rates(outcome: RunOutcome, figures: Mapping[str, Any], eye: Tolerance) -> Iterator[Row]:
+    flows = list(outcome.summary["flows"])
+    rates = [arrival_rate(outcome, flow) / 1e6 for flow in flows]
+    for flow, ours, wanted in zip(flows, rates, figures["rates"], strict=True):
+        yield _printed(f"{flow} at 1 s", "Mbps", wanted, ours)
+    if read := figures.get("read"):
+        source = "section 5, read"
+        for flow, ours, wanted in zip(flows, rates, read["rates"], strict=False):
+            yield _row(f"{flow} at 1 s", "Mbps", wanted, ours, eye, source)
+        others = sum(rates[len(read["rates"]) :])
+        yield _row("the others at 1 s", "Mbps", read["others"], others, eye, source)
+        yield _row("all at 1 s", "Mbps", read["sum"], sum(rates), eye, source)
+
+
+def delivered(outcome: RunOutcome, flow: str, time_s: float) -> float:
+    """Return the bytes of a flow that are in order at its receiver at a time.
+
+    The ACKs say so; delayed ACKs, which say it late, do not occur in this lab.
+    """
+    times, acked = select(
+        outcome, "packets", ("time_s", "seq"), flow=flow, event="sent", kind="ack"
+    )
+    before = acked[times <= time_s]
+    return float(before[-1]) if before.size else 0.0
+
+
+def share(outcome: RunOutcome, first: str, second: str) -> float:
+    """Return the first flow's part of what is delivered in order while both are active."""
+    flows = [outcome.summary["flows"][name] for name in (first, second)]
+    start = max(flow["start_s"] for flow in flows)
+    end = min(np.inf if flow["finish_s"] is None else flow["finish_s"] for flow in flows)
+    parts = [
+        delivered(outcome, name, end) - delivered(outcome, name, start) for name in (first, second)
+    ]
+    return parts[0] / sum(parts) if sum(parts) else float("nan")
+
+
+def arrival_rate(outcome: RunOutcome, flow: str) -> float:
+    """Return the rate at which data of a flow arrive from 0 to 1 s, bit/s."""
+    times, size = select(
+        outcome, "packets", ("time_s", "bytes"), flow=flow, event="received", kind="data"
+    )
+    return float(windowed_rates(times, size, 0.0, _RATES_AT_S, _RATES_AT_S)[1][0])
+
+
+def _printed(what: str, unit: str, text: str, ours: float) -> Row:
+    return _row(what, unit, printed.value(text), ours, printed.tolerance(text))
+
+
+def _row(
+    what: str,
+    unit: str,
+    figure: float,
+    ours: float,
+    tolerance: Tolerance,
+    source: str = "",
+) -> Row:
+    """Make a row; one with a source is compared with the report, the others with a program."""
+    place, _, read = source.rpartition(", ")
+    return Row(
+        what=what,
+        unit=unit,
+        source=place,
+        read=read,
+        paper=float(figure) if source else None,
+        predicted=None,
+        original=() if source else (float(figure),),
+        ours=ours,
+        tolerance=tolerance,
+    )
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,365 @@
+"""The reliability lab on the Bene simulator: single runs to the digit, many runs by quantiles.
+
+The figures are data (`bene-reliability.yaml`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from ruamel.yaml import YAML
+
+from ackclock.metrics import HasTables
+from ackclock.reproduce import printed, sampling
+from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
+from ackclock.reproduce.report import Case, Group, Report, Row, Spread, Tolerance
+
+_FLOW, _LINK = "F1", "L1"
+_SEGMENT = 1000
+_LEVELS = {0.05: "5 % quantile", 0.5: "median", 0.95: "95 % quantile"}
+
+Replications = Mapping[str, NDArray[Any]]
+Replicator = Callable[[str, Sequence[Override], int], Replications]
+"""Runs a scenario many times, given its name, what to set and how often."""
+
+
+def replicate(name: str, overrides: Sequence[Override], count: int) -> Replications:
+    """Run a scenario with the seeds 1 to `count`, as many at a time as there are processors."""
+    from ackclock.replicate import replicate
+    from ackclock.scenario import Scenario
+
+    return replicate(Scenario.load(name, overrides), count).arrays
+
+
+def compare(
+    name: str,
+    figures: Path,
+    progress: Progress | None = None,
+    runner: Runner | None = None,
+    replicator: Replicator = replicate,
+) -> Report:
+    """Run all of it and make the report; see `comparison.compare`."""
+    with figures.open(encoding="utf-8") as file:
+        data = YAML(typ="safe", pure=True).load(file)
+    run = runner or run_scenario
+    cells = [
+        (cell, timer) for cell in data["tables"]["cells"] for timer in data["tables"]["timers"]
+    ]
+    total = len(cells) + 1
+
+    def runs() -> Iterator[Replications]:
+        for done, (cell, timer) in enumerate(cells, 1):
+            yield _cell_runs(data["tables"], cell, timer, replicator)
+            if progress is not None:
+                progress(f"{cell['file']}, {_cell_name(cell)}", done, total)
+
+    tables = [
+        _Cell(data["tables"], cell, timer, found)
+        for (cell, timer), found in zip(cells, runs(), strict=True)
+    ]
+    cases = [
+        _windows(data["windows"], run),
+        _trace(data["trace"], run),
+        _scripted(data["scripted"], run),
+        *_means(data["tables"], tables),
+        *_quantiles(data["tables"], tables),
+        _tail(data["tail"], data["tables"], replicator),
+    ]
+    if progress is not None:
+        progress("the tail", total, total)
+    notes = tuple(_line(note) for note in data["notes"])
+    return Report(name, data["title"], _line(data["source"]), notes, tuple(cases))
+
+
+# Single runs
+
+
+def _windows(data: Mapping[str, Any], run: Runner) -> Case:
+    digit, microsecond = (
+        Tolerance(name, **data["tolerances"][name]) for name in ("digit", "microsecond")
+    )
+    groups = []
+    for entry in data["rows"]:
+        window = entry["window"]
+        overrides: list[Override] = [
+            (f"flows.{_FLOW}.tcp.cc.window", window),
+            (f"flows.{_FLOW}.tcp.initial_window", window),
+            ("record", "none"),
+        ]
+        summary = run(data["scenario"], overrides).summary
+        flow, link = summary["flows"][_FLOW], summary["links"][_LINK]["forward"]
+        acked = flow["finish_ack_s"]
+        rate = 8 * flow["bytes_offered"] / acked
+        delay_ms = 1000 * link["queueing_delay_s"]["mean"]
+        read = (data["source"], "printed")
+        rows = (
+            _row("time to the last ACK", "s", entry["time"], acked, digit, read),
+            _row("time to the last ACK", "s", entry["acked"], acked, microsecond),
+            _row("last segment arrives", "s", entry["received"], flow["finish_s"], microsecond),
+            _printed("throughput", "bit/s", entry["throughput"], rate, read),
+            _printed("mean queueing delay", "ms", entry["delay"], delay_ms, read),
+        )
+        groups.append(Group(f"Window of {window * _SEGMENT} B", rows))
+    return Case("Table 3: windows", data["scenario"], _line(data["about"]), tuple(groups))
+
+
+def _trace(data: Mapping[str, Any], run: Runner) -> Case:
+    outcome = run(data["scenario"], [("record", {"kind": "none", "rto": "changes"})])
+    tolerance = Tolerance("nanoseconds", **data["tolerance"])
+    events = _timer_events(outcome)
+    event = ("nothing", np.nan, np.nan)
+    rows = []
+    for entry in data["rows"]:
+        if "rtt" in entry or entry["event"] != "sample":
+            # The two lines of a sample, its round trip and what it makes of the timeout, are one.
+            event = next(events, ("nothing", np.nan, np.nan))
+        what = {"start": "timer starts with", "expiry": "expires, becomes"}.get(entry["event"])
+        what = what or ("round trip" if "rtt" in entry else "timeout becomes")
+        wanted = entry.get("rtt", entry.get("rto"))
+        ours = event[1] if "rtt" in entry else event[2]
+        if event[0] != entry["event"]:
+            ours = np.nan
+        what = f"line {entry['line']}: {what}"
+        rows.append(_row(what, "s", wanted, float(ours), tolerance, (data["source"], "printed")))
+    groups = (Group("The timer", tuple(rows)),)
+    return Case("Snippet 1: the timer", data["scenario"], _line(data["about"]), groups)
+
+
+def _timer_events(outcome: HasTables) -> Iterator[tuple[str, float, float]]:
+    """Yield event, round trip and timeout of each entry in the records of the timer."""
+    table = outcome.table("rto")
+    columns = (table[name].to_pylist() for name in ("event", "rtt_s", "rto_s"))
+    yield from zip(*columns, strict=True)
+
+
+def _scripted(data: Mapping[str, Any], run: Runner) -> Case:
+    microsecond, count = (
+        Tolerance(name, **data["tolerances"][name]) for name in ("microsecond", "count")
+    )
+    groups = []
+    for entry in data["rows"]:
+        lost = data["losses"][entry["losses"]]
+        overrides: list[Override] = [
+            (f"links.{_LINK}.forward", {"loss": _numbers(lost["data"])}),
+            (f"links.{_LINK}.backward", {"loss": _numbers(lost["acks"])}),
+            *data["timers"][entry["timer"]].items(),
+            ("record", "none"),
+        ]
+        flow = run(data["scenario"], overrides).summary["flows"][_FLOW]
+        rows = (
+            _row("last segment arrives", "s", entry["received"], flow["finish_s"], microsecond),
+            _row("time to the last ACK", "s", entry["acked"], flow["finish_ack_s"], microsecond),
+            _row("timeouts", "", entry["timeouts"], flow["timeouts"], count),
+            _row("segments sent", "", entry["segments"], flow["segments_sent"], count),
+        )
+        shown = f"data {_list(lost['data'])} and ACKs {_list(lost['acks'])} lost"
+        groups.append(Group(f"{_upper(entry['timer'])}: {shown}", rows))
+    return Case("Scripted losses", data["scenario"], _line(data["about"]), tuple(groups))
+
+
+def _numbers(lost: list[int]) -> dict[str, Any]:
+    return {"kind": "packets", "numbers": lost, "at": "entry"}
+
+
+# Many runs
+
+
+def _cell_runs(
+    tables: Mapping[str, Any], cell: Mapping[str, Any], timer: str, replicator: Replicator
+) -> Replications:
+    overrides = [(f"links.{_LINK}.loss.p", cell["loss"]), *tables["timers"][timer].items()]
+    return replicator(_scenario(tables, cell), overrides, tables["runs"][cell["file"]])
+
+
+class _Cell:
+    """A cell of Table 1 or 2 with our runs of it by one of the timers."""
+
+    def __init__(
+        self, tables: Mapping[str, Any], cell: Mapping[str, Any], timer: str, runs: Replications
+    ) -> None:
+        self.cell = cell
+        self.file: str = cell["file"]
+        self.timer = timer
+        self.end_s = np.asarray(runs["end_s"], dtype=np.float64)
+        # What only the time limit of a hundred years ended would have gone on.
+        self.unfinished = float((np.isnan(runs["finish_s"][:, 0]) & runs["stalled"]).mean())
+        self.source: str = tables["source"][self.file]
+        self.averaged: int = tables["averaged"][self.file]
+        self.others: int = tables["original_runs"][self.file]
+
+    @property
+    def has_mean(self) -> bool:
+        """Whether the distribution of the time has a mean."""
+        return not (self.cell["timer"] == "dynamic" and self.cell["loss"] == 0.5)
+
+    def mean(self, reason: str | None = None) -> Row:
+        """Return the printed mean beside the means of as many runs."""
+        return Row(
+            what=_cell_name(self.cell),
+            unit="s",
+            source=self.source,
+            read="printed",
+            paper=self.cell["paper"],
+            predicted=None,
+            original=(),
+            ours=None,
+            tolerance=Tolerance("spread"),
+            spread=self.spread if self.has_mean else None,
+            reason=reason,
+            by_spread=True,
+        )
+
+    @property
+    def spread(self) -> Spread:
+        """Means of as many runs as the report averaged."""
+        return sampling.averages(self.end_s, self.averaged)
+
+    def quantiles(self) -> Iterator[Row]:
+        """Yield our quantiles beside the original's, and the share of unfinished runs."""
+        name = _cell_name(self.cell)
+        for (level, what), text in zip(_LEVELS.items(), self.cell[self.timer], strict=True):
+            figure = printed.value(text)
+            error = sampling.quantile_error(self.end_s, level, self.others, figure)
+            ours = float(np.quantile(self.end_s, level))
+            yield _row(f"{name}: {what}", "s", figure, ours, _wider(error, text))
+        text = self.cell["unfinished"] if self.timer == "as-handed-in" else "0"
+        error = sampling.share_error(self.unfinished, self.end_s.size, self.others)
+        wider = _wider(Tolerance("sampling", absolute=100 * error.absolute), text)
+        yield _row(f"{name}: unfinished", "%", printed.value(text), 100 * self.unfinished, wider)
+
+
+def _wider(error: Tolerance, text: str) -> Tolerance:
+    """Return the sampling error with what the original's last digit leaves open."""
+    return Tolerance("sampling", absolute=error.absolute + printed.tolerance(text).absolute)
+
+
+def _means(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Case]:
+    no_mean = _line(tables["reasons"]["no-mean"])
+    for file, source in tables["source"].items():
+        groups = [
+            Group(
+                f"{_timer_name(tables, timer)}; means of {tables['averaged'][file]} runs",
+                tuple(
+                    cell.mean(None if cell.has_mean else no_mean)
+                    for cell in cells
+                    if (cell.file, cell.timer) == (file, timer)
+                ),
+            )
+            for timer in tables["timers"]
+        ]
+        texts = [tables["about"]["means"], _averages_without_mean(tables, cells, file)]
+        yield Case(
+            title=f"{source}: {file}, means as printed",
+            scenario=f"{tables['scenarios'][file]}-fixed",
+            about=" ".join(_line(text) for text in texts),
+            groups=tuple(groups),
+        )
+
+
+def _averages_without_mean(tables: Mapping[str, Any], cells: Sequence[_Cell], file: str) -> str:
+    """Return a sentence on the cell that has no mean, with figures of our runs."""
+    cell = next(c for c in cells if c.file == file and not c.has_mean and c.timer == "as-handed-in")
+    spread, median = cell.spread, float(np.median(cell.end_s))
+    return (
+        f"{tables['about']['no-mean']} Here {len(spread.values)} averages of {cell.averaged} runs "
+        f"lie between {spread.low:.3g} and {spread.high:.3g} s, with a median of "
+        f"{spread.middle:.3g} s; the report prints {cell.cell['paper']:.3g} s; the median of "
+        f"single runs is {median:.3g} s."
+    )
+
+
+def _quantiles(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Case]:
+    for file, source in tables["source"].items():
+        groups = [
+            Group(
+                _timer_name(tables, timer),
+                tuple(
+                    row
+                    for cell in cells
+                    if (cell.file, cell.timer) == (file, timer)
+                    for row in cell.quantiles()
+                ),
+            )
+            for timer in tables["timers"]
+        ]
+        yield Case(
+            title=f"{source}: {file}, quantiles over {tables['runs'][file]} runs",
+            scenario=f"{tables['scenarios'][file]}-fixed",
+            about=_line(tables["about"]["quantiles"]),
+            groups=tuple(groups),
+        )
+
+
+def _tail(data: Mapping[str, Any], tables: Mapping[str, Any], replicator: Replicator) -> Case:
+    overrides = list(data["overrides"].items())
+    runs = replicator(data["scenario"], overrides, tables["runs"]["test.txt"])
+    ours = sampling.tail_index(runs["end_s"], data["from_s"], data["to_s"])
+    row = _row(
+        "tail index of the time",
+        "",
+        printed.value(data["index"]),
+        ours,
+        Tolerance("tail", **data["tolerance"]),
+    )
+    return Case(
+        title="Why there is no mean",
+        scenario=data["scenario"],
+        about=_line(data["about"]),
+        groups=(Group("A loss of 50 % each way, dynamic timer", (row,)),),
+        overrides=tuple(f"{path}={value}" for path, value in overrides),
+    )
+
+
+def _scenario(tables: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
+    return f"{tables['scenarios'][cell['file']]}-{cell['timer']}"
+
+
+def _cell_name(cell: Mapping[str, Any]) -> str:
+    return f"{cell['timer']} timer, loss {100 * cell['loss']:g} %"
+
+
+def _timer_name(tables: Mapping[str, Any], timer: str) -> str:
+    options = ", ".join(f"{path}={value}" for path, value in tables["timers"][timer].items())
+    return f"Timer {timer.replace('-', ' ')}{f': {options}' if options else ''}"
+
+
+def _printed(what: str, unit: str, text: str, ours: float, read: tuple[str, str]) -> Row:
+    return _row(what, unit, printed.value(text), ours, printed.tolerance(text), read)
+
+
+def _row(
+    what: str,
+    unit: str,
+    figure: float,
+    ours: float | None,
+    tolerance: Tolerance,
+    read: tuple[str, str] | None = None,
+) -> Row:
+    """Make a row; one that was read somewhere is compared with the report."""
+    return Row(
+        what=what,
+        unit=unit,
+        source=read[0] if read else "",
+        read=read[1] if read else "",
+        paper=float(figure) if read else None,
+        predicted=None,
+        original=() if read else (float(figure),),
+        ours=float("inf") if ours is None else float(ours),
+        tolerance=tolerance,
+    )
+
+
+def _list(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
