@@ -99,7 +99,7 @@ impl Script {
     }
 
     fn ack_bytes(&mut self, bytes: u64) -> Vec<(u64, Cause)> {
-        self.now = self.now + Time::from_ms(1);
+        self.now += Time::from_ms(1);
         self.sender.on_ack(self.now, bytes, Time::ZERO);
         self.sent()
     }
