@@ -33,7 +33,7 @@ KINDS = (
 )
 """What can be logged: tables of records. At one instant, entries stand in this order."""
 
-USUAL = ("events", "rto", "drops")
+USUAL = ("events", "drops")
 """What is logged unless asked otherwise, as far as it was recorded."""
 
 

@@ -13,7 +13,7 @@ from small import document
 
 from ackclock.cli.app import main
 
-COMMANDS = ["run", "reproduce", "plot", "theory", "list", "validate", "schema", "convert"]
+COMMANDS = ["run", "reproduce", "plot", "log", "theory", "list", "validate", "schema", "convert"]
 KINDS = ["cc", "recovery", "rto", "queue", "routing", "source", "ties", "profile"]
 
 

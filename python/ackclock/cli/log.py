@@ -22,7 +22,7 @@ def log(
             "--kind",
             metavar="NAME[,NAME...]",
             help="events, rto, drops, packets, cwnd, rtt, queue, transmissions, routes; may be "
-            "repeated. Without it: events, rto and drops.",
+            "repeated. Without it: events and drops.",
             show_default=False,
         ),
     ] = None,

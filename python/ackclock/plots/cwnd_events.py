@@ -19,7 +19,7 @@ _TALL = 1.6
 """A threshold above this many times the largest window is cut off."""
 
 _EVENTS = {"fast-retransmit": ("o", "fast retransmit"), "timeout": ("X", "timeout")}
-_EXACT = 20.0
+_EXACT = 200.0
 """Up to this many changes in a pixel each one is drawn, so that marks stand on the line."""
 
 
@@ -140,6 +140,7 @@ def _events(view: View, panel: Panel, names: list[str]) -> None:
                 kept / unit,
                 _before(view, name, kept),
                 ls="",
+                clip_on=False,
                 zorder=5 if event == "timeout" else 4,
                 **mark_style(marker, _event_color(view, name, event, len(names)), 3.8),
             )

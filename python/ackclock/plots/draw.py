@@ -142,6 +142,11 @@ def windows(
     )
 
 
+def pixels(panel: Panel) -> int:
+    """How many bins a series is drawn in over the whole width of a panel."""
+    return max(1, round(panel.width_mm / _BIN_MM))
+
+
 def line_width(among: int) -> float:
     """Width of a line in points, less where many share a panel."""
     return 1.1 if among <= 4 else 0.9 if among <= _MOST_BANDS else 0.55

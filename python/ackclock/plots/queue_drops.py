@@ -20,6 +20,8 @@ _HEIGHT_MM = {True: 46.0, False: 36.0}
 _STACKED_MM = {True: 32.0, False: 26.0}
 _ROW_MM = 2.4
 _MARK_EVERY_MM = 0.12
+_EXACT = 12.0
+"""Up to this many changes in a pixel each step is drawn, else the mean and the range."""
 _MOST_ROWS = 8
 
 _REASONS = {"queue-full": ("x", "dropped, buffer full"), "loss": ("+", "lost at random or on plan")}
@@ -52,7 +54,10 @@ def _fill(view: View, panel: Panel, lane: Lane) -> None:
     )
     panel.shows_losses = view.recorded("drops")
     times, values = view.queue_length(lane)
-    highest = draw.steps(panel, view, times, values, color=lane.color, before=0.0)
+    highest = draw.steps(panel, view, times, values, color=lane.color, before=0.0, dense=_EXACT)
+    changes = np.count_nonzero((times >= view.span[0]) & (times <= view.span[1]))
+    if changes > _EXACT * draw.pixels(panel):
+        panel.note("Line: mean queue; tint behind it: range.")
     panel.entry("waiting", lane.color)
     limit = limit_packets(view, lane)
     if limit and highest >= 0.5 * limit:
@@ -91,6 +96,7 @@ def _drops(view: View, panel: Panel, lane: Lane, highest: float) -> float:
             at / view.time_unit.size,
             np.full(len(at), highest + scale * _ROW_MM * (row % _MOST_ROWS + 0.75)),
             ls="",
+            clip_on=False,
             zorder=4,
             **mark_style(_REASONS[reason][0], view.flow_color[name], 3.4),
         )

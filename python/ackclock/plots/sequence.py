@@ -167,6 +167,7 @@ def _draw(view: View, panel: Panel, mark: _Marks, size: float, limits: tuple[flo
         ls="",
         zorder=kind.depth,
         rasterized=len(rows) > _MOST_VECTORS,
+        clip_on=False,  # a mark at the very beginning or end is drawn whole
         label=kind.label,
         **mark_style(
             kind.marker, _color(view, mark.flow, kind), size * kind.size, hollow=kind.hollow
@@ -198,7 +199,7 @@ def _explain(view: View, panel: Panel, counts: dict[_Kind, int]) -> None:
     if counts[_ACK]:
         panel.note("Dot: an ACK when it reaches the source, at the last segment it covers.")
     if counts[_SPURIOUS]:
-        panel.note("Spurious: when it arrived, all of it had arrived before.")
+        panel.note("Spurious: all of it had arrived before it did.")
     if counts[_DROPPED]:
         panel.note("×: dropped at that moment.")
     if not view.recorded("drops"):
