@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-# Not lazy: the function must win over the submodule of the same name.
+# Not lazy: the functions must win over the submodules of the same name.
+from ackclock.replicate import ReplicationProgress, ReplicationsInterrupted, replicate
 from ackclock.run import Progress, RunInterrupted, run
 
 if TYPE_CHECKING:
     from ackclock.errors import AckclockError, InputError, Problem, ScenarioError
+    from ackclock.replications import Replications
     from ackclock.results import Results, ResultsError
     from ackclock.scenario import Scenario
 
@@ -27,11 +29,15 @@ __all__ = [
     "InputError",
     "Problem",
     "Progress",
+    "ReplicationProgress",
+    "Replications",
+    "ReplicationsInterrupted",
     "Results",
     "ResultsError",
     "RunInterrupted",
     "Scenario",
     "ScenarioError",
+    "replicate",
     "run",
 ]
 
@@ -39,6 +45,7 @@ _HOMES = {
     "AckclockError": "ackclock.errors",
     "InputError": "ackclock.errors",
     "Problem": "ackclock.errors",
+    "Replications": "ackclock.replications",
     "Results": "ackclock.results",
     "ResultsError": "ackclock.results",
     "Scenario": "ackclock.scenario",

@@ -26,6 +26,15 @@ def check(document: str) -> str:
     Raises ValueError when the text is not JSON.
     """
 
+def replicate(document: str, first_seed: int, count: int, workers: int) -> dict[str, np.ndarray]:
+    """Run a scenario `count` times, with seeds from `first_seed` on, on `workers` threads.
+
+    Returns arrays with one value a run (`seed`, `end_s`, `stalled`, `digest`) or with one row a run
+    and one column a flow (`finish_s`, `finish_ack_s`, `goodput_bps`, `timeouts`, ...).
+
+    Raises ValueError for a scenario with errors.
+    """
+
 class Simulation:
     """One run of a scenario.
 

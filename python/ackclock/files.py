@@ -8,18 +8,23 @@ from pathlib import Path
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file: under a temporary name first, then renamed into place.
+    """Write a text file as `write_bytes` does."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file: under a temporary name first, then renamed into place.
 
     Raises:
         OSError: the disk is full, the folder cannot be written to. What was at `path` stays.
     """
     if path.exists() and not path.is_file():  # /dev/stdout and the like
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(data)
         return
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         mask = os.umask(0o022)

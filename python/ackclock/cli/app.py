@@ -15,6 +15,7 @@ from ackclock.cli.convert import convert
 from ackclock.cli.list import list_
 from ackclock.cli.log import log
 from ackclock.cli.plot import plot
+from ackclock.cli.replicate import replicate
 from ackclock.cli.reproduce import reproduce
 from ackclock.cli.run import run
 from ackclock.cli.schema import schema
@@ -40,7 +41,7 @@ def _help(command: Callable[..., None]) -> str:
 
 
 for _panel, _commands in {
-    "Experiment": {"run": run, "reproduce": reproduce},
+    "Experiment": {"run": run, "replicate": replicate, "reproduce": reproduce},
     "Look closer": {"plot": plot, "log": log, "theory": theory},
     "Write scenarios": {
         "list": list_,

@@ -1,0 +1,239 @@
+"""`ackclock replicate`."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ackclock.cli import figures
+from ackclock.cli.options import (
+    FlowsOption,
+    JsonOption,
+    ScenarioArgument,
+    SetOption,
+    choose,
+    read_overrides,
+)
+
+if TYPE_CHECKING:
+    from ackclock.replicate import ReplicationProgress
+    from ackclock.replications import Replications
+    from ackclock.scenario import Scenario
+
+_DEFAULT_FIELDS = ("finish_s", "goodput_bps", "timeouts", "retransmissions")
+
+
+def replicate(
+    scenario: ScenarioArgument,
+    count: Annotated[
+        int, typer.Option("-n", "--count", metavar="N", min=1, help="Number of replications.")
+    ] = 1000,
+    settings: SetOption = None,
+    first_seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", metavar="FIRST", min=0, help="Seed of the first one; the others count on."
+        ),
+    ] = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            min=1,
+            help="Threads; default one for each core. The results are the same with any number.",
+            show_default=False,
+        ),
+    ] = None,
+    flows: FlowsOption = None,
+    fields: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--field",
+            metavar="NAME[,NAME...]",
+            help="Show these quantities: finish_s, finish_ack_s, goodput_bps, timeouts, "
+            "retransmissions, spurious_retransmissions, segments_sent, end_s; may be repeated. "
+            "The first one is plotted.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE.parquet",
+            help="Write one row for each replication and flow.",
+            show_default=False,
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw the distribution; the suffix says how: .png, .svg, .pdf.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a scenario with many seeds and show how its results are distributed.
+
+    One run of a random scenario tells little, and an average of many can tell less: where waits
+    double, the largest few decide it, and the next thousand runs give another. So this shows
+    quantiles, each with the interval that holds the true one with 95 % confidence, whatever the
+    distribution, and a mean only with the tail index: below 1 no mean exists, and none is printed;
+    below 2 its interval is too narrow. Transfers that were not finished are counted apart and
+    enter no mean; quantiles count them as later than all others.
+
+    Every replication is the run that [cyan]ackclock run --seed[/cyan] makes. Ctrl-C keeps those
+    that are done, marked as partial.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock replicate bene/reliability-text-dynamic -n 10000[/cyan]
+    [cyan]ackclock replicate bene/reliability-text-dynamic --set links.L1.loss.p=0.5 --plot tail.png[/cyan]
+    [cyan]ackclock replicate my-experiment.yaml -n 500 --seed 1000 --out runs.parquet[/cyan]
+    """  # noqa: E501  # an example is one line
+    from ackclock import ReplicationsInterrupted
+    from ackclock import replicate as simulate
+    from ackclock.cli.replicate_tables import print_tables, to_json
+    from ackclock.cli.terminal import console, echo_error, print_json
+    from ackclock.replications import measured
+    from ackclock.scenario import Scenario
+
+    chosen = Scenario.load(scenario, read_overrides(settings))
+    shown_flows = choose("flow", flows, (flow["id"] for flow in chosen.model["flows"]))
+    shown_fields = choose("field", fields, measured()) or _default_fields(chosen)
+    # Before the work rather than after it: nobody wants to wait for a refusal.
+    if out is not None:
+        _require_free(out, chosen.name)
+    if plot is not None:
+        _require_drawable(plot)
+
+    with _progress_line(wanted=not as_json) as progress:
+        try:
+            replications = simulate(chosen, count, first_seed, workers, progress)
+        except ReplicationsInterrupted as interruption:
+            replications = interruption.replications
+            echo_error(f"interrupted; keeping {len(replications)} of {count} replications")
+            if out is not None and out.exists():
+                # A part must not take the place of a whole.
+                out = out.with_name(f"{out.stem}-partial{out.suffix}")
+    if out is not None:
+        replications.save(out)
+    if plot is not None and len(replications):
+        _draw(plot, chosen, replications, shown_fields[0], shown_flows)
+    if as_json:
+        files = {"file": out and str(out), "plot": plot and str(plot)}
+        print_json({**to_json(replications, first_seed, shown_flows), **files})
+    else:
+        print_tables(console(), chosen, replications, shown_fields, shown_flows)
+        for path in (out, plot):
+            if path is not None:
+                typer.echo(f"written: {path}")
+    if replications.partial:
+        raise typer.Exit(1)
+
+
+def _default_fields(scenario: Scenario) -> list[str]:
+    endless = all(flow["send_bytes"] is None for flow in scenario.model["flows"])
+    return [name for name in _DEFAULT_FIELDS if not (endless and name == "finish_s")]
+
+
+def _require_free(out: Path, scenario: str) -> None:
+    """Raise unless the file can be written and nothing else would be lost."""
+    from ackclock.errors import InputError
+    from ackclock.replications import Replications
+    from ackclock.results import ResultsError
+
+    _require_folder(out, "--out")
+    if not out.exists() or not (out.is_file() or out.is_dir()):  # /dev/stdout and the like
+        return
+    try:
+        there = Replications.load(out).scenario
+    except (InputError, ResultsError):
+        raise InputError(
+            f"'{out}' exists and holds no replications; it is left alone, choose another with --out"
+        ) from None
+    if there != scenario:
+        raise InputError(f"'{out}' holds replications of '{there}'; choose another with --out")
+
+
+def _require_drawable(plot: Path) -> None:
+    from ackclock.plots.replications import require_format
+
+    _require_folder(plot, "--plot")
+    require_format(plot)
+
+
+def _require_folder(path: Path, option: str) -> None:
+    from ackclock.errors import InputError
+
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"there is no folder '{path.parent}'; choose another place with {option}")
+
+
+def _draw(
+    plot: Path,
+    scenario: Scenario,
+    replications: Replications,
+    field: str,
+    flows: list[str] | None,
+) -> None:
+    from ackclock.plots.replications import Sample, write
+    from ackclock.replications import describe
+
+    described = describe(field)
+    statistics = replications.summary(field)
+    samples = {}
+    for name, found in statistics.items():
+        flow = name if described.per_flow else None
+        if flows is None or flow is None or flow in flows:
+            cut_off = len(replications.cut_off(field, flow))
+            samples[name] = Sample(replications.sample(field, flow), found, cut_off)
+    seeds = replications.arrays["seed"]
+    write(
+        plot,
+        samples,
+        title=scenario.model.get("title") or scenario.name,
+        quantity=described.summary,
+        unit=described.unit,
+        caption=f"{scenario.name}  ·  {len(replications)} replications, seeds {seeds[0]} to "
+        f"{seeds[-1]}  ·  dots: quantiles, bars: 95 % confidence",
+    )
+
+
+@contextmanager
+def _progress_line(*, wanted: bool) -> Iterator[Callable[[ReplicationProgress], None] | None]:
+    """Give a function that shows progress; None when standard error is no terminal."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns: tuple[Any, ...] = (BarColumn(bar_width=16), TextColumn("{task.description}"))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+
+        def show(state: ReplicationProgress) -> None:
+            bar.update(task, completed=state.done / state.total, description=_words(state))
+
+        yield show
+
+
+def _words(state: ReplicationProgress) -> str:
+    speed = state.done / state.wall_s if state.wall_s > 0 else math.inf
+    left = (state.total - state.done) / speed
+    return (
+        f"{state.done}/{state.total} replications  {figures.large(speed)}/s  "
+        f"about {figures.seconds(math.ceil(left))} left"
+    )

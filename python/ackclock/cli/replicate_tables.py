@@ -1,0 +1,216 @@
+"""The tables that `ackclock replicate` prints, and its JSON document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ackclock.cli import figures
+from ackclock.cli.terminal import table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ackclock.metrics.statistics import Interval, Mean, Quantile, Statistics
+    from ackclock.metrics.tail import TailIndex
+    from ackclock.replications import Replications
+    from ackclock.scenario import Scenario
+
+# Longer tables are for files, not for eyes.
+_MOST_ROWS = 40
+_RATES = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
+
+
+def to_json(
+    replications: Replications, first_seed: int, flows: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return all statistics as a document. What is infinite becomes null when it is printed."""
+    from ackclock.metrics.statistics import LEVEL, wilson
+    from ackclock.replications import describe, measured
+
+    of_flows: dict[str, dict[str, Any]] = {
+        flow: {"unfinished": asdict(wilson(int(replications.unfinished(flow).sum()), count))}
+        for count in (len(replications),)
+        for flow in (flows or replications.flows)
+    }
+    of_all: dict[str, Any] = {}
+    for field in measured():
+        for name, found in replications.summary(field).items():
+            if not describe(field).per_flow:
+                of_all[field] = found.to_json()
+            elif name in of_flows:
+                of_flows[name][field] = found.to_json()
+    return {
+        "scenario": replications.scenario,
+        "scenario_digest": replications.scenario_digest,
+        "first_seed": first_seed,
+        "replications": len(replications),
+        "asked": replications.asked,
+        "partial": replications.partial,
+        "stalled": int(replications.arrays["stalled"].sum()),
+        "wall_s": replications.wall_s,
+        "level": LEVEL,
+        **of_all,
+        "flows": of_flows,
+    }
+
+
+def print_tables(
+    console: Console,
+    scenario: Scenario,
+    replications: Replications,
+    fields: Sequence[str],
+    flows: Sequence[str] | None,
+) -> None:
+    """Print how many transfers were finished, and the statistics of each field."""
+    from ackclock.replications import describe
+
+    _print_head(console, scenario, replications)
+    if not len(replications):
+        return
+    _print_finished(console, replications, flows)
+    unbounded = False
+    for field in fields:
+        described = describe(field)
+        found = replications.summary(field)
+        if flows is not None and described.per_flow:
+            found = {name: found[name] for name in flows}
+        title = f"{described.summary} ({field})"
+        unbounded |= _print_field(console, title, described.unit, found)
+    console.print("[dim]Below each figure: its 95 % confidence interval.[/dim]")
+    if unbounded:
+        console.print("[dim]?: too few replications to bound it on this side.[/dim]")
+
+
+def _print_head(console: Console, scenario: Scenario, replications: Replications) -> None:
+    console.print(f"\n[bold]{_plain(scenario.name)}[/bold]", end="")
+    title = scenario.model.get("title")
+    console.print(f"  {_plain(title)}" if title else "")
+    if question := scenario.model.get("question"):
+        console.print(f"[dim]Question:[/dim] {_plain(' '.join(question.split()))}")
+    count = len(replications)
+    part = ""
+    if replications.partial:
+        part = f"  [bold yellow]partial: {replications.asked} were asked for[/bold yellow]"
+    seeds = replications.arrays["seed"]
+    which = f", seeds {seeds[0]} to {seeds[-1]}" if count else ""
+    took = f", simulated in {figures.seconds(replications.wall_s)}"
+    console.print(f"[dim]Replications:[/dim] {count}{which}{took}{part}\n")
+
+
+def _print_finished(
+    console: Console, replications: Replications, flows: Sequence[str] | None
+) -> None:
+    from ackclock.metrics.statistics import wilson
+
+    names = [name for name in (flows or replications.flows) if name not in replications.endless]
+    if not names:
+        return
+    shown = table("Flow", ">Finished", ">Unfinished", ">Share unfinished", ">95 % confidence")
+    count = len(replications)
+    for name in names[:_MOST_ROWS]:
+        share = wilson(int(replications.unfinished(name).sum()), count)
+        shown.add_row(
+            _plain(name),
+            str(count - share.count),
+            f"[yellow]{share.count}[/yellow]" if share.count else "0",
+            _percent(share.value),
+            f"{_percent(share.low)} to {_percent(share.high)}",
+        )
+    console.print(shown)
+    if stalled := int(replications.arrays["stalled"].sum()):
+        console.print(
+            f"[yellow]{stalled} stalled:[/yellow] nothing was left to happen, and a sender still "
+            "waited for ACKs"
+        )
+    console.print()
+
+
+def _print_field(console: Console, title: str, unit: str, found: dict[str, Statistics]) -> bool:
+    """Print the table of one quantity; return whether an interval has an open end."""
+    shares = [quantile.share for quantile in next(iter(found.values())).quantiles]
+    heads = ["Median" if share == 0.5 else f"{share * 100:g} %" for share in shares]
+    unit, size = _unit(unit, found.values())
+    shown = table(
+        "Flow",
+        *(f">{head}" for head in heads),
+        ">Mean",
+        ">Tail index",
+        title=f"{title}, {unit}" if unit else title,
+    )
+    for name, statistics in list(found.items())[:_MOST_ROWS]:
+        shown.add_row(
+            _plain(name),
+            *(_quantile_cell(quantile, size) for quantile in statistics.quantiles),
+            *[figures.NONE] * (len(shares) - len(statistics.quantiles)),
+            _mean_cell(statistics.mean, size),
+            _tail_cell(statistics.tail),
+        )
+    console.print(shown)
+    if len(found) > _MOST_ROWS:
+        console.print(f"[dim]and {len(found) - _MOST_ROWS} more; choose with --flows[/dim]")
+    for name, statistics in list(found.items())[:_MOST_ROWS]:
+        for note in statistics.notes:
+            console.print(f"[yellow]{_plain(name)}:[/yellow] {note}")
+    console.print()
+    return any(
+        quantile.low_rank is None or quantile.high_rank is None
+        for statistics in found.values()
+        for quantile in statistics.quantiles
+    )
+
+
+def _quantile_cell(quantile: Quantile, size: float) -> str:
+    low = "?" if quantile.low_rank is None else _number(quantile.low, size)
+    high = "?" if quantile.high_rank is None else _number(quantile.high, size)
+    return f"{_number(quantile.value, size)}\n[dim]{low} to {high}[/dim]"
+
+
+def _mean_cell(mean: Mean | None, size: float) -> str:
+    if mean is None:
+        return figures.NONE
+    if mean.exists == "none":
+        return "[bold red]no mean exists[/bold red]"
+    cell = _number(mean.value, size)
+    if mean.exists == "undecided":
+        cell += " [yellow](may not exist)[/yellow]"
+    interval: Interval | None = mean.by_bootstrap or mean.by_t
+    if interval is not None:
+        cell += f"\n[dim]{_number(interval.low, size)} to {_number(interval.high, size)}[/dim]"
+    return cell
+
+
+def _tail_cell(tail: TailIndex | None) -> str:
+    if tail is None:
+        return figures.NONE
+    if math.isinf(tail.value):
+        return "no tail"
+    return f"{tail.value:.3g}\n[dim]{tail.low:.3g} to {tail.high:.3g}[/dim]"
+
+
+def _unit(unit: str, found: Any) -> tuple[str, float]:
+    """One unit for a whole table, so that its figures can be compared."""
+    if unit != "bit/s":
+        return unit, 1.0
+    finite = [q.value for s in found for q in s.quantiles if math.isfinite(q.value)]
+    for size, name in _RATES:
+        if max(finite, default=0.0) >= size:
+            return name, size
+    return "bps", 1.0
+
+
+def _number(value: float, size: float) -> str:
+    return figures.number(value / size) if math.isfinite(value) else "never"
+
+
+def _percent(share: float) -> str:
+    return f"{figures.number(round(share * 100, 3))} %"
+
+
+def _plain(text: str) -> str:
+    """Return text of a user's file so that brackets in it are not read as styles."""
+    from rich.markup import escape
+
+    return escape(text)

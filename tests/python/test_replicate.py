@@ -1,0 +1,421 @@
+"""Replications: the same as single runs, with any number of workers; kept, saved, summed up."""
+
+import itertools
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from small import document
+
+from ackclock import (
+    InputError,
+    Replications,
+    ReplicationsInterrupted,
+    ResultsError,
+    Scenario,
+    replicate,
+    run,
+)
+from ackclock.cli.app import main
+from ackclock.replications import FIELDS, measured
+
+LOSSY = "bene/reliability-text-dynamic"
+FLOW_FIELDS = [field.name for field in FIELDS if field.per_flow]
+
+
+@pytest.fixture(scope="module")
+def lossy():
+    """A transfer of 10,000 bytes over a link that loses a tenth of data and ACKs."""
+    return Scenario.load(LOSSY)
+
+
+@pytest.fixture(scope="module")
+def stalling(lossy):
+    """The same with a timer that is not restarted: some transfers are never finished."""
+    return lossy.set("flows.F1.tcp.timer_restart", "on-send")
+
+
+@pytest.fixture(scope="module")
+def two_flows():
+    """Two flows over one lossy link, one of them endless."""
+    data = document()
+    data["links"][0]["loss"] = {"kind": "bernoulli", "p": 0.02}
+    data["flows"][1]["send"] = "unlimited"
+    data["stop"] = {"when": "time", "at_latest": "2 s"}
+    return Scenario.from_dict(data)
+
+
+def same(one, other):
+    assert one.keys() == other.keys()
+    for name, values in one.items():
+        np.testing.assert_array_equal(values, other[name], err_msg=name)
+
+
+@pytest.mark.parametrize("name", ["lossy", "stalling", "two_flows"])
+def test_each_replication_is_the_run_with_its_seed(name, request):
+    scenario = request.getfixturevalue(name)
+    found = replicate(scenario, 12, first_seed=40)
+    assert found.flows == [flow["id"] for flow in scenario.model["flows"]]
+    for i, seed in enumerate(range(40, 52)):
+        summary = run(scenario.set("seed", seed).set("record", "none")).summary
+        assert found.arrays["seed"][i] == seed
+        assert f"{found.arrays['digest'][i]:016x}" == summary["digest"]
+        assert found.arrays["end_s"][i] == summary["end_s"]
+        assert found.arrays["stalled"][i] == (summary["stop_reason"] == "stalled")
+        for flow, field in itertools.product(found.flows, FLOW_FIELDS):
+            expected = summary["flows"][flow][field]
+            value = found.values(field, flow)[i]
+            assert math.isnan(value) if expected is None else value == expected
+
+
+def test_the_number_of_workers_changes_nothing(stalling):
+    one = replicate(stalling, 1000, workers=1)
+    same(one.arrays, replicate(stalling, 1000, workers=2).arrays)
+    same(one.arrays, replicate(stalling, 1000, workers=7).arrays)
+
+
+def test_seeds_count_on(lossy):
+    whole = replicate(lossy, 300)
+    later = replicate(lossy, 100, first_seed=201)
+    same({k: v[200:] for k, v in whole.arrays.items()}, later.arrays)
+    assert len(np.unique(whole.arrays["digest"])) > 50
+
+
+def test_the_seed_and_the_records_of_the_scenario_do_not_matter(lossy):
+    other = lossy.set("seed", 99).set("record", "all").set("title", "Another")
+    found = replicate(other, 50)
+    same(found.arrays, replicate(lossy, 50).arrays)
+    assert found.scenario_digest == replicate(lossy, 1).scenario_digest
+    slower = lossy.set("links.L1.rate", "5 Mbps")
+    assert replicate(slower, 1).scenario_digest != found.scenario_digest
+
+
+def test_progress_is_told_and_ends_at_the_end(lossy):
+    states = []
+    replicate(lossy, 5000, progress=states.append)
+    assert [state.done for state in states] == sorted({state.done for state in states})
+    assert (states[-1].done, states[-1].total) == (5000, 5000)
+    assert states[-1].wall_s > 0
+
+
+def test_interrupted_replications_keep_what_is_done(lossy):
+    def interrupt(state):
+        if state.done >= 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(ReplicationsInterrupted) as caught:
+        replicate(lossy, 10**9, progress=interrupt)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    found = caught.value.replications
+    assert found.partial
+    assert 20 <= len(found) < 10**9
+    assert found.asked == 10**9
+    same(found.arrays, replicate(lossy, len(found)).arrays)
+
+
+def test_interrupted_before_the_first_one(lossy, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ackclock._core.replicate", interrupt)
+    with pytest.raises(ReplicationsInterrupted) as caught:
+        replicate(lossy, 10)
+    assert len(caught.value.replications) == 0
+    assert caught.value.replications.summary("finish_s")["F1"].count == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0,), "0 replications"),
+        ((1, -1), "seeds from -1"),
+        ((1, 2**63), "seeds from"),
+        ((1, 1, 0), "0 workers"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(lossy, arguments, message):
+    with pytest.raises(InputError, match=message):
+        replicate(lossy, *arguments)
+
+
+def test_a_hundred_thousand_transfers_take_seconds(lossy):
+    started = time.perf_counter()
+    found = replicate(lossy, 100_000)
+    # A loaded machine may be several times slower than the second or two that this takes.
+    assert time.perf_counter() - started < 20
+    assert len(found) == 100_000
+    assert found.summary("finish_ack_s")["F1"].quantile(0.5).value == pytest.approx(1.106, abs=0.01)
+
+
+# What is not finished.
+
+
+def test_unfinished_transfers_are_a_result_of_their_own(stalling):
+    found = replicate(stalling, 2000)
+    times = found.values("finish_s", "F1")
+    unfinished = found.unfinished("F1")
+    assert 100 < unfinished.sum() < 500
+    for field in FLOW_FIELDS:
+        statistics = found.summary(field)["F1"]
+        assert statistics.count == 2000
+        assert statistics.mean.count == 2000 - statistics.missing.count
+        assert "did not finish" in statistics.notes[0]
+        if field not in ("finish_s", "finish_ack_s"):
+            finished = found.values(field, "F1")[~unfinished]
+            assert statistics.mean.value == pytest.approx(finished.mean())
+    statistics = found.summary("finish_s", shares=(0.5, 0.99))["F1"]
+    assert statistics.mean.value == pytest.approx(times[~unfinished].mean())
+    assert statistics.quantile(0.99).value == math.inf
+    expected = np.sort(np.where(unfinished, np.inf, times))[999]
+    assert statistics.quantile(0.5).value == expected
+    # Less than any rate.
+    assert found.summary("goodput_bps")["F1"].quantile(0.05).value == 0
+
+
+def test_an_endless_flow_cannot_be_unfinished(two_flows):
+    found = replicate(two_flows, 50)
+    assert found.endless == ["F2"]
+    assert not found.unfinished("F2").any()
+    statistics = found.summary("goodput_bps")["F2"]
+    assert (statistics.missing.count, statistics.mean.count) == (0, 50)
+    assert found.summary("finish_s")["F2"].mean is None
+
+
+def test_a_mean_that_does_not_exist_is_flagged(lossy):
+    found = replicate(lossy.set("links.L1.loss.p", 0.5), 5000)
+    statistics = found.summary("finish_s")["F1"]
+    # Waits double with probability 1 - 0.5^2 each, so P(X > x) ~ x^-0.415.
+    assert statistics.tail.low < math.log(4 / 3) / math.log(2) < statistics.tail.high
+    assert statistics.mean.exists == "none"
+    assert found.summary("timeouts")["F1"].mean.exists == "exists"
+
+
+def test_unknown_words_name_the_nearest(two_flows):
+    found = replicate(two_flows, 2)
+    for call, message in (
+        (lambda: found.summary("finsh_s"), "did you mean 'finish_s'"),
+        (lambda: found.summary("digest"), "unknown field 'digest'"),
+        (lambda: found.values("finish_s", "f1"), "did you mean 'F1'"),
+        (lambda: found.values("finish_s"), "name one"),
+        (lambda: found.values("end_s", "F1"), "as a whole"),
+    ):
+        with pytest.raises(InputError, match=message):
+            call()
+
+
+# Files.
+
+
+def test_a_file_holds_everything(stalling, tmp_path):
+    found = replicate(stalling, 200, first_seed=7)
+    path = found.save(tmp_path / "x.parquet")
+    again = Replications.load(path)
+    same(again.arrays, found.arrays)
+    for name in ("scenario", "scenario_digest", "flows", "endless", "asked", "partial", "wall_s"):
+        assert getattr(again, name) == getattr(found, name)
+    assert again.summary("finish_s") == found.summary("finish_s")
+    assert [place.name for place in tmp_path.iterdir()] == ["x.parquet"]
+
+
+def test_a_row_for_each_replication_and_flow_with_units(two_flows, tmp_path):
+    found = replicate(two_flows, 5)
+    table = pq.read_table(found.save(tmp_path / "x.parquet"))
+    assert table.num_rows == 10
+    assert table["flow"].to_pylist() == ["F1", "F2"] * 5
+    assert table["seed"].to_pylist() == [seed for seed in range(1, 6) for _ in range(2)]
+    assert table["finish_s"].to_pylist()[1::2] == [None] * 5
+    units = {field.name: field.metadata[b"unit"].decode() for field in table.schema}
+    assert units["finish_s"] == units["end_s"] == "s"
+    assert units["goodput_bps"] == "bit/s"
+    assert all(field.metadata[b"description"] for field in table.schema)
+    assert table.schema.metadata[b"partial"] == b"false"
+
+
+def test_files_that_are_none(small_results, lossy, tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        Replications.load(tmp_path / "none.parquet")
+    run_directory = small_results.save(tmp_path / "run")
+    with pytest.raises(InputError, match="holds no replications"):
+        Replications.load(run_directory / "records" / "cwnd.parquet")
+    path = replicate(lossy, 50).save(tmp_path / "x.parquet")
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ResultsError, match="is damaged"):
+        Replications.load(path)
+
+
+def test_nothing_is_left_of_a_failed_write(lossy, tmp_path):
+    found = replicate(lossy, 5)
+    with pytest.raises(OSError, match="folder"):
+        found.save(tmp_path / "no-folder" / "x.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+# The command.
+
+
+class Done(NamedTuple):
+    """What a call of the program did."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def ackclock(tmp_path, monkeypatch, capsys):
+    """Return a function that calls the program in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "110")
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["ackclock", *map(str, args)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        captured = capsys.readouterr()
+        code = caught.value.code
+        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
+
+    return call
+
+
+def test_the_command_shows_quantiles_intervals_and_tail(ackclock):
+    done = ackclock("replicate", LOSSY, "-n", "500")
+    assert (done.code, done.err) == (0, "")
+    for expected in (
+        LOSSY, "500, seeds 1 to 500", "Unfinished", "Median", "95 %", "Mean", "Tail index",
+        "finish_s", "goodput_bps", "timeouts", "confidence",
+    ):  # fmt: skip
+        assert expected in done.out
+
+
+def test_the_command_flags_a_mean_that_does_not_exist(ackclock):
+    done = ackclock(
+        "replicate", LOSSY, "--set", "links.L1.loss.p=0.5", "--field", "finish_s", "-n", "2000"
+    )
+    assert done.code == 0
+    assert "no mean exists: the tail index is 0." in " ".join(done.out.split())
+    assert "goodput" not in done.out
+
+
+def test_the_command_says_what_is_unfinished(ackclock):
+    done = ackclock("replicate", LOSSY, "--set", "flows.F1.tcp.timer_restart=on-send")
+    assert done.code == 0
+    assert "stalled" in done.out
+    assert "did not finish: quantiles count them as infinite" in " ".join(done.out.split())
+    assert "never" in done.out
+
+
+def test_json_is_one_document_and_nothing_else(ackclock):
+    command = ["replicate", LOSSY, "-n", "300", "--json", "--set", "links.L1.loss.p=0.5"]
+    done = ackclock(*command)
+    assert (done.code, done.err) == (0, "")
+    report = json.loads(done.out)
+    assert (report["replications"], report["partial"]) == (300, False)
+    assert report["end_s"]["count"] == 300
+    flow = report["flows"]["F1"]
+    assert set(flow) == {"unfinished", *measured()} - {"end_s"}
+    assert flow["finish_s"]["mean"]["exists"] == "none"
+    assert flow["finish_s"]["mean"]["value"] is None
+    again = json.loads(ackclock(*command, "--workers", "1").out)
+    assert {**again, "wall_s": 0} == {**report, "wall_s": 0}
+
+
+def test_the_command_writes_a_file_and_a_plot(ackclock, tmp_path):
+    command = ["replicate", LOSSY, "-n", "200", "--seed", "5", "--out", "x.parquet"]
+    done = ackclock(*command, "--plot", "x.svg", "--set", "links.L1.loss.p=0.5")
+    assert done.code == 0
+    assert Replications.load(tmp_path / "x.parquet").arrays["seed"][0] == 5
+    drawn = (tmp_path / "x.svg").read_text()
+    assert "<svg" in drawn
+    assert ackclock(*command).code == 0  # replaces what it wrote before
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-n", "0"], "--count"),
+        (["--seed", "-1"], "--seed"),
+        (["--workers", "0"], "--workers"),
+        (["--flows", "f1"], "did you mean 'F1'"),
+        (["--field", "finsh_s"], "did you mean 'finish_s'"),
+        (["--set", "links.L1.loss.p=2"], "links.L1.loss.p"),
+        (["--out", "no/folder/x.parquet"], "there is no folder"),
+        (["--out", "mine.txt"], "is left alone"),
+        (["--out", "folder"], "is left alone"),
+        (["--out", "other.parquet"], "holds replications of 'tests/small'"),
+        (["--plot", "x.gif"], "unknown format 'gif'"),
+        (["--plot", "no/folder/x.png"], "there is no folder"),
+    ],
+)
+def test_bad_input_is_a_message_with_status_2_and_writes_nothing(
+    ackclock, small_scenario, tmp_path, args, message
+):
+    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    replicate(small_scenario, 1).save(tmp_path / "other.parquet")
+    done = ackclock("replicate", LOSSY, "-n", "5", *args)
+    assert done.code == 2
+    assert done.out == ""
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "folder", "mine.txt", "other.parquet"
+    }  # fmt: skip
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_a_part_does_not_take_the_place_of_a_whole(ackclock, tmp_path, monkeypatch):
+    assert ackclock("replicate", LOSSY, "-n", "30", "--out", "x.parquet").code == 0
+    part = replicate(Scenario.load(LOSSY), 20)
+    part.asked = 30
+
+    def interrupted(*arguments):
+        raise ReplicationsInterrupted(part)
+
+    monkeypatch.setattr("ackclock.replicate", interrupted)
+    done = ackclock("replicate", LOSSY, "-n", "30", "--out", "x.parquet")
+    assert done.code == 1
+    assert "keeping 20 of 30" in done.err
+    assert "partial" in done.out
+    assert len(Replications.load(tmp_path / "x.parquet")) == 30
+    assert Replications.load(tmp_path / "x-partial.parquet").partial
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    # Says when the simulator is at work for the second time, so that something is done.
+    program = """
+import itertools, sys
+from ackclock import _core
+from ackclock.cli.app import main
+simulate, calls = _core.replicate, itertools.count()
+def telling(*arguments):
+    if next(calls) == 1:
+        print("at work", file=sys.stderr, flush=True)
+    return simulate(*arguments)
+_core.replicate = telling
+main()
+"""
+    arguments = ["replicate", LOSSY, "-n", str(10**9), "--out", "x.parquet"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr.readline() == "at work\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1, err
+    assert "interrupted; keeping" in err
+    assert "partial" in out
+    found = Replications.load(tmp_path / "x.parquet")
+    assert found.partial
+    assert len(found) > 0
