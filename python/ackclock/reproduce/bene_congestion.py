@@ -71,6 +71,9 @@ def _rows(
 ) -> Iterator[Row]:
     flows, link = outcome.summary["flows"], outcome.summary["links"][_LINK]["forward"]
     count = tolerances["count"]
+    # Our means are up to the last ACK, the original's up to the last new byte at a receiver.
+    last = max(flow["finish_s"] or float("inf") for flow in flows.values())
+    shorter = outcome.summary["end_s"] / last
     for flow, wanted in zip(flows, figures["finish"], strict=True):
         ours = flows[flow]["finish_s"]
         ours = float("inf") if ours is None else ours
@@ -80,10 +83,10 @@ def _rows(
         peak = float(link["queue_packets"]["max"])
         yield _row("most packets waiting", "packets", figures["peak"], peak, count)
     if "queue" in figures:
-        ours = link["queue_packets"]["mean"]
+        ours = link["queue_packets"]["mean"] * shorter
         yield _printed("mean of packets waiting", "packets", figures["queue"], ours)
     if "use" in figures:
-        yield _printed("link in use", "%", figures["use"], 100 * link["utilization"])
+        yield _printed("link in use", "%", figures["use"], 100 * link["utilization"] * shorter)
     if "share" in figures:
         yield _printed("share of F1", "", figures["share"], share(outcome, *flows))
     if "delivered" in figures:
