@@ -186,6 +186,21 @@ def test_bins_of_a_tenth_of_a_second_and_the_sum_of_the_flows():
     assert "Mbps, all data packets that arrive, in 0.1 s" in [t.get_text() for t in axes.texts]
 
 
+@pytest.mark.parametrize(
+    ("bin_s", "end_s", "rate_bps"), [(0.1, 0.8992, 0.0892 / 0.0992 * 10e6), (0.11, 0.88, 10e6)]
+)
+def test_the_last_bin_ends_with_the_run_or_is_left_out(bin_s, end_s, rate_bps):
+    """The run ends at 0.8992 s: a bin of 0.1 s is nearly over then, one of 0.11 s just begun."""
+    figure = plots.figure(lab_runs.tahoe(1), "receiver-rate", options=Options(bin_s=bin_s))
+    (line,) = [
+        line
+        for line in panels(figure)["Rate at the receiver"].lines
+        if line.get_color() == palette.FLOWS[0] and len(line.get_xdata()) > 2
+    ]
+    assert line.get_xdata()[-1] == pytest.approx(end_s)
+    assert line.get_ydata()[-1] * 1e6 == pytest.approx(rate_bps, rel=0.01)
+
+
 def test_the_sliding_window_of_the_labs_comes_with_a_warning():
     run = lab_runs.tahoe(5, gap_ms=100)
     figure = plots.figure(run, "receiver-rate", options=Options(sliding=True))

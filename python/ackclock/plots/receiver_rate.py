@@ -12,7 +12,7 @@ from . import draw, packets, palette, quantities
 from .link_rate import note_binary
 from .palette import DASHES
 from .sheet import Panel
-from .view import View
+from .view import Series, View
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +21,9 @@ _BIN_S = 0.1
 
 _REACH_S, _EVERY_S = 1.0, 0.1
 """The sliding window of the labs: the last second, ten times a second."""
+
+_LEAST_SHARE = 0.2
+"""A last bin of which less than this lies within the run is not drawn: one packet would fill it."""
 
 _MOST_SLIDING = 100_000
 
@@ -45,19 +48,18 @@ def fill_bins(view: View, panel: Panel) -> None:
     if not any(len(times) for times, _ in arrivals.values()):
         panel.empty("no data packet arrived")
         return
-    rates = {
-        name: windowed_rates(times, sizes, 0.0, view.end_s, width)
-        for name, (times, sizes) in arrivals.items()
-    }
-    edges = next(iter(rates.values()))[0]
-    total = np.sum([values for _, values in rates.values()], axis=0)
+    edges = np.zeros(0)
+    rates: dict[str, Floats] = {}
+    for name, (times, sizes) in arrivals.items():
+        edges, rates[name] = _to_the_end(view, *windowed_rates(times, sizes, 0, view.end_s, width))
+    total = np.sum(list(rates.values()), axis=0)
     unit = quantities.rate_unit(float(total.max()), binary=view.binary_rates)
     panel.unit = f"{unit.name}, all data packets that arrive, in {quantities.window(width)}"
     highest = 0.0
     if len(rates) > 1:
         highest = draw.windows(panel, view, edges, total / unit.size, color=palette.RULE)
         panel.entry("all flows", palette.RULE)
-    for name, (_, values) in rates.items():
+    for name, values in rates.items():
         active = view.active(name)
         drawn = draw.windows(
             panel,
@@ -76,6 +78,17 @@ def fill_bins(view: View, panel: Panel) -> None:
     panel.y_from_zero(highest)
     if view.binary_rates:
         note_binary(panel, unit.name)
+
+
+def _to_the_end(view: View, edges: Floats, rates: Floats) -> Series:
+    """With the last bin cut at the end of the run; without it if little of it is left."""
+    inside = view.end_s - edges[-2]
+    width = edges[-1] - edges[-2]
+    if inside < _LEAST_SHARE * width and len(rates) > 1:
+        return edges[:-1], rates[:-1]
+    edges[-1] = view.end_s
+    rates[-1] *= width / inside
+    return edges, rates
 
 
 def fill_bytes(view: View, panel: Panel) -> None:
