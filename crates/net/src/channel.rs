@@ -22,6 +22,11 @@
 //! At one moment, departures come before arrivals: a packet that arrives just when another one starts
 //! to be transmitted finds its place free.
 
+mod stats;
+mod waits;
+
+pub use stats::ChannelStats;
+
 use crate::loss::Loss;
 use crate::packet::{Kind, Packet};
 use crate::queue::{Occupancy, Queue};
@@ -30,6 +35,7 @@ use ackclock_engine::Stamp;
 use ackclock_trace::{QueueRow, Recorder, TransmissionRow};
 use ackclock_units::Time;
 use std::collections::VecDeque;
+use waits::Waits;
 
 /// How a channel finds out that a transmission ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,43 +72,6 @@ struct Entry {
     /// End of transmission. Served by events: when it entered while it waits, when it arrives afterwards.
     departure: Time,
     packet: Packet,
-}
-
-/// What a channel counted. By the present moment only after [`Channel::close`].
-#[derive(Debug, Clone, Default)]
-pub struct ChannelStats {
-    /// Packets transmitted.
-    pub packets: u64,
-    /// Bytes transmitted.
-    pub bytes: u64,
-    /// Nanoseconds that the transmission going on at the end has taken; the others took their bytes
-    /// over the rate.
-    pub unfinished_ns: u64,
-    /// Packets dropped because the queue was full.
-    pub drops: u64,
-    /// Packets that the loss model took.
-    pub losses: u64,
-    /// Packets that came while the link was down.
-    pub drops_down: u64,
-    /// Sum of waiting times, packets times nanoseconds: the integral of the queue length.
-    pub wait_ns: u128,
-    /// The same in bytes times nanoseconds.
-    pub wait_byte_ns: u128,
-    /// Longest wait of the packets that entered.
-    pub wait_max: Time,
-    /// Most packets waiting.
-    pub packets_max: u32,
-    /// Most bytes waiting.
-    pub bytes_max: u64,
-}
-
-/// Recent waits, for routing protocols that measure delay.
-#[derive(Debug, Clone, Default)]
-struct Waits {
-    /// (start of transmission, wait), oldest first.
-    recent: VecDeque<(Time, Time)>,
-    /// How many to keep beyond those that have not started.
-    keep: usize,
 }
 
 /// A transmitter with its queue and its wire.
@@ -241,7 +210,7 @@ impl Channel {
 
     /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].
     pub fn keep_waits(&mut self, keep: usize) {
-        self.waits = Some(Box::new(Waits { recent: VecDeque::new(), keep }));
+        self.waits = Some(Box::new(Waits::new(keep)));
     }
 
     /// Propagation delay.
@@ -477,11 +446,7 @@ impl Channel {
             stats.wait_max = stats.wait_max.max(wait);
         }
         if let Some(waits) = &mut self.waits {
-            waits.recent.push_back((start, wait));
-            // Packets that have not started do not count among the kept ones.
-            while waits.recent.len() > waits.keep && waits.recent[waits.keep].0 <= entered {
-                waits.recent.pop_front();
-            }
+            waits.add(entered, start);
         }
         departure
     }
@@ -580,19 +545,10 @@ impl Channel {
         self.service
     }
 
-    /// Mean wait of the packets among the last kept ones that started within `age` before now;
-    /// zero if they are fewer than `least`.
+    /// Mean wait of the packets among the last kept ones that started within `age` before now; zero if
+    /// they are fewer than `least`.
     pub fn mean_wait(&self, now: Time, age: Time, least: usize) -> Time {
-        let Some(waits) = &self.waits else { return Time::ZERO };
-        let (mut sum, mut count) = (0u64, 0u64);
-        let started = waits.recent.iter().rev().filter(|(start, _)| *start <= now);
-        for (start, wait) in started.take(waits.keep) {
-            if *start + age >= now {
-                sum += wait.as_ns();
-                count += 1;
-            }
-        }
-        if (count as usize) < least.max(1) { Time::ZERO } else { Time::from_ns(sum / count) }
+        self.waits.as_ref().map_or(Time::ZERO, |waits| waits.mean(now, age, least))
     }
 
     /// Ends the run: counts only what has happened until now.

@@ -1,0 +1,310 @@
+//! What happens in hosts: packets come, timers expire, packets go.
+
+use super::World;
+use crate::flow::Endpoint;
+use crate::packet::{Kind, Packet};
+use ackclock_engine::EventQueue;
+use ackclock_tcp::{AckFields, Cause, Segment};
+use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
+use ackclock_units::Time;
+
+impl<Q: EventQueue, R: Recorder> World<Q, R> {
+    /// A packet has come to its destination.
+    #[inline]
+    pub(super) fn receive(&mut self, packet: Packet) {
+        self.counters.delivered += 1;
+        if R::ON {
+            let receiver = usize::from(packet.kind() == Kind::Data);
+            self.record_packet(&packet, receiver, packet_event::RECEIVED);
+        }
+        match packet.kind() {
+            Kind::Data => self.receive_data(packet),
+            Kind::Ack => self.receive_ack(packet),
+            Kind::Router => unreachable!("routers' packets do not reach hosts"),
+        }
+    }
+
+    pub(super) fn record_packet(&mut self, packet: &Packet, end: usize, event: i32) {
+        let host = self.net.flows[packet.flow as usize].hosts[end];
+        self.recorder.packet(PacketRow {
+            time: self.now,
+            host: host as i32,
+            flow: packet.flow as i32,
+            event,
+            kind: packet.kind().code(),
+            seq: i64::from(packet.seq),
+            bytes: i32::from(packet.size),
+            retransmission: packet.is_retransmission(),
+        });
+    }
+
+    pub(super) fn record_event(&mut self, flow: u32, event: i32, seq: u32) {
+        if R::ON {
+            let seq = i64::from(seq);
+            self.recorder.event(EventRow { time: self.now, flow: flow as i32, event, seq });
+        }
+    }
+
+    #[inline]
+    pub(super) fn receive_data(&mut self, packet: Packet) {
+        let now = self.now;
+        let flow = &mut self.net.flows[packet.flow as usize];
+        let tcp = match &mut flow.endpoint {
+            Endpoint::Tcp(tcp) => tcp,
+            Endpoint::Udp(udp) => {
+                udp.received += 1;
+                udp.bytes_received += u64::from(packet.size);
+                udp.last_arrival = Some(now);
+                return;
+            }
+        };
+        let payload = packet.size - tcp.header;
+        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp);
+        if tcp.finish.is_none() && tcp.connection.is_delivered() {
+            tcp.finish = Some(now);
+            self.record_event(packet.flow, flow_event::FINISH, packet.seq);
+        }
+        match ack {
+            Some(ack) => self.send_ack(packet.flow, ack),
+            // The receiver may wait for a second segment.
+            None => self.wake(packet.flow),
+        }
+    }
+
+    #[inline]
+    pub(super) fn send_ack(&mut self, flow: u32, fields: AckFields) {
+        let Endpoint::Tcp(tcp) = &self.net.flows[flow as usize].endpoint else { return };
+        let mut ack = Packet::new(Kind::Ack, flow, tcp.ack_bytes);
+        ack.stamp = fields.stamp;
+        ack.seq = fields.seq;
+        ack.aux = fields.aux;
+        self.send(ack);
+    }
+
+    pub(super) fn complete_flow(&mut self) {
+        self.active -= 1;
+        self.stopped = self.net.stop_when_complete && self.active == 0;
+    }
+
+    /// A host sends a packet.
+    #[inline]
+    pub(super) fn send(&mut self, mut packet: Packet) {
+        self.counters.created += 1;
+        let from = usize::from(packet.kind() == Kind::Ack);
+        packet.hop = (from << (self.net.row_bits.saturating_sub(1))) as u8;
+        if R::ON {
+            self.record_packet(&packet, from, packet_event::SENT);
+        }
+        let way = self.net.flows[packet.flow as usize].first[from];
+        if self.net.queues_sends {
+            let stamp = self.queue.stamp(0.0);
+            self.queue.push(self.now, stamp, self.sends);
+            self.outbox.push_back((way, packet));
+            self.counters.waiting_to_enter += 1;
+        } else {
+            self.offer(way, packet);
+        }
+    }
+
+    /// A packet that a host sends enters its link.
+    pub(super) fn send_queued(&mut self) {
+        let (way, packet) = self.outbox.pop_front().expect("a packet for each event");
+        self.counters.waiting_to_enter -= 1;
+        self.offer(way, packet);
+    }
+
+    #[inline]
+    pub(super) fn receive_ack(&mut self, packet: Packet) {
+        let now = self.now;
+        let flow = &mut self.net.flows[packet.flow as usize];
+        let Endpoint::Tcp(tcp) = &mut flow.endpoint else {
+            unreachable!("an ACK without a sender")
+        };
+        let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
+        let rtt = tcp.connection.on_ack(now, ack);
+        tcp.digest.add(now.as_ns());
+        tcp.digest.add(u64::from(packet.seq));
+        tcp.digest.add(tcp.connection.window().cwnd.to_bits());
+        if R::ON {
+            if let Some(rtt) = rtt {
+                self.recorder.rtt(RttRow { time: now, flow: packet.flow as i32, rtt });
+                tcp.record_rto(now, packet.flow, rto_event::SAMPLE, Some(rtt), &mut self.recorder);
+            }
+            tcp.record_window(now, packet.flow, &mut self.recorder);
+        }
+        if tcp.connection.is_finished() && tcp.finish_ack.is_none() {
+            tcp.finish_ack = Some(now);
+            self.complete_flow();
+            self.record_event(packet.flow, flow_event::FINISH_ACK, packet.seq);
+        }
+        self.transmit(packet.flow);
+        self.wake(packet.flow);
+    }
+
+    /// Sends what the sender wants to send now.
+    #[inline]
+    pub(super) fn transmit(&mut self, index: u32) {
+        if self.net.burst_order.is_some() {
+            self.transmit_shuffled(index);
+        } else {
+            while let Some(segment) = self.poll(index) {
+                self.send_segment(index, segment);
+            }
+        }
+        if R::ON
+            && let Endpoint::Tcp(tcp) = &mut self.net.flows[index as usize].endpoint
+        {
+            tcp.record_timer(self.now, index, &mut self.recorder);
+        }
+    }
+
+    /// The same, with the packets of this moment in random order.
+    pub(super) fn transmit_shuffled(&mut self, index: u32) {
+        let mut burst = std::mem::take(&mut self.burst);
+        while let Some(segment) = self.poll(index) {
+            burst.push(segment);
+        }
+        if let Some(order) = &mut self.net.burst_order {
+            order.shuffle(&mut burst);
+        }
+        for segment in burst.drain(..) {
+            self.send_segment(index, segment);
+        }
+        self.burst = burst;
+    }
+
+    #[inline]
+    pub(super) fn poll(&mut self, index: u32) -> Option<Segment> {
+        match &mut self.net.flows[index as usize].endpoint {
+            Endpoint::Tcp(tcp) => tcp.connection.poll_transmit(self.now),
+            Endpoint::Udp(_) => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn send_segment(&mut self, index: u32, segment: Segment) {
+        let Endpoint::Tcp(tcp) = &self.net.flows[index as usize].endpoint else { return };
+        let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
+        packet.stamp = self.now;
+        packet.seq = segment.seq;
+        if segment.cause != Cause::New {
+            packet.set_retransmission();
+            let event = match segment.cause {
+                Cause::Timeout => flow_event::TIMEOUT,
+                Cause::FastRetransmit => flow_event::FAST_RETRANSMIT,
+                Cause::GapRetransmit | Cause::New => flow_event::GAP_RETRANSMIT,
+            };
+            self.record_event(index, event, segment.seq);
+        }
+        self.send(packet);
+    }
+
+    /// Sees to it that the flow's timer is in the event queue.
+    #[inline]
+    pub(super) fn wake(&mut self, index: u32) {
+        let flow = &mut self.net.flows[index as usize];
+        let Endpoint::Tcp(tcp) = &flow.endpoint else { return };
+        // A timer that has become shorter may already be over.
+        let due = tcp.connection.next_timer().max(self.now);
+        if due < flow.armed {
+            flow.armed = due;
+            let stamp = self.timer_stamp(index, due);
+            self.queue.push(due, stamp, self.flows + index);
+        } else if Q::STAMPS_TIMERS {
+            self.timer_stamp(index, due);
+        }
+    }
+
+    /// The stamp of a flow's timer. It counts when a timer was set, also one that was put off and that
+    /// enters the event queue only later.
+    #[inline]
+    pub(super) fn timer_stamp(&mut self, index: u32, due: Time) -> Q::Stamp {
+        if !Q::STAMPS_TIMERS {
+            return self.queue.stamp(0.0);
+        }
+        let (set, stamp) = &mut self.timers[index as usize];
+        if *set != due {
+            *set = due;
+            let wait = if due == Time::NEVER { 0.0 } else { (due - self.now).as_secs() };
+            *stamp = self.queue.stamp(wait);
+        }
+        *stamp
+    }
+
+    pub(super) fn flow_timer(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
+        let now = self.now;
+        let flow = &mut self.net.flows[index as usize];
+        if flow.armed != now {
+            return None;
+        }
+        flow.armed = Time::NEVER;
+        let starts = !std::mem::replace(&mut flow.started, true);
+        if let Endpoint::Tcp(tcp) = &flow.endpoint
+            && !starts
+        {
+            let due = tcp.connection.next_timer();
+            if due > now {
+                // The timer was put off.
+                flow.armed = due;
+                return (due != Time::NEVER).then(|| (due, self.timer_stamp(index, due)));
+            }
+        }
+        self.last_change = now;
+        match &mut flow.endpoint {
+            Endpoint::Tcp(tcp) => {
+                let timeouts = tcp.connection.stats().timeouts;
+                let ack = if starts {
+                    tcp.connection.start(now);
+                    None
+                } else {
+                    tcp.connection.on_timer(now)
+                };
+                if R::ON && tcp.connection.stats().timeouts > timeouts {
+                    tcp.record_rto(now, index, rto_event::EXPIRY, None, &mut self.recorder);
+                }
+                if R::ON {
+                    tcp.record_window(now, index, &mut self.recorder);
+                }
+                if starts {
+                    self.record_event(index, flow_event::START, 0);
+                }
+                if let Some(ack) = ack {
+                    self.send_ack(index, ack);
+                }
+                self.transmit(index);
+            }
+            Endpoint::Udp(_) => self.send_datagram(index),
+        }
+        let flow = &mut self.net.flows[index as usize];
+        let due = match &flow.endpoint {
+            Endpoint::Tcp(tcp) => tcp.connection.next_timer(),
+            Endpoint::Udp(udp) => udp.next,
+        };
+        flow.armed = due;
+        if due == Time::NEVER { None } else { Some((due, self.timer_stamp(index, due))) }
+    }
+
+    #[inline]
+    pub(super) fn send_datagram(&mut self, index: u32) {
+        let Endpoint::Udp(udp) = &mut self.net.flows[index as usize].endpoint else { return };
+        let (mut size, gap) = udp.source.emit();
+        udp.next = self.now + gap;
+        if let Some(remaining) = &mut udp.remaining {
+            size = u64::from(size).min(*remaining) as u16;
+            *remaining -= u64::from(size);
+        }
+        let complete = udp.is_finished();
+        if complete {
+            udp.next = Time::NEVER;
+        }
+        let mut packet = Packet::new(Kind::Data, index, size);
+        packet.stamp = self.now;
+        packet.seq = udp.sent;
+        udp.sent += 1;
+        udp.bytes_sent += u64::from(size);
+        self.send(packet);
+        if complete {
+            self.complete_flow();
+        }
+    }
+}

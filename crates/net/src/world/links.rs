@@ -1,0 +1,259 @@
+//! What happens on links and in routers.
+
+use super::World;
+use super::network::DELIVER;
+use crate::channel::{Offer, Service};
+use crate::packet::{Kind, Packet};
+use crate::routing::distance_vector::{Message, NO_ROUTE};
+use crate::routing::graph::Node;
+use ackclock_engine::EventQueue;
+use ackclock_trace::{DropRow, Recorder, drop_reason};
+use ackclock_units::Time;
+
+impl<Q: EventQueue, R: Recorder> World<Q, R> {
+    /// What happens to channels now.
+    #[cold]
+    pub(super) fn change_channels(&mut self) -> Option<(Time, Q::Stamp)> {
+        while let Some(change) = self.net.changes.get(self.changed) {
+            if change.at > self.now {
+                let stamp = self.queue.stamp((change.at - self.now).as_secs());
+                return Some((change.at, stamp));
+            }
+            let channel = &mut self.net.channels[change.channel as usize];
+            if let Some(up) = change.up {
+                channel.set_up(up);
+            }
+            if let Some(rate) = change.rate_bps {
+                channel.set_rate(rate);
+            }
+            if let Some(delay) = change.delay {
+                channel.set_delay(delay);
+            }
+            self.changed += 1;
+        }
+        None
+    }
+
+    pub(super) fn end_transmission(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
+        let channel = &mut self.net.channels[index as usize];
+        if !channel.end_transmission(self.now, &mut self.recorder) {
+            return None;
+        }
+        self.schedule_arrival(index);
+        let channel = &self.net.channels[index as usize];
+        let stamp = self.queue.stamp(channel.serving_s());
+        Some((channel.free_at(), stamp))
+    }
+
+    /// Served by events: the transmission of a packet has begun, so its arrival is known.
+    pub(super) fn schedule_arrival(&mut self, index: u32) {
+        let channel = &mut self.net.channels[index as usize];
+        let stamp = self.queue.stamp(channel.serving_s() + channel.delay().as_secs());
+        channel.push_stamp(stamp.into());
+        if channel.arm() {
+            let (time, stamp) = channel.next_arrival().expect("a packet is on the wire");
+            self.queue.push(time, stamp.into(), self.arrivals + index);
+        }
+    }
+
+    #[inline]
+    pub(super) fn arrival(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
+        let channel = &mut self.net.channels[index as usize];
+        let packet = channel.deliver(self.now, &mut self.recorder);
+        if packet.is_lost() {
+            self.lose(self.now, index, &packet);
+        } else {
+            self.forward(index, packet);
+        }
+        let (time, stamp) = self.net.channels[index as usize].next_arrival()?;
+        Some((time, stamp.into()))
+    }
+
+    /// A packet has come to the end of a channel.
+    #[inline]
+    pub(super) fn forward(&mut self, index: u32, mut packet: Packet) {
+        if self.dynamic {
+            self.forward_dynamic(index, packet);
+            return;
+        }
+        packet.hop += 1;
+        let way = self.next_way(&packet);
+        if way == DELIVER {
+            self.receive(packet);
+        } else {
+            self.offer(way, packet);
+        }
+    }
+
+    pub(super) fn forward_dynamic(&mut self, index: u32, packet: Packet) {
+        let node = self.net.ends[index as usize][usize::from(packet.is_reverse())];
+        let router = match node {
+            Node::Host(_) => return self.receive(packet),
+            Node::Router(router) => router,
+        };
+        if packet.kind() == Kind::Router {
+            self.counters.delivered += 1;
+            let message = Message { way: 0, router: packet.seq, content: packet.aux };
+            let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
+            protocol.on_message(
+                self.now,
+                router as usize,
+                message,
+                &self.net.channels,
+                &mut self.messages,
+                &mut self.recorder,
+            );
+            self.send_messages();
+            return;
+        }
+        let flow = &self.net.flows[packet.flow as usize];
+        let host = flow.hosts[usize::from(packet.kind() == Kind::Data)];
+        let protocol = self.net.distance_vector.as_ref().expect("dynamic routing");
+        match protocol.way(router, host) {
+            NO_ROUTE => {
+                self.counters.dropped_no_route += 1;
+                self.drop_packet(self.now, &packet, -1, -1, drop_reason::NO_ROUTE);
+            }
+            way => self.offer(way, packet),
+        }
+    }
+
+    /// Puts a packet on a channel now.
+    #[inline]
+    pub(super) fn offer(&mut self, way: u32, packet: Packet) {
+        self.offer_at(self.now, way, packet);
+    }
+
+    /// Puts a packet on a channel at `time`, and walks it on as far as channels allow.
+    pub(super) fn offer_at(&mut self, mut time: Time, mut way: u32, mut packet: Packet) {
+        loop {
+            let index = way >> 1;
+            packet.set_reverse(way & 1 == 1);
+            let exempt = self.exempt && packet.kind() == Kind::Router;
+            let channel = &mut self.net.channels[index as usize];
+            match channel.offer(time, packet, exempt, &mut self.recorder) {
+                Offer::Scheduled(arrival) => {
+                    if channel.service() == Service::Walked {
+                        if arrival > self.net.end {
+                            channel.on_late();
+                            return;
+                        }
+                        self.ahead = self.ahead.max(arrival);
+                        packet.hop += 1;
+                        way = self.next_way(&packet);
+                        time = arrival;
+                        continue;
+                    }
+                    if channel.arm() {
+                        self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
+                    }
+                }
+                Offer::Doomed(arrival) => {
+                    if channel.service() != Service::Walked {
+                        if channel.arm() {
+                            self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
+                        }
+                    } else if arrival > self.net.end {
+                        channel.on_late();
+                    } else {
+                        self.ahead = self.ahead.max(arrival);
+                        self.lose(arrival, index, &packet);
+                    }
+                }
+                Offer::Started => {
+                    self.schedule_arrival(index);
+                    let channel = &self.net.channels[index as usize];
+                    let stamp = self.queue.stamp(channel.serving_s());
+                    self.queue.push(channel.free_at(), stamp, index);
+                }
+                Offer::Waiting => {}
+                Offer::Down => {
+                    let (link, direction) = (channel.link(), channel.direction());
+                    self.counters.dropped_down += 1;
+                    self.drop_packet(time, &packet, link, direction, drop_reason::LINK_DOWN);
+                }
+                Offer::Lost => self.lose(time, index, &packet),
+                Offer::Dropped => {
+                    let (link, direction) = (channel.link(), channel.direction());
+                    self.counters.dropped_full += 1;
+                    self.drop_packet(time, &packet, link, direction, drop_reason::QUEUE_FULL);
+                }
+            }
+            return;
+        }
+    }
+
+    /// The next way on a static route.
+    #[inline]
+    pub(super) fn next_way(&self, packet: &Packet) -> u32 {
+        let row = (packet.flow as usize) << self.net.row_bits;
+        self.net.routes[row + packet.hop as usize]
+    }
+
+    /// The loss model of a channel takes a packet.
+    #[cold]
+    pub(super) fn lose(&mut self, time: Time, index: u32, packet: &Packet) {
+        let channel = &self.net.channels[index as usize];
+        let (link, direction) = (channel.link(), channel.direction());
+        self.counters.lost += 1;
+        self.drop_packet(time, packet, link, direction, drop_reason::LOSS);
+    }
+
+    #[cold]
+    pub(super) fn drop_packet(
+        &mut self,
+        time: Time,
+        packet: &Packet,
+        link: i32,
+        direction: i32,
+        reason: i32,
+    ) {
+        match packet.kind() {
+            Kind::Data => self.net.flows[packet.flow as usize].dropped += 1,
+            Kind::Ack => {}
+            Kind::Router => {
+                let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
+                protocol.on_drop(packet.aux);
+            }
+        }
+        if R::ON {
+            self.recorder.drop(DropRow {
+                time,
+                link,
+                direction,
+                flow: packet.flow_code(),
+                kind: packet.kind().code(),
+                seq: i64::from(packet.seq),
+                bytes: i32::from(packet.size),
+                reason,
+            });
+        }
+    }
+
+    pub(super) fn router_timer(&mut self, router: usize) -> Option<(Time, Q::Stamp)> {
+        let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
+        protocol.on_timer(
+            self.now,
+            router,
+            &self.net.channels,
+            &mut self.messages,
+            &mut self.recorder,
+        );
+        let next = protocol.next_timer(router);
+        self.send_messages();
+        Some((next, self.queue.stamp((next - self.now).as_secs())))
+    }
+
+    pub(super) fn send_messages(&mut self) {
+        let size = self.net.distance_vector.as_ref().expect("dynamic routing").packet_bytes();
+        let mut messages = std::mem::take(&mut self.messages);
+        for message in messages.drain(..) {
+            let mut packet = Packet::new(Kind::Router, Packet::NO_FLOW, size);
+            packet.seq = message.router;
+            packet.aux = message.content;
+            self.counters.created += 1;
+            self.offer(message.way, packet);
+        }
+        self.messages = messages;
+    }
+}

@@ -1,0 +1,76 @@
+//! A network before its first event, and what is counted over all of it.
+
+use crate::channel::Channel;
+use crate::flow::Flow;
+use crate::routing::distance_vector::DistanceVector;
+use crate::routing::graph::Node;
+use ackclock_engine::Stream;
+use ackclock_units::Time;
+
+/// Marks the end of a route.
+pub const DELIVER: u32 = u32::MAX;
+
+/// Something that happens to a channel at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct ChannelChange {
+    /// When.
+    pub at: Time,
+    /// The channel.
+    pub channel: u32,
+    /// Whether it takes packets from now on.
+    pub up: Option<bool>,
+    /// Rate from now on.
+    pub rate_bps: Option<u64>,
+    /// Propagation delay from now on.
+    pub delay: Option<Time>,
+}
+
+/// A network before its first event.
+#[derive(Debug)]
+pub struct Network {
+    /// Transmitters.
+    pub channels: Vec<Channel>,
+    /// Node at the far end of each channel, forward and backward.
+    pub ends: Vec<[Node; 2]>,
+    /// Flows.
+    pub flows: Vec<Flow>,
+    /// Static routes: ways by flow and hop, data in the first half of a flow's row, ACKs in the second.
+    pub routes: Vec<u32>,
+    /// Binary logarithm of the length of a row.
+    pub row_bits: u32,
+    /// Dynamic routing, if there is any.
+    pub distance_vector: Option<DistanceVector>,
+    /// Number of routers.
+    pub routers: usize,
+    /// Random order of the packets of a burst, if the scenario asks for it.
+    pub burst_order: Option<Stream>,
+    /// Packets that hosts send enter their links by events of their own.
+    pub queues_sends: bool,
+    /// What happens to channels, in order of time.
+    pub changes: Vec<ChannelChange>,
+    /// End when all flows are complete, or when nothing can happen any more.
+    pub stop_when_complete: bool,
+    /// End at this time in any case.
+    pub end: Time,
+}
+
+/// What is counted over the whole network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Events taken from the queue.
+    pub events: u64,
+    /// Packets made by hosts and routers.
+    pub created: u64,
+    /// Packets that reached their destination.
+    pub delivered: u64,
+    /// Packets dropped for want of room.
+    pub dropped_full: u64,
+    /// Packets dropped for want of a route.
+    pub dropped_no_route: u64,
+    /// Packets that loss models took.
+    pub lost: u64,
+    /// Packets that came to links that were down.
+    pub dropped_down: u64,
+    /// Packets that hosts have sent and that enter their links by events still to come.
+    pub waiting_to_enter: u64,
+}
