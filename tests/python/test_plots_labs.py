@@ -213,7 +213,8 @@ def test_the_sliding_window_of_the_labs_comes_with_a_warning():
     came = [r for r in rows if r["event"] == "received" and r["kind"] == "data"]
     expected = [sum(r["bytes"] for r in came if r["flow"] == f"F{i}") for i in range(1, 6)]
     assert at_1_s == pytest.approx([bytes_ * 8 / 1e6 for bytes_ in expected])
-    assert 8.9 < sum(at_1_s) < 9.1
+    # As measured with an independent program for the same network.
+    assert at_1_s == pytest.approx([6.7, 1.3, 0.42, 0.03, 0.47], abs=0.05)
     assert "It misleads" in words(figure)
     plain = plots.figure(run, "receiver-rate")
     assert "It misleads" not in words(plain)
