@@ -13,7 +13,9 @@ from small import document
 
 from ackclock.cli.app import main
 
-COMMANDS = ["run", "reproduce", "plot", "log", "theory", "list", "validate", "schema", "convert"]
+COMMANDS = [
+    "run", "replicate", "reproduce", "plot", "log", "theory", "list", "validate", "schema", "convert",
+]  # fmt: skip
 KINDS = ["cc", "recovery", "rto", "queue", "routing", "source", "ties", "profile"]
 
 

@@ -295,6 +295,19 @@ def test_the_command_shows_quantiles_intervals_and_tail(ackclock):
         assert expected in done.out
 
 
+def test_help_teaches_with_examples(ackclock):
+    done = ackclock("replicate", "--help")
+    assert (done.code, done.err) == (0, "")
+    assert "ackclock replicate bene/reliability-text-dynamic -n 10000" in done.out
+    assert "below 1 no mean exists" in " ".join(done.out.split())
+
+
+def test_the_command_says_when_nothing_is_random(ackclock, small_file):
+    message = "nothing in this scenario is random"
+    assert message in ackclock("replicate", small_file, "-n", "3").out
+    assert message not in ackclock("replicate", LOSSY, "-n", "30").out
+
+
 def test_the_command_flags_a_mean_that_does_not_exist(ackclock):
     done = ackclock(
         "replicate", LOSSY, "--set", "links.L1.loss.p=0.5", "--field", "finish_s", "-n", "2000"

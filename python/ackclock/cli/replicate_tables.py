@@ -97,7 +97,12 @@ def _print_head(console: Console, scenario: Scenario, replications: Replications
     seeds = replications.arrays["seed"]
     which = f", seeds {seeds[0]} to {seeds[-1]}" if count else ""
     took = f", simulated in {figures.seconds(replications.wall_s)}"
-    console.print(f"[dim]Replications:[/dim] {count}{which}{took}{part}\n")
+    console.print(f"[dim]Replications:[/dim] {count}{which}{took}{part}")
+    if count > 1 and (replications.arrays["digest"] == replications.arrays["digest"][0]).all():
+        console.print(
+            "[yellow]All replications are the same: nothing in this scenario is random.[/yellow]"
+        )
+    console.print()
 
 
 def _print_finished(
