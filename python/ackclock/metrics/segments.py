@@ -29,9 +29,9 @@ class Segments:
         retransmission: Whether the source had sent it before.
         dropped_s: When the network dropped it, seconds; NaN if it did not.
         arrived_s: When it arrived, seconds; NaN if it has not.
-        spurious: Whether it arrived for nothing: all of it had arrived before. A receiver that throws
-            away parts of segments (`receiver.buffer: segments`) may need such a segment all the
-            same, and then counts fewer in the summary.
+        spurious: Whether it arrived for nothing: all of it had arrived before. A receiver that
+            throws away parts of segments (`receiver.buffer: segments`) may need such a segment all
+            the same, and then counts fewer in the summary.
     """
 
     sent_s: Floats

@@ -201,7 +201,7 @@ def _explain(view: View, panel: Panel, counts: dict[_Kind, int]) -> None:
     if counts[_SPURIOUS]:
         panel.note("Spurious: all of it had arrived before it did.")
     if counts[_DROPPED]:
-        panel.note("×: dropped at that moment.")
+        panel.note("×:\u00a0dropped\u00a0then.")
     if not view.recorded("drops"):
         panel.note("Drops were not recorded.")
     modulo = view.options.modulo
