@@ -14,7 +14,8 @@ from small import document
 from ackclock.cli.app import main
 
 COMMANDS = [
-    "run", "replicate", "reproduce", "plot", "log", "theory", "list", "validate", "schema", "convert",
+    "run", "replicate", "reproduce", "plot", "log", "theory", "list", "validate", "schema",
+    "convert",
 ]  # fmt: skip
 KINDS = ["cc", "recovery", "rto", "queue", "routing", "source", "ties", "profile"]
 
