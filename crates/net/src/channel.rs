@@ -290,8 +290,8 @@ impl Channel {
     #[inline]
     fn leave_queue<R: Recorder>(&mut self, start: Time, packet: &Packet, recorder: &mut R) {
         self.waiting = self.waiting.wrapping_add(1);
-        self.serving = packet.size;
-        self.waiting_bytes -= u64::from(packet.size);
+        self.serving = packet.size();
+        self.waiting_bytes -= u64::from(packet.size());
         self.waiting_data -= u32::from(packet.kind() == Kind::Data);
         if R::ON {
             self.record_queue(start, recorder);
@@ -317,7 +317,7 @@ impl Channel {
             direction: self.direction,
             flow: packet.flow_code(),
             kind: packet.kind().code(),
-            bytes: i32::from(packet.size),
+            bytes: i32::from(packet.size()),
         });
     }
 
@@ -333,7 +333,7 @@ impl Channel {
             bytes: self.waiting_bytes,
             in_service: serving.then_some(self.serving),
         };
-        self.queue.admit(occupancy, packet.size)
+        self.queue.admit(occupancy, packet.size())
     }
 
     /// A packet arrives at the queue. `exempt` packets are always taken.
@@ -402,7 +402,7 @@ impl Channel {
         let departure = self.transmit(start, carry, now, &packet);
         if idle {
             self.next_start = departure;
-            self.serving = packet.size;
+            self.serving = packet.size();
             // A walked packet that does not wait is gone.
             if self.service != Service::Walked {
                 self.push(Entry { departure, packet });
@@ -420,7 +420,7 @@ impl Channel {
 
     #[inline]
     fn join_queue<R: Recorder>(&mut self, now: Time, packet: &Packet, recorder: &mut R) {
-        self.waiting_bytes += u64::from(packet.size);
+        self.waiting_bytes += u64::from(packet.size());
         self.waiting_data += u32::from(packet.kind() == Kind::Data);
         self.stats.packets_max = self.stats.packets_max.max(self.tail.wrapping_sub(self.waiting));
         self.stats.bytes_max = self.stats.bytes_max.max(self.waiting_bytes);
@@ -432,17 +432,17 @@ impl Channel {
     /// Counts a transmission from `start` of a packet that entered at `entered`; answers its end.
     #[inline(always)]
     fn transmit(&mut self, start: Time, carry: u64, entered: Time, packet: &Packet) -> Time {
-        let (span, carry) = self.serial.time(packet.size, carry);
+        let (span, carry) = self.serial.time(packet.size(), carry);
         let departure = start + Time::from_ns(span);
         self.free_at = departure;
         self.carry = carry;
         let stats = &mut self.stats;
         stats.packets += 1;
-        stats.bytes += u64::from(packet.size);
+        stats.bytes += u64::from(packet.size());
         let wait = start - entered;
         if wait > Time::ZERO {
             stats.wait_ns += u128::from(wait.as_ns());
-            stats.wait_byte_ns += u128::from(wait.as_ns()) * u128::from(packet.size);
+            stats.wait_byte_ns += u128::from(wait.as_ns()) * u128::from(packet.size());
             stats.wait_max = stats.wait_max.max(wait);
         }
         if let Some(waits) = &mut self.waits {
@@ -474,7 +474,7 @@ impl Channel {
         self.last_arrival = self.last_arrival.max(departure + self.delay);
         self.entry_mut(index).departure = self.last_arrival;
         self.next_start = departure;
-        self.serving = packet.size;
+        self.serving = packet.size();
         self.busy = true;
     }
 
@@ -569,14 +569,14 @@ impl Channel {
         let mut index = self.waiting;
         while index != self.tail {
             let Entry { departure, packet } = *self.entry(index);
-            let size = u128::from(packet.size);
+            let size = u128::from(packet.size());
             if self.service == Service::Events {
                 let waited = u128::from((now - departure).as_ns());
                 self.stats.wait_ns += waited;
                 self.stats.wait_byte_ns += waited * size;
                 // The longest wait is that of all packets that entered, as in a fused channel.
                 self.stats.wait_max = self.stats.wait_max.max(start - departure);
-                let (span, rest) = self.serial.time(packet.size, carry);
+                let (span, rest) = self.serial.time(packet.size(), carry);
                 start += Time::from_ns(span);
                 carry = rest;
             } else {
@@ -584,7 +584,7 @@ impl Channel {
                 self.stats.wait_ns -= rest;
                 self.stats.wait_byte_ns -= rest * size;
                 self.stats.packets -= 1;
-                self.stats.bytes -= u64::from(packet.size);
+                self.stats.bytes -= u64::from(packet.size());
                 start = departure;
             }
             index = index.wrapping_add(1);

@@ -27,6 +27,9 @@ impl Kind {
 }
 
 /// A packet.
+///
+/// Flow, size, hop and flags share one word that is always read and written as a whole: a packet that
+/// moves on right after its hop was counted would otherwise wait for the narrow store to reach memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Packet {
     /// Data: when it was sent. ACK: when the packet was sent that caused it.
@@ -35,14 +38,8 @@ pub struct Packet {
     pub seq: u32,
     /// ACK: number of the arrival at the receiver. Router's message: where its content is kept.
     pub aux: u32,
-    /// Flow; [`Packet::NO_FLOW`] for a router's message.
-    pub flow: u32,
-    /// Bytes on the wire.
-    pub size: u16,
-    /// Links travelled, as an index into the flow's route.
-    pub hop: u8,
-    /// Kind and flags.
-    tag: u8,
+    /// From the lowest bit: 32 bits of flow, 16 of size, 11 of hop, 5 of kind and flags.
+    word: u64,
 }
 
 const _: () = assert!(size_of::<Packet>() == 24);
@@ -50,21 +47,57 @@ const _: () = assert!(size_of::<Packet>() == 24);
 impl Packet {
     /// Stands for a flow where there is none.
     pub const NO_FLOW: u32 = u32::MAX;
-    const KIND: u8 = 3;
-    const REVERSE: u8 = 4;
-    const RETRANSMISSION: u8 = 8;
-    const LOST: u8 = 16;
+    const SIZE: u32 = 32;
+    const HOP: u32 = 48;
+    const KIND: u32 = 59;
+    const HOPS: u64 = (1 << (Self::KIND - Self::HOP)) - 1;
+    /// Most links of a route.
+    pub const MOST_HOPS: usize = (Self::HOPS / 2) as usize;
+    const REVERSE: u64 = 4 << Self::KIND;
+    const RETRANSMISSION: u64 = 8 << Self::KIND;
+    const LOST: u64 = 16 << Self::KIND;
 
     /// A packet of this kind, the other fields zero.
     #[inline]
     pub const fn new(kind: Kind, flow: u32, size: u16) -> Self {
-        Self { stamp: Time::ZERO, seq: 0, aux: 0, flow, size, hop: 0, tag: kind as u8 }
+        let word = flow as u64 | (size as u64) << Self::SIZE | (kind as u64) << Self::KIND;
+        Self { stamp: Time::ZERO, seq: 0, aux: 0, word }
+    }
+
+    /// Flow; [`Packet::NO_FLOW`] for a router's message.
+    #[inline]
+    pub const fn flow(&self) -> u32 {
+        self.word as u32
+    }
+
+    /// Bytes on the wire.
+    #[inline]
+    pub const fn size(&self) -> u16 {
+        (self.word >> Self::SIZE) as u16
+    }
+
+    /// Links travelled, as an index into the flow's route.
+    #[inline]
+    pub const fn hop(&self) -> usize {
+        (self.word >> Self::HOP & Self::HOPS) as usize
+    }
+
+    /// Sets the place on the flow's route.
+    #[inline]
+    pub const fn set_hop(&mut self, hop: usize) {
+        self.word = (self.word & !(Self::HOPS << Self::HOP)) | (hop as u64) << Self::HOP;
+    }
+
+    /// One more link is travelled.
+    #[inline]
+    pub const fn advance(&mut self) {
+        self.word += 1 << Self::HOP;
     }
 
     /// What it is.
     #[inline]
     pub const fn kind(&self) -> Kind {
-        match self.tag & Self::KIND {
+        match (self.word >> Self::KIND) & 3 {
             0 => Kind::Data,
             1 => Kind::Ack,
             _ => Kind::Router,
@@ -74,38 +107,38 @@ impl Packet {
     /// Whether it travels from the second end of a half-duplex link to the first.
     #[inline]
     pub const fn is_reverse(&self) -> bool {
-        self.tag & Self::REVERSE != 0
+        self.word & Self::REVERSE != 0
     }
 
     /// Sets the direction of travel.
     #[inline]
     pub const fn set_reverse(&mut self, reverse: bool) {
-        self.tag = (self.tag & !Self::REVERSE) | ((reverse as u8) * Self::REVERSE);
+        self.word = (self.word & !Self::REVERSE) | (reverse as u64 * Self::REVERSE);
     }
 
     /// Whether its data were sent before.
     pub const fn is_retransmission(&self) -> bool {
-        self.tag & Self::RETRANSMISSION != 0
+        self.word & Self::RETRANSMISSION != 0
     }
 
     /// Marks it as a retransmission.
     pub const fn set_retransmission(&mut self) {
-        self.tag |= Self::RETRANSMISSION;
+        self.word |= Self::RETRANSMISSION;
     }
 
     /// Whether it will not arrive at the end of the link that it is on.
     #[inline]
     pub const fn is_lost(&self) -> bool {
-        self.tag & Self::LOST != 0
+        self.word & Self::LOST != 0
     }
 
     /// Marks it as lost on the link that it is on.
     pub const fn set_lost(&mut self) {
-        self.tag |= Self::LOST;
+        self.word |= Self::LOST;
     }
 
     /// Flow in the record tables.
     pub const fn flow_code(&self) -> i32 {
-        if self.flow == Self::NO_FLOW { -1 } else { self.flow as i32 }
+        if self.flow() == Self::NO_FLOW { -1 } else { self.flow() as i32 }
     }
 }

@@ -43,18 +43,7 @@ impl Default for Shortcuts {
 pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
     let ties = Ties::new(&scenario.ties);
     let service = if shortcuts.fused { service_for(&ties) } else { Service::Events };
-    let mut builder = Builder {
-        links: &scenario.links,
-        seed: scenario.seed,
-        channels: Vec::new(),
-        ends: Vec::new(),
-        graph: Graph::new(scenario.hosts.len(), scenario.routers.len()),
-        service,
-        changes: Vec::new(),
-    };
-    for (index, link) in scenario.links.iter().enumerate() {
-        builder.add_link(index as i32, link);
-    }
+    let builder = Builder::of(scenario, service);
     let Builder { mut channels, ends, graph, mut changes, .. } = builder;
     changes.sort_by_key(|change| change.at);
 
@@ -172,7 +161,24 @@ struct Builder<'a> {
     changes: Vec<ChannelChange>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    /// All links of a scenario.
+    fn of(scenario: &'a Scenario, service: Service) -> Self {
+        let mut builder = Self {
+            links: &scenario.links,
+            seed: scenario.seed,
+            channels: Vec::new(),
+            ends: Vec::new(),
+            graph: Graph::new(scenario.hosts.len(), scenario.routers.len()),
+            service,
+            changes: Vec::new(),
+        };
+        for (index, link) in scenario.links.iter().enumerate() {
+            builder.add_link(index as i32, link);
+        }
+        builder
+    }
+
     fn add_link(&mut self, index: i32, link: &Link) {
         let [a, b] = [node(link.ends[0]), node(link.ends[1])];
         if link.half_duplex {
@@ -221,6 +227,19 @@ impl Builder<'_> {
     fn attach(&mut self, from: Node, to: Node, channel: u32, reverse: bool, delay: Time) {
         self.graph.add(from, Attachment { channel, reverse, to, delay });
     }
+}
+
+/// Links on the longest static route of a scenario.
+pub fn longest_route(scenario: &Scenario) -> usize {
+    let builder = Builder::of(scenario, Service::Fused);
+    let mut paths = ShortestPaths::new(&builder.graph);
+    let both = |flow: &FlowModel| [(flow.from, flow.to), (flow.to, flow.from)];
+    let routes = scenario.flows.iter().flat_map(both);
+    routes
+        .filter_map(|(from, to)| paths.path(from as u32, to as u32))
+        .map(|path| path.len())
+        .max()
+        .unwrap_or(0)
 }
 
 /// Ways of all flows.

@@ -24,6 +24,7 @@ pub use crate::registry::registry;
 pub use crate::schema::schema;
 pub use problems::{Problem, Step};
 
+use crate::compile::longest_route;
 use crate::model::{Node, Scenario};
 use crate::profile;
 use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO, TCP};
@@ -351,6 +352,14 @@ fn finish(mut problems: Problems, root: &Map<String, Value>, walked: Walked) -> 
     rest.model.insert("links".into(), objects(links));
     rest.model.insert("flows".into(), objects(flows));
     let scenario = typed::scenario(&rest.model, &ends, &pairs);
+    // Only a network of many routers can have so long a route.
+    let most = ackclock_net::Packet::MOST_HOPS;
+    if scenario.routers.len() >= most && longest_route(&scenario) > most {
+        let fault = Fault::new("a route of a flow has too many links")
+            .allowed(format!("at most {most} links on a route"));
+        problems.add(&Path::default().key("links"), &Value::Null, fault);
+        return Checked::failed(problems, warnings);
+    }
     Checked {
         problems: Vec::new(),
         warnings: warnings.finish(),

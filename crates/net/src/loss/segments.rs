@@ -46,7 +46,7 @@ impl Segments {
         if !chosen {
             return false;
         }
-        let seen = self.seen.entry((packet.flow, packet.seq)).or_default();
+        let seen = self.seen.entry((packet.flow(), packet.seq)).or_default();
         *seen += 1;
         *seen == self.transmission
     }

@@ -25,15 +25,15 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     pub(super) fn record_packet(&mut self, packet: &Packet, end: usize, event: i32) {
-        let host = self.net.flows[packet.flow as usize].hosts[end];
+        let host = self.net.flows[packet.flow() as usize].hosts[end];
         self.recorder.packet(PacketRow {
             time: self.now,
             host: host as i32,
-            flow: packet.flow as i32,
+            flow: packet.flow() as i32,
             event,
             kind: packet.kind().code(),
             seq: i64::from(packet.seq),
-            bytes: i32::from(packet.size),
+            bytes: i32::from(packet.size()),
             retransmission: packet.is_retransmission(),
         });
     }
@@ -48,26 +48,26 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline]
     pub(super) fn receive_data(&mut self, packet: Packet) {
         let now = self.now;
-        let flow = &mut self.net.flows[packet.flow as usize];
+        let flow = &mut self.net.flows[packet.flow() as usize];
         let tcp = match &mut flow.endpoint {
             Endpoint::Tcp(tcp) => tcp,
             Endpoint::Udp(udp) => {
                 udp.received += 1;
-                udp.bytes_received += u64::from(packet.size);
+                udp.bytes_received += u64::from(packet.size());
                 udp.last_arrival = Some(now);
                 return;
             }
         };
-        let payload = packet.size - tcp.header;
+        let payload = packet.size() - tcp.header;
         let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp);
         if tcp.finish.is_none() && tcp.connection.is_delivered() {
             tcp.finish = Some(now);
-            self.record_event(packet.flow, flow_event::FINISH, packet.seq);
+            self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
         }
         match ack {
-            Some(ack) => self.send_ack(packet.flow, ack),
+            Some(ack) => self.send_ack(packet.flow(), ack),
             // The receiver may wait for a second segment.
-            None => self.wake(packet.flow),
+            None => self.wake(packet.flow()),
         }
     }
 
@@ -91,11 +91,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn send(&mut self, mut packet: Packet) {
         self.counters.created += 1;
         let from = usize::from(packet.kind() == Kind::Ack);
-        packet.hop = (from << (self.net.row_bits.saturating_sub(1))) as u8;
+        packet.set_hop(from << self.net.row_bits.saturating_sub(1));
         if R::ON {
             self.record_packet(&packet, from, packet_event::SENT);
         }
-        let way = self.net.flows[packet.flow as usize].first[from];
+        let way = self.net.flows[packet.flow() as usize].first[from];
         if self.net.queues_sends {
             let stamp = self.queue.stamp(0.0);
             self.queue.push(self.now, stamp, self.sends);
@@ -116,7 +116,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline]
     pub(super) fn receive_ack(&mut self, packet: Packet) {
         let now = self.now;
-        let flow = &mut self.net.flows[packet.flow as usize];
+        let flow = &mut self.net.flows[packet.flow() as usize];
         let Endpoint::Tcp(tcp) = &mut flow.endpoint else {
             unreachable!("an ACK without a sender")
         };
@@ -127,18 +127,24 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         tcp.digest.add(tcp.connection.window().cwnd.to_bits());
         if R::ON {
             if let Some(rtt) = rtt {
-                self.recorder.rtt(RttRow { time: now, flow: packet.flow as i32, rtt });
-                tcp.record_rto(now, packet.flow, rto_event::SAMPLE, Some(rtt), &mut self.recorder);
+                self.recorder.rtt(RttRow { time: now, flow: packet.flow() as i32, rtt });
+                tcp.record_rto(
+                    now,
+                    packet.flow(),
+                    rto_event::SAMPLE,
+                    Some(rtt),
+                    &mut self.recorder,
+                );
             }
-            tcp.record_window(now, packet.flow, &mut self.recorder);
+            tcp.record_window(now, packet.flow(), &mut self.recorder);
         }
         if tcp.connection.is_finished() && tcp.finish_ack.is_none() {
             tcp.finish_ack = Some(now);
             self.complete_flow();
-            self.record_event(packet.flow, flow_event::FINISH_ACK, packet.seq);
+            self.record_event(packet.flow(), flow_event::FINISH_ACK, packet.seq);
         }
-        self.transmit(packet.flow);
-        self.wake(packet.flow);
+        self.transmit(packet.flow());
+        self.wake(packet.flow());
     }
 
     /// Sends what the sender wants to send now.

@@ -76,7 +76,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.forward_dynamic(index, packet);
             return;
         }
-        packet.hop += 1;
+        packet.advance();
         let way = self.next_way(&packet);
         if way == DELIVER {
             self.receive(packet);
@@ -106,7 +106,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.send_messages();
             return;
         }
-        let flow = &self.net.flows[packet.flow as usize];
+        let flow = &self.net.flows[packet.flow() as usize];
         let host = flow.hosts[usize::from(packet.kind() == Kind::Data)];
         let protocol = self.net.distance_vector.as_ref().expect("dynamic routing");
         match protocol.way(router, host) {
@@ -139,7 +139,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                             return;
                         }
                         self.ahead = self.ahead.max(arrival);
-                        packet.hop += 1;
+                        packet.advance();
                         way = self.next_way(&packet);
                         time = arrival;
                         continue;
@@ -186,8 +186,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// The next way on a static route.
     #[inline]
     pub(super) fn next_way(&self, packet: &Packet) -> u32 {
-        let row = (packet.flow as usize) << self.net.row_bits;
-        self.net.routes[row + packet.hop as usize]
+        let row = (packet.flow() as usize) << self.net.row_bits;
+        self.net.routes[row + packet.hop()]
     }
 
     /// The loss model of a channel takes a packet.
@@ -209,7 +209,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         reason: i32,
     ) {
         match packet.kind() {
-            Kind::Data => self.net.flows[packet.flow as usize].dropped += 1,
+            Kind::Data => self.net.flows[packet.flow() as usize].dropped += 1,
             Kind::Ack => {}
             Kind::Router => {
                 let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
@@ -224,7 +224,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 flow: packet.flow_code(),
                 kind: packet.kind().code(),
                 seq: i64::from(packet.seq),
-                bytes: i32::from(packet.size),
+                bytes: i32::from(packet.size()),
                 reason,
             });
         }
