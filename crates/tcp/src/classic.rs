@@ -248,10 +248,10 @@ impl ClassicSender {
         };
         self.cc.on_ack(&mut self.state.window, &event);
         self.deadline = match self.restart {
-            _ if self.state.flight() == 0 => Time::NEVER,
-            Restart::OnAck => now + self.rto.current(),
-            Restart::OnAckOldRto => now + old_rto,
-            Restart::OnSend => Time::NEVER,
+            Restart::OnAck if self.state.flight() > 0 => now + self.rto.current(),
+            // It goes on for the data that this ACK lets out.
+            Restart::OnAckOldRto if !self.is_finished() => now + old_rto,
+            _ => Time::NEVER,
         };
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
         rtt
