@@ -6,7 +6,6 @@ The figures are data (`bene-reliability.yaml`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -219,19 +218,14 @@ class _Cell:
         """Means of as many runs as the report averaged."""
         return sampling.averages(self.end_s, self.averaged)
 
-    def quantiles(self, old_rto: str) -> Iterator[Row]:
-        """Yield our quantiles beside the original's, and the share of unfinished runs.
-
-        `old_rto` is why those of the mended dynamic timer may differ.
-        """
+    def quantiles(self) -> Iterator[Row]:
+        """Yield our quantiles beside the original's, and the share of unfinished runs."""
         name = _cell_name(self.cell)
-        reason = old_rto if (self.cell["timer"], self.timer) == ("dynamic", "mended") else None
         for (level, what), text in zip(_LEVELS.items(), self.cell[self.timer], strict=True):
             figure = printed.value(text)
             error = sampling.quantile_error(self.end_s, level, self.others, figure)
             ours = float(np.quantile(self.end_s, level))
-            row = _row(f"{name}: {what}", "s", figure, ours, _wider(error, text))
-            yield replace(row, reason=reason)
+            yield _row(f"{name}: {what}", "s", figure, ours, _wider(error, text))
         text = self.cell["unfinished"] if self.timer == "as-handed-in" else "0"
         error = sampling.share_error(self.unfinished, self.end_s.size, self.others)
         wider = _wider(Tolerance("sampling", absolute=100 * error.absolute), text)
@@ -287,7 +281,7 @@ def _quantiles(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Ca
                     row
                     for cell in cells
                     if (cell.file, cell.timer) == (file, timer)
-                    for row in cell.quantiles(_line(tables["reasons"]["old-rto"]))
+                    for row in cell.quantiles()
                 ),
             )
             for timer in tables["timers"]
