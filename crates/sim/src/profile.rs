@@ -55,12 +55,33 @@ const BENE_NAME: &str = "bene";
 const BENE_SUMMARY: &str = "As the Bene simulator with the labs of 2015: segments without headers, \
      ACKs of no length, losses before the queue, go-back-N, windows in bytes, first come first served.";
 
+static REALISTIC: Profile = Profile {
+    entry: Entry {
+        name: REALISTIC_NAME,
+        summary: REALISTIC_SUMMARY,
+        references: &[
+            "RFC 5681, RFC 6582, RFC 3042, RFC 6928, RFC 6298",
+            "Linux for the timers: delayed ACKs of 40 ms, rto = srtt + max(200 ms, 4 rttvar)",
+        ],
+        params: &[],
+        defect: false,
+    },
+    document: include_str!("profile/realistic.json"),
+};
+
+const REALISTIC_NAME: &str = "realistic";
+const REALISTIC_SUMMARY: &str = "As a host of today without SACK: NewReno, limited transmit, delayed \
+     ACKs, headers, a first window of ten segments, timers as in Linux.";
+
 /// All profiles.
-pub static PROFILES: &[&Profile] = &[&CALTECH2015, &BENE];
+pub static PROFILES: &[&Profile] = &[&CALTECH2015, &BENE, &REALISTIC];
 
 /// The names of all profiles, as a scenario chooses them.
-pub static CHOICES: &[Choice] =
-    &[Choice::new(CALTECH2015_NAME, CALTECH2015_SUMMARY), Choice::new(BENE_NAME, BENE_SUMMARY)];
+pub static CHOICES: &[Choice] = &[
+    Choice::new(CALTECH2015_NAME, CALTECH2015_SUMMARY),
+    Choice::new(BENE_NAME, BENE_SUMMARY),
+    Choice::new(REALISTIC_NAME, REALISTIC_SUMMARY),
+];
 
 static DOCUMENTS: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
     let parse = |profile: &&Profile| {
