@@ -89,6 +89,8 @@ pub struct Channel {
     armed: bool,
     /// Served by events: a transmission is going on.
     busy: bool,
+    /// The queue takes any packet that meets an idle transmitter.
+    takes_when_idle: bool,
     /// Packets that come may vanish: there is a loss model, or the link is down.
     gated: bool,
     /// Packets that come are dropped.
@@ -139,6 +141,7 @@ impl Channel {
             service,
             armed: false,
             busy: false,
+            takes_when_idle: queue.takes_when_idle(),
             gated: false,
             down: false,
             serving: 0,
@@ -348,7 +351,9 @@ impl Channel {
         if self.service != Service::Events {
             self.settle(now, recorder);
         }
-        let admitted = exempt || self.admits(now, &packet);
+        // Nothing waits behind an idle transmitter, so most queues need not be asked.
+        let idle = self.takes_when_idle && self.free_at <= now && !self.busy;
+        let admitted = idle || exempt || self.admits(now, &packet);
         if self.gated {
             return self.offer_gated(now, packet, admitted, recorder);
         }

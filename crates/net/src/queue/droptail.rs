@@ -60,6 +60,10 @@ impl DropTail {
         }
     }
 
+    pub(super) fn takes_when_idle(&self) -> bool {
+        !self.strict
+    }
+
     #[inline]
     pub(super) fn admit(&self, held: Occupancy, size: u16) -> bool {
         if !self.strict && held.packets == 0 && held.in_service.is_none() {

@@ -37,6 +37,13 @@ impl Queue {
         }
     }
 
+    /// Whether any packet is taken that meets an idle transmitter and nothing waiting.
+    pub fn takes_when_idle(&self) -> bool {
+        match self {
+            Self::DropTail(queue) => queue.takes_when_idle(),
+        }
+    }
+
     /// Whether a packet of this size is taken.
     #[inline]
     pub fn admit(&self, held: Occupancy, size: u16) -> bool {

@@ -125,7 +125,14 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// Puts a packet on a channel at `time`, and walks it on as far as channels allow.
-    pub(super) fn offer_at(&mut self, mut time: Time, mut way: u32, mut packet: Packet) {
+    pub(super) fn offer_at(&mut self, time: Time, way: u32, packet: Packet) {
+        let walked = self.walk(time, way, packet);
+        self.ahead = self.ahead.max(walked);
+    }
+
+    /// The same; answers when the packet came to the last channel.
+    #[inline(always)]
+    fn walk(&mut self, mut time: Time, mut way: u32, mut packet: Packet) -> Time {
         loop {
             let index = way >> 1;
             packet.set_reverse(way & 1 == 1);
@@ -136,9 +143,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                     if channel.service() == Service::Walked {
                         if arrival > self.net.end {
                             channel.on_late();
-                            return;
+                            return time;
                         }
-                        self.ahead = self.ahead.max(arrival);
                         packet.advance();
                         way = self.next_way(&packet);
                         time = arrival;
@@ -179,7 +185,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                     self.drop_packet(time, &packet, link, direction, drop_reason::QUEUE_FULL);
                 }
             }
-            return;
+            return time;
         }
     }
 
