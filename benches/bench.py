@@ -51,7 +51,8 @@ def paper(name: str, record: str, seconds: str, **limits: float) -> Workload:
         name, overrides=[("record", record), ("stop.at_latest", seconds)]
     ).document
     label = "recorded" if record == "all" else "not recorded"
-    return Workload(f"{name} ({label})", document, shorter, **limits)
+    short = name.rsplit("/", 1)[-1].removeprefix("test-")
+    return Workload(f"{short}, {label}", document, shorter, **limits)
 
 
 def workloads() -> list[Workload]:
@@ -160,7 +161,7 @@ def verdict(figures: dict[str, Any]) -> str:
 def show(rows: list[dict[str, Any]]) -> None:
     """Prints the table."""
     table = Table(title="Cost of a packet-hop (one packet transmitted by one link)")
-    table.add_column("workload")
+    table.add_column("workload", no_wrap=True)
     for name in (
         "packet-hops",
         "events/hop",
@@ -189,7 +190,7 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{figures['end_mb']:.2f}",
             verdict(figures),
         )
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    Console(width=None if sys.stdout.isatty() else 150).print(table)
 
 
 def main() -> int:
