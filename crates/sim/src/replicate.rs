@@ -5,6 +5,7 @@
 use crate::compile::Shortcuts;
 use crate::model::{Record, Scenario};
 use crate::run::world;
+use crate::summary::rate;
 use ackclock_net::Endpoint;
 use ackclock_units::Time;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -86,10 +87,7 @@ fn once(scenario: &Scenario) -> Replication {
     world.close();
     let end = world.now();
     let flows = world.network().flows.iter().map(|flow| {
-        let rate = |bytes: u64, until: Time| {
-            let span = until.since(flow.start).as_secs();
-            if span > 0.0 { bytes as f64 * 8.0 / span } else { 0.0 }
-        };
+        let rate = |bytes: u64, until: Time| rate(bytes, flow.start, until);
         match &flow.endpoint {
             Endpoint::Tcp(tcp) => {
                 let stats = tcp.connection.stats();

@@ -96,7 +96,8 @@ fn secs(time: Option<Time>) -> Option<f64> {
     time.map(Time::as_secs)
 }
 
-fn rate(bytes: u64, from: Time, to: Time) -> f64 {
+/// Bits per second of these bytes between two moments; zero if there is no time between them.
+pub(crate) fn rate(bytes: u64, from: Time, to: Time) -> f64 {
     let span = to.since(from).as_secs();
     if span > 0.0 { bytes as f64 * 8.0 / span } else { 0.0 }
 }

@@ -91,10 +91,7 @@ impl LossRecovery for NewReno {
 
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>) {
         self.active = false;
-        collapse(state, cut);
-        if self.go_back {
-            state.go_back();
-        }
+        collapse(state, self.go_back, cut);
     }
 
     fn is_active(&self) -> bool {

@@ -48,9 +48,6 @@ impl LossRecovery for Tahoe {
     }
 
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>) {
-        collapse(state, cut);
-        if self.go_back {
-            state.go_back();
-        }
+        collapse(state, self.go_back, cut);
     }
 }

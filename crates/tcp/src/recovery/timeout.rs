@@ -59,10 +59,7 @@ impl LossRecovery for Timeout {
     }
 
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>) {
-        collapse(state, cut);
-        if self.go_back {
-            state.go_back();
-            state.hold = self.hold;
-        }
+        collapse(state, self.go_back, cut);
+        state.hold = self.go_back && self.hold;
     }
 }

@@ -90,12 +90,15 @@ pub trait LossRecovery {
 }
 
 /// The window after a timeout (RFC 5681 section 3.1): one segment, if the congestion control reacts to
-/// losses at all.
-pub fn collapse(state: &mut State, cut: Cut<'_>) {
+/// losses at all. With `go_back`, later data count as unsent.
+pub fn collapse(state: &mut State, go_back: bool, cut: Cut<'_>) {
     if let Some(target) = cut(state) {
         state.cut(target);
         state.window.cwnd = state.window.segment;
     }
     state.begin_episode();
     state.duplicates = 0;
+    if go_back {
+        state.go_back();
+    }
 }
