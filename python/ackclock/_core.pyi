@@ -26,6 +26,13 @@ def check(document: str) -> str:
     Raises ValueError when the text is not JSON.
     """
 
+def quantity(text: str) -> tuple[str, int] | None:
+    """Read a quantity such as `64 KiB`; None for a text that is none.
+
+    Returns what it measures (`rate`, `size`, `packets`, `time`) and its amount in bit/s, bytes,
+    packets or nanoseconds.
+    """
+
 def replicate(document: str, first_seed: int, count: int, workers: int) -> dict[str, np.ndarray]:
     """Run a scenario `count` times, with seeds from `first_seed` on, on `workers` threads.
 

@@ -6,7 +6,7 @@ import pytest
 from small import document
 
 import ackclock
-from ackclock import RunInterrupted, Scenario, run
+from ackclock import RunInterrupted, Scenario, _core, run
 
 
 def test_two_runs_give_the_same(small_scenario, small_results):
@@ -60,3 +60,35 @@ def test_the_function_wins_over_the_module_of_its_name():
     import_module("ackclock.run")
     assert ackclock.run is run
     assert callable(run)
+
+
+def test_a_run_counts_what_leaves_the_senders_without_records(small_scenario, small_results):
+    packets = small_results.table("packets").to_pylist()
+    plain = run(small_scenario.set("record", "none")).summary["flows"]
+    for name, flow in plain.items():
+        sent = [
+            packet
+            for packet in packets
+            if (packet["flow"], packet["kind"], packet["event"]) == (name, "data", "sent")
+        ]
+        # One link: what the hosts sent and its queue did not drop.
+        assert flow["packets_on_wire"] == len(sent) - flow["segments_dropped"]
+        assert sum(drops["packets"] for drops in flow["drops"]) == flow["segments_dropped"]
+        assert {drops["link"] for drops in flow["drops"]} <= {"L1"}
+        assert flow["bytes_on_wire"] >= flow["bytes_delivered"]
+    assert any(flow["segments_dropped"] for flow in plain.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("64 KiB", ("size", 65536)),
+        ("1.5 Mbps", ("rate", 1_500_000)),
+        ("20 packets", ("packets", 20)),
+        ("10 ms", ("time", 10_000_000)),
+        ("64", None),
+        ("reno", None),
+    ],
+)
+def test_quantities_are_read_by_their_unit(text, read):
+    assert _core.quantity(text) == read

@@ -22,6 +22,7 @@
 //! At one moment, departures come before arrivals: a packet that arrives just when another one starts
 //! to be transmitted finds its place free.
 
+mod held;
 mod stats;
 mod waits;
 
@@ -234,14 +235,6 @@ impl Channel {
     /// Code of the direction in the record tables.
     pub fn direction(&self) -> i32 {
         self.direction
-    }
-
-    /// Packets in the queue and on the wire.
-    pub fn held(&self) -> u32 {
-        match self.service {
-            Service::Walked => self.late,
-            _ => self.tail.wrapping_sub(self.head),
-        }
     }
 
     #[inline]

@@ -17,16 +17,75 @@ pub struct Flow {
     /// When it starts.
     pub start: Time,
     pub(crate) started: bool,
+    /// Data packets that began to leave the sending host.
+    pub wire: OnWire,
     /// Data packets dropped in the network.
     pub dropped: u64,
+    /// The same by place and reason.
+    pub drops: Vec<Drops>,
     /// The two ends.
     pub endpoint: Endpoint,
+}
+
+/// Packets of which a link began the transmission. Exact after [`World::close`](crate::World::close).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OnWire {
+    /// How many.
+    pub packets: u64,
+    /// Their bytes, headers included.
+    pub bytes: u64,
+}
+
+impl OnWire {
+    #[inline]
+    pub(crate) fn add(&mut self, size: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(size);
+    }
+
+    pub(crate) fn take_back(&mut self, size: u16) {
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
+    }
+}
+
+/// Data packets of a flow dropped at one place for one reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drops {
+    /// Code of the link in the record tables; -1 for a router without a route.
+    pub link: i32,
+    /// Code of the direction; -1 for none.
+    pub direction: i32,
+    /// Code of the reason.
+    pub reason: i32,
+    /// How many.
+    pub packets: u64,
 }
 
 impl Flow {
     /// A flow that has not started.
     pub fn new(start: Time, first: [u32; 2], hosts: [u32; 2], endpoint: Endpoint) -> Self {
-        Self { armed: start, first, hosts, start, started: false, dropped: 0, endpoint }
+        Self {
+            armed: start,
+            first,
+            hosts,
+            start,
+            started: false,
+            wire: OnWire::default(),
+            dropped: 0,
+            drops: Vec::new(),
+            endpoint,
+        }
+    }
+
+    /// Counts a data packet that was dropped. A flow is dropped at a few places only.
+    pub(crate) fn count_drop(&mut self, link: i32, direction: i32, reason: i32) {
+        self.dropped += 1;
+        let here = |d: &&mut Drops| (d.link, d.direction, d.reason) == (link, direction, reason);
+        match self.drops.iter_mut().find(here) {
+            Some(known) => known.packets += 1,
+            None => self.drops.push(Drops { link, direction, reason, packets: 1 }),
+        }
     }
 }
 

@@ -15,6 +15,6 @@ pub mod source;
 pub mod world;
 
 pub use channel::{Channel, ChannelStats, Service};
-pub use flow::{Endpoint, Flow, TcpFlow, UdpFlow};
+pub use flow::{Drops, Endpoint, Flow, OnWire, TcpFlow, UdpFlow};
 pub use packet::{Kind, Packet};
 pub use world::{ChannelChange, Counters, Network, World};

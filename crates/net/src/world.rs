@@ -174,8 +174,17 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if self.ahead > self.now {
             self.run_until(self.ahead, u64::MAX);
         }
-        for channel in &mut self.net.channels {
+        for index in 0..self.net.channels.len() {
+            let channel = &mut self.net.channels[index];
             channel.close(self.now, &mut self.recorder);
+            for place in 0..channel.waiting() {
+                let packet = self.net.channels[index].waiting_packet(place);
+                let way = (index as u32) << 1 | u32::from(packet.is_reverse());
+                self.keep_off_wire(way, &packet);
+            }
+        }
+        for (way, packet) in std::mem::take(&mut self.outbox) {
+            self.keep_off_wire(way, &packet);
         }
     }
 

@@ -5,6 +5,7 @@ use ackclock_sim::replicate::{self as sim_replicate, FlowFigures, Replication};
 use ackclock_sim::{Output as RunOutput, Simulation as Run, document};
 use ackclock_trace::{CATEGORIES, Column, TABLES};
 use ackclock_units::Time;
+use ackclock_units::quantity::{Dimension, Quantity, parse};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -67,6 +68,19 @@ fn record_tables() -> String {
 #[pyfunction]
 fn check(document_json: &str) -> String {
     document::check_text(document_json).to_json().to_string()
+}
+
+/// What a quantity such as `64 KiB` measures (`rate`, `size`, `packets`, `time`), and its amount in
+/// bit/s, bytes, packets or nanoseconds; None for other texts.
+#[pyfunction]
+fn quantity(text: &str) -> Option<(&'static str, u64)> {
+    let dimensions = [Dimension::Rate, Dimension::Size, Dimension::Packets, Dimension::Time];
+    Some(match parse(text, &dimensions).ok()? {
+        Quantity::Rate(value) => ("rate", value),
+        Quantity::Size(value) => ("size", value),
+        Quantity::Packets(value) => ("packets", value),
+        Quantity::Time(value) => ("time", value),
+    })
 }
 
 /// A figure of a flow by name.
@@ -263,6 +277,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(record_tables, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(replicate, module)?)?;
     Ok(())
 }

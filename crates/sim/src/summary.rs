@@ -5,8 +5,8 @@
 //! the end of the run where it did not finish.
 
 use crate::model::{Flow as FlowModel, Scenario, Transport};
-use ackclock_net::{Channel, Counters, Endpoint, Flow, Network, TcpFlow, UdpFlow};
-use ackclock_trace::direction;
+use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
+use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
 use serde_json::{Map, Value, json};
 
@@ -36,10 +36,16 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
     let mut goodputs = Vec::new();
     let mut all_finished = true;
     for (model, flow) in scenario.flows.iter().zip(&network.flows) {
-        let (summary, goodput, finished) = match &flow.endpoint {
+        let (mut summary, goodput, finished) = match &flow.endpoint {
             Endpoint::Tcp(tcp) => tcp_flow(scenario, model, flow, tcp, end),
             Endpoint::Udp(udp) => udp_flow(scenario, model, flow, udp, end),
         };
+        summary["packets_on_wire"] = flow.wire.packets.into();
+        summary["bytes_on_wire"] = flow.wire.bytes.into();
+        let mut drops = flow.drops.clone();
+        // Shortcuts handle drops in another order.
+        drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
+        summary["drops"] = drops.iter().map(|drops| drops_of(scenario, drops)).collect();
         flows.insert(model.id.clone(), summary);
         goodputs.push(goodput);
         all_finished &= finished || model.send_bytes.is_none();
@@ -100,6 +106,18 @@ fn secs(time: Option<Time>) -> Option<f64> {
 pub(crate) fn rate(bytes: u64, from: Time, to: Time) -> f64 {
     let span = to.since(from).as_secs();
     if span > 0.0 { bytes as f64 * 8.0 / span } else { 0.0 }
+}
+
+/// Data packets of a flow dropped at one place; a router without a route is no link.
+fn drops_of(scenario: &Scenario, drops: &Drops) -> Value {
+    let word =
+        |names: &[&str], code: i32| usize::try_from(code).ok().map(|code| names[code].to_owned());
+    json!({
+        "link": usize::try_from(drops.link).ok().map(|link| scenario.links[link].id.clone()),
+        "direction": word(direction::NAMES, drops.direction),
+        "reason": word(drop_reason::NAMES, drops.reason),
+        "packets": drops.packets,
+    })
 }
 
 fn ends(scenario: &Scenario, model: &FlowModel) -> (String, String) {

@@ -2,9 +2,9 @@
 
 mod common;
 
-use ackclock_sim::model::Record;
+use ackclock_sim::model::{Node, Record};
 use ackclock_sim::{Output, Shortcuts, Simulation};
-use ackclock_trace::Column;
+use ackclock_trace::{Column, packet_kind};
 use ackclock_units::param::Value as Parameter;
 use common::{chosen, run, scenario};
 use proptest::prelude::*;
@@ -144,6 +144,57 @@ proptest! {
             .map(|ways| ways.as_object().unwrap().len() as u64).sum();
         let carried = count(&summary["packet_hops"]);
         prop_assert!((carried..=carried + channels).contains(&rows("transmissions")));
+    }
+
+    /// What flows put on their first link and lost anywhere, counted without records and in them.
+    #[test]
+    fn flows_count_what_leaves_their_host_and_what_is_dropped(scenario in scenario()) {
+        let mut scenario = scenario;
+        scenario.record = Record::ALL;
+        let flows = scenario.flows.clone();
+        let links = scenario.links.clone();
+        let output = run(Simulation::new(scenario));
+        let whole = |table: &str, column: &str| {
+            let (_, columns) = output.tables.iter().find(|(name, _)| *name == table).unwrap();
+            match &columns.iter().find(|(name, _)| *name == column).unwrap().1 {
+                Column::I32(values) => values.clone(),
+                other => panic!("{column} holds codes, not {other:?}"),
+            }
+        };
+        let data = packet_kind::DATA;
+        let (flow, link, kind, bytes) = (
+            whole("transmissions", "flow"),
+            whole("transmissions", "link"),
+            whole("transmissions", "kind"),
+            whole("transmissions", "bytes"),
+        );
+        let (dropped, place, dropped_kind) =
+            (whole("drops", "flow"), whole("drops", "link"), whole("drops", "kind"));
+        for (index, model) in flows.iter().enumerate() {
+            let summary = &output.summary["flows"][&model.id];
+            let index = index as i32;
+            // Hosts do not forward: data on a link of their host are about to leave it.
+            let own = |link: i32| links[link as usize].ends.contains(&Node::Host(model.from));
+            let sent: Vec<u64> = (0..flow.len())
+                .filter(|&row| flow[row] == index && kind[row] == data && own(link[row]))
+                .map(|row| bytes[row] as u64)
+                .collect();
+            prop_assert_eq!(&summary["packets_on_wire"], sent.len(), "{}", model.id);
+            prop_assert_eq!(&summary["bytes_on_wire"], sent.iter().sum::<u64>(), "{}", model.id);
+            let all: u64 = summary["drops"].as_array().unwrap().iter()
+                .map(|drops| drops["packets"].as_u64().unwrap()).sum();
+            prop_assert_eq!(&summary["segments_dropped"], all);
+            for code in -1..links.len() as i32 {
+                let name = usize::try_from(code).ok().map(|link| &links[link].id);
+                let told: u64 = summary["drops"].as_array().unwrap().iter()
+                    .filter(|drops| drops["link"].as_str() == name.map(String::as_str))
+                    .map(|drops| drops["packets"].as_u64().unwrap()).sum();
+                let rows = (0..dropped.len()).filter(|&row| {
+                    dropped[row] == index && dropped_kind[row] == data && place[row] == code
+                });
+                prop_assert_eq!(told, rows.count() as u64, "{} at {:?}", model.id, name);
+            }
+        }
     }
 
     /// Little's law and work conservation: the queue's integral is the sum of waits, and no link is

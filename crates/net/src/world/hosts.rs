@@ -95,7 +95,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if R::ON {
             self.record_packet(&packet, from, packet_event::SENT);
         }
-        let way = self.net.flows[packet.flow() as usize].first[from];
+        let flow = &mut self.net.flows[packet.flow() as usize];
+        let way = flow.first[from];
+        if packet.kind() == Kind::Data {
+            flow.wire.add(packet.size());
+        }
         if self.net.queues_sends {
             let stamp = self.queue.stamp(0.0);
             self.queue.push(self.now, stamp, self.sends);

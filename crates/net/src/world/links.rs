@@ -176,12 +176,17 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 Offer::Down => {
                     let (link, direction) = (channel.link(), channel.direction());
                     self.counters.dropped_down += 1;
+                    self.keep_off_wire(way, &packet);
                     self.drop_packet(time, &packet, link, direction, drop_reason::LINK_DOWN);
                 }
-                Offer::Lost => self.lose(time, index, &packet),
+                Offer::Lost => {
+                    self.keep_off_wire(way, &packet);
+                    self.lose(time, index, &packet);
+                }
                 Offer::Dropped => {
                     let (link, direction) = (channel.link(), channel.direction());
                     self.counters.dropped_full += 1;
+                    self.keep_off_wire(way, &packet);
                     self.drop_packet(time, &packet, link, direction, drop_reason::QUEUE_FULL);
                 }
             }
@@ -205,6 +210,17 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         self.drop_packet(time, packet, link, direction, drop_reason::LOSS);
     }
 
+    /// A packet is not transmitted on a way; if it is that out of its host, it was counted too early.
+    #[cold]
+    pub(super) fn keep_off_wire(&mut self, way: u32, packet: &Packet) {
+        if packet.kind() == Kind::Data {
+            let flow = &mut self.net.flows[packet.flow() as usize];
+            if flow.first[0] == way {
+                flow.wire.take_back(packet.size());
+            }
+        }
+    }
+
     #[cold]
     pub(super) fn drop_packet(
         &mut self,
@@ -215,7 +231,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         reason: i32,
     ) {
         match packet.kind() {
-            Kind::Data => self.net.flows[packet.flow() as usize].dropped += 1,
+            Kind::Data => {
+                let flow = &mut self.net.flows[packet.flow() as usize];
+                flow.count_drop(link, direction, reason);
+            }
             Kind::Ack => {}
             Kind::Router => {
                 let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
