@@ -29,6 +29,7 @@ KINDS = (
     "rtt",
     "queue",
     "transmissions",
+    "waiting",
     "routes",
 )
 """What can be logged: tables of records. At one instant, entries stand in this order."""
@@ -193,6 +194,10 @@ class _Sentences:
     def transmissions(self, row: Row) -> str:
         what = {"ack": "an ACK", "data": "data"}.get(row["kind"], f"a {row['kind']} packet")
         return f"{row['link']} {row['direction']} transmits {what}, {row['bytes']} B"
+
+    def waiting(self, row: Row) -> str:
+        place = f"{row['link']} {row['direction']}"
+        return f"{self._packet(row)} comes to {place} and waits until the end of the run"
 
     def routes(self, row: Row) -> str:
         before = f" instead of {row['previous_link']}" if row["previous_link"] else ""

@@ -23,6 +23,7 @@
 //! to be transmitted finds its place free.
 
 mod held;
+mod records;
 mod stats;
 mod waits;
 
@@ -33,7 +34,7 @@ use crate::packet::{Kind, Packet};
 use crate::queue::{Occupancy, Queue};
 use crate::serial::Serial;
 use ackclock_engine::Stamp;
-use ackclock_trace::{QueueRow, Recorder, TransmissionRow};
+use ackclock_trace::Recorder;
 use ackclock_units::Time;
 use std::collections::VecDeque;
 use waits::Waits;
@@ -275,7 +276,7 @@ impl Channel {
             let start = self.next_start;
             let Entry { departure, packet } = *self.entry(self.waiting);
             self.next_start = departure;
-            self.leave_queue(start, &packet, recorder);
+            self.leave_queue(start, departure + self.delay, &packet, recorder);
         }
         if self.service == Service::Walked {
             self.head = self.waiting;
@@ -284,37 +285,21 @@ impl Channel {
 
     /// The first waiting packet leaves the queue.
     #[inline]
-    fn leave_queue<R: Recorder>(&mut self, start: Time, packet: &Packet, recorder: &mut R) {
+    fn leave_queue<R: Recorder>(
+        &mut self,
+        start: Time,
+        arrival: Time,
+        packet: &Packet,
+        recorder: &mut R,
+    ) {
         self.waiting = self.waiting.wrapping_add(1);
         self.serving = packet.size();
         self.waiting_bytes -= u64::from(packet.size());
         self.waiting_data -= u32::from(packet.kind() == Kind::Data);
         if R::ON {
             self.record_queue(start, recorder);
-            self.record_transmission(start, packet, recorder);
+            self.record_transmission(start, arrival, packet, recorder);
         }
-    }
-
-    fn record_queue<R: Recorder>(&self, time: Time, recorder: &mut R) {
-        recorder.queue(QueueRow {
-            time,
-            link: self.link,
-            direction: self.direction,
-            packets: self.tail.wrapping_sub(self.waiting) as i32,
-            data_packets: self.waiting_data as i32,
-            bytes: self.waiting_bytes as i64,
-        });
-    }
-
-    fn record_transmission<R: Recorder>(&self, time: Time, packet: &Packet, recorder: &mut R) {
-        recorder.transmission(TransmissionRow {
-            time,
-            link: self.link,
-            direction: self.direction,
-            flow: packet.flow_code(),
-            kind: packet.kind().code(),
-            bytes: i32::from(packet.size()),
-        });
     }
 
     /// Whether the queue takes this packet now.
@@ -395,6 +380,9 @@ impl Channel {
 
     #[inline(always)]
     fn enter_fused<R: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut R) -> Time {
+        if R::ON {
+            recorder.ids().enter(self.lane(), now);
+        }
         let idle = self.free_at <= now;
         let (start, carry) = if idle { (now, 0) } else { (self.free_at, self.carry) };
         let departure = self.transmit(start, carry, now, &packet);
@@ -407,7 +395,7 @@ impl Channel {
             }
             self.waiting = self.tail;
             if R::ON {
-                self.record_transmission(now, &packet, recorder);
+                self.record_transmission(now, departure + self.delay, &packet, recorder);
             }
         } else {
             self.push(Entry { departure, packet });
@@ -452,6 +440,9 @@ impl Channel {
     /// Served by events: the packet starts at once or waits.
     fn enter<R: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut R) -> Offer {
         self.push(Entry { departure: now, packet });
+        if R::ON {
+            recorder.ids().enter(self.lane(), now);
+        }
         if self.busy {
             self.join_queue(now, &packet, recorder);
             return Offer::Waiting;
@@ -459,7 +450,7 @@ impl Channel {
         self.waiting = self.tail;
         self.begin(now, 0, self.tail.wrapping_sub(1));
         if R::ON {
-            self.record_transmission(now, &packet, recorder);
+            self.record_transmission(now, self.last_arrival, &packet, recorder);
         }
         Offer::Started
     }
@@ -485,8 +476,8 @@ impl Channel {
         }
         let index = self.waiting;
         let packet = self.entry(index).packet;
-        self.leave_queue(now, &packet, recorder);
         self.begin(now, self.carry, index);
+        self.leave_queue(now, self.last_arrival, &packet, recorder);
         true
     }
 
@@ -516,6 +507,9 @@ impl Channel {
     pub fn deliver<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Packet {
         if self.waiting == self.head {
             self.settle(now, recorder);
+        }
+        if R::ON {
+            recorder.ids().arrive(self.lane());
         }
         let packet = self.entry(self.head).packet;
         self.head = self.head.wrapping_add(1);
@@ -567,6 +561,9 @@ impl Channel {
         let mut index = self.waiting;
         while index != self.tail {
             let Entry { departure, packet } = *self.entry(index);
+            if R::ON {
+                self.record_waiting(&packet, recorder);
+            }
             let size = u128::from(packet.size());
             if self.service == Service::Events {
                 let waited = u128::from((now - departure).as_ns());

@@ -179,6 +179,8 @@ pub struct Record {
     pub packets: bool,
     /// Drops.
     pub drops: bool,
+    /// Packets in queues at the end of the run.
+    pub waiting: bool,
     /// Route changes.
     pub routes: bool,
     /// Starts, samples and expiries of retransmission timers.
@@ -196,6 +198,7 @@ impl Record {
         transmissions: true,
         packets: true,
         drops: true,
+        waiting: true,
         routes: true,
         rto: true,
         events: true,
@@ -210,6 +213,7 @@ impl Record {
             "transmissions" => self.transmissions,
             "packets" => self.packets,
             "drops" => self.drops,
+            "waiting" => self.waiting,
             "routes" => self.routes,
             "rto" => self.rto,
             "events" => self.events,

@@ -4,13 +4,15 @@
 //! nothing is a type of its own, so that the calls vanish from the compiled code.
 
 mod digest;
+mod ids;
 mod tables;
 
 pub use digest::Digest;
+pub use ids::PacketIds;
 pub use tables::{
     CATEGORIES, Column, ColumnInfo, Columns, CwndRow, DropRow, EventRow, PacketRow, QueueRow,
-    RouteRow, RtoRow, RttRow, TABLES, TableInfo, TransmissionRow, cc_state, direction, drop_reason,
-    flow_event, packet_event, packet_kind, rto_event,
+    RouteRow, RtoRow, RttRow, TABLES, TableInfo, TransmissionRow, WaitingRow, cc_state, direction,
+    drop_reason, flow_event, packet_event, packet_kind, rto_event,
 };
 
 /// Receives what happens in a run.
@@ -18,6 +20,8 @@ pub trait Recorder {
     /// Whether anything is recorded at all.
     const ON: bool;
 
+    /// Numbers of packets; asked for only where something is recorded.
+    fn ids(&mut self) -> &mut PacketIds;
     /// A host sent or received a packet.
     fn packet(&mut self, row: PacketRow);
     /// A congestion window changed.
@@ -30,6 +34,8 @@ pub trait Recorder {
     fn transmission(&mut self, row: TransmissionRow);
     /// A packet was dropped.
     fn drop(&mut self, row: DropRow);
+    /// A packet waits in a queue when the run ends.
+    fn waiting(&mut self, row: WaitingRow);
     /// A router changed its next hop.
     fn route(&mut self, row: RouteRow);
     /// Something happened to a retransmission timer.
@@ -45,12 +51,16 @@ pub struct NoRecord;
 impl Recorder for NoRecord {
     const ON: bool = false;
 
+    fn ids(&mut self) -> &mut PacketIds {
+        unreachable!("nothing is recorded")
+    }
     fn packet(&mut self, _row: PacketRow) {}
     fn cwnd(&mut self, _row: CwndRow) {}
     fn rtt(&mut self, _row: RttRow) {}
     fn queue(&mut self, _row: QueueRow) {}
     fn transmission(&mut self, _row: TransmissionRow) {}
     fn drop(&mut self, _row: DropRow) {}
+    fn waiting(&mut self, _row: WaitingRow) {}
     fn route(&mut self, _row: RouteRow) {}
     fn rto(&mut self, _row: RtoRow) {}
     fn event(&mut self, _row: EventRow) {}

@@ -1,6 +1,6 @@
 //! The tables: rows with typed fields, stored by columns, described once.
 
-use crate::Recorder;
+use crate::{PacketIds, Recorder};
 use ackclock_units::Time;
 
 /// Names that number columns stand for, fixed for all runs. Other categories (flow, link, host, router)
@@ -199,13 +199,15 @@ macro_rules! tables {
         /// Records into columns.
         #[derive(Debug, Default)]
         pub struct Columns {
+            ids: PacketIds,
             $($table: stores::$row,)+
         }
 
         impl Columns {
             /// A recorder of the named tables.
             pub fn new(wanted: impl Fn(&str) -> bool) -> Self {
-                let mut columns = Self::default();
+                let ids = PacketIds::new(WITH_PACKET_IDS.iter().any(|table| wanted(table)));
+                let mut columns = Self { ids, ..Self::default() };
                 $(columns.$table.on = wanted(stringify!($table));)+
                 columns
             }
@@ -228,6 +230,10 @@ macro_rules! tables {
 
         impl Recorder for Columns {
             const ON: bool = true;
+
+            fn ids(&mut self) -> &mut PacketIds {
+                &mut self.ids
+            }
             $(
                 #[inline]
                 fn $method(&mut self, row: $row) {
@@ -240,6 +246,9 @@ macro_rules! tables {
     };
 }
 
+/// Tables whose rows name packets by their numbers.
+const WITH_PACKET_IDS: [&str; 4] = ["packets", "transmissions", "drops", "waiting"];
+
 tables! {
     /// A host sent or received a packet.
     packets / PacketRow / packet: "Packets that hosts sent and received." {
@@ -251,6 +260,8 @@ tables! {
         seq: i64 as "seq" ["" ""] "Packet number from 0; of an ACK, the packet that caused it.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         retransmission: bool as "retransmission" ["" ""] "Whether data were sent before.",
+        stamp: Time as "stamp_s" ["s" ""] "Data: when sent. ACK: when the data were sent that it echoes.",
+        id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
     }
     /// A congestion window changed.
     cwnd / CwndRow / cwnd: "Congestion windows, at each change." {
@@ -283,6 +294,11 @@ tables! {
         flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
         kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or router packet.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
+        seq: i64 as "seq" ["" ""] "As in `packets`; of a router's packet, the router.",
+        reverse: bool as "reverse" ["" ""] "On a half-duplex link: from its second end to its first.",
+        entered: Time as "entered_s" ["s" ""] "When it came to the queue.",
+        arrival: Time as "arrival_s" ["s" ""] "When it reaches the far end, unless it is lost on the way.",
+        id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
     }
     /// A packet was dropped.
     drops / DropRow / drop: "Packets dropped." {
@@ -294,6 +310,20 @@ tables! {
         seq: i64 as "seq" ["" ""] "Packet number; of an ACK, the packet that caused it.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         reason: i32 as "reason" ["" "drop_reason"] "Why.",
+        reverse: bool as "reverse" ["" ""] "On a half-duplex link: from its second end to its first.",
+        id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
+    }
+    /// A packet waits in a queue when the run ends.
+    waiting / WaitingRow / waiting: "Packets that wait in queues when the run ends." {
+        time: Time as "time_s" ["s" ""] "When it came to the queue.",
+        link: i32 as "link" ["" "link"] "The link.",
+        direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
+        flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
+        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or router packet.",
+        bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
+        seq: i64 as "seq" ["" ""] "As in `packets`; of a router's packet, the router.",
+        reverse: bool as "reverse" ["" ""] "On a half-duplex link: from its second end to its first.",
+        id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
     }
     /// A router changed its next hop.
     routes / RouteRow / route: "Next hops of routers, at each change." {

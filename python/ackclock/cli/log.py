@@ -21,8 +21,8 @@ def log(
         typer.Option(
             "--kind",
             metavar="NAME[,NAME...]",
-            help="events, rto, drops, packets, cwnd, rtt, queue, transmissions, routes; may be "
-            "repeated. Without it: events and drops.",
+            help="events, rto, drops, packets, cwnd, rtt, queue, transmissions, waiting, routes; "
+            "may be repeated. Without it: events and drops.",
             show_default=False,
         ),
     ] = None,

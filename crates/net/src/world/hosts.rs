@@ -26,6 +26,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     pub(super) fn record_packet(&mut self, packet: &Packet, end: usize, event: i32) {
         let host = self.net.flows[packet.flow() as usize].hosts[end];
+        let id = self.recorder.ids().present();
         self.recorder.packet(PacketRow {
             time: self.now,
             host: host as i32,
@@ -35,6 +36,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             seq: i64::from(packet.seq),
             bytes: i32::from(packet.size()),
             retransmission: packet.is_retransmission(),
+            stamp: packet.stamp,
+            id,
         });
     }
 
@@ -93,6 +96,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let from = usize::from(packet.kind() == Kind::Ack);
         packet.set_hop(from << self.net.row_bits.saturating_sub(1));
         if R::ON {
+            self.recorder.ids().create();
             self.record_packet(&packet, from, packet_event::SENT);
         }
         let flow = &mut self.net.flows[packet.flow() as usize];
@@ -104,6 +108,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             let stamp = self.queue.stamp(0.0);
             self.queue.push(self.now, stamp, self.sends);
             self.outbox.push_back((way, packet));
+            if R::ON {
+                self.recorder.ids().hold();
+            }
             self.counters.waiting_to_enter += 1;
         } else {
             self.offer(way, packet);
@@ -113,6 +120,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// A packet that a host sends enters its link.
     pub(super) fn send_queued(&mut self) {
         let (way, packet) = self.outbox.pop_front().expect("a packet for each event");
+        if R::ON {
+            self.recorder.ids().release();
+        }
         self.counters.waiting_to_enter -= 1;
         self.offer(way, packet);
     }

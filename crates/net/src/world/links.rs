@@ -242,6 +242,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         }
         if R::ON {
+            let id = self.recorder.ids().present();
             self.recorder.drop(DropRow {
                 time,
                 link,
@@ -251,6 +252,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 seq: i64::from(packet.seq),
                 bytes: i32::from(packet.size()),
                 reason,
+                reverse: packet.is_reverse(),
+                id,
             });
         }
     }
@@ -277,6 +280,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             packet.seq = message.router;
             packet.aux = message.content;
             self.counters.created += 1;
+            if R::ON {
+                self.recorder.ids().create();
+            }
             self.offer(message.way, packet);
         }
         self.messages = messages;

@@ -123,6 +123,7 @@ fn record(map: &Map<String, Value>) -> Record {
         transmissions: on("transmissions"),
         packets: on("packets"),
         drops: on("drops"),
+        waiting: on("waiting"),
         routes: on("routes"),
         rto: on("rto"),
         events: on("events"),

@@ -1,0 +1,133 @@
+//! Numbers of packets, told from the order in which things happen to them.
+//!
+//! A packet carries no number of its own: it would make every packet larger, also in runs that record
+//! nothing. Channels are first in, first out, so the number of a packet that starts or arrives is the
+//! one that has been in the channel for longest; this module follows along.
+
+use ackclock_units::Time;
+use std::collections::VecDeque;
+
+/// Follows packets through channels and knows the number of each.
+///
+/// The world tells what happens; the *present* packet is the one that was made, or came to the end of a
+/// channel, last.
+#[derive(Debug, Default)]
+pub struct PacketIds {
+    on: bool,
+    created: i64,
+    present: i64,
+    /// Packets sent that enter their links by events still to come.
+    held: VecDeque<i64>,
+    lanes: Vec<Lane>,
+}
+
+/// What is in one channel.
+#[derive(Debug, Default)]
+struct Lane {
+    /// Packets whose transmission has not started, and when they entered.
+    waiting: VecDeque<(i64, Time)>,
+    /// Packets that are transmitted or propagate.
+    on_wire: VecDeque<i64>,
+}
+
+impl PacketIds {
+    /// Ids that follow packets, or that do nothing.
+    pub(crate) fn new(on: bool) -> Self {
+        Self { on, ..Self::default() }
+    }
+
+    fn lane(&mut self, channel: usize) -> &mut Lane {
+        if self.lanes.len() <= channel {
+            self.lanes.resize_with(channel + 1, Lane::default);
+        }
+        &mut self.lanes[channel]
+    }
+
+    /// A packet is made; numbers count up from 0.
+    pub fn create(&mut self) {
+        self.present = self.created;
+        self.created += 1;
+    }
+
+    /// Number of the present packet.
+    pub fn present(&self) -> i64 {
+        self.present
+    }
+
+    /// The present packet will enter its link by an event of its own.
+    pub fn hold(&mut self) {
+        if self.on {
+            self.held.push_back(self.present);
+        }
+    }
+
+    /// The packet held for longest is the present one.
+    pub fn release(&mut self) {
+        if self.on {
+            self.present = self.held.pop_front().expect("a packet was held");
+        }
+    }
+
+    /// The present packet enters a channel.
+    pub fn enter(&mut self, channel: usize, now: Time) {
+        if self.on {
+            let entry = (self.present, now);
+            self.lane(channel).waiting.push_back(entry);
+        }
+    }
+
+    /// A channel begins to transmit the packet that has waited longest: its number, and when it entered.
+    /// Unless `stays`, nobody will ask for it at the far end.
+    pub fn start(&mut self, channel: usize, stays: bool) -> (i64, Time) {
+        if !self.on {
+            return (0, Time::ZERO);
+        }
+        let lane = self.lane(channel);
+        let (id, entered) = lane.waiting.pop_front().expect("a packet waits");
+        if stays {
+            lane.on_wire.push_back(id);
+        }
+        (id, entered)
+    }
+
+    /// The packet that has been on a channel's wire for longest arrives and is the present one.
+    pub fn arrive(&mut self, channel: usize) {
+        if self.on {
+            self.present = self.lane(channel).on_wire.pop_front().expect("a packet is on the wire");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_followed_first_in_first_out() {
+        let mut ids = PacketIds::new(true);
+        for ms in 0..3 {
+            ids.create();
+            assert_eq!(ids.present(), ms as i64);
+            ids.enter(5, Time::from_ms(ms));
+        }
+        assert_eq!(ids.start(5, true), (0, Time::ZERO));
+        assert_eq!(ids.start(5, false), (1, Time::from_ms(1)));
+        assert_eq!(ids.start(5, true), (2, Time::from_ms(2)));
+        ids.arrive(5);
+        ids.hold();
+        ids.arrive(5);
+        assert_eq!(ids.present(), 2);
+        ids.release();
+        assert_eq!(ids.present(), 0);
+    }
+
+    #[test]
+    fn switched_off_nothing_is_kept() {
+        let mut ids = PacketIds::default();
+        ids.create();
+        ids.enter(0, Time::ZERO);
+        ids.start(0, true);
+        ids.arrive(0);
+        assert!(ids.lanes.is_empty());
+    }
+}
