@@ -78,11 +78,12 @@ struct Entry {
 
 /// A transmitter with its queue and its wire.
 ///
-/// What every packet touches comes first and fits two cache lines.
+/// An arrival touches the first cache line, a packet that enters and need not wait the second one, too;
+/// large networks are slow because of what does not fit into the cache.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub struct Channel {
-    ring: Vec<Entry>,
+    ring: Box<[Entry]>,
     head: u32,
     waiting: u32,
     tail: u32,
@@ -93,36 +94,44 @@ pub struct Channel {
     busy: bool,
     /// The queue takes any packet that meets an idle transmitter.
     takes_when_idle: bool,
+    /// End of transmission of the packet before the first waiting one: when that one starts.
+    next_start: Time,
+    /// End of the last transmission, whole nanoseconds; the rest is `carry`.
+    free_at: Time,
+    carry: u64,
+    delay: Time,
+    // Second line.
+    serial: Serial,
+    queue: Queue,
+    /// Size of the packet in transmission, or of the last one.
+    serving: u16,
     /// Packets that come may vanish: there is a loss model, or the link is down.
     gated: bool,
     /// Packets that come are dropped.
     down: bool,
-    /// Size of the packet in transmission, or of the last one.
-    serving: u16,
-    /// End of the last transmission, whole nanoseconds; the rest is `carry`.
-    free_at: Time,
-    carry: u64,
-    serial: Serial,
-    delay: Time,
-    /// End of transmission of the packet before the first waiting one: when that one starts.
-    next_start: Time,
-    queue: Queue,
-    waits: Option<Box<Waits>>,
-    loss: Option<Box<Loss>>,
+    /// There are `waits`.
+    keeps_waits: bool,
+    /// The counters of packets and bytes are still in the second line.
     stats: ChannelStats,
+    // The rest.
     waiting_bytes: u64,
     waiting_data: u32,
+    /// Walked: packets that reach the far end after the end of the run.
+    late: u32,
+    waits: Option<Box<Waits>>,
+    loss: Option<Box<Loss>>,
     link: i32,
     direction: i32,
     /// Served by events: when the packet that left last arrives.
     last_arrival: Time,
     /// Bytes transmitted at earlier rates, and the nanoseconds that they took.
     earlier: (u64, f64),
-    /// Walked: packets that reach the far end after the end of the run.
-    late: u32,
     /// Served by events: stamps of the arrivals of packets on the wire, for orders that need them.
     stamps: VecDeque<Stamp>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Channel, serial) == 64);
+const _: () = assert!(std::mem::offset_of!(Channel, stats) == 112);
 
 impl Channel {
     /// An idle channel. `link` and `direction` are its codes in the record tables.
@@ -136,7 +145,7 @@ impl Channel {
     ) -> Self {
         let blank = Packet::new(Kind::Data, Packet::NO_FLOW, 0);
         Self {
-            ring: vec![Entry { departure: Time::ZERO, packet: blank }; 4],
+            ring: vec![Entry { departure: Time::ZERO, packet: blank }; 4].into(),
             head: 0,
             waiting: 0,
             tail: 0,
@@ -144,25 +153,26 @@ impl Channel {
             armed: false,
             busy: false,
             takes_when_idle: queue.takes_when_idle(),
-            gated: false,
-            down: false,
-            serving: 0,
+            next_start: Time::ZERO,
             free_at: Time::ZERO,
             carry: 0,
-            serial: Serial::new(rate_bps),
             delay,
-            next_start: Time::ZERO,
+            serial: Serial::new(rate_bps),
             queue,
-            waits: None,
-            loss: None,
+            serving: 0,
+            gated: false,
+            down: false,
+            keeps_waits: false,
             stats: ChannelStats::default(),
             waiting_bytes: 0,
             waiting_data: 0,
+            late: 0,
+            waits: None,
+            loss: None,
             link,
             direction,
             last_arrival: Time::ZERO,
             earlier: (0, 0.0),
-            late: 0,
             stamps: VecDeque::new(),
         }
     }
@@ -215,6 +225,7 @@ impl Channel {
 
     /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].
     pub fn keep_waits(&mut self, keep: usize) {
+        self.keeps_waits = true;
         self.waits = Some(Box::new(Waits::new(keep)));
     }
 
@@ -266,7 +277,7 @@ impl Channel {
             let index = self.head.wrapping_add(i);
             ring[index as usize & (2 * size - 1)] = *self.entry(index);
         }
-        self.ring = ring;
+        self.ring = ring.into();
     }
 
     /// Brings the queue up to date: packets whose transmission has started are no longer waiting.
@@ -431,7 +442,9 @@ impl Channel {
             stats.wait_byte_ns += u128::from(wait.as_ns()) * u128::from(packet.size());
             stats.wait_max = stats.wait_max.max(wait);
         }
-        if let Some(waits) = &mut self.waits {
+        if self.keeps_waits
+            && let Some(waits) = &mut self.waits
+        {
             waits.add(entered, start);
         }
         departure
