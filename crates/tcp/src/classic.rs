@@ -119,6 +119,8 @@ impl ClassicSender {
                 duplicates: 0,
                 recover: None,
                 mss,
+                units_per_byte: segment / mss as f64,
+                bytes_per_unit: mss as f64 / segment,
                 floor: setup.ssthresh_floor,
                 hold: false,
             },
@@ -327,7 +329,7 @@ impl ClassicSender {
         if left == 0 || state.hold {
             return None;
         }
-        let window = (state.window.cwnd * (state.mss as f64 / state.window.segment)) as u64;
+        let window = (state.window.cwnd * state.bytes_per_unit) as u64;
         let usable = (window + self.extra).min(self.receive_window).saturating_sub(state.flight());
         let whole = left.min(state.mss);
         let payload = if usable >= whole {

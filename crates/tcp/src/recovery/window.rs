@@ -23,6 +23,10 @@ pub struct State {
     pub recover: Option<u64>,
     /// Bytes of a full segment.
     pub mss: u64,
+    /// Bytes in the window's unit, and the other way round: divisions cost too much for each ACK.
+    pub units_per_byte: f64,
+    /// See there.
+    pub bytes_per_unit: f64,
     /// Least slow-start threshold after a loss, segments.
     pub floor: f64,
     /// Nothing but the oldest segment is sent until new data are acknowledged.
@@ -39,7 +43,7 @@ impl State {
     /// Bytes in the window's unit.
     #[inline]
     pub fn in_units(&self, bytes: u64) -> f64 {
-        bytes as f64 * (self.window.segment / self.mss as f64)
+        bytes as f64 * self.units_per_byte
     }
 
     /// Sets the threshold that a loss asks for; the window is left to the caller.
