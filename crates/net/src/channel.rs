@@ -533,15 +533,24 @@ impl Channel {
     #[inline]
     pub fn next_arrival(&mut self) -> Option<(Time, Stamp)> {
         debug_assert!(self.service != Service::Walked);
-        let end = if self.service == Service::Events { self.waiting } else { self.tail };
-        if self.head == end {
+        if self.service == Service::Events {
+            return self.next_served_arrival();
+        }
+        if self.head == self.tail {
+            self.armed = false;
+            return None;
+        }
+        Some((self.entry(self.head).departure + self.delay, Stamp::default()))
+    }
+
+    /// Served by events: the entries on the wire hold their arrivals.
+    fn next_served_arrival(&mut self) -> Option<(Time, Stamp)> {
+        if self.head == self.waiting {
             self.armed = false;
             return None;
         }
         let stamp = self.stamps.pop_front().unwrap_or_default();
-        let departure = self.entry(self.head).departure;
-        let delay = if self.service == Service::Events { Time::ZERO } else { self.delay };
-        Some((departure + delay, stamp))
+        Some((self.entry(self.head).departure, stamp))
     }
 
     /// How the channel is served.
