@@ -10,10 +10,14 @@
 //! One retransmission timer a flow, as RFC 6298 section 5 has it: it runs while data are outstanding and
 //! starts anew with each ACK of new data. Two other rules exist to reproduce published results.
 //!
-//! DEVIATION: the window grows even when the flow does not use it (no RFC 7661 validation); idle flows
-//! keep their window (no RFC 5681 section 4.1 restart).
+//! Data may run out for a while (application-limited). A small segment then leaves at once, or with
+//! Nagle's algorithm (RFC 1122 section 4.2.3.4) only when nothing is in flight, unless it is the last.
+//! After an idle time the window may fall back to the initial one (RFC 5681 section 4.1).
+//!
+//! DEVIATION: the window grows even when the flow does not use it (no RFC 7661 validation).
 
 use crate::cc::{AckEvent, Cc, CongestionControl, LossEvent, Signal, Window};
+use crate::data::{Data, Written};
 use crate::recovery::Classic as Recovery;
 use crate::recovery::window::{LossRecovery, State};
 use crate::rto::Rto;
@@ -26,8 +30,12 @@ use ackclock_units::Time;
 pub struct ClassicSetup {
     /// Payload bytes of a full segment, at most 65535.
     pub segment: u16,
-    /// Bytes to send; none for without end.
-    pub bytes: Option<u64>,
+    /// What there is to send.
+    pub data: Data,
+    /// A small segment waits until all before it is acknowledged, unless it is the last.
+    pub nagle: bool,
+    /// After an RTO without sending the window is at most the initial one.
+    pub restarts_idle: bool,
     /// Initial window, segments.
     pub initial_window: f64,
     /// Initial slow-start threshold, bytes.
@@ -80,6 +88,7 @@ impl Restart {
 #[derive(Debug, Clone)]
 pub struct ClassicSender {
     state: State,
+    /// End of the data that may be sent.
     end: u64,
     /// Bytes that may be in flight beyond the window just now (RFC 3042).
     extra: u64,
@@ -95,6 +104,12 @@ pub struct ClassicSender {
     fills_window: bool,
     ignores_zero_ack: bool,
     started: bool,
+    nagle: bool,
+    /// Window to which an idle flow falls back.
+    restart_window: Option<f64>,
+    /// When the last data were sent that there were, and what came after them then.
+    drained: (u64, Time),
+    written: Written,
     cc: Cc,
     recovery: Recovery,
     rto: Rto,
@@ -106,6 +121,7 @@ impl ClassicSender {
     pub fn new(setup: ClassicSetup) -> Self {
         let mss = u64::from(setup.segment);
         let segment = if setup.window_in_segments { 1.0 } else { mss as f64 };
+        let written = Written::new(&setup.data, mss);
         Self {
             state: State {
                 window: Window {
@@ -124,7 +140,7 @@ impl ClassicSender {
                 floor: setup.ssthresh_floor,
                 hold: false,
             },
-            end: setup.bytes.unwrap_or(u64::MAX),
+            end: written.bytes,
             extra: 0,
             receive_window: setup.receive_window,
             deadline: Time::NEVER,
@@ -135,6 +151,10 @@ impl ClassicSender {
             fills_window: setup.fills_window,
             ignores_zero_ack: setup.ignores_zero_ack,
             started: false,
+            nagle: setup.nagle,
+            restart_window: setup.restarts_idle.then_some(setup.initial_window * segment),
+            drained: (0, Time::ZERO),
+            written,
             cc: setup.cc,
             recovery: setup.recovery,
             rto: setup.rto,
@@ -167,12 +187,36 @@ impl ClassicSender {
     /// Whether every byte is acknowledged.
     #[inline]
     pub fn is_finished(&self) -> bool {
-        self.state.una == self.end
+        self.state.una == self.written.total
     }
 
-    /// Bytes to send in all; none without end.
+    /// Bytes to send in all; none without end, or while the application may write more.
     pub fn bytes(&self) -> Option<u64> {
-        (self.end != u64::MAX).then_some(self.end)
+        (self.written.total != u64::MAX).then_some(self.written.total)
+    }
+
+    /// The application writes; `last` if it will write nothing more.
+    pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
+        let state = &mut self.state;
+        if let Some(window) = self.restart_window
+            && state.una == state.max
+            && self.drained.0 == state.nxt
+            && now.since(self.drained.1) > self.rto.current()
+        {
+            let before = state.window.cwnd;
+            state.window.cwnd = before.min(window);
+            self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        }
+        self.written.add(bytes, last);
+        self.release();
+    }
+
+    /// Lets go what was written, without a small segment that has to wait.
+    fn release(&mut self) {
+        let state = &self.state;
+        let waits = self.nagle && state.max > state.una && !self.written.is_complete();
+        let small = if waits { (self.written.bytes - state.nxt) % state.mss } else { 0 };
+        self.end = self.end.max(self.written.bytes - small);
     }
 
     /// Payload bytes of a full segment.
@@ -252,7 +296,7 @@ impl ClassicSender {
         self.deadline = match self.restart {
             Restart::OnAck if self.state.flight() > 0 => now + self.rto.current(),
             // It goes on for the data that this ACK lets out.
-            Restart::OnAckOldRto if !self.is_finished() => now + old_rto,
+            Restart::OnAckOldRto if self.state.una != self.end => now + old_rto,
             _ => Time::NEVER,
         };
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
@@ -327,7 +371,7 @@ impl ClassicSender {
         let state = &self.state;
         let left = self.end - state.nxt;
         if left == 0 || state.hold {
-            return None;
+            return self.poll_dry(now);
         }
         let window = (state.window.cwnd * state.bytes_per_unit) as u64;
         let usable = (window + self.extra).min(self.receive_window).saturating_sub(state.flight());
@@ -343,6 +387,21 @@ impl ClassicSender {
         self.state.nxt += payload;
         let cause = if seq < self.state.max { Cause::GapRetransmit } else { Cause::New };
         Some(self.transmit(now, seq, payload as u16, cause))
+    }
+
+    /// Nothing may be sent just now, but perhaps a small segment that waited for ACKs.
+    #[cold]
+    #[inline(never)]
+    fn poll_dry(&mut self, now: Time) -> Option<Segment> {
+        let state = &self.state;
+        if state.hold || state.nxt != self.end {
+            return None;
+        }
+        if self.drained.0 != state.nxt {
+            self.drained = (state.nxt, now);
+        }
+        self.release();
+        if self.end == self.state.nxt { None } else { self.poll_transmit(now) }
     }
 
     #[cold]

@@ -156,7 +156,7 @@ class Network:
         else:
             assert udp is not None, "a checked model has tcp or udp in each flow"
             cc, params = "udp", udp["source"]
-            segment = data = int(udp["source"]["packet_bytes"]) * 8
+            segment = data = int(udp["source"]["write_bytes"]) * 8
             ack, initial = 0, 0.0
 
         way_out, *others = self._paths(flow["from"], flow["to"])
