@@ -149,6 +149,8 @@ class Network:
         tcp, udp = flow.get("tcp"), flow.get("udp")
         if tcp is not None:
             cc, params = tcp["cc"]["kind"], tcp["cc"]
+            if tcp["source"]["kind"] != "bulk":
+                params = {"kind": "limited by the application"}  # no law knows it
             segment = int(tcp["segment_bytes"]) * 8
             data = segment + int(tcp["header_bytes"]) * 8
             ack = int(tcp["ack_bytes"]) * 8

@@ -3,6 +3,7 @@
 //! A write is a packet over UDP; over TCP it adds to the data that the sender may send. To add a source:
 //! a new file with an [`Entry`] and a type with `start` and `write`, one variant here.
 
+mod bulk;
 mod cbr;
 mod on_off;
 mod pace;
@@ -16,18 +17,10 @@ use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 /// Sources that a scenario can name.
-pub static ENTRIES: &[&Entry] = &[&BULK, &cbr::ENTRY, &on_off::ENTRY];
+pub static ENTRIES: &[&Entry] = &[&bulk::ENTRY, &cbr::ENTRY, &on_off::ENTRY];
 
 /// The source that writes everything at once and so is nothing to wait for.
 pub const BULK_NAME: &str = "bulk";
-
-static BULK: Entry = Entry {
-    name: BULK_NAME,
-    summary: "Everything is written at the start: `send` bytes, or without end (only over TCP).",
-    references: &[],
-    params: &[],
-    defect: false,
-};
 
 const RATE: Param = Param::required("rate", Kind::Rate, "Rate of the bytes that are written.")
     .at_least("1 bps")
