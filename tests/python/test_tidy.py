@@ -38,7 +38,7 @@ MODELS = {
     "source": CRATES / "net/src/source",
 }
 NOTHING = {"none"}  # the absence of a model
-NOTHING_TO_CITE = {"bernoulli", "packets"}
+NOTHING_TO_CITE = {"cbr", "bernoulli", "packets"}
 
 # May look at files, clock and environment: the bindings for Python, and the benchmark program.
 OUTSIDE = {"py", "bench"}

@@ -48,6 +48,11 @@ def fast(alpha: float = 50, **other: Any) -> dict[str, Any]:
     return cc | other
 
 
+def vegas(alpha: float = 1, beta: float = 3, **other: Any) -> dict[str, Any]:
+    cc = {"kind": "vegas", "alpha": alpha, "beta": beta, "gamma": 1, "compare": "exact"}
+    return cc | other
+
+
 def flow(
     name: str,
     ends: tuple[str, str],
@@ -79,7 +84,7 @@ def flow(
 
 
 def cbr(name: str, ends: tuple[str, str], rate_bps: float, packet: int = 1024) -> dict[str, Any]:
-    source = {"kind": "cbr", "rate_bps": int(rate_bps), "write_bytes": packet}
+    source = {"kind": "cbr", "rate_bps": int(rate_bps), "packet_bytes": packet}
     return {
         "id": name,
         "from": ends[0],

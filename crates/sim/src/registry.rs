@@ -17,7 +17,6 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("loss", ackclock_net::loss::ENTRIES),
     ("receiver", ackclock_tcp::receiver::ENTRIES),
     ("source", ackclock_net::source::ENTRIES),
-    ("period", ackclock_net::source::period::ENTRIES),
     ("ties", ackclock_engine::ties::ENTRIES),
 ];
 
@@ -79,10 +78,7 @@ fn param(param: &Param) -> Value {
     };
     json!({
         "name": param.name,
-        "kind": match value_of(param) {
-            Some(inner) => format!("{} or mapping", kind_name(inner.kind)),
-            None => kind_name(param.kind).to_owned(),
-        },
+        "kind": kind_name(param.kind),
         "unit": unit(param.kind),
         "default": default,
         "min": param.min,
@@ -90,14 +86,6 @@ fn param(param: &Param) -> Value {
         "summary": param.summary,
         "choices": choices(param.kind),
     })
-}
-
-/// The parameter whose bare value may stand for a registered thing.
-pub(crate) fn value_of(param: &Param) -> Option<&'static Param> {
-    let (kind, inner) = param.value_of?;
-    let Kind::Registered(entries) = param.kind else { return None };
-    let entry = entries.iter().find(|entry| entry.name == kind)?;
-    entry.params.iter().find(|param| param.name == inner)
 }
 
 fn choices(kind: Kind) -> Option<Vec<Value>> {

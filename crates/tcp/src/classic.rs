@@ -10,17 +10,14 @@
 //! One retransmission timer a flow, as RFC 6298 section 5 has it: it runs while data are outstanding and
 //! starts anew with each ACK of new data. Two other rules exist to reproduce published results.
 //!
-//! Data may run out for a while (application-limited). A small segment then leaves at once, or with
-//! Nagle's algorithm (RFC 1122 section 4.2.3.4) only when nothing is in flight, unless it is the last.
-//! After an idle time the window may fall back to the initial one (RFC 5681 section 4.1).
-//!
-//! DEVIATION: the window grows even when the flow does not use it (no RFC 7661 validation).
+//! DEVIATION: the window grows even when the flow does not use it (no RFC 7661 validation); idle flows
+//! keep their window (no RFC 5681 section 4.1 restart).
 
-use crate::cc::{AckEvent, Cc, CongestionControl, LossEvent, Signal, Window};
-use crate::data::{Data, Written};
+use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
 use crate::recovery::Classic as Recovery;
 use crate::recovery::window::{LossRecovery, State};
 use crate::rto::Rto;
+use crate::send_log::SendLog;
 use crate::sender::{Cause, Segment};
 use crate::stats::SenderStats;
 use ackclock_units::Time;
@@ -30,12 +27,8 @@ use ackclock_units::Time;
 pub struct ClassicSetup {
     /// Payload bytes of a full segment, at most 65535.
     pub segment: u16,
-    /// What there is to send.
-    pub data: Data,
-    /// A small segment waits until all before it is acknowledged, unless it is the last.
-    pub nagle: bool,
-    /// After an RTO without sending the window is at most the initial one.
-    pub restarts_idle: bool,
+    /// Bytes to send; none for without end.
+    pub bytes: Option<u64>,
     /// Initial window, segments.
     pub initial_window: f64,
     /// Initial slow-start threshold, bytes.
@@ -88,7 +81,6 @@ impl Restart {
 #[derive(Debug, Clone)]
 pub struct ClassicSender {
     state: State,
-    /// End of the data that may be sent.
     end: u64,
     /// Bytes that may be in flight beyond the window just now (RFC 3042).
     extra: u64,
@@ -104,12 +96,6 @@ pub struct ClassicSender {
     fills_window: bool,
     ignores_zero_ack: bool,
     started: bool,
-    nagle: bool,
-    /// Window to which an idle flow falls back.
-    restart_window: Option<f64>,
-    /// When the last data were sent that there were, and what came after them then.
-    drained: (u64, Time),
-    written: Written,
     cc: Cc,
     recovery: Recovery,
     rto: Rto,
@@ -119,9 +105,10 @@ pub struct ClassicSender {
 impl ClassicSender {
     /// A sender that has not started.
     pub fn new(setup: ClassicSetup) -> Self {
+        let needed = || setup.cc.needs_send_times().then(SendLog::default);
+        let log = setup.recovery.send_log().or_else(needed).map(Box::new);
         let mss = u64::from(setup.segment);
         let segment = if setup.window_in_segments { 1.0 } else { mss as f64 };
-        let written = Written::new(&setup.data, mss);
         Self {
             state: State {
                 window: Window {
@@ -139,8 +126,9 @@ impl ClassicSender {
                 bytes_per_unit: mss as f64 / segment,
                 floor: setup.ssthresh_floor,
                 hold: false,
+                log,
             },
-            end: written.bytes,
+            end: setup.bytes.unwrap_or(u64::MAX),
             extra: 0,
             receive_window: setup.receive_window,
             deadline: Time::NEVER,
@@ -151,10 +139,6 @@ impl ClassicSender {
             fills_window: setup.fills_window,
             ignores_zero_ack: setup.ignores_zero_ack,
             started: false,
-            nagle: setup.nagle,
-            restart_window: setup.restarts_idle.then_some(setup.initial_window * segment),
-            drained: (0, Time::ZERO),
-            written,
             cc: setup.cc,
             recovery: setup.recovery,
             rto: setup.rto,
@@ -187,36 +171,12 @@ impl ClassicSender {
     /// Whether every byte is acknowledged.
     #[inline]
     pub fn is_finished(&self) -> bool {
-        self.state.una == self.written.total
+        self.state.una == self.end
     }
 
-    /// Bytes to send in all; none without end, or while the application may write more.
+    /// Bytes to send in all; none without end.
     pub fn bytes(&self) -> Option<u64> {
-        (self.written.total != u64::MAX).then_some(self.written.total)
-    }
-
-    /// The application writes; `last` if it will write nothing more.
-    pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
-        let state = &mut self.state;
-        if let Some(window) = self.restart_window
-            && state.una == state.max
-            && self.drained.0 == state.nxt
-            && now.since(self.drained.1) > self.rto.current()
-        {
-            let before = state.window.cwnd;
-            state.window.cwnd = before.min(window);
-            self.stats.on_cwnd(now, before, self.state.window.cwnd);
-        }
-        self.written.add(bytes, last);
-        self.release();
-    }
-
-    /// Lets go what was written, without a small segment that has to wait.
-    fn release(&mut self) {
-        let state = &self.state;
-        let waits = self.nagle && state.max > state.una && !self.written.is_complete();
-        let small = if waits { (self.written.bytes - state.nxt) % state.mss } else { 0 };
-        self.end = self.end.max(self.written.bytes - small);
+        (self.end != u64::MAX).then_some(self.end)
     }
 
     /// Payload bytes of a full segment.
@@ -276,17 +236,24 @@ impl ClassicSender {
             self.rto.on_sample(rtt);
         }
         let acked = ack - self.state.una;
+        let sample = match &mut self.state.log {
+            Some(log) => {
+                log.on_new_ack(now, ack);
+                log.sample
+            }
+            None => rtt,
+        };
         self.state.una = ack;
         self.state.nxt = self.state.nxt.max(ack);
         let verdict = self.recovery.on_new_ack(&mut self.state, acked);
-        self.state.duplicates = 0;
+        self.state.duplicates = verdict.duplicates;
         self.state.hold = false;
         self.extra = 0;
         // What was waiting to be sent again has arrived.
         self.resend = verdict.resend.then_some(Cause::GapRetransmit);
         let event = AckEvent {
             now,
-            rtt,
+            rtt: sample,
             base_rtt: self.stats.rtt_min,
             newly_acked: self.state.in_units(acked),
             flight: self.state.in_units(self.state.flight()),
@@ -296,7 +263,7 @@ impl ClassicSender {
         self.deadline = match self.restart {
             Restart::OnAck if self.state.flight() > 0 => now + self.rto.current(),
             // It goes on for the data that this ACK lets out.
-            Restart::OnAckOldRto if self.state.una != self.end => now + old_rto,
+            Restart::OnAckOldRto if !self.is_finished() => now + old_rto,
             _ => Time::NEVER,
         };
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
@@ -316,13 +283,20 @@ impl ClassicSender {
     fn on_duplicate(&mut self, now: Time) {
         let before = self.state.window.cwnd;
         self.state.duplicates += 1;
+        if let Some(log) = &mut self.state.log {
+            log.now = now;
+        }
         let verdict = self.recovery.on_duplicate(&mut self.state, &mut |state: &State| {
-            let flight = state.in_units(state.flight());
-            self.cc.on_loss(&state.window, &LossEvent { now, signal: Signal::Gap, flight })
+            self.cc.on_loss(&state.window, &state.loss(now, Signal::Gap))
         });
         self.extra = verdict.extra_segments * self.state.mss;
         if verdict.resend {
             self.resend = Some(Cause::FastRetransmit);
+        }
+        if verdict.backs_off {
+            self.rto.on_timeout();
+            self.deadline = now + self.rto.current();
+            self.timed = None;
         }
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
     }
@@ -343,10 +317,11 @@ impl ClassicSender {
             self.rto.on_timeout();
             self.timed = None;
             self.extra = 0;
+            if let Some(log) = &mut self.state.log {
+                log.now = now;
+            }
             self.recovery.on_timeout(&mut self.state, &mut |state: &State| {
-                let flight = state.in_units(state.flight());
-                let signal = Signal::Timeout;
-                self.cc.on_loss(&state.window, &LossEvent { now, signal, flight })
+                self.cc.on_loss(&state.window, &state.loss(now, Signal::Timeout))
             });
             self.resend = Some(Cause::Timeout);
         }
@@ -371,7 +346,7 @@ impl ClassicSender {
         let state = &self.state;
         let left = self.end - state.nxt;
         if left == 0 || state.hold {
-            return self.poll_dry(now);
+            return None;
         }
         let window = (state.window.cwnd * state.bytes_per_unit) as u64;
         let usable = (window + self.extra).min(self.receive_window).saturating_sub(state.flight());
@@ -387,21 +362,6 @@ impl ClassicSender {
         self.state.nxt += payload;
         let cause = if seq < self.state.max { Cause::GapRetransmit } else { Cause::New };
         Some(self.transmit(now, seq, payload as u16, cause))
-    }
-
-    /// Nothing may be sent just now, but perhaps a small segment that waited for ACKs.
-    #[cold]
-    #[inline(never)]
-    fn poll_dry(&mut self, now: Time) -> Option<Segment> {
-        let state = &self.state;
-        if state.hold || state.nxt != self.end {
-            return None;
-        }
-        if self.drained.0 != state.nxt {
-            self.drained = (state.nxt, now);
-        }
-        self.release();
-        if self.end == self.state.nxt { None } else { self.poll_transmit(now) }
     }
 
     #[cold]
@@ -427,6 +387,9 @@ impl ClassicSender {
             self.timed = Some((end, now));
         }
         self.state.max = self.state.max.max(end);
+        if let Some(log) = &mut self.state.log {
+            log.on_transmit(now, seq, end);
+        }
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(payload);
         if self.deadline == Time::NEVER {

@@ -10,17 +10,16 @@ pub mod arrivals;
 pub mod cc;
 pub mod classic;
 pub mod connection;
-pub mod data;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;
+pub mod send_log;
 pub mod sender;
 pub mod stats;
 
 pub use arrivals::{Arrivals, View};
 pub use classic::{ClassicSender, ClassicSetup, Restart};
 pub use connection::{AckFields, Connection};
-pub use data::Data;
 pub use receiver::Receiver;
 pub use sender::{Ack, Cause, Segment, SelectiveRepeat, Setup};
 pub use stats::SenderStats;

@@ -3,7 +3,7 @@
 use ackclock_tcp::cc::Cc;
 use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::rto::Rto;
-use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Data, Restart};
+use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Restart};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
 
@@ -55,9 +55,7 @@ fn aimd(counting: &str, whole: bool) -> Cc {
 fn setup(recovery: Classic) -> ClassicSetup {
     ClassicSetup {
         segment: MSS as u16,
-        data: Data { given: Some(u64::MAX), whole_segments: false },
-        nagle: false,
-        restarts_idle: false,
+        bytes: None,
         initial_window: 8.0,
         initial_ssthresh: f64::INFINITY,
         receive_window: u64::MAX,
@@ -338,7 +336,7 @@ fn the_timer_starts_anew_on_acks_or_only_on_segments() {
         (Restart::OnSend, Time::NEVER),
     ] {
         let mut setup = setup(recovery("timeout", &[]));
-        setup.data.given = Some(3000);
+        setup.bytes = Some(3000);
         setup.restart = restart;
         let mut script = Script::new(setup);
         assert_eq!(script.sender.next_timer(), Time::from_secs(1));

@@ -179,7 +179,7 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
     Returns:
         Figures with verdicts: 3 % for rates, 5 % for queues along a path (or one packet), 0.7 s (or
         1 % of the duration) for completion times; window, RTT and single queues are for
-        information.
+        information. Where a law is at rest in a whole range, the range is tolerated as well.
     """
     notes = list(prediction.notes)
     measures = Measures(results, prediction)
@@ -219,6 +219,7 @@ def _figures(
                 state.rate_bps,
                 measures.rate_bps(name, spans),
                 RATE_TOLERANCE,
+                grain=state.rate_slack * state.rate_bps,
             ),
             Figure(
                 "path-queue",
@@ -227,7 +228,7 @@ def _figures(
                 state.path_queue_packets,
                 measures.path_queue_packets(name, spans),
                 QUEUE_TOLERANCE,
-                grain=QUEUE_GRAIN_PACKETS,
+                grain=QUEUE_GRAIN_PACKETS + state.queue_slack_packets,
             ),
         ]
         if state.window_packets is not None:

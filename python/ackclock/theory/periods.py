@@ -238,6 +238,7 @@ class ActiveFlows:
         # Little's law: packets that wait = packets per second x time that each waits.
         waiting = state.data_wait_s * state.rate
         at_station = waiting.sum(axis=1)
+        rate_slack, queue_slack = self._slack(state)
         states = {}
         for place, flow in enumerate(self._flows):
             queueing = float(state.queueing_s[place])
@@ -249,8 +250,32 @@ class ActiveFlows:
                 queueing_s=queueing,
                 path_queue_packets=float(at_station[list(flow.data_visits)].sum()),
                 own_queue_packets=float(waiting[:, place].sum()),
+                rate_slack=float(rate_slack[place]),
+                queue_slack_packets=float(queue_slack[place]),
             )
         return states
+
+    def _slack(self, state: State) -> tuple[Floats, Floats]:
+        """How far rates (as a share) and path queues (packets) can be from a state of rest.
+
+        Flows with a common bottleneck get shares of it as the packets that they keep in its queue.
+        A flow has least when it keeps as few as its law allows and the others as many, and most in
+        the opposite case. Exact for one bottleneck a flow.
+        """
+        slack = np.array(
+            [law.slack(flow) for law, flow in zip(self._laws, self._flows, strict=True)]
+        )
+        if not slack.any():
+            return slack, slack
+        binding = (self._data[state.shortage_s > 0] > 0).astype(np.float64)
+        together = (binding.T @ binding) > 0
+        kept = np.maximum(state.rate * state.queueing_s, WEIGHTLESS)
+        others = together & ~np.eye(len(slack), dtype=bool)
+        mine = kept / (kept + others @ kept)
+        low, high = np.maximum(kept - slack, 0.0), kept + slack
+        most = high / (high + others @ low)
+        least = low / (low + others @ high)
+        return np.maximum(most - mine, mine - least) / mine, together @ slack
 
     def queue_states(self, state: State) -> dict[tuple[str, str], QueueState]:
         """What each visited queue has in an equilibrium."""

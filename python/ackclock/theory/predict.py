@@ -127,6 +127,14 @@ def _sharing(flows: list[FlowPath]) -> list[list[int]]:
 def _note_conventions(
     network: Network, laws: dict[int, Law], timeline: Timeline, notes: list[str]
 ) -> None:
+    ranges = [
+        network.flows[index].id for index, law in laws.items() if law.slack(network.flows[index])
+    ]
+    if ranges:
+        notes.append(
+            f"{', '.join(ranges)}: at rest anywhere between alpha and beta packets in queues, "
+            "depending on the past; the middle is shown."
+        )
     if not timeline.followed:
         notes.append("The start-up was not followed to the end: too many updates.")
     for index in laws:

@@ -20,6 +20,9 @@ class FlowState:
             the flow's data path.
         own_queue_packets: Those among them that are the flow's own. A FAST flow keeps alpha packets
             *or ACKs* waiting: on half-duplex links half of them are ACKs.
+        rate_slack: How far the rate can be from this, as a share of it, where a law is at rest in a
+            whole range (Vegas) and the flow shares one bottleneck with others.
+        queue_slack_packets: The same of `path_queue_packets`, packets.
     """
 
     rate_bps: float
@@ -29,6 +32,8 @@ class FlowState:
     queueing_s: float
     path_queue_packets: float
     own_queue_packets: float
+    rate_slack: float = 0.0
+    queue_slack_packets: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -224,8 +224,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn wake(&mut self, index: u32) {
         let flow = &mut self.net.flows[index as usize];
         let Endpoint::Tcp(tcp) = &flow.endpoint else { return };
-        // A timer that has become shorter may already be over. The entry is never later than the next
-        // write, which changes in timers only.
+        // A timer that has become shorter may already be over.
         let due = tcp.connection.next_timer().max(self.now);
         if due < flow.armed {
             flow.armed = due;
@@ -243,9 +242,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if !Q::STAMPS_TIMERS {
             return self.queue.stamp(0.0);
         }
-        let [timer, write] = &mut self.timers[index as usize];
-        let is_write = due != Time::NEVER && due == self.net.flows[index as usize].next_write();
-        let (set, stamp) = if is_write { write } else { timer };
+        let (set, stamp) = &mut self.timers[index as usize];
         if *set != due {
             *set = due;
             let wait = if due == Time::NEVER { 0.0 } else { (due - self.now).as_secs() };
@@ -265,7 +262,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if let Endpoint::Tcp(tcp) = &flow.endpoint
             && !starts
         {
-            let due = tcp.next_timer();
+            let due = tcp.connection.next_timer();
             if due > now {
                 // The timer was put off.
                 flow.armed = due;
@@ -277,12 +274,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Tcp(tcp) => {
                 let timeouts = tcp.connection.stats().timeouts;
                 let ack = if starts {
-                    tcp.start(now);
+                    tcp.connection.start(now);
                     None
                 } else {
                     tcp.connection.on_timer(now)
                 };
-                tcp.write(now);
                 if R::ON && tcp.connection.stats().timeouts > timeouts {
                     tcp.record_rto(now, index, rto_event::EXPIRY, None, &mut self.recorder);
                 }
@@ -297,39 +293,35 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 }
                 self.transmit(index);
             }
-            Endpoint::Udp(udp) => {
-                if starts {
-                    udp.writer.start(now);
-                }
-                self.send_datagram(index);
-            }
+            Endpoint::Udp(_) => self.send_datagram(index),
         }
         let flow = &mut self.net.flows[index as usize];
-        let write = flow.next_write();
         let due = match &flow.endpoint {
-            Endpoint::Tcp(tcp) => tcp.connection.next_timer().min(write),
-            Endpoint::Udp(_) => write,
+            Endpoint::Tcp(tcp) => tcp.connection.next_timer(),
+            Endpoint::Udp(udp) => udp.next,
         };
         flow.armed = due;
-        if Q::STAMPS_TIMERS && write != Time::NEVER {
-            // It counts from now on, also while another timer is earlier.
-            self.timer_stamp(index, write);
-        }
         if due == Time::NEVER { None } else { Some((due, self.timer_stamp(index, due))) }
     }
 
     #[inline]
     pub(super) fn send_datagram(&mut self, index: u32) {
         let Endpoint::Udp(udp) = &mut self.net.flows[index as usize].endpoint else { return };
-        let size = udp.writer.write(self.now);
-        if size == 0 {
-            return;
+        let (mut size, gap) = udp.source.emit();
+        udp.next = self.now + gap;
+        if let Some(remaining) = &mut udp.remaining {
+            size = u64::from(size).min(*remaining) as u16;
+            *remaining -= u64::from(size);
         }
-        let complete = udp.writer.is_finished();
-        let mut packet = Packet::new(Kind::Data, index, size as u16);
+        let complete = udp.is_finished();
+        if complete {
+            udp.next = Time::NEVER;
+        }
+        let mut packet = Packet::new(Kind::Data, index, size);
         packet.stamp = self.now;
         packet.seq = udp.sent;
         udp.sent += 1;
+        udp.bytes_sent += u64::from(size);
         self.send(packet);
         if complete {
             self.complete_flow();

@@ -29,11 +29,32 @@ pub(super) const WHOLE: Param = Param::new(
     "Whether the window grows and shrinks by whole segments, the rest kept apart (2017 Bene lab).",
 );
 
+/// The choice of [`COUNTING`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Counting {
+pub(super) enum Counting {
     CappedBytes,
     Bytes,
     Acks,
+}
+
+impl Counting {
+    pub(super) fn new(chosen: &Chosen) -> Self {
+        match chosen.word("counting") {
+            "bytes" => Self::Bytes,
+            "acks" => Self::Acks,
+            _ => Self::CappedBytes,
+        }
+    }
+
+    /// What an ACK counts, in the window's unit.
+    #[inline]
+    pub(super) fn of(self, ack: &AckEvent, segment: f64) -> f64 {
+        match self {
+            Self::CappedBytes => ack.newly_acked.min(segment),
+            Self::Bytes => ack.newly_acked,
+            Self::Acks => segment,
+        }
+    }
 }
 
 /// Rules, and what is kept apart of the window.
@@ -49,11 +70,7 @@ impl Growth {
     pub(super) fn new(chosen: &Chosen) -> Self {
         Self {
             increase: chosen.real("increase"),
-            counting: match chosen.word("counting") {
-                "bytes" => Counting::Bytes,
-                "acks" => Counting::Acks,
-                _ => Counting::CappedBytes,
-            },
+            counting: Counting::new(chosen),
             whole: chosen.flag("whole_segments"),
             rest: 0.0,
         }
@@ -63,11 +80,7 @@ impl Growth {
     #[inline]
     pub(super) fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
         let segment = window.segment;
-        let counted = match self.counting {
-            Counting::CappedBytes => ack.newly_acked.min(segment),
-            Counting::Bytes => ack.newly_acked,
-            Counting::Acks => segment,
-        };
+        let counted = self.counting.of(ack, segment);
         if window.in_slow_start() {
             window.cwnd += counted;
             return;

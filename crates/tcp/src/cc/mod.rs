@@ -10,6 +10,7 @@ mod fast;
 mod fixed;
 mod growth;
 mod reno;
+mod vegas;
 
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry};
@@ -72,6 +73,8 @@ pub struct LossEvent {
     pub signal: Signal,
     /// Data sent and not acknowledged, the lost packet included.
     pub flight: f64,
+    /// How often the lost packet was sent; 1 where the sender keeps no log of it.
+    pub transmissions: u32,
 }
 
 /// A congestion-control algorithm.
@@ -82,6 +85,12 @@ pub trait CongestionControl {
     /// A loss calls for a reaction: the slow-start threshold that it asks for, or nothing if the
     /// algorithm does not react to losses. The sender applies the floor and sets the window.
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
+
+    /// Whether it needs the round-trip time of each ACK, so that the sender has to keep a log of when
+    /// each packet was sent.
+    fn needs_send_times(&self) -> bool {
+        false
+    }
 
     /// Time between calls of [`CongestionControl::on_tick`], if the algorithm wants any.
     fn tick_period(&self) -> Option<Time> {
@@ -135,6 +144,10 @@ macro_rules! registry {
                 match self { $(Self::$variant(cc) => cc.on_loss(window, loss)),* }
             }
 
+            fn needs_send_times(&self) -> bool {
+                match self { $(Self::$variant(cc) => cc.needs_send_times()),* }
+            }
+
             fn tick_period(&self) -> Option<Time> {
                 match self { $(Self::$variant(cc) => cc.tick_period()),* }
             }
@@ -157,4 +170,5 @@ registry! {
     Aiad: aiad,
     Fast: fast,
     Fixed: fixed,
+    Vegas: vegas,
 }

@@ -103,7 +103,8 @@ mod tests {
     #[test]
     fn a_loss_halves_what_it_is_told_to() {
         let window = Window { cwnd: 20.0, ssthresh: 8.0, segment: 1.0 };
-        let loss = LossEvent { now: Time::ZERO, signal: Signal::Gap, flight: 12.0 };
+        let loss =
+            LossEvent { now: Time::ZERO, signal: Signal::Gap, flight: 12.0, transmissions: 1 };
         assert_eq!(reno("flight").on_loss(&window, &loss), Some(6.0));
         assert_eq!(reno("cwnd").on_loss(&window, &loss), Some(10.0));
     }

@@ -10,14 +10,22 @@ mod reno;
 pub mod selective_repeat;
 mod tahoe;
 mod timeout;
+mod vegas;
 pub mod window;
 
+use crate::send_log::SendLog;
 use ackclock_units::param::{Chosen, Entry};
 use window::{Cut, LossRecovery, State, Verdict};
 
 /// Loss recoveries that a scenario can name.
-pub static ENTRIES: &[&Entry] =
-    &[&selective_repeat::ENTRY, &timeout::ENTRY, &tahoe::ENTRY, &reno::ENTRY, &newreno::ENTRY];
+pub static ENTRIES: &[&Entry] = &[
+    &selective_repeat::ENTRY,
+    &timeout::ENTRY,
+    &tahoe::ENTRY,
+    &reno::ENTRY,
+    &newreno::ENTRY,
+    &vegas::ENTRY,
+];
 
 /// Declares an enum in place of a virtual call.
 macro_rules! registry {
@@ -57,6 +65,10 @@ macro_rules! registry {
                 match self { $(Self::$variant(recovery) => recovery.on_timeout(state, cut)),* }
             }
 
+            fn send_log(&self) -> Option<SendLog> {
+                match self { $(Self::$variant(recovery) => recovery.send_log()),* }
+            }
+
             #[inline]
             fn is_active(&self) -> bool {
                 match self { $(Self::$variant(recovery) => recovery.is_active()),* }
@@ -70,4 +82,5 @@ registry! {
     Tahoe: tahoe,
     Reno: reno,
     NewReno: newreno,
+    Vegas: vegas,
 }

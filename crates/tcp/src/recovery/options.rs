@@ -72,6 +72,14 @@ pub const LIMITED_TRANSMIT: Param = Param::new(
     "Whether the first two duplicate ACKs each let a new segment out (RFC 3042).",
 );
 
+/// Growth with the ACK that ends a recovery.
+pub const GROW_ON_EXIT: Param = Param::new(
+    "grow_on_exit",
+    Kind::Flag,
+    "false",
+    "Whether the ACK that ends the recovery also lets the window grow (ns-3.24; Vegas of ns-2).",
+);
+
 /// Which ACKs belong to a window of losses that was reacted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Guard {

@@ -4,27 +4,17 @@
 //! inflates it by the three segments that have left the network; each further duplicate ACK inflates it
 //! by one. The first ACK of new data deflates it and ends the recovery, even if more is missing.
 
-use super::options::{AFTER_TIMEOUT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger};
+use super::options::{
+    AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger,
+};
 use super::window::{Cut, LossRecovery, State, Verdict, collapse};
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "reno",
     summary: "Fast retransmit and fast recovery; the first new ACK ends it.",
     references: &["RFC 5681 section 3.2", "Fall and Floyd 1996 section 3"],
-    params: &[
-        AFTER_TIMEOUT,
-        THRESHOLD,
-        GUARD,
-        REPEAT,
-        LIMITED_TRANSMIT,
-        Param::new(
-            "grow_on_exit",
-            Kind::Flag,
-            "false",
-            "Whether the ACK that ends the recovery also lets the window grow (ns-3.24).",
-        ),
-    ],
+    params: &[AFTER_TIMEOUT, THRESHOLD, GUARD, REPEAT, LIMITED_TRANSMIT, GROW_ON_EXIT],
     defect: false,
 };
 

@@ -4,7 +4,9 @@
 //! order; the third one counts as a loss. The kinds differ in what they then do with the window and
 //! with the data sent after the lost segment.
 
-use crate::cc::Window;
+use crate::cc::{LossEvent, Signal, Window};
+use crate::send_log::SendLog;
+use ackclock_units::Time;
 
 /// What a recovery sees of the sender, and changes.
 #[derive(Debug, Clone)]
@@ -31,6 +33,8 @@ pub struct State {
     pub floor: f64,
     /// Nothing but the oldest segment is sent until new data are acknowledged.
     pub hold: bool,
+    /// When each segment in flight was sent, if the congestion control or the recovery needs to know.
+    pub log: Option<Box<SendLog>>,
 }
 
 impl State {
@@ -44,6 +48,17 @@ impl State {
     #[inline]
     pub fn in_units(&self, bytes: u64) -> f64 {
         bytes as f64 * self.units_per_byte
+    }
+
+    /// A loss of the oldest segment, as the congestion control sees it.
+    pub fn loss(&self, now: Time, signal: Signal) -> LossEvent {
+        let oldest = self.log.as_ref().and_then(|log| log.oldest());
+        LossEvent {
+            now,
+            signal,
+            flight: self.in_units(self.flight()),
+            transmissions: oldest.map_or(1, |sent| sent.transmissions),
+        }
     }
 
     /// Sets the threshold that a loss asks for; the window is left to the caller.
@@ -71,6 +86,10 @@ pub struct Verdict {
     pub resend: bool,
     /// Segments beyond the window that may leave (RFC 3042).
     pub extra_segments: u64,
+    /// The retransmission timer is doubled and starts anew.
+    pub backs_off: bool,
+    /// After an ACK of new data: the count from which duplicates of it go on.
+    pub duplicates: u32,
 }
 
 /// How a loss cuts the window: asks the congestion control for the new threshold.
@@ -87,6 +106,11 @@ pub trait LossRecovery {
     /// The retransmission timer has expired; the oldest segment will be sent again.
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>);
 
+    /// The log for the sender to keep, if it needs to know when each segment was sent.
+    fn send_log(&self) -> Option<SendLog> {
+        None
+    }
+
     /// Whether the flow is in fast recovery.
     fn is_active(&self) -> bool {
         false
@@ -94,9 +118,10 @@ pub trait LossRecovery {
 }
 
 /// The window after a timeout (RFC 5681 section 3.1): one segment, if the congestion control reacts to
-/// losses at all. With `go_back`, later data count as unsent.
-pub fn collapse(state: &mut State, go_back: bool, cut: Cut<'_>) {
-    if let Some(target) = cut(state) {
+/// losses at all, which is the answer. With `go_back`, later data count as unsent.
+pub fn collapse(state: &mut State, go_back: bool, cut: Cut<'_>) -> bool {
+    let target = cut(state);
+    if let Some(target) = target {
         state.cut(target);
         state.window.cwnd = state.window.segment;
     }
@@ -105,4 +130,5 @@ pub fn collapse(state: &mut State, go_back: bool, cut: Cut<'_>) {
     if go_back {
         state.go_back();
     }
+    target.is_some()
 }

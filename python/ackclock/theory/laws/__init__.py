@@ -8,9 +8,10 @@ from ackclock.theory.laws.constant import Constant
 from ackclock.theory.laws.fast import Fast
 from ackclock.theory.laws.fixed import Fixed
 from ackclock.theory.laws.law import Law, WindowProcess
+from ackclock.theory.laws.vegas import Vegas
 from ackclock.theory.network import FlowPath
 
-_KNOWN: tuple[Law, ...] = (Fast(), Fixed(), Constant())
+_KNOWN: tuple[Law, ...] = (Fast(), Vegas(), Fixed(), Constant())
 
 LAWS: dict[str, Law] = {law.name: law for law in _KNOWN}
 """Known laws."""

@@ -22,6 +22,10 @@ class Constant:
     def process(self, flow: FlowPath, first_rtt_s: float) -> None:
         """Have the rate from the first moment."""
 
+    def slack(self, flow: FlowPath) -> float:
+        """Nothing depends on the queues."""
+        return 0.0
+
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:

@@ -42,6 +42,10 @@ class Fast:
         """The law, update by update."""
         return FastWindow(flow, first_rtt_s)
 
+    def slack(self, flow: FlowPath) -> float:
+        """The rest point is unique."""
+        return 0.0
+
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:

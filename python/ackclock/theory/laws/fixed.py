@@ -22,6 +22,10 @@ class Fixed:
     def process(self, flow: FlowPath, first_rtt_s: float) -> None:
         """Have the equilibrium rate from the first moment."""
 
+    def slack(self, flow: FlowPath) -> float:
+        """The rest point is unique."""
+        return 0.0
+
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:

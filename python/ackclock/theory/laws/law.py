@@ -53,6 +53,10 @@ class Law(Protocol):
         """Window in equilibrium, packets; none if there is no window."""
         ...
 
+    def slack(self, flow: FlowPath) -> float:
+        """Packets kept in queues: how far they can be from `demand`, if rest is a whole range."""
+        ...
+
     def process(self, flow: FlowPath, first_rtt_s: float) -> WindowProcess | None:
         """The window in time; none if it is the same from the first moment.
 

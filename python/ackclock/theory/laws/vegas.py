@@ -1,0 +1,66 @@
+"""Vegas: a flow keeps between alpha and beta packets waiting in queues.
+
+Law: once a round trip, with diff = w (1 - base_rtt / rtt), the window grows by a packet if diff is
+below alpha, shrinks by one if it is above beta, and else stays. It rests wherever
+alpha <= diff <= beta, so that the rate is diff / (rtt - base_rtt). Brakmo and Peterson, IEEE JSAC
+13(8), 1995.
+
+With alpha = beta the equilibrium is unique, and that of weighted proportional fairness: the rates
+maximise the sum of alpha log x (Low, Peterson, Wang, "Understanding Vegas: A duality model", J. ACM
+49(2), 2002). With alpha < beta there are many, and where a flow comes to rest depends on its past.
+The middle, (alpha + beta) / 2, is predicted, together with how far the rest can be from it.
+"""
+
+import math
+
+from ackclock.theory.demand import Demand
+from ackclock.theory.network import FlowPath
+
+LEAST = 1e-6
+"""Packets that a flow with alpha = beta = 0 keeps in queues; more than nothing, to have a rate."""
+
+
+class Vegas:
+    """The law of Vegas; see `ackclock.theory.laws.law.Law`."""
+
+    name = "vegas"
+    summary = "alpha to beta packets wait in queues; rate = packets / (RTT - base RTT)."
+    references: tuple[str, ...] = ("Brakmo and Peterson 1995", "Low, Peterson, Wang 2002")
+
+    def demand(self, flow: FlowPath, base_rtt_s: float) -> Demand:
+        """Rate = m / (q - standing), m between alpha and beta, standing = base RTT - empty RTT."""
+        low, high = self.kept_packets(flow)
+        return Demand(
+            empty_s=flow.empty_rtt_s,
+            alpha=max(LEAST, (low + high) / 2),
+            standing_s=max(0.0, base_rtt_s - flow.empty_rtt_s),
+        )
+
+    def kept_packets(self, flow: FlowPath) -> tuple[float, float]:
+        """Packets in queues between which the window rests.
+
+        Where diff is rounded, it is the range of the values that are rounded to what is allowed.
+        """
+        alpha, beta = float(flow.params["alpha"]), float(flow.params["beta"])
+        if flow.params["compare"] == "rounded":
+            return max(0.0, math.ceil(alpha) - 0.5), math.floor(beta) + 0.5
+        return alpha, beta
+
+    def window(self, flow: FlowPath, base_rtt_s: float, rtt_s: float, rate: float) -> float:
+        """Packets in flight at this RTT."""
+        return rate * rtt_s
+
+    def process(self, flow: FlowPath, first_rtt_s: float) -> None:
+        """Be at rest from the first moment: the rest points are many."""
+
+    def settling_s(
+        self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
+    ) -> float:
+        """A packet a round trip; slow start is quicker, but bursts can end it at once."""
+        assert window is not None, "Vegas has a window"
+        return rtt_s * (max(abs(window - before), window / 8.0) + 2.0)
+
+    def slack(self, flow: FlowPath) -> float:
+        """Half of the distance between alpha and beta."""
+        low, high = self.kept_packets(flow)
+        return max(0.0, (high - low) / 2)
