@@ -241,6 +241,20 @@ def plots() -> str:
     return table(("Plot", "What", "Needs the records", "Drawn unasked"), rows)
 
 
+def columns(what: str) -> str:
+    """Return what the columns of a result table mean."""
+    from ackclock.tables import TABLES
+
+    rows = []
+    for column in TABLES[what]:
+        computed = f" `{column.formula}`" if column.formula else ""
+        source = f" ({column.source})" if column.source else ""
+        rows.append(
+            (f"`{column.name}`", column.title, column.unit, f"{column.meaning}.{computed}{source}")
+        )
+    return table(("Column", "Heading", "Unit", "Meaning"), rows)
+
+
 def scenarios() -> str:
     """Return the scenarios that come with the package."""
     rows = [(f"`{name}`", Scenario.load(name).model["title"] or "") for name in library.names()]
@@ -458,6 +472,7 @@ def route_changes(name: str, router: str, host: str) -> str:
 PARTS: dict[str, Callable[..., str]] = {
     "block": block,
     "categories": categories,
+    "columns": columns,
     "commands": commands,
     "comparison": comparison,
     "empty-paths": empty_paths,

@@ -274,8 +274,6 @@ def mean(value: ArrayLike, tail: TailIndex | None = None, level: float = LEVEL) 
     Raises:
         ValueError: an empty sample, a value that is not finite.
     """
-    from scipy.stats import t
-
     _require_within(level, "confidence level")
     sample = np.asarray(value, dtype=np.float64).ravel()
     if not sample.size or not np.isfinite(sample).all():
@@ -283,19 +281,34 @@ def mean(value: ArrayLike, tail: TailIndex | None = None, level: float = LEVEL) 
     n = sample.size
     alike = bool(sample.min() == sample.max())
     average = float(sample[0]) if alike else float(sample.mean())
-    by_t = by_bootstrap = None
-    if n >= 2:
-        reach = 0.0
-        if not alike:
-            reach = float(t.ppf((1 + level) / 2, n - 1) * sample.std(ddof=1) / math.sqrt(n))
-        by_t = Interval(average - reach, average + reach)
-        if n <= MOST_RESAMPLED:
-            by_bootstrap = Interval(average, average) if alike else _bca(sample, average, level)
+    by_bootstrap = None
+    if 2 <= n <= MOST_RESAMPLED:
+        by_bootstrap = Interval(average, average) if alike else _bca(sample, average, level)
     if tail is not None:
         exists, variance = tail.moment(1), tail.moment(2)
     else:
         exists = variance = "exists" if alike and n >= 2 else "undecided"
-    return Mean(average, n, exists, variance, by_t, by_bootstrap)
+    return Mean(average, n, exists, variance, t_interval(sample, level), by_bootstrap)
+
+
+def t_interval(value: ArrayLike, level: float = LEVEL) -> Interval | None:
+    """Confidence interval of a mean by Student's t; none for fewer than two values.
+
+    Args:
+        value: Finite values; shape (n,).
+        level: Confidence level.
+    """
+    from scipy.stats import t
+
+    sample = np.asarray(value, dtype=np.float64).ravel()
+    n = sample.size
+    if n < 2:
+        return None
+    if sample.min() == sample.max():
+        return Interval(float(sample[0]), float(sample[0]))
+    average = float(sample.mean())
+    reach = float(t.ppf((1 + level) / 2, n - 1) * sample.std(ddof=1) / math.sqrt(n))
+    return Interval(average - reach, average + reach)
 
 
 def _bca(sample: Floats, average: float, level: float) -> Interval:

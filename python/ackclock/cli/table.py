@@ -1,0 +1,348 @@
+"""`ackclock table`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from ackclock.cli.options import JsonOption, SeedOption, SetOption, read_overrides
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ackclock.tables import ResultTable
+
+
+class TableFormat(StrEnum):
+    """How a table is written."""
+
+    text = "text"
+    csv = "csv"
+    parquet = "parquet"
+    markdown = "markdown"
+    latex = "latex"
+    json = "json"
+
+
+class What(StrEnum):
+    """Which table."""
+
+    flows = "flows"
+    links = "links"
+    drops = "drops"
+    runs = "runs"
+
+
+_SUFFIXES = {
+    ".txt": TableFormat.text,
+    ".csv": TableFormat.csv,
+    ".parquet": TableFormat.parquet,
+    ".md": TableFormat.markdown,
+    ".tex": TableFormat.latex,
+    ".json": TableFormat.json,
+}
+
+NamesOption = list[str] | None
+
+
+def table(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE",
+            help="A run directory, a folder of a sweep, or a scenario, which is simulated; several "
+            "runs stand below each other.",
+            show_default=False,
+        ),
+    ],
+    what: Annotated[
+        What | None,
+        typer.Option(
+            "--what",
+            help="A row for each flow, each direction of a link, each flow and queue with lost "
+            "packets, or each run. Default: flows of runs, runs of a sweep.",
+            show_default=False,
+        ),
+    ] = None,
+    columns: Annotated[
+        NamesOption,
+        typer.Option(
+            "--columns",
+            metavar="NAME[,NAME...]",
+            help="Show these columns, or 'all'; '--columns list' says which there are.",
+            show_default=False,
+        ),
+    ] = None,
+    where: Annotated[
+        NamesOption,
+        typer.Option(
+            "--where",
+            metavar="NAME=VALUE[,VALUE...]",
+            help="Keep the rows with one of these values; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    sort: Annotated[
+        NamesOption,
+        typer.Option(
+            "--sort",
+            metavar="NAME[,NAME...]",
+            help="Sort by these columns; '-NAME' from the largest on.",
+            show_default=False,
+        ),
+    ] = None,
+    by: Annotated[
+        NamesOption,
+        typer.Option(
+            "--by",
+            metavar="NAME[,NAME...]",
+            help="One row for each combination of these columns, with means and 95 % intervals.",
+            show_default=False,
+        ),
+    ] = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            "--rows",
+            metavar="NAME",
+            help="A cross table: one row for each value of this column.",
+            show_default=False,
+        ),
+    ] = None,
+    across: Annotated[
+        str | None,
+        typer.Option(
+            "--across",
+            metavar="NAME",
+            help="With --rows: one column for each value of this column.",
+            show_default=False,
+        ),
+    ] = None,
+    values: Annotated[
+        NamesOption,
+        typer.Option(
+            "--value",
+            metavar="NAME[,NAME...]",
+            help="Sum up these columns with --by, the first one with --rows; default goodput_bps, "
+            "and packets of 'drops'.",
+            show_default=False,
+        ),
+    ] = None,
+    aggregate: Annotated[
+        str | None,
+        typer.Option(
+            "--aggregate",
+            metavar="WORD",
+            help="What is made of several values: mean, sum, median, min or max. Default: mean, "
+            "and sum of 'drops'.",
+            show_default=False,
+        ),
+    ] = None,
+    digits: Annotated[
+        int | None,
+        typer.Option(
+            "--digits",
+            metavar="N",
+            min=1,
+            max=15,
+            help="Significant digits of the largest value of each column in text, Markdown and "
+            "LaTeX; the other formats have all digits.",
+            show_default=False,
+        ),
+    ] = None,
+    table_format: Annotated[
+        TableFormat | None,
+        typer.Option(
+            "--format",
+            help="Default: as the suffix of --out says, else text.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write the table here; a file of this name is replaced.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: SetOption = None,
+    seed: SeedOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show results as a table, in the terminal or for papers and programs.
+
+    Text, Markdown and LaTeX are for people: one unit and one number of decimals a column. CSV,
+    Parquet and JSON are for programs: bit/s, bytes and seconds with all digits, under names that
+    end with the unit.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock table caltech/test-case-2-fast[/cyan]
+    [cyan]ackclock table runs/my-experiment-1 --what links --sort -utilization[/cyan]
+    [cyan]ackclock table runs/my-experiment-1 --what drops --rows flow --across link[/cyan]
+    [cyan]ackclock table my-sweep --by queue,cc --value goodput_bps,drops --out grid.tex[/cyan]
+    """
+    from ackclock.cli.table_sources import opened
+
+    chosen = _format(table_format, out, as_json)
+    found = opened(sources, what, read_overrides(settings), seed)
+    made = found.table.where(_wanted(where))
+    if not len(made) and where:
+        _refuse("no row has all these values together; leave out one --where")
+    if columns == ["list"]:
+        made = _listed(made)
+    else:
+        made = _summed_up(made, found.what, found.axes, by, rows, across, values, aggregate)
+        # Before columns are chosen: rows can be in the order of one that is not shown.
+        made = made.sort(_names(sort))
+        if columns is not None and columns != ["all"]:
+            made = made.select(_names(columns))
+        elif columns is None and by is None and rows is None and chosen in _FOR_PEOPLE:
+            made = made.usual()
+    _write(made, chosen, out, digits)
+
+
+_FOR_PEOPLE = (TableFormat.text, TableFormat.markdown, TableFormat.latex)
+
+
+def _format(wanted: TableFormat | None, out: Path | None, as_json: bool) -> TableFormat:
+    if as_json:
+        if wanted not in (None, TableFormat.json):
+            _refuse(f"--json and --format {wanted} exclude each other")
+        return TableFormat.json
+    if wanted is None and out is not None and out.suffix:
+        if out.suffix not in _SUFFIXES:
+            _refuse(
+                f"'{out}': the suffix names no format; take one of {', '.join(_SUFFIXES)}, or say "
+                "--format"
+            )
+        wanted = _SUFFIXES[out.suffix]
+    if wanted is TableFormat.parquet and out is None:
+        _refuse("a Parquet file is not for the terminal; say where to with --out FILE.parquet")
+    return wanted or TableFormat.text
+
+
+def _summed_up(
+    made: ResultTable,
+    what: str,
+    axes: Sequence[str],
+    by: list[str] | None,
+    rows: str | None,
+    across: str | None,
+    values: list[str] | None,
+    aggregate: str | None,
+) -> ResultTable:
+    from ackclock.tables import grouped, pivoted
+
+    if by is not None and rows is not None:
+        _refuse("--by makes a list, --rows a cross table; choose one")
+    if (rows is None) != (across is None):
+        _refuse("a cross table needs both --rows and --across")
+    if by is None and rows is None:
+        if values or aggregate:
+            _refuse("--value and --aggregate need --by or --rows")
+        return made
+    numbers = _names(values) or ["packets" if what == "drops" else "goodput_bps"]
+    word = aggregate or ("sum" if what == "drops" else "mean")
+    if rows is not None and across is not None:
+        return pivoted(made, rows, across, numbers[0], word, axes)
+    return grouped(made, _names(by), numbers, word, axes)
+
+
+def _listed(made: ResultTable) -> ResultTable:
+    """Return the columns of a table as a table."""
+    from ackclock.tables import Column, ResultTable
+
+    heads = ("name", "unit", "meaning", "formula", "source")
+    cells = {head: [getattr(c, head) or None for c in made.columns] for head in heads}
+    columns = tuple(Column(head, head.capitalize(), "word") for head in heads)
+    return ResultTable(columns, cells, f"Columns: {made.title}").usual()
+
+
+def _wanted(where: list[str] | None) -> dict[str, list[str]]:
+    wanted: dict[str, list[str]] = {}
+    for text in where or ():
+        name, equals, values = text.partition("=")
+        if not equals or not name.strip():
+            _refuse(f"--where needs NAME=VALUE, as in 'queue=64 KiB'; got '{text}'")
+        wanted.setdefault(name.strip(), []).extend(value.strip() for value in values.split(","))
+    return wanted
+
+
+def _names(texts: Sequence[str] | None) -> list[str]:
+    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
+
+
+def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int | None) -> None:
+    import json
+
+    from ackclock.cli.terminal import console, print_json
+    from ackclock.files import write_bytes
+    from ackclock.tables.formats import TEXTS, to_json, to_parquet
+
+    if chosen is TableFormat.json and out is None:
+        print_json(to_json(made))
+        return
+    if chosen is TableFormat.text and out is None:
+        _print(console(), made, digits)
+        return
+    if chosen is TableFormat.parquet:
+        content = to_parquet(made)
+    elif chosen is TableFormat.json:
+        content = (json.dumps(to_json(made), indent=2, ensure_ascii=False) + "\n").encode()
+    elif chosen is TableFormat.text:
+        content = _as_text(made, digits).encode()
+    else:
+        content = TEXTS[chosen](made, digits).encode()
+    if out is None:
+        typer.echo(content.decode(), nl=False)
+        return
+    if not out.absolute().parent.is_dir():
+        _refuse(f"there is no folder '{out.parent}'; choose another place with --out")
+    write_bytes(out, content)
+    typer.echo(f"written: {out}", err=True)
+
+
+def _as_text(made: ResultTable, digits: int | None) -> str:
+    import io
+
+    from rich.console import Console
+
+    lines = io.StringIO()
+    _print(Console(file=lines, width=10_000, highlight=False, color_system=None), made, digits)
+    return "\n".join(line.rstrip() for line in lines.getvalue().splitlines()) + "\n"
+
+
+def _print(screen: Console, made: ResultTable, digits: int | None) -> None:
+    from rich.markup import escape
+
+    from ackclock.cli.terminal import table as frame
+    from ackclock.tables.shown import shown
+
+    columns = shown(made, digits)
+    heads = (
+        f"{'>' if c.numeric else ''}{escape(c.column.title)}" + (f"\n{c.unit}" if c.unit else "")
+        for c in columns
+    )
+    drawn = frame(*heads)
+    for row in zip(*(column.cells for column in columns), strict=True):
+        drawn.add_row(*(escape(cell) for cell in row))
+    if made.title:
+        screen.print(f"[bold]{escape(made.title)}[/bold]")
+    screen.print(drawn)
+    if not len(made):
+        screen.print("[dim]no rows[/dim]")
+    for note in made.notes:
+        screen.print(f"[dim]Note:[/dim] {escape(note)}")
+
+
+def _refuse(message: str) -> NoReturn:
+    from ackclock.errors import InputError
+
+    raise InputError(message)

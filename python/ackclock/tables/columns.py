@@ -1,0 +1,411 @@
+"""What the columns of result tables mean: the one place of these definitions.
+
+Headers of tables, `--json`, metadata of Parquet files and the reference page are made from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["word", "count", "real", "flag"]
+Derived = Callable[[Mapping[str, Any], float], Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column.
+
+    Attributes:
+        name: Its word, with the unit at its end where it has one.
+        title: Its heading for people.
+        kind: `word`, `count` (a whole number, always shown in full), `real`, or `flag`.
+        unit: Unit of the values: `bit/s`, `B`, `B/s`, `s`, `packets`, or none.
+        meaning: What it is, in a sentence.
+        formula: How it is computed, where that is not plain.
+        source: Who defined it so.
+        shown: Unit for people where it is another one: `ms` for short times, `%` for shares. Rates
+            in bit/s choose their own.
+        digits: Significant digits of the largest value of a column for people.
+        path: Where it stands in the summary of a run, where that is not its name.
+        derived: Computes it from the entry of a flow and the end of the run, seconds.
+        usual: Whether it is shown unasked.
+    """
+
+    name: str
+    title: str
+    kind: Kind = "real"
+    unit: str = ""
+    meaning: str = ""
+    formula: str = ""
+    source: str = ""
+    shown: str = ""
+    digits: int = 4
+    path: str = ""
+    derived: Derived | None = None
+    usual: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the definition as a document of plain values."""
+        fields = ("name", "title", "kind", "unit", "meaning", "formula", "source")
+        return {field: getattr(self, field) for field in fields}
+
+
+def _to_end(flow: Mapping[str, Any], end_s: float) -> float | None:
+    """Bytes per second from the start of a flow to the end of the run."""
+    span = end_s - flow["start_s"]
+    return flow["bytes_delivered"] / span if span > 0 else None
+
+
+def _rare(*columns: Column) -> Iterable[Column]:
+    from dataclasses import replace
+
+    return (replace(column, usual=False) for column in columns)
+
+
+_BYTES_LEAVING = (
+    "Bytes of data packets of which the first link of the path began the transmission: headers and "
+    "packets sent again count, what was dropped before that link does not"
+)
+_JAIN = "Jain, Chiu, Hawe, DEC Research Report TR-301, 1984"
+
+FLOWS = (
+    Column("flow", "Flow", "word", meaning="Name of the flow", path="id"),
+    Column("cc", "cc", "word", meaning="Congestion control; none for UDP"),
+    Column(
+        "goodput_bps",
+        "Goodput",
+        unit="bit/s",
+        meaning="New payload that arrived in order, from the flow's start to its finish, or to the "
+        "end of the run where it did not finish",
+        formula="8 · bytes_delivered / (min(finish_s, end_s) - start_s)",
+        source="Ackclock",
+    ),
+    Column(
+        "goodput_to_end_bytes_per_s",
+        "Goodput to end",
+        unit="B/s",
+        meaning="The same in bytes per second, always to the end of the run",
+        formula="bytes_delivered / (end_s - start_s)",
+        source="the ns-3 lab (Ravuri 2016), which counts the bytes of the packet sink",
+        digits=6,
+        derived=_to_end,
+    ),
+    Column(
+        "finish_s",
+        "Finish",
+        unit="s",
+        meaning="When the last new byte was in order at the receiver; none if it was not",
+        digits=5,
+    ),
+    Column(
+        "bytes_delivered",
+        "Delivered",
+        "count",
+        "B",
+        "New payload bytes in order at the receiver; for UDP all that arrived",
+    ),
+    Column(
+        "bytes_on_wire",
+        "Transferred",
+        "count",
+        "B",
+        _BYTES_LEAVING,
+        source="the ns-2 lab (Pérez Datsira 2021): bytes that leave the queue of the access link",
+    ),
+    Column("retransmissions", "Resent", "count", "packets", "Data packets sent again"),
+    Column("timeouts", "Timeouts", "count", "", "Packets given up by the timer"),
+    Column(
+        "segments_dropped",
+        "Lost",
+        "count",
+        "packets",
+        "Data packets of the flow dropped anywhere in the network",
+    ),
+    Column(
+        "rtt_s_mean",
+        "RTT",
+        unit="s",
+        meaning="Mean of the samples of the round-trip time",
+        shown="ms",
+        path="rtt_s.mean",
+    ),
+    *_rare(
+        Column("transport", "Transport", "word", meaning="`tcp` or `udp`"),
+        Column("from", "From", "word", meaning="Sending host"),
+        Column("to", "To", "word", meaning="Receiving host"),
+        Column("start_s", "Start", unit="s", meaning="Start of the flow", digits=5),
+        Column(
+            "finish_ack_s",
+            "Last ACK",
+            unit="s",
+            meaning="When the sender had the last ACK; none if it had not",
+            digits=5,
+        ),
+        Column("segment_bytes", "Segment", "count", "B", "Payload of a full segment"),
+        Column("bytes_offered", "Offered", "count", "B", "What the flow wants to send"),
+        Column(
+            "bytes_received",
+            "Received",
+            "count",
+            "B",
+            "Payload bytes that arrived, in order or not",
+        ),
+        Column(
+            "packets_on_wire",
+            "Packets out",
+            "count",
+            "packets",
+            "Data packets of which the first link of the path began the transmission",
+        ),
+        Column(
+            "segments_sent",
+            "Sent",
+            "count",
+            "packets",
+            "Data packets that the sender sent, those sent again included",
+        ),
+        Column(
+            "bytes_sent",
+            "Payload sent",
+            "count",
+            "B",
+            "Payload bytes that the sender sent, those sent again included",
+        ),
+        Column(
+            "spurious_retransmissions",
+            "Spurious",
+            "count",
+            "packets",
+            "Data packets sent again though the receiver had them",
+        ),
+        Column(
+            "fast_retransmits",
+            "Fast retransmits",
+            "count",
+            "packets",
+            "Packets sent again because of duplicate ACKs or a gap",
+        ),
+        Column(
+            "duplicates_received",
+            "Duplicates",
+            "count",
+            "packets",
+            "Data packets that arrived a second time",
+        ),
+        Column(
+            "reordered_received",
+            "Reordered",
+            "count",
+            "packets",
+            "New data packets that arrived after one with a higher number",
+        ),
+        Column(
+            "rtt_s_min",
+            "Least RTT",
+            unit="s",
+            meaning="Least sample of the round-trip time",
+            shown="ms",
+            path="rtt_s.min",
+        ),
+        Column(
+            "rtt_s_max",
+            "Largest RTT",
+            unit="s",
+            meaning="Largest sample of the round-trip time",
+            shown="ms",
+            path="rtt_s.max",
+        ),
+        Column(
+            "cwnd_bytes_mean",
+            "Mean window",
+            unit="B",
+            meaning="Congestion window, mean over the time in which the flow was active",
+            path="cwnd_bytes.mean",
+        ),
+        Column(
+            "cwnd_bytes_max",
+            "Largest window",
+            unit="B",
+            meaning="Largest congestion window",
+            path="cwnd_bytes.max",
+        ),
+    ),
+)
+"""A row is a flow of a run."""
+
+LINKS = (
+    Column("link", "Link", "word", meaning="Name of the link", path="id"),
+    Column("direction", "Direction", "word", meaning="`forward`, `backward`, or `both`"),
+    Column(
+        "utilization",
+        "Utilisation",
+        meaning="Share of the run in which the link transmitted",
+        shown="%",
+    ),
+    Column("packets_carried", "Carried", "count", "packets", "Packets transmitted in full"),
+    Column("drops", "Lost", "count", "packets", "Packets dropped here, for any reason"),
+    Column(
+        "queue_packets_mean",
+        "Mean queue",
+        unit="packets",
+        meaning="Packets waiting, mean over the run; the one in transmission does not count",
+        path="queue_packets.mean",
+    ),
+    Column(
+        "queue_packets_max",
+        "Longest queue",
+        "count",
+        "packets",
+        "Most packets waiting",
+        path="queue_packets.max",
+    ),
+    Column(
+        "queueing_delay_s_mean",
+        "Mean wait",
+        unit="s",
+        meaning="Wait from entering to the start of transmission, mean over the packets carried",
+        shown="ms",
+        path="queueing_delay_s.mean",
+    ),
+    Column(
+        "queueing_delay_s_max",
+        "Longest wait",
+        unit="s",
+        meaning="Longest wait of a packet that entered",
+        shown="ms",
+        path="queueing_delay_s.max",
+    ),
+    *_rare(
+        Column("bytes_carried", "Bytes carried", "count", "B", "Bytes transmitted in full"),
+        Column(
+            "drops_queue_full",
+            "Queue full",
+            "count",
+            "packets",
+            "Packets dropped because the queue was full",
+            path="drops.queue-full",
+        ),
+        Column(
+            "drops_loss",
+            "Loss model",
+            "count",
+            "packets",
+            "Packets taken by the loss model",
+            path="drops.loss",
+        ),
+        Column(
+            "drops_link_down",
+            "Link down",
+            "count",
+            "packets",
+            "Packets that came while the link was down",
+            path="drops.link-down",
+        ),
+        Column(
+            "queue_bytes_mean",
+            "Mean queue, bytes",
+            unit="B",
+            meaning="Bytes waiting, mean over the run",
+            path="queue_bytes.mean",
+        ),
+        Column(
+            "queue_bytes_max",
+            "Longest queue, bytes",
+            "count",
+            "B",
+            "Most bytes waiting",
+            path="queue_bytes.max",
+        ),
+    ),
+)
+"""A row is a direction of a link of a run."""
+
+DROPS = (
+    Column(
+        "flow", "Flow", "word", meaning="Whose data packets; none for ACKs and routers' packets"
+    ),
+    Column("link", "Link", "word", meaning="Where; none for a router without a route"),
+    Column("direction", "Direction", "word", meaning="`forward`, `backward`, or `both`"),
+    Column("reason", "Reason", "word", meaning="`queue-full`, `loss`, `link-down`, or `no-route`"),
+    Column("packets", "Lost", "count", "packets", "Packets dropped there for this reason"),
+)
+"""A row is a flow, a queue, and a reason for which packets of the one were lost at the other."""
+
+RUNS = (
+    Column("scenario", "Scenario", "word", meaning="Name of the scenario"),
+    Column("seed", "Seed", "count", meaning="Seed of all random numbers"),
+    Column("end_s", "End", unit="s", meaning="When the run ended", digits=5),
+    Column(
+        "goodput_bps",
+        "Goodput",
+        unit="bit/s",
+        meaning="Sum of the goodputs of all flows",
+        formula="sum of goodput_bps of the flows",
+        source="Ackclock",
+    ),
+    Column(
+        "fairness_jain",
+        "Fairness",
+        meaning="Jain's index of the flows' goodputs x: 1 for equal shares, 1/n if one has all",
+        formula="(Σx)² / (n Σx²)",
+        source=_JAIN,
+        digits=5,
+    ),
+    Column(
+        "retransmissions", "Resent", "count", "packets", "Data packets sent again, of all flows"
+    ),
+    Column("timeouts", "Timeouts", "count", "", "Packets given up by timers, of all flows"),
+    Column("drops", "Lost", "count", "packets", "Packets dropped anywhere, for any reason"),
+    Column(
+        "bottleneck_utilization",
+        "Utilisation",
+        meaning="Share of the run in which the busiest link transmitted",
+        shown="%",
+    ),
+    Column(
+        "queue_packets_mean",
+        "Mean queue",
+        unit="packets",
+        meaning="Packets waiting at the busiest link, mean over the run",
+    ),
+    Column(
+        "queueing_delay_s_mean",
+        "Mean wait",
+        unit="s",
+        meaning="Wait at the busiest link, mean over the packets carried",
+        shown="ms",
+    ),
+    *_rare(
+        Column(
+            "bytes_on_wire",
+            "Transferred",
+            "count",
+            "B",
+            f"{_BYTES_LEAVING}; sum over the flows",
+        ),
+        Column("finished", "Finished", "flag", meaning="Whether all that was to be sent arrived"),
+        Column("stop_reason", "Stopped by", "word", meaning="Why the run ended"),
+        Column("digest", "Digest", "word", meaning="Fingerprint of the run"),
+        Column("events", "Events", "count", meaning="Events handled; depends on shortcuts"),
+        Column("packet_hops", "Packet-hops", "count", meaning="Packets transmitted by links"),
+    ),
+)
+"""A row is a run."""
+
+SWEEP = (
+    Column("key", "Key", "word", meaning="Fingerprint of the settings of the run", usual=False),
+    Column("replication", "Replication", "count", meaning="Which of the runs with equal settings"),
+    Column("status", "Status", "word", meaning="`done` or `failed`", usual=False),
+    Column("error", "Error", "word", meaning="Why it failed", usual=False),
+)
+"""What a run of a sweep has besides."""
+
+TABLES: dict[str, tuple[Column, ...]] = {
+    "flows": FLOWS,
+    "links": LINKS,
+    "drops": DROPS,
+    "runs": RUNS,
+}
+"""All tables, by the word for `--what`."""

@@ -1,0 +1,157 @@
+"""Tables as text for files: CSV, Markdown, LaTeX, JSON, Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from ackclock.tables.shown import Shown, shown
+from ackclock.tables.table import ResultTable
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "µ": r"\textmu{}",
+    "²": r"\textsuperscript{2}",
+    "Σ": r"$\Sigma$",
+    "·": r"$\cdot$",
+    "–": "--",
+    "…": r"\ldots{}",
+}
+_MARKDOWN = "\\`*_{}[]<>|#~$"
+
+
+def to_csv(table: ResultTable) -> str:
+    """Return the values in full: one line of names, numbers with all digits, nothing for none."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(table.names)
+    for row in table.rows():
+        writer.writerow(["" if v is None else _plain(v) for v in row.values()])
+    return lines.getvalue()
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def to_markdown(table: ResultTable, digits: int | None = None) -> str:
+    """Return a table of GitHub Flavored Markdown: units in the header, numbers to the right."""
+    columns = shown(table, digits)
+    cells = [[markdown(_head(c)), *(markdown(cell) for cell in c.cells)] for c in columns]
+    widths = [max(3, *(len(cell) for cell in column)) for column in cells]
+    rules = [
+        "-" * (width - 1) + ":" if column.numeric else "-" * width
+        for column, width in zip(columns, widths, strict=True)
+    ]
+    rows = list(zip(*cells, strict=True))
+    lines = [_aligned(row, columns, widths) for row in (rows[0], rules, *rows[1:])]
+    notes = [f"\n{markdown(note)}" for note in table.notes]
+    return "\n".join([*(f"| {line} |" for line in lines), *notes]) + "\n"
+
+
+def markdown(text: str) -> str:
+    """Return a text so that none of its characters are read as Markdown."""
+    joined = " ".join(text.split())
+    return "".join(f"\\{letter}" if letter in _MARKDOWN else letter for letter in joined)
+
+
+def _aligned(cells: Any, columns: list[Shown], widths: list[int]) -> str:
+    return " | ".join(
+        cell.rjust(width) if column.numeric else cell.ljust(width)
+        for cell, column, width in zip(cells, columns, widths, strict=True)
+    )
+
+
+def to_latex(table: ResultTable, digits: int | None = None) -> str:
+    """Return a `tabular` for LaTeX with the rules of the package booktabs.
+
+    Units stand in the header; numbers are aligned by their point, since all of a column have the
+    same decimals.
+    """
+    columns = shown(table, digits)
+    layout = "".join("r" if column.numeric else "l" for column in columns)
+    heads = [latex(column.column.title) for column in columns]
+    units = [latex(f"({column.unit})") if column.unit else "" for column in columns]
+    rows = [[latex(cell) for cell in row] for row in zip(*(c.cells for c in columns), strict=True)]
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        f"% {table.title}" if table.title else None,
+        *(f"% {note}" for note in table.notes),
+        f"\\begin{{tabular}}{{@{{}}{layout}@{{}}}}",
+        "\\toprule",
+        _latex_row(heads),
+        _latex_row(units) if any(units) else None,
+        "\\midrule",
+        *(_latex_row(row) for row in rows),
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+    return "\n".join(line for line in lines if line is not None) + "\n"
+
+
+def latex(text: str) -> str:
+    """Return a text so that LaTeX prints it as it is; a number keeps a real minus sign."""
+    joined = " ".join(text.split())
+    if joined.startswith("-") and _is_number(joined):
+        return f"${joined}$"
+    return "--" if joined == "-" else "".join(_LATEX.get(letter, letter) for letter in joined)
+
+
+def _latex_row(cells: list[str]) -> str:
+    return f"{' & '.join(cells)} \\\\"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _head(column: Shown) -> str:
+    return f"{column.column.title} ({column.unit})" if column.unit else column.column.title
+
+
+def to_json(table: ResultTable) -> dict[str, Any]:
+    """Return the table as a document: what the columns mean, and the rows in full."""
+    return {
+        "title": table.title,
+        "columns": [column.to_json() for column in table.columns],
+        "notes": list(table.notes),
+        "rows": table.rows(),
+    }
+
+
+def to_parquet(table: ResultTable) -> bytes:
+    """Return a Parquet file; each column has its unit and meaning as metadata."""
+    buffer = io.BytesIO()
+    pq.write_table(table.to_arrow(), buffer, compression="zstd", write_page_checksum=True)
+    return buffer.getvalue()
+
+
+TEXTS: dict[str, Callable[[ResultTable, int | None], str]] = {
+    "csv": lambda table, _: to_csv(table),
+    "markdown": to_markdown,
+    "latex": to_latex,
+}
+"""Formats of plain text by their words."""

@@ -1,0 +1,230 @@
+"""Means of a table: by the values of some columns, and as a cross table of two."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ackclock.errors import InputError, unknown
+from ackclock.metrics.statistics import LEVEL, Interval, t_interval
+from ackclock.tables.columns import Column
+from ackclock.tables.table import ResultTable
+from ackclock.tables.values import ordered, spelled
+
+AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": statistics.fmean,
+    "sum": math.fsum,
+    "median": statistics.median,
+    "min": min,
+    "max": max,
+}
+"""What can be made of several values, by its word."""
+
+_PARTS = ("run", "flow", "link", "direction", "reason")
+"""Columns that tell the rows of one run apart; a mean over them is none over replications."""
+
+_WORDS = {"mean": "mean", "sum": "sum", "median": "median", "min": "least", "max": "largest"}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Values that belong together.
+
+    Attributes:
+        key: The values of the columns that they share.
+        value: What was made of them; none without values.
+        count: How many there are.
+        interval: Confidence interval of the mean by Student's t; none unless these are at least two
+            replications of one run.
+    """
+
+    key: tuple[Any, ...]
+    value: float | None
+    count: int
+    interval: Interval | None
+
+
+def groups(
+    table: ResultTable,
+    by: Sequence[str],
+    value: str,
+    aggregate: str = "mean",
+    replicated: bool = True,
+) -> list[Group]:
+    """Return what becomes of the values of a column for each combination of other columns.
+
+    Args:
+        table: The table.
+        by: Columns whose values belong together.
+        value: The column of numbers.
+        aggregate: A name of `AGGREGATES`.
+        replicated: Whether rows of a group are replications, so that a mean has an interval.
+
+    Raises:
+        InputError: there is no such column or aggregate, or it holds no numbers.
+    """
+    if aggregate not in AGGREGATES:
+        raise InputError(unknown("aggregate", aggregate, AGGREGATES))
+    require_numbers(table, value)
+    columns = [table.values(name) for name in by]
+    held: dict[tuple[Any, ...], list[float]] = {}
+    for key, number in zip(_keys(columns, len(table)), table.values(value), strict=True):
+        mine = held.setdefault(key, [])
+        if number is not None and math.isfinite(number):
+            mine.append(float(number))
+    ranks = [{v: i for i, v in enumerate(ordered(values))} for values in columns]
+    keys = sorted(held, key=lambda key: [rank[v] for rank, v in zip(ranks, key, strict=True)])
+    return [_group(key, held[key], aggregate, replicated) for key in keys]
+
+
+def _keys(columns: Sequence[Sequence[Any]], count: int) -> list[tuple[Any, ...]]:
+    return list(zip(*columns, strict=True)) if columns else [()] * count
+
+
+def _group(
+    key: tuple[Any, ...], values: Sequence[float], aggregate: str, replicated: bool
+) -> Group:
+    if not values:
+        return Group(key, None, 0, None)
+    interval = t_interval(values) if aggregate == "mean" and replicated else None
+    return Group(key, AGGREGATES[aggregate](values), len(values), interval)
+
+
+def require_numbers(table: ResultTable, name: str) -> Column:
+    """Return the meaning of a column of numbers.
+
+    Raises:
+        InputError: there is no such column, or it holds no numbers.
+    """
+    column = table.column(name)
+    if column.kind not in ("count", "real"):
+        numeric = [c.name for c in table.columns if c.kind in ("count", "real")]
+        raise InputError(f"'{name}' holds no numbers; these do: {', '.join(numeric)}")
+    return column
+
+
+def grouped(
+    table: ResultTable,
+    by: Sequence[str],
+    values: Sequence[str],
+    aggregate: str = "mean",
+    axes: Sequence[str] = (),
+) -> ResultTable:
+    """Return a row for each combination of some columns, with means and their intervals.
+
+    Args:
+        table: The table.
+        by: Columns whose values belong together.
+        values: Columns of numbers to sum up.
+        aggregate: A name of `AGGREGATES`.
+        axes: Columns over which no interval makes sense; where one of them differs within a group
+            there is none, and a note says so.
+
+    Raises:
+        InputError: there is no such column or aggregate, or one that holds no numbers.
+    """
+    mixed = _mixed(table, by, axes)
+    columns = [table.column(name) for name in by]
+    cells: dict[str, list[Any]] = {}
+    for place, name in enumerate(values):
+        column = require_numbers(table, name)
+        found = groups(table, by, name, aggregate, not mixed)
+        if not place:
+            cells = {key: [group.key[i] for group in found] for i, key in enumerate(by)}
+            columns.append(Column("rows", "Rows", "count", meaning="How many rows are summed up"))
+            cells["rows"] = [group.count for group in found]
+        made = _summed(column, aggregate)
+        columns.append(made)
+        cells[made.name] = [group.value for group in found]
+        if any(group.interval for group in found):
+            for end, title in (("low", "from"), ("high", "to")):
+                columns.append(
+                    replace(
+                        made,
+                        name=f"{name}_{end}",
+                        title=f"{title}, {LEVEL * 100:g} %",
+                        meaning=f"{'Lower' if end == 'low' else 'Upper'} end of the confidence "
+                        f"interval of the mean: {column.meaning}",
+                        formula="Student's t over the replications",
+                    )
+                )
+                cells[f"{name}_{end}"] = [
+                    getattr(group.interval, end) if group.interval else None for group in found
+                ]
+    return ResultTable(
+        tuple(columns), cells, table.title, (*table.notes, *_notes(mixed, aggregate))
+    )
+
+
+def pivoted(
+    table: ResultTable,
+    rows: str,
+    across: str,
+    value: str,
+    aggregate: str = "mean",
+    axes: Sequence[str] = (),
+) -> ResultTable:
+    """Return a cross table: a row for each value of one column, a column for each of another.
+
+    Arguments and errors as in `grouped`.
+    """
+    if rows == across:
+        raise InputError(f"rows and columns are both '{rows}'; choose two different ones")
+    mixed = _mixed(table, (rows, across), axes)
+    meant = require_numbers(table, value)
+    found = {group.key: group.value for group in groups(table, (rows, across), value, aggregate)}
+    down, over = ordered(table.values(rows)), ordered(table.values(across))
+    made = _summed(meant, aggregate)
+    columns = [table.column(rows)]
+    cells: dict[str, list[Any]] = {rows: down}
+    for here in over:
+        name = f"{across}={spelled(here)}"
+        columns.append(replace(made, name=name, title=spelled(here)))
+        cells[name] = [found.get((key, here)) for key in down]
+    title = f"{_title(meant, aggregate)}: {rows} down, {across} across"
+    return ResultTable(tuple(columns), cells, title, (*table.notes, *_notes(mixed, aggregate)))
+
+
+def _mixed(table: ResultTable, by: Sequence[str], axes: Sequence[str]) -> list[str]:
+    """Columns beside the replication that differ within a group."""
+    apart = [*axes, *(name for name in _PARTS if name in table.names)]
+    return [n for n in dict.fromkeys(apart) if n not in by and varies(table, by, n)]
+
+
+def varies(table: ResultTable, by: Sequence[str], name: str) -> bool:
+    """Whether a column has several values within a combination of others."""
+    columns = [table.values(key) for key in by]
+    seen: dict[tuple[Any, ...], Any] = {}
+    for key, value in zip(_keys(columns, len(table)), table.values(name), strict=True):
+        if seen.setdefault(key, value) != value:
+            return True
+    return False
+
+
+def _summed(column: Column, aggregate: str) -> Column:
+    whole = column.kind == "count" and aggregate in ("sum", "min", "max")
+    meaning = f"{_WORDS[aggregate].capitalize()} of: {column.meaning}"
+    return replace(
+        column,
+        kind="count" if whole else "real",
+        title=_title(column, aggregate),
+        meaning=meaning,
+        formula="",
+    )
+
+
+def _title(column: Column, aggregate: str) -> str:
+    return f"{column.title}, {_WORDS[aggregate]}"
+
+
+def _notes(mixed: Sequence[str], aggregate: str) -> tuple[str, ...]:
+    if not mixed:
+        return ()
+    names = ", ".join(mixed)
+    return (
+        f"Each {_WORDS[aggregate]} is over all values of {names}, too; choose one with --where, "
+        "or name it with --by.",
+    )

@@ -1,0 +1,129 @@
+"""Result tables of a sweep, from its table with one row a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ackclock.errors import InputError, unknown
+from ackclock.tables.columns import DROPS, FLOWS, LINKS, RUNS, SWEEP, TABLES, Column
+from ackclock.tables.of_run import picked, table_of
+from ackclock.tables.table import ResultTable
+from ackclock.tables.values import ordered
+
+_OF_SWEEP = {column.name for column in SWEEP} | {"seed"}
+_NESTED = ("flows", "links")
+
+
+def axes(table: pa.Table) -> list[str]:
+    """Return the names of the axes of a sweep, in their order.
+
+    The axes are the columns that no other definition knows.
+    """
+    known = _OF_SWEEP | {column.name for column in RUNS} | set(_NESTED)
+    return [name for name in table.column_names if name not in known]
+
+
+def of_sweep(table: pa.Table, what: str, names: Sequence[str] | None = None) -> ResultTable:
+    """Return a table of a sweep; runs that failed are left out, and a note says how many.
+
+    Args:
+        table: One row a run, as `ackclock sweep` writes it.
+        what: A name of `TABLES`.
+        names: Names of the axes; default all columns that no definition knows.
+
+    Raises:
+        InputError: there is no such table.
+    """
+    if what not in TABLES:
+        raise InputError(unknown("table", what, TABLES))
+    named = list(axes(table) if names is None else names)
+    runs = table.to_pylist()
+    done = [run for run in runs if run.get("status", "done") == "done"]
+    across = tuple(_axis(name, [run[name] for run in done]) for name in named)
+    common = [column for column in SWEEP if column.name != "error"]
+    columns = {
+        "runs": [*common, *(column for column in RUNS if column.name != "scenario")],
+        "flows": [*common, *FLOWS],
+        "links": [*common, *LINKS],
+        "drops": [*common, *DROPS],
+    }[what]
+    rows = [
+        {**{name: run[name] for name in named}, **{c.name: run.get(c.name) for c in common}, **row}
+        for run in done
+        for row in _ROWS[what](run)
+    ]
+    made = table_of(rows, (*across, *columns), _TITLES[what])
+    if what == "drops":
+        made = made.select([name for name in made.names if any(made.values(name))])
+    if len({row["replication"] for row in rows}) < 2 and "replication" in made.names:
+        made = made.select([name for name in made.names if name != "replication"])
+    failed = len(runs) - len(done)
+    notes = (f"{failed} of {len(runs)} runs failed and are left out.",) if failed else ()
+    return ResultTable(made.columns, made.cells, made.title, notes)
+
+
+_TITLES = {
+    "flows": "Flows of all runs",
+    "links": "Links of all runs",
+    "drops": "Lost packets by queue",
+    "runs": "Runs",
+}
+
+
+def _axis(name: str, values: Sequence[Any]) -> Column:
+    different = ordered(values)
+    if different and all(isinstance(v, bool) for v in different):
+        kind = "flag"
+    elif different and all(isinstance(v, int) for v in different):
+        kind = "count"
+    elif different and all(isinstance(v, int | float) for v in different):
+        kind = "real"
+    else:
+        kind = "word"
+    return Column(name, name, kind, meaning="Axis of the sweep")
+
+
+def _runs(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    row = {column.name: run.get(column.name) for column in RUNS}
+    if row["bytes_on_wire"] is None:
+        sent = [flow.get("bytes_on_wire") for flow in run.get("flows") or ()]
+        row["bytes_on_wire"] = sum(sent) if sent and None not in sent else None
+    return [{name: value for name, value in row.items() if value is not None}]
+
+
+def _flows(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [picked(_nested(flow, FLOWS), FLOWS, run["end_s"]) for flow in run.get("flows") or ()]
+
+
+def _links(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = []
+    for link in run.get("links") or ():
+        drops = link.get("drops")
+        total = sum(drops.values()) if isinstance(drops, Mapping) else drops
+        rows.append({**picked(_nested(link, LINKS), LINKS, run["end_s"]), "drops": total})
+    return rows
+
+
+def _drops(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"link": row["link"], "direction": row["direction"], "packets": row["drops"]}
+        for row in _links(run)
+        if row["drops"]
+    ]
+
+
+_ROWS = {"runs": _runs, "flows": _flows, "links": _links, "drops": _drops}
+
+
+def _nested(entry: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
+    """An entry whose columns stand side by side as it stands in a summary, one within the other."""
+    made = dict(entry)
+    for column in columns:
+        outer, _, inner = column.path.partition(".")
+        if inner and column.name in entry:
+            held = made.get(outer)
+            made[outer] = {**(held if isinstance(held, dict) else {}), inner: entry[column.name]}
+    return made

@@ -1,0 +1,349 @@
+"""Result tables: what the columns hold, sorting, means, cross tables, formats."""
+
+import csv
+import io
+import json
+import re
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+from ackclock import Scenario, run, tables
+from ackclock.cli.app import main
+from ackclock.errors import InputError
+from ackclock.metrics import jain
+from ackclock.tables import Column, ResultTable
+from ackclock.tables.formats import latex, markdown
+from ackclock.tables.shown import decimals, shown
+from ackclock.tables.values import measured, ordered, same
+
+
+@pytest.fixture(scope="module")
+def lab():
+    """Two classic flows that share a link, one of them from 1 s on; nothing ends."""
+    document = {
+        "name": "tests/lab",
+        "hosts": ["A", "B"],
+        "routers": ["R"],
+        "links": [
+            {"id": "access", "between": ["A", "R"], "rate": "5 Mbps", "delay": "20 ms",
+             "queue": {"limit": "4 packets"}},
+            {"id": "bottleneck", "between": ["R", "B"], "rate": "1 Mbps", "delay": "50 ms",
+             "queue": {"limit": "8 packets"}},
+        ],
+        "flows": [
+            {"id": "F1", "from": "A", "to": "B", "tcp": {"sender": "classic"}},
+            {"id": "F2", "from": "A", "to": "B", "start": "1 s", "tcp": {"sender": "classic"}},
+        ],
+        "stop": {"when": "time", "at_latest": "10 s"},
+        "record": "all",
+    }  # fmt: skip
+    return run(Scenario.from_dict(document))
+
+
+def made(**cells):
+    """A table of words and numbers."""
+    kinds = {str: "word", int: "count", float: "real", bool: "flag"}
+    columns = tuple(
+        Column(name, name.capitalize(), kinds[type(next(v for v in values if v is not None))])
+        for name, values in cells.items()
+    )
+    return ResultTable(columns, cells)
+
+
+def test_both_definitions_of_goodput(lab):
+    rows = tables.of_run(lab).rows()
+    for row, start in zip(rows, (0.0, 1.0), strict=True):
+        assert row["goodput_to_end_bytes_per_s"] == pytest.approx(
+            row["bytes_delivered"] / (10.0 - start)
+        )
+        assert row["goodput_bps"] == pytest.approx(8 * row["goodput_to_end_bytes_per_s"])
+
+
+def test_goodput_to_the_end_goes_on_when_the_flow_is_done(small_results):
+    rows = tables.of_run(small_results).rows()
+    end = small_results.summary["end_s"]
+    for row in rows:
+        expected = row["bytes_delivered"] / (end - row["start_s"])
+        assert row["goodput_to_end_bytes_per_s"] == pytest.approx(expected)
+    early = min(rows, key=lambda row: row["finish_s"])
+    assert 8 * early["goodput_to_end_bytes_per_s"] < early["goodput_bps"]
+
+
+def test_transferred_bytes_are_what_the_access_link_began_to_send(lab):
+    sent = [
+        row
+        for row in lab.table("transmissions").to_pylist()
+        if row["link"] == "access" and row["kind"] == "data"
+    ]
+    for row in tables.of_run(lab).rows():
+        mine = [packet["bytes"] for packet in sent if packet["flow"] == row["flow"]]
+        assert (row["packets_on_wire"], row["bytes_on_wire"]) == (len(mine), sum(mine))
+        # This access queue is short: not all that was sent got onto the wire.
+        assert row["packets_on_wire"] < row["segments_sent"]
+
+
+def test_lost_packets_of_flows_and_queues_add_up(lab):
+    rows = tables.of_run(lab, "drops").rows()
+    recorded = lab.table("drops").to_pylist()
+    for row in rows:
+        assert row["packets"] == sum(
+            (r["flow"] if r["kind"] == "data" else None, r["link"], r["direction"], r["reason"])
+            == (row["flow"], row["link"], row["direction"], row["reason"])
+            for r in recorded
+        )
+    assert sum(row["packets"] for row in rows) == len(recorded) > 0
+    links = {
+        (row["link"], row["direction"]): row["drops"] for row in tables.of_run(lab, "links").rows()
+    }
+    for place, drops in links.items():
+        here = [row["packets"] for row in rows if (row["link"], row["direction"]) == place]
+        assert sum(here) == drops
+
+
+def test_a_run_is_summed_up(lab):
+    (row,) = tables.of_run(lab, "runs").rows()
+    flows = tables.of_run(lab).rows()
+    assert row["goodput_bps"] == pytest.approx(sum(flow["goodput_bps"] for flow in flows))
+    assert row["fairness_jain"] == pytest.approx(jain([flow["goodput_bps"] for flow in flows]))
+    assert row["bytes_on_wire"] == sum(flow["bytes_on_wire"] for flow in flows)
+    links = tables.of_run(lab, "links").rows()
+    busiest = max(links, key=lambda link: link["utilization"])
+    assert row["queue_packets_mean"] == busiest["queue_packets_mean"]
+
+
+def test_every_column_says_what_it_is():
+    for columns in tables.TABLES.values():
+        names = [column.name for column in columns]
+        assert len(names) == len(set(names))
+        for column in columns:
+            assert column.title and column.meaning and not column.meaning.endswith("."), column
+            unit = {"_bps": "bit/s", "_bytes_per_s": "B/s", "_s": "s"}
+            for suffix, expected in unit.items():
+                if column.name.endswith(suffix):
+                    assert column.unit == expected, column
+                    break
+
+
+def test_rows_are_sorted_by_size_and_missing_ones_come_last():
+    table = made(queue=["64 KiB", "2 KB", None, "16 KiB"], n=[1, 2, 3, 4])
+    assert table.sort(["queue"]).values("n") == [2, 4, 1, 3]
+    assert table.sort(["-queue"]).values("n") == [1, 4, 2, 3]
+    two = made(word=["b", "a", "b"], n=[2, 3, 1])
+    assert two.sort(["word", "-n"]).values("n") == [3, 2, 1]
+
+
+def test_rows_are_chosen_by_value_also_in_other_units():
+    table = made(queue=["64 KiB", "2 KB"], n=[1, 2])
+    assert table.where({"queue": ["65536 B"]}).values("n") == [1]
+    assert table.where({"n": ["2", "1"]}).values("n") == [1, 2]
+    with pytest.raises(InputError, match="2 KB"):
+        table.where({"queue": ["3 KB"]})
+    with pytest.raises(InputError, match="did you mean 'queue'"):
+        table.where({"queu": ["2 KB"]})
+
+
+def test_values_of_axes_are_read():
+    assert measured("2 MB") == ("size", 2e6)
+    assert measured("10 ms") == ("time", pytest.approx(0.01))
+    assert measured(True) is None and measured("reno") is None
+    assert measured("12") == ("number", 12.0)
+    assert ordered(["64 KiB", "2 KB", "64 KiB"]) == ["2 KB", "64 KiB"]
+    assert ordered(["reno", "fast", "10 ms"]) == ["reno", "fast", "10 ms"]
+    assert same(8000, "8000") and same(0.5, "0.50") and not same("reno", "fast")
+
+
+def test_means_have_the_interval_of_students_t():
+    # Of 1, 2, 3: mean 2, s = 1, t(0.975, 2) = 4.302653.
+    table = made(cc=["a", "a", "a", "b"], replication=[0, 1, 2, 0], x=[1.0, 2.0, 3.0, 5.0])
+    first, second = tables.grouped(table, ["cc"], ["x"]).rows()
+    reach = 4.302652729696142 / 3**0.5
+    assert first == {
+        "cc": "a",
+        "rows": 3,
+        "x": 2.0,
+        "x_low": pytest.approx(2 - reach),
+        "x_high": pytest.approx(2 + reach),
+    }
+    assert second == {"cc": "b", "rows": 1, "x": 5.0, "x_low": None, "x_high": None}
+
+
+def test_a_mean_over_different_things_has_no_interval_and_says_so():
+    table = made(cc=["a", "a"], queue=[1, 2], x=[1.0, 2.0])
+    mixed = tables.grouped(table, ["cc"], ["x"], axes=["cc", "queue"])
+    assert mixed.names == ["cc", "rows", "x"]
+    assert "queue" in mixed.notes[0]
+    flows = made(cc=["a", "a"], flow=["F1", "F2"], x=[1.0, 2.0])
+    assert "flow" in tables.grouped(flows, ["cc"], ["x"]).notes[0]
+
+
+def test_a_cross_table():
+    table = made(queue=["8 KB", "2 KB", "8 KB"], cc=["reno", "reno", "fast"], x=[1.0, 2.0, 4.0])
+    crossed = tables.pivoted(table, "queue", "cc", "x")
+    assert crossed.rows() == [
+        {"queue": "2 KB", "cc=reno": 2.0, "cc=fast": None},
+        {"queue": "8 KB", "cc=reno": 1.0, "cc=fast": 4.0},
+    ]
+    with pytest.raises(InputError, match="both 'cc'"):
+        tables.pivoted(table, "cc", "cc", "x")
+    with pytest.raises(InputError, match="holds no numbers; these do: x"):
+        tables.pivoted(table, "queue", "cc", "cc")
+
+
+@pytest.mark.parametrize(
+    ("values", "digits", "expected"),
+    [([27189.0, 59429.1], 6, 1), ([118000.0], 6, 0), ([0.0], 4, 0), ([0.012], 4, 5), ([1.0], 5, 4)],
+)
+def test_a_column_has_one_number_of_decimals(values, digits, expected):
+    assert decimals(values, digits) == expected
+
+
+def test_people_see_one_unit_a_column():
+    column = Column("goodput_bps", "Goodput", unit="bit/s")
+    table = ResultTable((column,), {"goodput_bps": [1_234_567.0, 4_000.0, None, -1e-9]})
+    (text,) = shown(table)
+    assert text.unit == "Mbps"
+    assert text.cells == ("1.235", "0.004", "-", "0.000")
+
+
+def test_counts_are_never_rounded():
+    column = Column("bytes_on_wire", "Transferred", "count", "B")
+    (text,) = shown(ResultTable((column,), {"bytes_on_wire": [766_520, 1]}), digits=2)
+    assert text.cells == ("766520", "1")
+
+
+def test_csv_is_read_back_to_the_last_digit(lab):
+    table = tables.of_run(lab)
+    read = list(csv.DictReader(io.StringIO(tables.to_csv(table))))
+    for row, expected in zip(read, table.rows(), strict=True):
+        assert float(row["goodput_bps"]) == expected["goodput_bps"]
+        assert int(row["bytes_on_wire"]) == expected["bytes_on_wire"]
+        assert row["finish_s"] == ""
+
+
+def test_parquet_carries_units_and_meanings(lab, tmp_path):
+    file = tmp_path / "flows.parquet"
+    file.write_bytes(tables.to_parquet(tables.of_run(lab)))
+    read = pq.read_table(file)
+    assert read.to_pylist() == tables.of_run(lab).rows()
+    told = read.schema.field("goodput_bps").metadata
+    assert told[b"unit"] == b"bit/s" and b"bytes_delivered" in told[b"formula"]
+
+
+def test_markdown_is_a_table_whatever_is_in_it():
+    table = made(flow=["a|b", "*c*\n_d_"], n=[1, -20])
+    lines = tables.to_markdown(table).splitlines()
+    assert lines[0].split("|")[1].strip() == "Flow"
+    assert re.fullmatch(r"\| -+ \| -+: \|", lines[1])
+    for line in lines:
+        assert len(re.findall(r"(?<!\\)\|", line)) == 3
+    assert markdown("a_b|c") == r"a\_b\|c"
+
+
+def test_latex_prints_what_is_there():
+    assert latex("50 % of A_1 & {x}") == r"50 \% of A\_1 \& \{x\}"
+    assert latex("a\\b~c^2") == r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}2"
+    assert latex("-1.5") == "$-1.5$" and latex("-") == "--"
+    table = made(flow=["F_1"], n=[1])
+    text = tables.to_latex(table)
+    lines = text.splitlines()
+    assert "\\begin{tabular}{@{}lr@{}}" in lines
+    assert [line for line in lines if "rule" in line] == ["\\toprule", "\\midrule", "\\bottomrule"]
+    assert r"F\_1 & 1 \\" in lines
+
+
+def test_latex_has_units_in_a_line_of_the_header(lab):
+    lines = tables.to_latex(tables.of_run(lab).select(["flow", "goodput_bps"])).splitlines()
+    top = lines.index("\\toprule")
+    assert lines[top + 1] == r"Flow & Goodput \\"
+    assert lines[top + 2] == r" & (kbps) \\"
+
+
+# The command.
+
+
+@pytest.fixture
+def table(monkeypatch, capsys):
+    """Return a function that runs `ackclock table` and returns status, output and errors."""
+
+    def call(*arguments):
+        monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setattr(sys, "argv", ["ackclock", "table", *map(str, arguments)])
+        with pytest.raises(SystemExit) as done:
+            main()
+        captured = capsys.readouterr()
+        return done.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def directory(lab, tmp_path_factory):
+    return lab.save(tmp_path_factory.mktemp("runs") / "lab")
+
+
+def test_the_command_shows_flows_of_a_run(table, directory, lab):
+    status, out, _ = table(directory)
+    assert status == 0
+    assert "Transferred" in out and str(lab.summary["flows"]["F2"]["bytes_on_wire"]) in out
+    assert "Finish" not in out  # no flow has one
+
+
+def test_the_command_simulates_a_scenario(table, small_file, small_results):
+    status, out, _ = table(small_file, "--json")
+    document = json.loads(out)
+    assert status == 0
+    assert [row["flow"] for row in document["rows"]] == ["F1", "F2"]
+    told = {column["name"]: column for column in document["columns"]}
+    assert told["goodput_bps"]["unit"] == "bit/s" and told["goodput_bps"]["formula"]
+    expected = small_results.summary["flows"]["F1"]["goodput_bps"]
+    assert document["rows"][0]["goodput_bps"] == expected
+    changed = json.loads(table(small_file, "--json", "--set", "flows.F1.send=100 KB")[1])
+    assert changed["rows"][0]["bytes_delivered"] == 100_000
+
+
+def test_the_suffix_says_the_format(table, directory, tmp_path):
+    for name, start in (("t.csv", "flow,cc"), ("t.md", "| Flow"), ("t.tex", "% needs")):
+        status, out, err = table(directory, "--out", tmp_path / name)
+        assert (status, out) == (0, "") and name in err
+        assert (tmp_path / name).read_text().startswith(start)
+    table(directory, "--out", tmp_path / "t.txt")
+    assert "Transferred" in (tmp_path / "t.txt").read_text()
+    table(directory, "--out", tmp_path / "t.parquet")
+    assert pq.read_table(tmp_path / "t.parquet").num_rows == 2
+    assert json.loads(table(directory, "--json", "--what", "drops")[1])["rows"]
+
+
+def test_several_runs_stand_below_each_other(table, directory, small_file):
+    out = table(directory, small_file, "--rows", "flow", "--across", "run", "--format", "csv")[1]
+    assert out.splitlines()[0] == f"flow,run={directory},run={small_file}"
+    out = table(directory, small_file, "--what", "runs", "--sort", "-seed,run", "--json")[1]
+    assert {row["run"] for row in json.loads(out)["rows"]} == {str(directory), str(small_file)}
+
+
+def test_rows_can_be_sorted_by_a_column_that_is_not_shown(table, directory):
+    out = table(directory, "--sort", "-start_s", "--columns", "flow", "--format", "csv")[1]
+    assert out.split() == ["flow", "F2", "F1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--columns", "goodput"], "did you mean 'goodput_bps'"),
+        (["--rows", "flow"], "both --rows and --across"),
+        (["--value", "drops"], "need --by or --rows"),
+        (["--by", "flow", "--rows", "flow"], "choose one"),
+        (["--by", "flow", "--aggregate", "average"], "aggregate"),
+        (["--where", "flow"], "NAME=VALUE"),
+        (["--where", "flow=F3"], "F1"),
+        (["--format", "parquet"], "--out FILE.parquet"),
+        (["--out", "t.doc"], "names no format"),
+        (["--set", "flows.F1.send=1 B"], "was simulated before"),
+        (["--json", "--format", "csv"], "exclude each other"),
+    ],
+)
+def test_bad_wishes_are_refused_with_a_reason(table, directory, arguments, message):
+    status, _, err = table(directory, *arguments)
+    assert status == 2
+    assert message in err
