@@ -22,6 +22,7 @@
 //! At one moment, departures come before arrivals: a packet that arrives just when another one starts
 //! to be transmitted finds its place free.
 
+mod changes;
 mod held;
 mod records;
 mod stats;
@@ -200,27 +201,6 @@ impl Channel {
         // Bytes of a transmission that an earlier rate counted may be taken back at the end.
         let present = self.stats.bytes.saturating_sub(bytes);
         ns + self.serial.exact_ns(present) + self.stats.unfinished_ns as f64
-    }
-
-    /// The link takes packets or not from now on.
-    pub fn set_up(&mut self, up: bool) {
-        self.down = !up;
-        self.gated = self.loss.is_some() || self.down;
-    }
-
-    /// Transmissions that begin from now on have this rate; only for channels served by events.
-    pub fn set_rate(&mut self, rate_bps: u64) {
-        debug_assert!(self.service == Service::Events);
-        let (bytes, ns) = self.earlier;
-        self.earlier = (self.stats.bytes, ns + self.serial.exact_ns(self.stats.bytes - bytes));
-        self.serial = Serial::new(rate_bps);
-        self.carry = 0;
-    }
-
-    /// Packets that leave from now on have this delay; only for channels served by events.
-    pub fn set_delay(&mut self, delay: Time) {
-        debug_assert!(self.service == Service::Events);
-        self.delay = delay;
     }
 
     /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].

@@ -1,0 +1,28 @@
+//! What can happen to a channel while it runs.
+
+use super::{Channel, Service};
+use crate::serial::Serial;
+use ackclock_units::Time;
+
+impl Channel {
+    /// The link takes packets or not from now on.
+    pub fn set_up(&mut self, up: bool) {
+        self.down = !up;
+        self.gated = self.loss.is_some() || self.down;
+    }
+
+    /// Transmissions that begin from now on have this rate; only for channels served by events.
+    pub fn set_rate(&mut self, rate_bps: u64) {
+        debug_assert!(self.service == Service::Events);
+        let (bytes, ns) = self.earlier;
+        self.earlier = (self.stats.bytes, ns + self.serial.exact_ns(self.stats.bytes - bytes));
+        self.serial = Serial::new(rate_bps);
+        self.carry = 0;
+    }
+
+    /// Packets that leave from now on have this delay; only for channels served by events.
+    pub fn set_delay(&mut self, delay: Time) {
+        debug_assert!(self.service == Service::Events);
+        self.delay = delay;
+    }
+}
