@@ -8,6 +8,9 @@ import numpy as np
 def version() -> str:
     """Return the version of the package."""
 
+def build() -> str:
+    """Return a fingerprint of the engine's sources: equal for equal builds of one version."""
+
 def registry() -> str:
     """Return everything that can be named in a scenario, by kind, with its parameters."""
 
@@ -31,6 +34,14 @@ def quantity(text: str) -> tuple[str, int] | None:
 
     Returns what it measures (`rate`, `size`, `packets`, `time`) and its amount in bit/s, bytes,
     packets or nanoseconds.
+    """
+
+def identify(documents: list[str], workers: int) -> list[tuple[str | None, int, str | None]]:
+    """Check many scenario documents on `workers` threads.
+
+    Returns `(identity, seed, errors)` for each. The identity is text that is equal for two
+    documents exactly if their runs are equal for equal seeds; None for a document with errors,
+    which are told as JSON text as by `check`.
     """
 
 def replicate(document: str, first_seed: int, count: int, workers: int) -> dict[str, np.ndarray]:

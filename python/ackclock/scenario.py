@@ -50,7 +50,7 @@ class Scenario:
             InputError: there is no such file or name.
             ScenarioError: the scenario cannot be run.
         """
-        path = _find(path_or_name)
+        path = find(path_or_name)
         document = Document.read(path)
         for place, value in overrides:
             document.override(place, _value(place, value))
@@ -120,6 +120,11 @@ class Scenario:
         return self.model["seed"]
 
     @property
+    def source(self) -> Document:
+        """The document with the places of its values. Do not change it."""
+        return self._source
+
+    @property
     def path(self) -> Path | None:
         """The file it was loaded from; None for one made in Python."""
         return self._path
@@ -138,7 +143,12 @@ class Scenario:
         return f"Scenario({self.name!r}, seed={self.seed})"
 
 
-def _find(path_or_name: str | Path) -> Path:
+def find(path_or_name: str | Path) -> Path:
+    """Return the file of a scenario: of a path, of a run directory, of a name of the package.
+
+    Raises:
+        InputError: there is none.
+    """
     path = Path(path_or_name)
     if path.is_dir():
         inner = path / "scenario.yaml"

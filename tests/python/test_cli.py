@@ -14,6 +14,7 @@ from small import document
 from ackclock.cli.app import main
 
 COMMANDS = [
+    "sweep",
     "run", "replicate", "reproduce", "plot", "log", "theory", "list", "validate", "schema",
     "convert",
 ]  # fmt: skip

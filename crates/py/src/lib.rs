@@ -1,5 +1,7 @@
 //! Python bindings: documents go in as JSON text, results come out as JSON text and numpy arrays.
 
+mod identify;
+
 use ackclock_sim::model::Scenario;
 use ackclock_sim::replicate::{self as sim_replicate, FlowFigures, Replication};
 use ackclock_sim::{Output as RunOutput, Simulation as Run, document};
@@ -26,6 +28,12 @@ fn valid(document_json: &str) -> PyResult<Scenario> {
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// Fingerprint of the engine's sources: equal for equal builds of one version.
+#[pyfunction]
+fn build() -> &'static str {
+    env!("ACKCLOCK_BUILD")
 }
 
 /// Everything that a scenario can name, with parameters, as JSON text.
@@ -273,11 +281,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(record_tables, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
+    module.add_function(wrap_pyfunction!(identify::identify, module)?)?;
     module.add_function(wrap_pyfunction!(replicate, module)?)?;
     Ok(())
 }

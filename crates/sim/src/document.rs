@@ -10,6 +10,7 @@
 
 mod fit;
 mod flows;
+mod identity;
 mod limits;
 mod links;
 mod names;
@@ -22,6 +23,7 @@ mod walk;
 
 pub use crate::registry::registry;
 pub use crate::schema::schema;
+pub use identity::identity;
 pub use problems::{Problem, Step};
 
 use crate::compile::longest_route;

@@ -19,6 +19,7 @@ from ackclock.cli.replicate import replicate
 from ackclock.cli.reproduce import reproduce
 from ackclock.cli.run import run
 from ackclock.cli.schema import schema
+from ackclock.cli.sweep import sweep
 from ackclock.cli.table import table
 from ackclock.cli.terminal import fail
 from ackclock.cli.theory import theory
@@ -42,7 +43,7 @@ def _help(command: Callable[..., None]) -> str:
 
 
 for _panel, _commands in {
-    "Experiment": {"run": run, "replicate": replicate, "reproduce": reproduce},
+    "Experiment": {"run": run, "sweep": sweep, "replicate": replicate, "reproduce": reproduce},
     "Look closer": {"table": table, "plot": plot, "log": log, "theory": theory},
     "Write scenarios": {
         "list": list_,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import signal
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,8 +28,6 @@ from ackclock.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import Console
 
     from ackclock.results import Results
@@ -79,7 +76,7 @@ def run(
     from ackclock import RunInterrupted
     from ackclock import run as simulate
     from ackclock.cli.progress import progress_line
-    from ackclock.cli.terminal import echo_error, print_json
+    from ackclock.cli.terminal import echo_error, print_json, terminable
     from ackclock.cli.theory import comparison_json
     from ackclock.received_files import unidentical
     from ackclock.run_directory import RunDirectory
@@ -94,7 +91,7 @@ def run(
     RunDirectory(place).require_free(chosen.name, chosen.seed, force=force)
 
     interrupted = False
-    with _terminable(), progress_line(wanted=not as_json) as progress:
+    with terminable(), progress_line(wanted=not as_json) as progress:
         try:
             results = simulate(chosen, progress)
         except RunInterrupted as interruption:
@@ -135,20 +132,6 @@ def default_directory(scenario: Scenario) -> Path:
         text = json.dumps(scenario.canonical, sort_keys=True)
         label += f"-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
     return Path("runs") / label
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Let a request to terminate end the run as Ctrl-C does: with what there is."""
-
-    def interrupt(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _draw(

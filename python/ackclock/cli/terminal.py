@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ackclock.errors import AckclockError, ScenarioError, render
@@ -44,6 +47,20 @@ def table(*columns: str, title: str | None = None) -> Table:
     for column in columns:
         made.add_column(column.lstrip(">"), justify="right" if column[0] == ">" else "left")
     return made
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let a request to terminate end the work as Ctrl-C does: with what there is."""
+
+    def interrupt(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def print_json(document: Any) -> None:

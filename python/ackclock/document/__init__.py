@@ -13,12 +13,32 @@ from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
-from ackclock.document.node import MAX_DEPTH, Node, Path, TooLargeError, normal_key, plain
+from ackclock.document.node import (
+    MAX_DEPTH,
+    Node,
+    Path,
+    Position,
+    TooLargeError,
+    normal_key,
+    plain,
+)
 from ackclock.document.override import OverrideError, apply, parse_value
 from ackclock.document.yaml import ParseError, read_yaml
 from ackclock.errors import InputError, Problem, ScenarioError
 
-__all__ = ["MAX_BYTES", "SUFFIXES", "Document", "flaws", "parse_value"]
+__all__ = [
+    "MAX_BYTES",
+    "SUFFIXES",
+    "Document",
+    "Node",
+    "OverrideError",
+    "Path",
+    "Position",
+    "apply",
+    "flaws",
+    "parse_value",
+    "plain",
+]
 
 SUFFIXES = (".yaml", ".yml", ".json", ".toml")
 """File name endings of scenario documents."""
@@ -176,12 +196,12 @@ class Document:
         line = column = None
         if self._text is not None:
             # An unknown key is wrong itself, anything else is wrong about the value.
-            line, column = self._tree().locate(path, key=message.startswith("unknown key"))
+            line, column = self.tree().locate(path, key=message.startswith("unknown key"))
         return Problem(message, shown, value, allowed, hint, self.file, line, column)
 
     def _is_written(self, path: Path) -> bool:
         """Return whether the value at `path` stands in the text, rather than made by overrides."""
-        return self._text is not None and self._tree().holds(path)
+        return self._text is not None and self.tree().holds(path)
 
     def describe(self, path: Path) -> str:
         """Return a path as `--set` writes it: `links.L1.rate`."""
@@ -193,7 +213,8 @@ class Document:
             names.append(named if isinstance(named, str) else str(step))
         return ".".join(names)
 
-    def _tree(self) -> Node:
+    def tree(self) -> Node:
+        """Return the text as nodes that know their places; only for a document that was read."""
         if self._root is None:
             assert self._reader is not None and self._text is not None
             root, _ = self._reader(self._text, self.file or "")

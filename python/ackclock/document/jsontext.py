@@ -162,5 +162,4 @@ class _Reader:
                 )
             )
             return
-        node.value[key] = inner
-        node.keys[key] = place
+        node.put(text, place, inner)

@@ -20,12 +20,26 @@ class Node:
     """A value and where it stands.
 
     `value` is a scalar, a `dict[str, Node]` or a `list[Node]`; `keys` holds the places of the keys
-    of a mapping.
+    of a mapping, `written` those keys that are spelled otherwise in the text (`new-reno`).
     """
 
     value: Any
     position: Position
     keys: dict[str, Position] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+
+    def put(self, text: str, place: Position, inner: Node) -> None:
+        """Add an entry to a mapping under a key as it stands in the text."""
+        key = normal_key(text)
+        self.value[key] = inner
+        self.keys[key] = place
+        if key != text:
+            self.written[key] = text
+
+    def entries(self) -> list[tuple[str, Position, Any]]:
+        """Return the entries of a mapping: key as it stands in the text, its place, its value."""
+        value: dict[str, Node] = self.value
+        return [(self.written.get(k, k), self.keys[k], inner) for k, inner in value.items()]
 
     def locate(self, path: Path, *, key: bool = False) -> Position:
         """Return the place of the value (or of its key) at `path`.

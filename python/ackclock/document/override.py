@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -80,7 +81,8 @@ def _walk(
     for key in _keys(container, steps[at], here, path, value):
         place = (*done, key)
         if at == len(steps) - 1:
-            container[key] = value
+            # A copy: what is set in one element later must not show in the others.
+            container[key] = copy.deepcopy(value) if isinstance(value, dict | list) else value
             changed.append(place)
             continue
         inner = container.get(key) if isinstance(container, dict) else container[key]

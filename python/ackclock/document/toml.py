@@ -60,8 +60,7 @@ def _node(
             if key in node.value:
                 problems.append(Problem(f"duplicate key '{name}'", file=file, line=place[0]))
                 continue
-            node.value[key] = child
-            node.keys[key] = child.position
+            node.put(name, child.position, child)
         return node
     if isinstance(value, list):
         items = [

@@ -156,6 +156,8 @@ class _Builder:
             return
         top.key = key
         top.node.keys[key] = place
+        if key != text:
+            top.node.written[key] = text
 
     def _add(self, node: Node) -> None:
         if not self._stack:

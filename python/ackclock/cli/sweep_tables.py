@@ -1,0 +1,247 @@
+"""What `ackclock sweep` prints: the study, what is done, the results."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+from ackclock.cli import figures
+from ackclock.cli.terminal import table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ackclock.sweep import Outlook, Plan, Study, SweepResults
+
+# Longer tables are for files, not for eyes.
+_MOST_ROWS = 20
+_MOST_VALUES = 12
+_MOST_FAILURES = 10
+_LEAST_DIGITS = 4
+
+_FIGURES = (
+    (">Goodput", "goodput_bps", figures.rate),
+    (">Fairness", "fairness_jain", lambda value: figures.NONE if value is None else f"{value:.3f}"),
+    (">Resent", "retransmissions", lambda value: figures.NONE if value is None else _count(value)),
+    (">Timeouts", "timeouts", lambda value: figures.NONE if value is None else _count(value)),
+    (">Drops", "drops", lambda value: figures.NONE if value is None else _count(value)),
+    (">Bottleneck", "bottleneck_utilization", figures.percent),
+    (">Waiting there", "queueing_delay_s_mean", figures.seconds),
+)
+
+
+def _count(value: float) -> str:
+    return figures.number(float(f"{value:.4g}"))
+
+
+def print_study(console: Console, study: Study) -> None:
+    """Print name and title, and what is varied."""
+    title = f"  {escape(study.title)}" if study.title else ""
+    console.print(f"\n[bold]{escape(study.name)}[/bold]{title}")
+    parts = []
+    for dimension in study.dimensions:
+        names = " with ".join(escape(axis.name) for axis in dimension.axes)
+        parts.append(f"{len(dimension)} {names}")
+    if study.replications > 1 or not parts:
+        parts.append(_times(study.replications, "replication"))
+    console.print(f"{_times(len(study), 'run')}: {' × '.join(parts)}")
+
+
+def print_outlook(console: Console, found: Outlook, file: str) -> None:
+    """Print what a study needs."""
+    probed = f" ({_times(found.probed, 'run')} just now, as probes)" if found.probed else ""
+    console.print(f"{found.done} done{probed}, {found.missing} missing")
+    if found.missing and found.run_s is not None and found.left_s is not None:
+        each = figures.seconds(float(f"{found.run_s:.2g}"))
+        left = figures.seconds(float(f"{found.left_s:.2g}"))
+        console.print(f"about {left} for the rest, {each} a run")
+    if found.missing:
+        command = f"ackclock sweep {shlex.quote(file)}"
+        console.print(f"\n[bold]Next[/bold]\n  [cyan]{escape(command)}[/cyan]", soft_wrap=True)
+
+
+def print_status(console: Console, plan: Plan, place: Path, found: Outlook, *, busy: bool) -> None:
+    """Print what is done, and what failed."""
+    from ackclock.sweep import load
+    from ackclock.sweep.store import Store
+
+    parts = [f"{found.done} done", f"{found.failed} failed", f"{found.missing} missing"]
+    where = "a sweep works here at this moment" if busy else "nothing works here"
+    console.print(f"{', '.join(parts)}  ({escape(str(place))}: {where})")
+    if found.missing and found.left_s is not None:
+        left = figures.seconds(float(f"{found.left_s:.2g}"))
+        console.print(f"about {left} for the rest")
+    if found.failed and Store(place).exists():
+        _print_failures(console, load(place))
+
+
+def print_results(
+    console: Console, results: SweepResults, place: Path, simulated: int, wall_s: float
+) -> None:
+    """Print the results, or how they depend on each axis where they are many."""
+    console.print()
+    if len(results) <= _MOST_ROWS:
+        _print_rows(console, results)
+    else:
+        _print_means(console, results)
+    if results.failed:
+        _print_failures(console, results)
+    speed = f" ({figures.number(float(f'{simulated / wall_s:.3g}'))} runs/s)" if wall_s > 0 else ""
+    took = f" in {figures.seconds(wall_s)}{speed}" if simulated else ""
+    console.print(f"[dim]Simulated:[/dim] {_times(simulated, 'run')}{took}")
+    there = f"{len(results)} of {_times(results.runs, 'run')}"
+    if results.partial:
+        console.print(f"[dim]Kept:[/dim]      {there}, in {escape(str(place))}/", soft_wrap=True)
+    else:
+        file = escape(str(place / "results.parquet"))
+        console.print(f"[dim]Written:[/dim]   {file}", soft_wrap=True)
+
+
+def _print_rows(console: Console, results: SweepResults) -> None:
+    rows = results.frame().to_pylist()
+    replicated = any(row["replication"] for row in rows)
+    shown = table(
+        "Key",
+        *(escape(axis) for axis in results.axes),
+        *([">Repl."] if replicated else []),
+        *(name for name, _, _ in _FIGURES),
+    )
+    for row in rows:
+        cells = [row["key"][:6], *(escape(_label(row[axis])) for axis in results.axes)]
+        if replicated:
+            cells.append(str(row["replication"]))
+        if row["status"] == "failed":
+            cells += ["[red]failed[/red]", *[""] * (len(_FIGURES) - 1)]
+        else:
+            cells += [shape(row[name]) for _, name, shape in _FIGURES]
+        shown.add_row(*cells)
+    console.print(shown)
+    console.print()
+
+
+def _print_means(console: Console, results: SweepResults) -> None:
+    """Print for each axis the means over all runs with each of its values."""
+    done = [row for row in results.frame().to_pylist() if row["status"] == "done"]
+    if not results.axes:
+        _print_axis(console, "All runs", {"": done})
+    for axis in results.axes:
+        values = list(dict.fromkeys(row[axis] for row in done))
+        groups = {
+            _label(value): [row for row in done if row[axis] == value]
+            for value in values[:_MOST_VALUES]
+        }
+        _print_axis(console, axis, groups)
+        if len(values) > _MOST_VALUES:
+            console.print(f"[dim]and {len(values) - _MOST_VALUES} more values[/dim]\n")
+
+
+def _print_axis(console: Console, axis: str, groups: Mapping[str, list[dict[str, Any]]]) -> None:
+    shown = table(escape(axis), ">Runs", *(name for name, _, _ in _FIGURES))
+    for label, rows in groups.items():
+        cells = [shape(_mean(row[name] for row in rows)) for _, name, shape in _FIGURES]
+        shown.add_row(escape(label), str(len(rows)), *cells)
+    console.print(shown)
+    console.print("[dim]means over all runs with this value[/dim]\n")
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    there = [value for value in values if value is not None]
+    return sum(there) / len(there) if there else None
+
+
+def failures(results: SweepResults) -> list[dict[str, Any]]:
+    """Return key, axes, replication and error of the first runs that failed."""
+    names = ["key", *results.axes, "replication", "status", "error"]
+    rows = results.table.select(names).to_pylist()
+    failed = [row for row in rows if row["status"] == "failed"][:_MOST_FAILURES]
+    return [{name: row[name] for name in names if name != "status"} for row in failed]
+
+
+def _print_failures(console: Console, results: SweepResults) -> None:
+    shown = table("Failed", *(escape(axis) for axis in results.axes), "Why")
+    for row in failures(results):
+        labels = [escape(_label(row[axis])) for axis in results.axes]
+        shown.add_row(row["key"][:12], *labels, f"[red]{escape(row['error'] or '')}[/red]")
+    console.print(shown)
+    more = results.failed - _MOST_FAILURES
+    rest = f"and {more} more; " if more > 0 else ""
+    console.print(f"[dim]{rest}--why KEY shows one, --retry-failed simulates them again[/dim]\n")
+
+
+def explain_run(plan: Plan, place: Path, key: str, file: str, *, as_json: bool) -> None:
+    """Print what became of a run, and its scenario.
+
+    Raises:
+        InputError: no run, or several, have a key that starts so.
+    """
+    from ackclock.canonical import to_yaml
+    from ackclock.cli.terminal import print_json
+    from ackclock.scenario import Scenario
+    from ackclock.sweep.store import Store
+
+    index = _find(plan, key.strip().lower())
+    found = Store(place).history(plan.keys[index])
+    labels = dict(zip(plan.study.columns, plan.labels(index), strict=True))
+    document = dict(Scenario.from_dict(json.loads(plan.document(index))).canonical)
+    document["name"] = f"{plan.study.name}/{plan.keys[index][:12]}"
+    del document["record"]  # alone, it is run to be looked at
+    if as_json:
+        told = {
+            "key": plan.keys[index],
+            "axes": labels,
+            "replication": plan.replication(index),
+            "seed": plan.seeds[index],
+            **found,
+            "scenario": document,
+        }
+        print_json(told)
+        return
+    chosen = [f"{name}: {label}" for name, label in labels.items()]
+    chosen += [f"replication {plan.replication(index)}", f"seed {plan.seeds[index]}"]
+    header = [
+        f"Run {plan.keys[index]} of the study {plan.study.name}",
+        ", ".join(chosen),
+        _became(found),
+        f"To run it alone: ackclock sweep {shlex.quote(file)} --why {key} > one.yaml",
+        "and: ackclock run one.yaml",
+    ]
+    print(to_yaml(document, header), end="")  # noqa: T201  # a file for other programs
+
+
+def _find(plan: Plan, start: str) -> int:
+    from ackclock.errors import InputError
+
+    if len(start) < _LEAST_DIGITS:
+        raise InputError(f"--why {start}: at least {_LEAST_DIGITS} digits of the key are needed")
+    found = [index for index, key in enumerate(plan.keys) if key.startswith(start)]
+    if not found:
+        raise InputError(
+            f"no run of this study has a key that starts with '{start}'; keys stand in the table "
+            "of results, and change with the scenario and the engine"
+        )
+    if len({plan.keys[index] for index in found}) > 1:
+        raise InputError(f"{len(found)} runs have a key that starts with '{start}'; give more")
+    return found[0]
+
+
+def _became(found: dict[str, Any]) -> str:
+    times = f", simulated {_times(found['starts'], 'time')}" if found["starts"] > 1 else ""
+    took = "" if found["wall_s"] is None else f" in {figures.seconds(found['wall_s'])}"
+    if found["status"] == "failed":
+        return f"Failed{took}{times}: {found['error']}"
+    if found["status"] == "done":
+        return f"Done{took}{times}, digest {found['digest']}"
+    return "Not simulated yet"
+
+
+def _label(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _times(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

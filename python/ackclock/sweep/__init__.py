@@ -1,0 +1,67 @@
+"""Sweeps: a scenario, run for many values, many times, on all cores; what is done stays done.
+
+>>> from ackclock.sweep import Study, load
+>>> study = Study("bene/one-flow", grid={"links.L1.rate": ["1 Mbps", "2 Mbps"]}, replications=3)
+>>> study.run("my-sweep").table
+>>> load("my-sweep").flows()
+
+Importing this is quick; what is heavy is loaded when it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ackclock.sweep.executor import Batch, Executor, LocalExecutor, Receipt, Run
+    from ackclock.sweep.plan import Plan
+    from ackclock.sweep.results import SweepResults, load
+    from ackclock.sweep.session import Outlook, SweepInterrupted, SweepProgress
+    from ackclock.sweep.store import SweepBusyError
+    from ackclock.sweep.study import Study
+
+__all__ = [
+    "Batch",
+    "Executor",
+    "LocalExecutor",
+    "Outlook",
+    "Plan",
+    "Receipt",
+    "Run",
+    "Study",
+    "SweepBusyError",
+    "SweepInterrupted",
+    "SweepProgress",
+    "SweepResults",
+    "load",
+]
+
+_HOMES = {
+    "Batch": "executor",
+    "Executor": "executor",
+    "LocalExecutor": "executor",
+    "Outlook": "session",
+    "Plan": "plan",
+    "Receipt": "executor",
+    "Run": "executor",
+    "Study": "study",
+    "SweepBusyError": "store",
+    "SweepInterrupted": "session",
+    "SweepProgress": "session",
+    "SweepResults": "results",
+    "load": "results",
+}
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name in _HOMES:
+            from importlib import import_module
+
+            return getattr(import_module(f"ackclock.sweep.{_HOMES[name]}"), name)
+        raise AttributeError(f"module 'ackclock.sweep' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,91 @@
+"""What a study varies: axes, their choices, and what each choice sets in the scenario."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.document import Position
+
+Label = str | int | float | bool
+"""How a choice stands in the table of results."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A value of the scenario that is set: a path as in `--set`, a value, its place in the file."""
+
+    path: str
+    value: Any
+    position: Position | None = None
+    option: str | None = None
+
+    def to_json(self) -> list[Any]:
+        """Return path and value."""
+        return [self.path, self.value]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the choices of an axis: its label, and what it sets."""
+
+    label: Label
+    settings: tuple[Setting, ...]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Something that a study varies; a column of the table of results."""
+
+    name: str
+    choices: tuple[Choice, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return name, labels and settings."""
+        choices = [[c.label, [s.to_json() for s in c.settings]] for c in self.choices]
+        return {"name": self.name, "choices": choices}
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Axes that advance together: one axis of a grid, or all of a zip."""
+
+    axes: tuple[Axis, ...]
+
+    def __len__(self) -> int:
+        return len(self.axes[0].choices)
+
+    def __getitem__(self, index: int) -> list[tuple[Axis, Choice]]:
+        return [(axis, axis.choices[index]) for axis in self.axes]
+
+
+def count(dimensions: Iterable[Dimension]) -> int:
+    """Return the number of points of the product of dimensions."""
+    return math.prod(len(dimension) for dimension in dimensions)
+
+
+def point(dimensions: Sequence[Dimension], index: int) -> list[tuple[Axis, Choice]]:
+    """Return what is chosen at a point of the product, the last dimension running fastest."""
+    chosen: list[list[tuple[Axis, Choice]]] = []
+    for dimension in reversed(dimensions):
+        index, own = divmod(index, len(dimension))
+        chosen.append(dimension[own])
+    return list(itertools.chain.from_iterable(reversed(chosen)))
+
+
+def label_of(value: Any) -> Label:
+    """Return a value as it stands in a table: itself, or one line of JSON."""
+    if isinstance(value, str | int | float | bool):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def names(dimensions: Iterable[Dimension]) -> Iterator[str]:
+    """Yield the names of all axes, in order."""
+    for dimension in dimensions:
+        for axis in dimension.axes:
+            yield axis.name

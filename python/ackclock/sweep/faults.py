@@ -1,0 +1,127 @@
+"""What is wrong with combinations of a study, told at the place in the file that causes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ackclock.document import Document, Path, apply
+from ackclock.errors import Problem
+from ackclock.sweep import axes
+from ackclock.sweep.axes import Setting
+
+if TYPE_CHECKING:
+    from ackclock.sweep.study import Study
+
+# More are not told: nobody reads them.
+_MOST = 50
+_MOST_AXES = 6
+
+
+@dataclass
+class _Found:
+    """A problem, what set the value, and the combinations that have it."""
+
+    problem: Problem
+    setting: Setting | None
+    points: list[int]
+
+
+def explain(
+    study: Study,
+    wrong: Sequence[tuple[int, dict[str, Any]]],
+    problems: Sequence[tuple[int, Problem, Setting | None]],
+) -> list[Problem]:
+    """Return each problem once.
+
+    Args:
+        study: The study.
+        wrong: Combinations with what the simulator says about their documents.
+        problems: Combinations with what kept them from becoming documents, and the setting at
+            fault where one is known.
+    """
+    found: dict[tuple[Any, ...], _Found] = {}
+
+    def add(point: int, problem: Problem, setting: Setting | None) -> None:
+        key = (problem.file, problem.line, problem.column, problem.path, problem.message)
+        if key in found:
+            if found[key].points[-1] != point:
+                found[key].points.append(point)
+        elif len(found) < _MOST:
+            found[key] = _Found(problem, setting, [point])
+
+    for point, problem, setting in problems:
+        placed = _placed(study, problem, setting) if setting else problem
+        add(point, placed, setting)
+    traced: tuple[int, _Trace] | None = None
+    for point, entry in wrong:
+        if traced is None or traced[0] != point:
+            traced = (point, _Trace(study, point))
+        add(point, *traced[1].problem(entry))
+    told = [_with_combination(study, one) for one in found.values()]
+    return sorted(told, key=lambda p: (p.file or "", p.line or 0, p.column or 0))
+
+
+class _Trace:
+    """A combination's document with what set each of its values."""
+
+    def __init__(self, study: Study, point: int) -> None:
+        from ackclock.sweep.plan import settings_of
+
+        self.study = study
+        self.data = json.loads(study.base_text)
+        self.set: list[tuple[Path, Setting]] = []
+        for setting in settings_of(study, point):
+            places = apply(self.data, setting.path, setting.value)
+            self.set += [(place, setting) for place in places]
+
+    def problem(self, entry: dict[str, Any]) -> tuple[Problem, Setting | None]:
+        path: Path = tuple(entry["path"])
+        details = {key: entry[key] for key in ("value", "allowed", "hint")}
+        for place, setting in reversed(self.set):
+            inside = path[: len(place)] == place
+            created = place[: len(path)] == path and not self._is_in_base(path)
+            if inside or created:
+                shown = Document(self.data).describe(path)
+                problem = Problem(entry["message"], shown, **details)
+                return _placed(self.study, problem, setting), setting
+        if self.study.inline and self.study.file is not None:
+            inner = self.study.file.problem(("scenario", *path), entry["message"], **details)
+            return inner, None
+        return self.study.base.problem(path, entry["message"], **details), None
+
+    def _is_in_base(self, path: Path) -> bool:
+        inner: Any = self.study.base.data
+        for step in path:
+            try:
+                inner = inner[step]
+            except (KeyError, IndexError, TypeError):
+                return False
+        return True
+
+
+def _placed(study: Study, problem: Problem, setting: Setting) -> Problem:
+    """Return a problem at the place where its value is set."""
+    if setting.option is not None:
+        return replace(problem, file=setting.option)
+    if study.file is None or setting.position is None:
+        return replace(problem, file=None)
+    line, column = setting.position
+    return replace(problem, file=study.file.file, line=line, column=column)
+
+
+def _with_combination(study: Study, found: _Found) -> Problem:
+    """Name the combination if the value that is told is wrong in some combinations only."""
+    alone = study.points
+    point = axes.point(study.dimensions, found.points[0])
+    own = {axis.name for axis, choice in point if found.setting in choice.settings}
+    for dimension in study.dimensions:
+        if own & {axis.name for axis in dimension.axes}:
+            alone //= len(dimension)
+    if len(found.points) >= alone or not point:
+        return found.problem
+    others = [f"{axis.name}: {choice.label}" for axis, choice in point if axis.name not in own]
+    shown = ", ".join(others[:_MOST_AXES]) + (", ..." if len(others) > _MOST_AXES else "")
+    return replace(found.problem, message=f"{found.problem.message} (with {shown})")

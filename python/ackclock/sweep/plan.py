@@ -1,0 +1,186 @@
+"""All runs of a study: every combination checked, each run with a key.
+
+The key of a run is the SHA-256 of the engine (version and fingerprint of its sources), the seed,
+and the resolved scenario apart from texts and records. Equal keys mean equal results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from ackclock import files_transfer
+from ackclock.document import Document, OverrideError, apply
+from ackclock.errors import InputError, Problem, ScenarioError
+from ackclock.sweep import axes
+from ackclock.sweep.axes import Label, Setting
+
+if TYPE_CHECKING:
+    from ackclock.sweep.study import Study
+
+# Documents that are checked in one call: control comes back for Ctrl-C in between.
+_TURN = 200
+_SEEDS = 2**63
+
+
+class Plan:
+    """The runs of a study, numbered in the order of its table.
+
+    Combinations run through the product of the dimensions, the last one fastest; the replications
+    of a combination stand together.
+
+    Attributes:
+        study: The study.
+        keys: Key of each run.
+        seeds: Seed of each run.
+    """
+
+    def __init__(self, study: Study, keys: list[str], seeds: list[int]) -> None:
+        self.study = study
+        self.keys = keys
+        self.seeds = seeds
+
+    @classmethod
+    def of(cls, study: Study, workers: int | None = None) -> Plan:
+        """Check all combinations of a study.
+
+        Raises:
+            ScenarioError: some cannot be run; all that is wrong is told.
+        """
+        checker = _Checker(study, cores() if workers is None else workers)
+        for start in range(0, study.points, _TURN):
+            checker.check(range(start, min(start + _TURN, study.points)))
+        checker.finish()
+        return cls(study, checker.keys, checker.seeds)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def labels(self, index: int) -> list[Label]:
+        """Return what is chosen on each axis for a run."""
+        chosen = axes.point(self.study.dimensions, index // self.study.replications)
+        return [choice.label for _, choice in chosen]
+
+    def replication(self, index: int) -> int:
+        """Return the number of a replication, from 0."""
+        return index % self.study.replications
+
+    def document(self, index: int) -> str:
+        """Return the document of a run, as the simulator takes it."""
+        data = document_of(self.study, index // self.study.replications)
+        return json.dumps({**data, "seed": self.seeds[index]}, ensure_ascii=False)
+
+    def settings(self, index: int) -> list[Setting]:
+        """Return all that a run sets in the base."""
+        return settings_of(self.study, index // self.study.replications)
+
+
+def engine() -> str:
+    """Return version and build of the simulator, a part of every key."""
+    from ackclock import _core
+
+    return f"ackclock {_core.version()} {_core.build()}"
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        return os.cpu_count() or 1
+
+
+def settings_of(study: Study, point: int) -> list[Setting]:
+    """Return all that a combination sets: first what all runs share, then its choices."""
+    chosen = axes.point(study.dimensions, point)
+    return [*study.settings, *(setting for _, choice in chosen for setting in choice.settings)]
+
+
+def document_of(study: Study, point: int) -> dict[str, Any]:
+    """Return the document of a combination, files replaced by their sizes, nothing recorded.
+
+    Raises:
+        OverrideError: a path leads nowhere.
+        ScenarioError: a file that is sent cannot be.
+    """
+    data = json.loads(study.base_text)
+    for setting in settings_of(study, point):
+        apply(data, setting.path, setting.value)
+    prepared = files_transfer.prepare(Document(data), study.folder)
+    if prepared.problems:
+        raise ScenarioError(prepared.problems)
+    return {**prepared.data, "record": "none"}
+
+
+class _Checker:
+    """Collects keys and what is wrong."""
+
+    def __init__(self, study: Study, workers: int) -> None:
+        if workers < 1:
+            raise InputError(f"{workers} workers: take at least 1")
+        self.study = study
+        self.workers = workers
+        self.keys: list[str] = []
+        self.seeds: list[int] = []
+        self.wrong: list[tuple[int, dict[str, Any]]] = []
+        self.problems: list[tuple[int, Problem, Setting | None]] = []
+        self._engine = engine()
+
+    def check(self, points: range) -> None:
+        """Check some combinations."""
+        documents = {point: data for point in points if (data := self._document(point)) is not None}
+        for (point, data), (identity, seed, errors) in zip(
+            documents.items(), self._identify(list(documents.values())), strict=True
+        ):
+            if identity is None:
+                self.wrong += [(point, entry) for entry in json.loads(errors or "[]")]
+            else:
+                self._add(point, data, identity, seed)
+
+    def finish(self) -> None:
+        """Raise if anything is wrong."""
+        if self.wrong or self.problems:
+            from ackclock.sweep.faults import explain
+
+            raise ScenarioError(explain(self.study, self.wrong, self.problems))
+
+    def _document(self, point: int) -> dict[str, Any] | None:
+        try:
+            return document_of(self.study, point)
+        except OverrideError as error:
+            paths = {setting.path: setting for setting in settings_of(self.study, point)}
+            self.problems.append((point, error.problem, paths.get(error.problem.path)))
+        except ScenarioError as error:
+            self.problems += [(point, problem, None) for problem in error.problems]
+        return None
+
+    def _identify(
+        self, documents: list[dict[str, Any]]
+    ) -> list[tuple[str | None, int, str | None]]:
+        from ackclock import _core
+
+        texts = [json.dumps(document, ensure_ascii=False) for document in documents]
+        return _core.identify(texts, self.workers)
+
+    def _add(self, point: int, data: dict[str, Any], identity: str, first_seed: int) -> None:
+        count = self.study.replications
+        if first_seed + count > _SEEDS:
+            message = f"{count} replications go beyond the largest seed, {_SEEDS - 1}"
+            entry = {"path": ["seed"], "message": message, "value": first_seed}
+            self.wrong.append((point, {**entry, "allowed": None, "hint": None}))
+            return
+        identities = [identity] * count
+        if count > 1:
+            # Whether a scenario is resolved in the same way for every seed shows with the second;
+            # if it is not, each has to be looked at.
+            (second, _, _), *_ = self._identify([{**data, "seed": first_seed + 1}])
+            if second != identity:
+                others = [{**data, "seed": first_seed + number} for number in range(count)]
+                identities = [found or "" for found, _, _ in self._identify(others)]
+        for number, found in enumerate(identities):
+            seed = first_seed + number
+            text = f"{self._engine}\n{seed}\n{found}"
+            self.keys.append(hashlib.sha256(text.encode()).hexdigest())
+            self.seeds.append(seed)

@@ -1,0 +1,323 @@
+"""The folder of a sweep: what has been simulated, safe from whatever ends the program.
+
+    study.json       the study this folder belongs to
+    plan.parquet     key, axes, replication and seed of all runs
+    results.parquet  one row a run; there when all runs are
+    parts/           rows of finished runs, whatever study they were simulated for
+    journal/         rows of runs that finished lately, a line of JSON each
+    log.txt          a line for each start and end of a run: time, process, what, key, seconds
+    lock             held by the sweep that works here
+
+A run counts as finished when its line is in a journal. From time to time the lines of complete
+batches become a part; the part is in place, and on disk, before their journals are removed. So
+whatever ends the program, a finished run is in a journal or a part, or in both, which does no harm.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import AckclockError, InputError
+from ackclock.files import write_text
+from ackclock.results import ResultsError
+from ackclock.sweep.worker import journal_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ackclock.sweep.plan import Plan
+
+STUDY, PLAN, RESULTS = "study.json", "plan.parquet", "results.parquet"
+PARTS, JOURNAL, LOG, LOCK = "parts", "journal", "log.txt", "lock"
+_FORMAT = "ackclock sweep 1"
+# Processes of a sweep that was killed hold its lock until they notice, a moment later.
+_PATIENCE_S = 3.0
+
+
+class SweepBusyError(AckclockError):
+    """Another sweep works in the folder."""
+
+
+class Store:
+    """The folder of a sweep.
+
+    Attributes:
+        path: Where it is or will be.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def exists(self) -> bool:
+        """Return whether a sweep is here."""
+        return (self.path / STUDY).is_file()
+
+    def require(self, identity: dict[str, Any], *, force: bool = False) -> None:
+        """Check that a study may work here: the place is free, or the study's own.
+
+        A study is the same as long as it only grows: more values, more replications.
+
+        Raises:
+            InputError: something else is here; it says what, and how to go on.
+        """
+        shown = f"'{self.path}'"
+        if not os.path.lexists(self.path):
+            self._require_folder_above()
+            return
+        if not self.path.is_dir():
+            raise InputError(f"{shown} exists and is not a folder; choose another with --out")
+        if not self.exists():
+            if {entry.name for entry in self.path.iterdir()} - {LOCK}:
+                raise InputError(
+                    f"{shown} exists and holds no sweep; it is left alone, "
+                    "choose another place with --out"
+                )
+            return
+        reason = difference(self.identity(), identity)
+        if reason and not force:
+            raise InputError(
+                f"{shown} holds the sweep of another study: {reason}. Choose another place with "
+                "--out, or go on here with --force: runs that both studies have are kept, and the "
+                "table becomes that of this study"
+            )
+
+    def _require_folder_above(self) -> None:
+        for parent in self.path.absolute().parents:
+            if parent.is_dir():
+                return
+            if os.path.lexists(parent):
+                raise InputError(f"'{parent}' is not a folder; choose another place with --out")
+
+    def identity(self) -> dict[str, Any]:
+        """Return the study that this folder belongs to.
+
+        Raises:
+            InputError: the folder is damaged, or of another version.
+        """
+        place = self.path / STUDY
+        try:
+            found = json.loads(place.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot read '{place}': {error}") from None
+        if not isinstance(found, dict) or found.get("format") != _FORMAT:
+            raise InputError(f"'{place}' is of another version of the program; see --out")
+        return found
+
+    @contextmanager
+    def lock(self) -> Iterator[int]:
+        """Hold the folder; give the descriptor that processes of the sweep inherit.
+
+        The system takes the lock back when the last process that has the descriptor is gone,
+        however it went.
+
+        Raises:
+            SweepBusyError: another sweep works here.
+        """
+        import fcntl
+
+        self.path.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            deadline = time.monotonic() + _PATIENCE_S
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except OSError:
+                    if time.monotonic() > deadline:
+                        raise SweepBusyError(self._busy()) from None
+                    time.sleep(0.02)
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()} {socket.gethostname()}\n".encode())
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def is_busy(self) -> bool:
+        """Return whether a sweep works here at this moment."""
+        import fcntl
+
+        try:
+            descriptor = os.open(self.path / LOCK, os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def _busy(self) -> str:
+        try:
+            process, host = (self.path / LOCK).read_text(encoding="utf-8").split()
+        except (OSError, ValueError):
+            process, host = "?", "?"
+        return (
+            f"another sweep works in '{self.path}' (process {process} on {host}); wait for it, "
+            "watch it with --status, or choose another place with --out"
+        )
+
+    def prepare(self, plan: Plan, planned: pa.Table) -> None:
+        """Make the folder that of a plan. To be called with the lock held."""
+        from ackclock.sweep import table
+
+        for name in (PARTS, JOURNAL):
+            (self.path / name).mkdir(exist_ok=True)
+        self.settle()
+        place = self.path / PLAN
+        if self.exists() and place.is_file() and table.read(place).equals(planned):
+            return
+        # In this order, what stands beside `study.json` is never of another study.
+        (self.path / RESULTS).unlink(missing_ok=True)
+        table.write(planned, place)
+        identity = {"format": _FORMAT, **plan.study.identity(), "runs": len(plan)}
+        text = json.dumps(identity, ensure_ascii=False, indent=1) + "\n"
+        write_text(self.path / STUDY, text)
+
+    def journal(self, number: int) -> Path:
+        """Return the journal of a batch of this process."""
+        return self.path / JOURNAL / f"{os.getpid()}-{number}.jsonl"
+
+    @property
+    def log(self) -> Path:
+        """The log of starts and ends."""
+        return self.path / LOG
+
+    def parts(self) -> list[Path]:
+        """Return the parts, oldest first."""
+        return sorted((self.path / PARTS).glob("part-*.parquet"))
+
+    def journals(self) -> list[Path]:
+        """Return the journals that are not yet a part."""
+        return sorted((self.path / JOURNAL).glob("*.jsonl"))
+
+    def settle(self, journals: Sequence[Path] | None = None) -> None:
+        """Make a part of journals to which nobody writes any more; of all if none are named."""
+        from ackclock.sweep import table
+
+        chosen = self.journals() if journals is None else journals
+        rows = [row for path in chosen for row in journal_rows(path)]
+        if rows:
+            table.write(table.of_rows(rows), self._next_part())
+        for path in chosen:
+            path.unlink()
+
+    def merge(self) -> None:
+        """Make one part of all parts."""
+        from ackclock.sweep import table
+
+        parts = self.parts()
+        if len(parts) > 1:
+            stored = self.stored()
+            rows = sorted(table.latest(stored).values())
+            table.write(stored.take(rows), self._next_part())
+            for path in parts:
+                path.unlink()
+
+    def _next_part(self) -> Path:
+        last = [int(path.stem.removeprefix("part-")) for path in self.parts()][-1:]
+        return self.path / PARTS / f"part-{sum(last) + 1:06}.parquet"
+
+    def stored(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return all rows of parts and journals, oldest first."""
+        import pyarrow as pa
+
+        from ackclock.sweep import table
+
+        # Journals first: one may become a part meanwhile, a part never a journal.
+        rows = [row for path in self.journals() for row in _rows_if_there(path)]
+        while True:
+            parts = self.parts()
+            try:
+                found = [table.read(path, columns) for path in parts]
+                break
+            except ResultsError:
+                # A sweep that works here may have merged them meanwhile.
+                if all(path.exists() for path in parts):
+                    raise
+        fresh = table.of_rows(rows)
+        found.append(fresh if columns is None else fresh.select(list(columns)))
+        return pa.concat_tables(found)
+
+    def statuses(self) -> dict[str, str]:
+        """Return `done` or `failed` for each key that is stored."""
+        from ackclock.sweep import table
+
+        stored = self.stored(("key", "status"))
+        statuses = stored["status"].to_pylist()
+        return {key: statuses[row] for key, row in table.latest(stored).items()}
+
+    def history(self, key: str) -> dict[str, Any]:
+        """Return what became of a run.
+
+        `status` (`done`, `failed`, or `missing`), `error`, `digest`, `starts` (how often it was
+        begun) and `wall_s` (how long the last simulation took, seconds).
+        """
+        from ackclock.sweep import table
+
+        told: dict[str, Any] = {"status": "missing", "error": None, "digest": None}
+        stored = self.stored((*told, "key")) if self.exists() else None
+        if stored is not None and (row := table.latest(stored).get(key)) is not None:
+            told = {name: stored[name][row].as_py() for name in told}
+        lines = [words for words in self._log_lines() if words[3] == key]
+        wall = [float(words[4]) for words in lines if len(words) == 5]
+        starts = sum(words[2] == "start" for words in lines)
+        return {**told, "starts": starts, "wall_s": wall[-1] if wall else None}
+
+    def durations(self) -> list[float]:
+        """Return the wall time in seconds of each simulation that was done, from the log."""
+        lines = self._log_lines()
+        return [float(words[4]) for words in lines if len(words) == 5 and words[2] == "done"]
+
+    def _log_lines(self) -> Iterator[list[str]]:
+        """Yield the words of the lines of the log: time, process, what, key, and seconds."""
+        try:
+            with self.log.open(encoding="utf-8", errors="replace") as stream:
+                for line in stream:
+                    words = line.split()
+                    if line.endswith("\n") and len(words) >= 4:
+                        yield words
+        except OSError:
+            return
+
+
+def _rows_if_there(path: Path) -> list[dict[str, Any]]:
+    try:
+        return journal_rows(path)
+    except FileNotFoundError:
+        return []
+
+
+def difference(there: dict[str, Any], here: dict[str, Any]) -> str | None:
+    """Return in words why a study is another than that stored; None if it is the same or grown."""
+    if there["study"] != here["study"]:
+        return f"it is '{there['study']}', this is '{here['study']}'"
+    if there["base"] != here["base"]:
+        return "its scenario, or what is set in all runs, is another"
+    old, new = there["dimensions"], here["dimensions"]
+    names = [[[axis["name"] for axis in axes] for axes in dimensions] for dimensions in (old, new)]
+    if names[0] != names[1]:
+        told = [", ".join(name for axes in found for name in axes) or "none" for found in names]
+        return f"its axes are {told[0]}; here they are {told[1]}"
+    for before, after in zip(old, new, strict=True):
+        rows = [
+            list(zip(*(axis["choices"] for axis in axes), strict=True)) for axes in (before, after)
+        ]
+        lost = next((row for row in rows[0] if row not in rows[1]), None)
+        if lost is not None:
+            values = ", ".join(
+                f"{axis['name']}: {choice[0]}" for axis, choice in zip(before, lost, strict=True)
+            )
+            return f"it has runs with {values}, which are not in this study as they are there"
+    if there["replications"] > here["replications"]:
+        return f"it has {there['replications']} replications, here are {here['replications']}"
+    return None

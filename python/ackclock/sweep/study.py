@@ -1,0 +1,328 @@
+"""A study: one scenario, what is varied in it, and how often each combination is run."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.document import SUFFIXES, Document, flaws, parse_value
+from ackclock.errors import InputError, Problem, ScenarioError
+from ackclock.scenario import Scenario, find
+from ackclock.sweep import axes, figures
+from ackclock.sweep.axes import Dimension, Setting
+from ackclock.sweep.grammar import MOST_RUNS, Grammar, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    from ackclock.sweep.executor import Executor
+    from ackclock.sweep.plan import Plan
+    from ackclock.sweep.results import SweepResults
+    from ackclock.sweep.session import SweepProgress
+
+_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*")
+
+
+class Study:
+    """A scenario with axes along which it is varied.
+
+    >>> study = Study("bene/one-flow", grid={"links.L1.rate": ["1 Mbps", "2 Mbps"]})
+    >>> study.run().table
+
+    Every value of a scenario can be varied; a path leads to it as in `--set`. The checks of
+    scenarios apply to every combination, before anything runs.
+
+    Args:
+        base: What is varied: a `Scenario`, a file, a name of the package, or a document as a dict.
+        grid: Axes of which every combination is run. An axis is a list of values under a path,
+            `{"path": PATH, "values": [...]}` under a name (or `paths` with a list of paths), or
+            `{LABEL: {PATH: VALUE, ...}, ...}` under a name, to set several things at once.
+        zip: Axes that advance together: their first values, their second ones, ... A list of such
+            mappings makes several groups, which are combined with each other and with the grid.
+        replications: How many seeds each combination is run with: its own and those after it.
+        settings: What is the same in all runs: values by path.
+        name: What the study is called; by default as its scenario.
+        title: A line about it.
+
+    Attributes:
+        name: What it is called.
+        title: A line about it, or None.
+        dimensions: What is varied, as `ackclock.sweep.axes.Dimension`.
+        replications: Runs of each combination.
+        settings: What is the same in all runs.
+        base: The document that is varied.
+        folder: Where relative paths in the scenario start.
+        inline: Whether the scenario stands in the file of the study.
+        file: Document of the study's file; None for a study made in Python.
+
+    Raises:
+        ScenarioError: a part of the study makes no sense.
+        InputError: there is no such scenario.
+    """
+
+    def __init__(
+        self,
+        base: Scenario | str | Path | Mapping[str, Any],
+        *,
+        grid: Mapping[str, Any] | None = None,
+        zip: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        replications: int = 1,
+        settings: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        title: str | None = None,
+    ) -> None:
+        given = {"grid": grid, "zip": zip, "replications": replications, "set": settings}
+        parts = {key: copy.deepcopy(value) for key, value in given.items() if value is not None}
+        wrong = [
+            Problem(message, path=".".join(map(str, path)), value=shown)
+            for path, message, shown in flaws(_lists(parts))
+        ]
+        if wrong:
+            raise ScenarioError(wrong)
+        self.file: Document | None = None
+        self.inline = False
+        self.base, self.folder, own_name = _base(base)
+        self._read(parts, name or own_name, title)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], overrides: Iterable[tuple[str, Any]] = ()) -> Study:
+        """Read a study from a file.
+
+        Args:
+            path: A YAML, JSON or TOML file.
+            overrides: Paths and values that are set in all runs, before the axes; text is read as
+                by `--set`.
+
+        Raises:
+            InputError: the file cannot be opened.
+            ScenarioError: something in it makes no sense; all that does not is told.
+        """
+        study = cls.__new__(cls)
+        place = Path(path)
+        if not place.is_file():
+            raise InputError(f"no such file: '{place}'; a sweep is described by a file of its own")
+        file = Document.read(place)
+        study.file = file
+        root = file.tree()
+        reader = Grammar(file.file, figures.RESERVED)
+        reader.keys(root)
+        name, title = reader.text(root, "study"), reader.text(root, "title")
+        study.inline = "scenario" in root.value
+        _load_base(study, reader, place)
+        study._take(reader, root, name or _stem(place), title)
+        study.settings += tuple(_outside(path_, value) for path_, value in overrides)
+        return study
+
+    def _read(self, parts: dict[str, Any], name: str, title: str | None) -> None:
+        reader = Grammar(None, figures.RESERVED)
+        self._take(reader, tree_of(parts), name, title)
+
+    def _take(self, reader: Grammar, root: Any, name: str, title: str | None) -> None:
+        """Read what is varied, and raise if anything is wrong with the study."""
+        self.name, self.title = name, title
+        node = root.value.get("study")
+        if not _NAME.fullmatch(name):
+            reader.problem(
+                "study",
+                "this cannot be the name of a study",
+                node.position if node else None,
+                value=name,
+                allowed="letters, digits, `-`, `_`, `.`, with `/` between topics",
+                hint="a `title` may hold any text",
+            )
+        self.settings: tuple[Setting, ...] = reader.settings(root.value.get("set"), "set")
+        self.dimensions: tuple[Dimension, ...] = (
+            *reader.grid(root.value.get("grid")),
+            *reader.zips(root.value.get("zip")),
+        )
+        self.replications = reader.replications(root)
+        if not reader.problems and len(self) > MOST_RUNS:
+            reader.problem(
+                "",
+                f"{len(self)} runs are too many",
+                None,
+                allowed=f"at most {MOST_RUNS}",
+                hint="several studies, or fewer values or replications",
+            )
+        if reader.problems:
+            raise ScenarioError(sorted(reader.problems, key=lambda p: (p.line or 0, p.column or 0)))
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the axes, in order."""
+        return list(axes.names(self.dimensions))
+
+    @property
+    def points(self) -> int:
+        """Number of combinations."""
+        return axes.count(self.dimensions)
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return self.points * self.replications
+
+    @cached_property
+    def base_text(self) -> str:
+        """The document that is varied, as JSON: a copy of it is made for each run."""
+        return json.dumps(self.base.data, ensure_ascii=False)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells this study from others, as plain data."""
+        base = json.dumps(
+            [self.base.data, [setting.to_json() for setting in self.settings]],
+            sort_keys=True,
+            ensure_ascii=False,
+        )
+        return {
+            "study": self.name,
+            "title": self.title,
+            "base": hashlib.sha256(base.encode()).hexdigest()[:16],
+            "dimensions": [[axis.to_json() for axis in d.axes] for d in self.dimensions],
+            "replications": self.replications,
+        }
+
+    def plan(self, workers: int | None = None) -> Plan:
+        """Check every combination and work out its key.
+
+        Args:
+            workers: Threads; default one for each core.
+
+        Raises:
+            ScenarioError: some combinations cannot be run.
+        """
+        from ackclock.sweep.plan import Plan
+
+        return Plan.of(self, workers)
+
+    def run(
+        self,
+        out: str | PathLike[str] | None = None,
+        workers: int | None = None,
+        *,
+        retry_failed: bool = False,
+        force: bool = False,
+        progress: Callable[[SweepProgress], None] | None = None,
+        executor: Executor | None = None,
+    ) -> SweepResults:
+        """Simulate what is missing and return the results of all runs.
+
+        Args:
+            out: Folder of the sweep. What an earlier call left there is not simulated again.
+                Without one, results are kept in memory only.
+            workers: Processes that simulate; default one for each core. The results are the same
+                with any number.
+            retry_failed: Simulate again what failed.
+            force: Use a folder of another study: what both share is kept, the rest is set aside.
+            progress: Called a few times a second with how far the sweep is.
+            executor: What simulates, instead of processes on this machine. It is not closed.
+
+        Returns:
+            One row a run, in the order of the study, whatever the order of the simulations.
+
+        Raises:
+            ScenarioError: some combinations cannot be run; nothing was.
+            InputError: the folder belongs to something else.
+            SweepInterrupted: Ctrl-C (a `KeyboardInterrupt`); carries what is done. Call again to go
+                on.
+        """
+        from ackclock.sweep.session import run
+
+        return run(
+            self.plan(workers),
+            out,
+            workers,
+            retry_failed=retry_failed,
+            force=force,
+            progress=progress,
+            executor=executor,
+        )
+
+    def __repr__(self) -> str:
+        return f"Study({self.name!r}, {len(self)} runs)"
+
+
+def _lists(value: Any) -> Any:
+    """Return data with lists in place of tuples, as documents have them."""
+    if isinstance(value, dict):
+        return {key: _lists(inner) for key, inner in value.items()}
+    return [_lists(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _base(base: Scenario | str | Path | Mapping[str, Any]) -> tuple[Document, Path, str]:
+    """Return the document that is varied, where its relative paths start, and its name."""
+    if isinstance(base, Scenario):
+        folder = base.path.parent if base.path else Path()
+        return base.source, folder, base.name
+    if isinstance(base, Mapping):
+        data = copy.deepcopy(dict(base))
+        wrong = [
+            Problem(message, path=".".join(map(str, path)), value=shown)
+            for path, message, shown in flaws(data)
+        ]
+        if wrong:
+            raise ScenarioError(wrong)
+        return Document(data), Path(), str(data.get("name", "sweep"))
+    path = find(base)
+    document = Document.read(path)
+    return document, path.parent, str(document.data.get("name", path.stem))
+
+
+def _load_base(study: Study, reader: Grammar, place: Path) -> None:
+    """Find the scenario that a file names or holds; `study` has a valid base or `reader` a problem.
+
+    A placeholder stands in when there is none, so that the rest of the file is checked as well.
+    """
+    assert study.file is not None
+    data, root = study.file.data, study.file.tree()
+    study.base, study.folder = Document({}), place.parent
+    named = root.value.get("base")
+    if study.inline:
+        inner = data["scenario"]
+        node = root.value["scenario"]
+        if named is not None:
+            message = "'base' and 'scenario' exclude each other"
+            reader.problem("base", message, named.position, hint="keep one of the two")
+        if isinstance(inner, dict):
+            study.base = Document(inner)
+        else:
+            reader.problem("scenario", "a scenario is a mapping of keys to values", node.position)
+        return
+    if named is None:
+        hint = "base: FILE or NAME, or a scenario under 'scenario'"
+        reader.problem("", "there is no scenario to vary", (1, 1), hint=hint)
+        return
+    if not isinstance(named.value, str) or not named.value:
+        reader.problem("base", "the name of a scenario or file is needed", named.position)
+        return
+    beside = place.parent / Path(named.value).expanduser()
+    is_path = beside.exists() or beside.suffix.lower() in SUFFIXES
+    try:
+        path = find(beside if is_path else named.value)
+    except InputError as error:
+        allowed = "a file, relative to this one, or a name of 'ackclock list scenario'"
+        reader.problem("base", str(error), named.position, value=named.value, allowed=allowed)
+        return
+    study.base, study.folder = Document.read(path), path.parent
+
+
+def _stem(path: Path) -> str:
+    return re.sub(r"[^\w.-]+", "-", path.stem).lstrip(".") or "study"
+
+
+def _outside(path: str, value: Any) -> Setting:
+    """Return a setting from outside, such as `--set`."""
+    option = f"--set {path}={value}"
+    if isinstance(value, str):
+        try:
+            value = parse_value(value)
+        except ValueError as error:
+            message = f"the value cannot be read: {error}"
+            raise ScenarioError([Problem(message, path=path, file=option)]) from None
+    return Setting(path, value, None, option)

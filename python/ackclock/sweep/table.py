@@ -1,0 +1,179 @@
+"""Tables of results: their columns as Arrow types, from rows to tables, to files and back."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ackclock.files import write_bytes
+from ackclock.results import ResultsError
+from ackclock.sweep import figures
+from ackclock.sweep.figures import Figure
+
+if TYPE_CHECKING:
+    from ackclock.sweep.plan import Plan
+
+FORMAT = "ackclock sweep 1"
+
+_TYPES = {"text": pa.string(), "integer": pa.int64(), "real": pa.float64()}
+
+
+def _described(name: str, kind: pa.DataType, summary: str, unit: str = "") -> pa.Field:
+    return pa.field(name, kind, metadata={"description": summary, "unit": unit})
+
+
+def _struct(ids: Mapping[str, str], described: Sequence[Figure]) -> pa.DataType:
+    fields = [_described(name, pa.string(), summary) for name, summary in ids.items()]
+    fields += [_described(f.name, _TYPES[f.kind], f.summary, f.unit) for f in described]
+    return pa.struct(fields)
+
+
+_FLOW = _struct({"id": "Name of the flow"}, figures.FLOW)
+_LINK = _struct({"id": "Name of the link", "direction": "Direction of the link"}, figures.LINK)
+_REPLICATION = _described("replication", pa.int64(), "Number of the replication, from 0")
+
+STORED = pa.schema(
+    [
+        _described("key", pa.string(), "SHA-256 of engine, seed and resolved scenario"),
+        _described("seed", pa.int64(), "Seed of all random streams"),
+        _described("status", pa.string(), "done or failed"),
+        _described("error", pa.string(), "Why it failed"),
+        *(_described(f.name, _TYPES[f.kind], f.summary, f.unit) for f in figures.RUN),
+        _described("flows", pa.list_(_FLOW), "Figures of each flow"),
+        _described("links", pa.list_(_LINK), "Figures of each direction of each link"),
+    ]
+)
+"""What is stored of a run."""
+
+
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return rows (of `figures.row` or of a journal) as a table."""
+    columns = []
+    for field in STORED:
+        values = [row[field.name] for row in rows]
+        if pa.types.is_list(field.type):
+            columns.append(_nested(values, field.type))
+        else:
+            columns.append(pa.array(values, field.type))
+    return pa.Table.from_arrays(columns, schema=STORED)
+
+
+def _nested(values: Sequence[Mapping[str, list[Any]] | None], kind: pa.DataType) -> pa.Array:
+    """Return columns of each run (None: no figures) as one list a run."""
+    inner = kind.value_type
+    fields = [inner.field(index) for index in range(inner.num_fields)]
+    counts = [0 if value is None else len(value["id"]) for value in values]
+    ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    arrays = [
+        pa.array([one for value in values if value for one in value[field.name]], field.type)
+        for field in fields
+    ]
+    structs = pa.StructArray.from_arrays(arrays, fields=fields)
+    missing = pa.array([value is None for value in values], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(ends), structs, type=kind, mask=missing)
+
+
+def latest(table: pa.Table) -> dict[str, int]:
+    """Return the row of each key: a run that was done wins over one that failed, then the last."""
+    rows: dict[str, int] = {}
+    done: set[str] = set()
+    statuses = table["status"].to_pylist()
+    for index, (key, status) in enumerate(zip(table["key"].to_pylist(), statuses, strict=True)):
+        if status == "done":
+            done.add(key)
+        elif key in done:
+            continue
+        rows[key] = index
+    return rows
+
+
+def planned(plan: Plan) -> pa.Table:
+    """Return key, axes, replication and seed of all runs of a plan."""
+    count = len(plan)
+    labels = list(zip(*(plan.labels(index) for index in range(count)), strict=True))
+    fields = [STORED.field("key")]
+    arrays = [pa.array(plan.keys, pa.string())]
+    for axis, values in zip(plan.study.columns, labels, strict=True):
+        arrays.append(axis_column(values))
+        fields.append(_described(axis, arrays[-1].type, "Axis of the study"))
+    replications = [plan.replication(index) for index in range(count)]
+    arrays += [pa.array(replications, pa.int64()), pa.array(plan.seeds, pa.int64())]
+    fields += [_REPLICATION, STORED.field("seed")]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def axis_column(values: Sequence[Any]) -> pa.Array:
+    """Return the labels of an axis as numbers, truth values, or text where they are mixed."""
+    kinds = {type(value) for value in values}
+    if kinds == {int}:
+        return pa.array(values, pa.int64())
+    if kinds <= {int, float}:
+        return pa.array([float(value) for value in values], pa.float64())
+    if kinds == {bool}:
+        return pa.array(values, pa.bool_())
+    return pa.array([_text(value) for value in values], pa.string())
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def joined(plan: pa.Table, stored: pa.Table, metadata: Mapping[str, str]) -> pa.Table:
+    """Return the rows of a plan that are stored, in the order of the plan."""
+    rows = latest(stored)
+    keys = plan["key"].to_pylist()
+    there = [index for index, key in enumerate(keys) if key in rows]
+    left = plan.take(pa.array(there, pa.int64()))
+    right = stored.take(pa.array([rows[keys[index]] for index in there], pa.int64()))
+    for field in STORED:
+        if field.name not in ("key", "seed"):
+            left = left.append_column(field, right[field.name])
+    return left.replace_schema_metadata(dict(metadata)).combine_chunks()
+
+
+def exploded(table: pa.Table, column: str) -> pa.Table:
+    """Return one row for each element of a list column, beside the plain columns of its run."""
+    kind = table.schema.field(column).type
+    chunks = table[column].chunks
+    lists: Any = pa.concat_arrays(chunks) if chunks else pa.array([], kind)
+    elements = lists.flatten()
+    plain = [f.name for f in table.schema if not pa.types.is_list(f.type)]
+    own = [elements.type.field(index) for index in range(elements.type.num_fields)]
+    taken = {field.name for field in own}
+    prefix = column.removesuffix("s")
+    # What a flow has, too, must not be mistaken for the figure of the run.
+    kept = table.select([name for name in plain if name not in taken]).take(
+        lists.value_parent_indices()
+    )
+    for field, values in zip(own, elements.flatten(), strict=True):
+        name = prefix if field.name == "id" else field.name
+        kept = kept.append_column(field.with_name(name), values)
+    return kept
+
+
+def write(table: pa.Table, path: Path) -> None:
+    """Write a Parquet file, complete or not at all; equal tables give equal bytes."""
+    buffer = io.BytesIO()
+    pq.write_table(
+        table, buffer, compression="zstd", row_group_size=65_536, write_page_checksum=True
+    )
+    write_bytes(path, buffer.getvalue())
+
+
+def read(path: Path, columns: Iterable[str] | None = None) -> pa.Table:
+    """Read a Parquet file.
+
+    Raises:
+        ResultsError: it is damaged.
+    """
+    try:
+        names = None if columns is None else list(columns)
+        return pq.ParquetFile(path, page_checksum_verification=True).read(names)
+    except (pa.ArrowException, OSError) as error:
+        raise ResultsError(f"'{path}' is damaged: {str(error).splitlines()[0]}") from None
