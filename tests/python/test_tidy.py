@@ -36,6 +36,7 @@ MODELS = {
     "loss": CRATES / "net/src/loss",
     "routing": CRATES / "net/src/routing",
     "source": CRATES / "net/src/source",
+    "handshake": CRATES / "tcp/src/handshake",
 }
 NOTHING = {"none"}  # the absence of a model
 NOTHING_TO_CITE = {"cbr", "bernoulli", "packets"}
@@ -143,7 +144,7 @@ def test_each_model_has_a_file_of_its_own(kind):
         for file in MODELS[kind].glob("*.rs")
         if re.search(r"^pub.* static ENTRY: Entry\b", file.read_text(encoding="utf-8"), re.M)
     }
-    assert found == expected
+    assert found - NOTHING == expected
 
 
 @pytest.mark.parametrize("kind", MODELS)

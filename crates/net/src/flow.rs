@@ -17,9 +17,9 @@ pub struct Flow {
     /// When it starts.
     pub start: Time,
     pub(crate) started: bool,
-    /// Data packets that began to leave the sending host.
+    /// Packets to the receiver that began to leave the sending host: data, and messages of the handshake.
     pub wire: OnWire,
-    /// Data packets dropped in the network.
+    /// Packets to the receiver dropped in the network.
     pub dropped: u64,
     /// The same by place and reason.
     pub drops: Vec<Drops>,
@@ -49,7 +49,7 @@ impl OnWire {
     }
 }
 
-/// Data packets of a flow dropped at one place for one reason.
+/// Packets of a flow to its receiver dropped at one place for one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drops {
     /// Code of the link in the record tables; -1 for a router without a route.
@@ -78,7 +78,7 @@ impl Flow {
         }
     }
 
-    /// Counts a data packet that was dropped. A flow is dropped at a few places only.
+    /// Counts a packet to the receiver that was dropped. A flow is dropped at a few places only.
     pub(crate) fn count_drop(&mut self, link: i32, direction: i32, reason: i32) {
         self.dropped += 1;
         let here = |d: &&mut Drops| (d.link, d.direction, d.reason) == (link, direction, reason);

@@ -1,5 +1,6 @@
 //! A packet: 24 bytes, moved by value.
 
+use ackclock_tcp::Message;
 use ackclock_trace::packet_kind;
 use ackclock_units::Time;
 
@@ -13,17 +14,8 @@ pub enum Kind {
     Ack,
     /// A message between routers.
     Router,
-}
-
-impl Kind {
-    /// Code in the record tables.
-    pub const fn code(self) -> i32 {
-        match self {
-            Self::Data => packet_kind::DATA,
-            Self::Ack => packet_kind::ACK,
-            Self::Router => packet_kind::ROUTER,
-        }
-    }
+    /// A message of a handshake.
+    Handshake,
 }
 
 /// A packet.
@@ -36,7 +28,8 @@ pub struct Packet {
     pub stamp: Time,
     /// Packet number; of an ACK, the packet that caused it; of a router's message, the router.
     pub seq: u32,
-    /// ACK: number of the arrival at the receiver. Router's message: where its content is kept.
+    /// ACK: number of the arrival at the receiver. Router's message: where its content is kept. Handshake:
+    /// code of the message.
     pub aux: u32,
     /// From the lowest bit: 32 bits of flow, 16 of size, 11 of hop, 5 of kind and flags.
     word: u64,
@@ -100,7 +93,36 @@ impl Packet {
         match (self.word >> Self::KIND) & 3 {
             0 => Kind::Data,
             1 => Kind::Ack,
-            _ => Kind::Router,
+            2 => Kind::Router,
+            _ => Kind::Handshake,
+        }
+    }
+
+    /// The message of a handshake that it is.
+    pub fn message(&self) -> Message {
+        Message::from_code(self.aux)
+    }
+
+    /// Whether it goes from the receiver of its flow to the sender.
+    #[inline]
+    pub fn goes_back(&self) -> bool {
+        match self.kind() {
+            Kind::Handshake => self.message() == Message::SynAck,
+            kind => kind == Kind::Ack,
+        }
+    }
+
+    /// Code of its kind in the record tables.
+    pub fn kind_code(&self) -> i32 {
+        match self.kind() {
+            Kind::Data => packet_kind::DATA,
+            Kind::Ack => packet_kind::ACK,
+            Kind::Router => packet_kind::ROUTER,
+            Kind::Handshake => match self.message() {
+                Message::Syn => packet_kind::SYN,
+                Message::SynAck => packet_kind::SYN_ACK,
+                Message::Ack => packet_kind::ACK,
+            },
         }
     }
 

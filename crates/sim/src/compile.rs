@@ -17,7 +17,8 @@ use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::recovery::selective_repeat::Recovery;
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{
-    Arrivals, ClassicSender, ClassicSetup, Connection, Receiver, Restart, SelectiveRepeat, Setup,
+    Arrivals, ClassicSender, ClassicSetup, Connection, Handshake, Receiver, Restart,
+    SelectiveRepeat, Setup,
 };
 use ackclock_trace::direction;
 use ackclock_units::Time;
@@ -119,6 +120,7 @@ fn classic(flow: &FlowModel, tcp: &Tcp) -> Connection {
         ssthresh_floor: tcp.ssthresh_floor,
         ignores_zero_ack: tcp.zero_ack == "ignored",
         restart: Restart::new(&tcp.timer_restart),
+        handshake: Handshake::new(&tcp.handshake),
         cc: Cc::new(&tcp.cc),
         recovery: Classic::new(&tcp.recovery),
         rto: Rto::new(&tcp.rto),

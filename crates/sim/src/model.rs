@@ -139,6 +139,8 @@ pub struct Tcp {
     pub ack_view: String,
     /// Whether duplicates are acknowledged.
     pub ack_duplicates: String,
+    /// Classic: what passes before the first data.
+    pub handshake: Chosen,
     /// Classic: when the receiver sends ACKs.
     pub receiver: Chosen,
     /// Classic: the receiver's window; none for no limit.

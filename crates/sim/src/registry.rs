@@ -17,6 +17,7 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("loss", ackclock_net::loss::ENTRIES),
     ("receiver", ackclock_tcp::receiver::ENTRIES),
     ("source", ackclock_net::source::ENTRIES),
+    ("handshake", ackclock_tcp::handshake::ENTRIES),
     ("ties", ackclock_engine::ties::ENTRIES),
 ];
 

@@ -268,6 +268,12 @@ pub static TCP: &[Param] = &[
         "Whether duplicates are acknowledged.",
     ),
     Param::new(
+        "handshake",
+        Kind::Registered(ackclock_tcp::handshake::ENTRIES),
+        "none",
+        "What passes before the first data (classic).",
+    ),
+    Param::new(
         "receiver",
         Kind::Registered(ackclock_tcp::receiver::ENTRIES),
         "immediate",

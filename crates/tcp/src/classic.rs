@@ -1,7 +1,7 @@
 //! The classic sender: byte sequence numbers, cumulative ACKs.
 //!
 //! Source: RFC 9293 section 3.8 (data communication), RFC 5681, RFC 6298 section 5 (managing the
-//! timer). There is no handshake and no FIN: a flow starts established.
+//! timer). There is no FIN; what passes before the first data is a [`Handshake`].
 //!
 //! New segments leave while the data in flight and the segment fit into the window, which is the least of
 //! the congestion window and the receiver's window. By default only whole segments leave (and the last,
@@ -14,6 +14,7 @@
 //! keep their window (no RFC 5681 section 4.1 restart).
 
 use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
+use crate::handshake::{Handshake, Message, Rules};
 use crate::recovery::Classic as Recovery;
 use crate::recovery::window::{LossRecovery, State};
 use crate::rto::Rto;
@@ -45,6 +46,8 @@ pub struct ClassicSetup {
     pub ignores_zero_ack: bool,
     /// When the retransmission timer starts anew.
     pub restart: Restart,
+    /// What passes before the first data.
+    pub handshake: Handshake,
     /// Congestion control.
     pub cc: Cc,
     /// Loss recovery.
@@ -96,6 +99,13 @@ pub struct ClassicSender {
     fills_window: bool,
     ignores_zero_ack: bool,
     started: bool,
+    /// The handshake is going on.
+    opening: bool,
+    /// Messages of the handshake that were sent again.
+    tries: u32,
+    /// Window at the end of the handshake.
+    initial_cwnd: f64,
+    handshake: Handshake,
     cc: Cc,
     recovery: Recovery,
     rto: Rto,
@@ -139,6 +149,10 @@ impl ClassicSender {
             fills_window: setup.fills_window,
             ignores_zero_ack: setup.ignores_zero_ack,
             started: false,
+            opening: false,
+            tries: 0,
+            initial_cwnd: setup.initial_window * segment,
+            handshake: setup.handshake,
             cc: setup.cc,
             recovery: setup.recovery,
             rto: setup.rto,
@@ -150,6 +164,12 @@ impl ClassicSender {
     pub fn start(&mut self, now: Time) {
         debug_assert!(!self.started);
         self.started = true;
+        if self.handshake.happens() {
+            self.opening = true;
+            self.state.hold = true;
+            self.state.window.cwnd = self.state.window.segment;
+            self.resend = Some(Cause::Handshake(Message::Syn));
+        }
         self.stats.start(now, self.state.window.cwnd);
         if let Some(period) = self.cc.tick_period() {
             self.next_tick = now + period;
@@ -217,6 +237,9 @@ impl ClassicSender {
     pub fn on_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
         if ack > self.state.una && ack <= self.state.max {
             return self.on_new_ack(now, ack, stamp);
+        }
+        if self.opening {
+            return self.establish(now, stamp);
         }
         let counts = ack == self.state.una && self.state.flight() > 0;
         if counts && !(ack == 0 && self.ignores_zero_ack) {
@@ -311,19 +334,10 @@ impl ClassicSender {
     pub fn on_timer(&mut self, now: Time) -> bool {
         let before = self.state.window.cwnd;
         let expired = self.deadline <= now;
-        if expired {
-            self.deadline = Time::NEVER;
-            self.stats.timeouts += 1;
-            self.rto.on_timeout();
-            self.timed = None;
-            self.extra = 0;
-            if let Some(log) = &mut self.state.log {
-                log.now = now;
-            }
-            self.recovery.on_timeout(&mut self.state, &mut |state: &State| {
-                self.cc.on_loss(&state.window, &state.loss(now, Signal::Timeout))
-            });
-            self.resend = Some(Cause::Timeout);
+        if expired && self.opening {
+            self.repeat_message(now);
+        } else if expired {
+            self.lose_flight(now);
         }
         if self.next_tick <= now
             && let Some(period) = self.cc.tick_period()
@@ -335,6 +349,75 @@ impl ClassicSender {
         }
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
         expired
+    }
+
+    /// The timer gives up what is in flight.
+    #[cold]
+    fn lose_flight(&mut self, now: Time) {
+        self.deadline = Time::NEVER;
+        self.stats.timeouts += 1;
+        self.rto.on_timeout();
+        self.timed = None;
+        self.extra = 0;
+        if let Some(log) = &mut self.state.log {
+            log.now = now;
+        }
+        self.recovery.on_timeout(&mut self.state, &mut |state: &State| {
+            self.cc.on_loss(&state.window, &state.loss(now, Signal::Timeout))
+        });
+        self.resend = Some(Cause::Timeout);
+    }
+
+    /// The timer gives up a message of the handshake.
+    #[cold]
+    fn repeat_message(&mut self, now: Time) {
+        self.tries += 1;
+        if self.handshake.loss_counts() {
+            self.initial_cwnd = self.state.window.segment;
+            self.lose_flight(now);
+        } else {
+            self.deadline = Time::NEVER;
+            self.stats.timeouts += 1;
+            self.timed = None;
+        }
+        self.resend = Some(Cause::Handshake(Message::Syn));
+    }
+
+    /// The receiver's answer has come: data may be sent. Answers the round-trip time that was measured,
+    /// if any; `stamp` is when the message was sent that is answered.
+    #[cold]
+    pub fn establish(&mut self, now: Time, stamp: Time) -> Option<Time> {
+        if !self.opening {
+            return None;
+        }
+        self.opening = false;
+        let before = self.state.window.cwnd;
+        let rtt = if self.rto.uses_karn() { self.timed_sample(now, 0) } else { Some(now - stamp) };
+        if let Some(rtt) = rtt {
+            self.stats.on_rtt(rtt);
+            self.rto.on_sample(rtt);
+        }
+        self.state.hold = false;
+        self.state.window.cwnd = self.initial_cwnd;
+        self.deadline = Time::NEVER;
+        self.resend = self.handshake.confirmation().map(Cause::Handshake);
+        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        rtt
+    }
+
+    /// Sends a message of the handshake.
+    fn transmit_message(&mut self, now: Time, message: Message) -> Segment {
+        if message == Message::Syn {
+            self.timed = (self.tries == 0).then_some((0, now));
+            self.deadline = now + self.handshake.wait(self.tries).unwrap_or(self.rto.current());
+        }
+        let payload = self.handshake.bytes(message);
+        Segment { seq: 0, payload, cause: Cause::Handshake(message) }
+    }
+
+    /// The rules of the handshake.
+    pub fn handshake(&self) -> &Handshake {
+        &self.handshake
     }
 
     /// The next segment to send at this moment, if any.
@@ -366,6 +449,9 @@ impl ClassicSender {
 
     #[cold]
     fn transmit_oldest(&mut self, now: Time, cause: Cause) -> Segment {
+        if let Cause::Handshake(message) = cause {
+            return self.transmit_message(now, message);
+        }
         let seq = self.state.una;
         let payload = self.state.mss.min(self.end - seq);
         // After going back the segment is the first of those that count as unsent.

@@ -6,6 +6,7 @@
 use crate::arrivals::Arrivals;
 use crate::cc::Window;
 use crate::classic::ClassicSender;
+use crate::handshake::{Answer, Message, Rules};
 use crate::receiver::{AckOut, Receiver};
 use crate::sender::{Ack, Segment, SelectiveRepeat};
 use crate::stats::SenderStats;
@@ -20,6 +21,15 @@ pub struct AckFields {
     pub aux: u32,
     /// When the packet was sent that caused it.
     pub stamp: Time,
+}
+
+/// What an end sends after a message of the handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// An ordinary ACK.
+    Ack(AckFields),
+    /// A message of so many bytes; with it goes the sending time of the one that it answers.
+    Message(Message, u16, Time),
 }
 
 /// The two ends of a reliable flow.
@@ -92,6 +102,31 @@ impl Connection {
                 sender.on_ack(now, number, ack.stamp)
             }
         }
+    }
+
+    /// A message of the handshake reaches the receiver; what to send at once, if anything.
+    #[cold]
+    pub fn on_message(&mut self, message: Message, stamp: Time) -> Option<Reply> {
+        let Self::Classic { sender, receiver } = self else {
+            unreachable!("only the classic sender has a handshake")
+        };
+        match sender.handshake().answer(message) {
+            Answer::Silence => None,
+            Answer::PlainAck => Some(Reply::Ack(receiver.on_message(stamp).into())),
+            Answer::Message(answer) => {
+                Some(Reply::Message(answer, sender.handshake().bytes(answer), stamp))
+            }
+        }
+    }
+
+    /// The receiver's message of the handshake reaches the sender; the round-trip time that it measured,
+    /// if any.
+    #[cold]
+    pub fn on_answer(&mut self, now: Time, stamp: Time) -> Option<Time> {
+        let Self::Classic { sender, .. } = self else {
+            unreachable!("only the classic sender has a handshake")
+        };
+        sender.establish(now, stamp)
     }
 
     /// Starts the flow.

@@ -3,13 +3,15 @@
 //! Everything here is called with the present time and answers what to send and when to be called
 //! again. Invariant: nothing here knows the event queue, links or files.
 //!
-//! Three axes are independent: how the window grows ([`cc`]), how losses are found and repaired
-//! ([`recovery`]), and how long the sender waits before it gives a packet up ([`rto`]).
+//! Four axes are independent: how the window grows ([`cc`]), how losses are found and repaired
+//! ([`recovery`]), how long the sender waits before it gives a packet up ([`rto`]), and what passes before the
+//! data ([`handshake`]).
 
 pub mod arrivals;
 pub mod cc;
 pub mod classic;
 pub mod connection;
+pub mod handshake;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;
@@ -19,7 +21,8 @@ pub mod stats;
 
 pub use arrivals::{Arrivals, View};
 pub use classic::{ClassicSender, ClassicSetup, Restart};
-pub use connection::{AckFields, Connection};
+pub use connection::{AckFields, Connection, Reply};
+pub use handshake::{Handshake, Message};
 pub use receiver::Receiver;
 pub use sender::{Ack, Cause, Segment, SelectiveRepeat, Setup};
 pub use stats::SenderStats;

@@ -136,6 +136,13 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
+    /// A message without data is acknowledged at once, with all that waits.
+    #[cold]
+    pub fn on_message(&mut self, stamp: Time) -> AckOut {
+        self.stamp = stamp;
+        self.acknowledge()
+    }
+
     #[cold]
     fn on_disorder(&mut self, seq: u64, end: u64) {
         let known = |at: u64, ahead: &[(u64, u64)]| {

@@ -13,6 +13,7 @@
 
 use crate::arrivals::View;
 use crate::cc::{AckEvent, Cc, CongestionControl, LossEvent, Signal, Window};
+use crate::handshake::Message;
 use crate::recovery::selective_repeat::Recovery;
 use crate::rto::Rto;
 use crate::stats::SenderStats;
@@ -30,6 +31,8 @@ pub enum Cause {
     GapRetransmit,
     /// Its timer expired.
     Timeout,
+    /// It is a message of the handshake.
+    Handshake(Message),
 }
 
 /// A packet to send now.
@@ -37,7 +40,7 @@ pub enum Cause {
 pub struct Segment {
     /// Packet number.
     pub seq: u32,
-    /// Payload bytes.
+    /// Payload bytes; of a message of the handshake, all its bytes.
     pub payload: u16,
     /// Why.
     pub cause: Cause,

@@ -3,7 +3,7 @@
 use ackclock_tcp::cc::Cc;
 use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::rto::Rto;
-use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Restart};
+use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Handshake, Restart};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
 
@@ -64,6 +64,7 @@ fn setup(recovery: Classic) -> ClassicSetup {
         ssthresh_floor: 2.0,
         ignores_zero_ack: false,
         restart: Restart::OnAck,
+        handshake: Handshake::new(&chosen("none", &[])),
         cc: aimd("capped-bytes", false),
         recovery,
         rto: Rto::new(&chosen("fixed", &[("timeout_ns", Value::Int(1_000_000_000))])),

@@ -38,7 +38,7 @@ category! {
 }
 category! {
     /// Kinds of packets.
-    packet_kind: DATA = "data", ACK = "ack", ROUTER = "router",
+    packet_kind: DATA = "data", ACK = "ack", ROUTER = "router", SYN = "syn", SYN_ACK = "syn-ack",
 }
 category! {
     /// Directions of a link.
@@ -256,7 +256,7 @@ tables! {
         host: i32 as "host" ["" "host"] "The host.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
         event: i32 as "event" ["" "packet_event"] "Whether the host sent or received it.",
-        kind: i32 as "kind" ["" "packet_kind"] "Data or ACK.",
+        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or message of the handshake.",
         seq: i64 as "seq" ["" ""] "Packet number from 0; of an ACK, the packet that caused it.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         retransmission: bool as "retransmission" ["" ""] "Whether data were sent before.",
@@ -292,7 +292,7 @@ tables! {
         link: i32 as "link" ["" "link"] "The link.",
         direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
         flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
-        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or router packet.",
+        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         seq: i64 as "seq" ["" ""] "As in `packets`; of a router's packet, the router.",
         reverse: bool as "reverse" ["" ""] "On a half-duplex link: from its second end to its first.",
@@ -306,7 +306,7 @@ tables! {
         link: i32 as "link" ["" "link"] "The link; none when a router had no route.",
         direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
         flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
-        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or router packet.",
+        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
         seq: i64 as "seq" ["" ""] "Packet number; of an ACK, the packet that caused it.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         reason: i32 as "reason" ["" "drop_reason"] "Why.",

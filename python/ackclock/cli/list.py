@@ -25,6 +25,7 @@ _TITLES = {
     "loss": "Loss models",
     "routing": "Routing",
     "source": "Traffic sources",
+    "handshake": "Handshakes",
     "ties": "Order of simultaneous events",
     "profile": "Profiles: named sets of defaults",
     "block": "Parts of a scenario file and their keys",
@@ -39,8 +40,8 @@ def list_(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="cc, recovery, rto, queue, routing, source, ties, profile, block, scenario, "
-            "plot, record. Without it, the kinds are listed.",
+            help="cc, recovery, rto, queue, routing, source, handshake, ties, profile, block, "
+            "scenario, plot, record. Without it, the kinds are listed.",
             show_default=False,
         ),
     ] = None,

@@ -4,7 +4,7 @@ use super::World;
 use crate::flow::Endpoint;
 use crate::packet::{Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{AckFields, Cause, Segment};
+use ackclock_tcp::{AckFields, Cause, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -14,12 +14,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn receive(&mut self, packet: Packet) {
         self.counters.delivered += 1;
         if R::ON {
-            let receiver = usize::from(packet.kind() == Kind::Data);
+            let receiver = usize::from(!packet.goes_back());
             self.record_packet(&packet, receiver, packet_event::RECEIVED);
         }
         match packet.kind() {
             Kind::Data => self.receive_data(packet),
             Kind::Ack => self.receive_ack(packet),
+            Kind::Handshake => self.receive_message(packet),
             Kind::Router => unreachable!("routers' packets do not reach hosts"),
         }
     }
@@ -32,7 +33,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             host: host as i32,
             flow: packet.flow() as i32,
             event,
-            kind: packet.kind().code(),
+            kind: packet.kind_code(),
             seq: i64::from(packet.seq),
             bytes: i32::from(packet.size()),
             retransmission: packet.is_retransmission(),
@@ -84,6 +85,36 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         self.send(ack);
     }
 
+    /// A message of a handshake has come.
+    #[cold]
+    fn receive_message(&mut self, packet: Packet) {
+        let index = packet.flow();
+        let flow = &mut self.net.flows[index as usize];
+        let Endpoint::Tcp(tcp) = &mut flow.endpoint else {
+            unreachable!("only reliable flows have a handshake")
+        };
+        if packet.goes_back() {
+            let rtt = tcp.connection.on_answer(self.now, packet.stamp);
+            self.after_ack(index, packet.seq, rtt);
+            return;
+        }
+        match tcp.connection.on_message(packet.message(), packet.stamp) {
+            None => {}
+            Some(Reply::Ack(ack)) => self.send_ack(index, ack),
+            Some(Reply::Message(message, bytes, stamp)) => {
+                self.send_message(index, message, bytes, stamp);
+            }
+        }
+    }
+
+    #[cold]
+    fn send_message(&mut self, flow: u32, message: Message, bytes: u16, stamp: Time) {
+        let mut packet = Packet::new(Kind::Handshake, flow, bytes);
+        packet.stamp = stamp;
+        packet.aux = message as u32;
+        self.send(packet);
+    }
+
     pub(super) fn complete_flow(&mut self) {
         self.active -= 1;
         self.stopped = self.net.stop_when_complete && self.active == 0;
@@ -93,7 +124,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline]
     pub(super) fn send(&mut self, mut packet: Packet) {
         self.counters.created += 1;
-        let from = usize::from(packet.kind() == Kind::Ack);
+        let from = usize::from(packet.goes_back());
         packet.set_hop(from << self.net.row_bits.saturating_sub(1));
         if R::ON {
             self.recorder.ids().create();
@@ -101,7 +132,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         let flow = &mut self.net.flows[packet.flow() as usize];
         let way = flow.first[from];
-        if packet.kind() == Kind::Data {
+        if from == 0 {
             flow.wire.add(packet.size());
         }
         if self.net.queues_sends {
@@ -136,29 +167,31 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         };
         let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
         let rtt = tcp.connection.on_ack(now, ack);
+        self.after_ack(packet.flow(), packet.seq, rtt);
+    }
+
+    /// What an ACK that the sender has handled brings about.
+    #[inline(always)]
+    fn after_ack(&mut self, index: u32, seq: u32, rtt: Option<Time>) {
+        let now = self.now;
+        let Endpoint::Tcp(tcp) = &mut self.net.flows[index as usize].endpoint else { return };
         tcp.digest.add(now.as_ns());
-        tcp.digest.add(u64::from(packet.seq));
+        tcp.digest.add(u64::from(seq));
         tcp.digest.add(tcp.connection.window().cwnd.to_bits());
         if R::ON {
             if let Some(rtt) = rtt {
-                self.recorder.rtt(RttRow { time: now, flow: packet.flow() as i32, rtt });
-                tcp.record_rto(
-                    now,
-                    packet.flow(),
-                    rto_event::SAMPLE,
-                    Some(rtt),
-                    &mut self.recorder,
-                );
+                self.recorder.rtt(RttRow { time: now, flow: index as i32, rtt });
+                tcp.record_rto(now, index, rto_event::SAMPLE, Some(rtt), &mut self.recorder);
             }
-            tcp.record_window(now, packet.flow(), &mut self.recorder);
+            tcp.record_window(now, index, &mut self.recorder);
         }
         if tcp.connection.is_finished() && tcp.finish_ack.is_none() {
             tcp.finish_ack = Some(now);
             self.complete_flow();
-            self.record_event(packet.flow(), flow_event::FINISH_ACK, packet.seq);
+            self.record_event(index, flow_event::FINISH_ACK, seq);
         }
-        self.transmit(packet.flow());
-        self.wake(packet.flow());
+        self.transmit(index);
+        self.wake(index);
     }
 
     /// Sends what the sender wants to send now.
@@ -203,6 +236,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     #[inline]
     pub(super) fn send_segment(&mut self, index: u32, segment: Segment) {
+        if let Cause::Handshake(message) = segment.cause {
+            return self.send_message(index, message, segment.payload, self.now);
+        }
         let Endpoint::Tcp(tcp) = &self.net.flows[index as usize].endpoint else { return };
         let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
         packet.stamp = self.now;
@@ -212,7 +248,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             let event = match segment.cause {
                 Cause::Timeout => flow_event::TIMEOUT,
                 Cause::FastRetransmit => flow_event::FAST_RETRANSMIT,
-                Cause::GapRetransmit | Cause::New => flow_event::GAP_RETRANSMIT,
+                Cause::GapRetransmit | Cause::New | Cause::Handshake(_) => {
+                    flow_event::GAP_RETRANSMIT
+                }
             };
             self.record_event(index, event, segment.seq);
         }

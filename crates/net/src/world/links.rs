@@ -107,7 +107,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             return;
         }
         let flow = &self.net.flows[packet.flow() as usize];
-        let host = flow.hosts[usize::from(packet.kind() == Kind::Data)];
+        let host = flow.hosts[usize::from(!packet.goes_back())];
         let protocol = self.net.distance_vector.as_ref().expect("dynamic routing");
         match protocol.way(router, host) {
             NO_ROUTE => {
@@ -213,7 +213,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// A packet is not transmitted on a way; if it is that out of its host, it was counted too early.
     #[cold]
     pub(super) fn keep_off_wire(&mut self, way: u32, packet: &Packet) {
-        if packet.kind() == Kind::Data {
+        if packet.kind() != Kind::Router && !packet.goes_back() {
             let flow = &mut self.net.flows[packet.flow() as usize];
             if flow.first[0] == way {
                 flow.wire.take_back(packet.size());
@@ -231,11 +231,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         reason: i32,
     ) {
         match packet.kind() {
-            Kind::Data => {
+            Kind::Data | Kind::Handshake if !packet.goes_back() => {
                 let flow = &mut self.net.flows[packet.flow() as usize];
                 flow.count_drop(link, direction, reason);
             }
-            Kind::Ack => {}
+            Kind::Data | Kind::Ack | Kind::Handshake => {}
             Kind::Router => {
                 let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
                 protocol.on_drop(packet.aux);
@@ -248,7 +248,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 link,
                 direction,
                 flow: packet.flow_code(),
-                kind: packet.kind().code(),
+                kind: packet.kind_code(),
                 seq: i64::from(packet.seq),
                 bytes: i32::from(packet.size()),
                 reason,

@@ -104,6 +104,7 @@ fn tcp(map: &Map<String, Value>) -> Tcp {
         rto: chosen(object(map, "rto")),
         ack_view: text(map, "ack_view"),
         ack_duplicates: text(map, "ack_duplicates"),
+        handshake: chosen(object(map, "handshake")),
         receiver: chosen(object(map, "receiver")),
         receive_window_bytes: map["receive_window_bytes"].as_u64(),
         window_unit: text(map, "window_unit"),

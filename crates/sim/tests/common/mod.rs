@@ -216,8 +216,13 @@ fn classic() -> impl Strategy<Value = Tcp> {
         pick(&["on-ack", "on-ack-old-rto", "on-send"]),
     );
     let window = prop::option::of(1_500u64..100_000);
-    (tcp(), classic_cc(), classic_recovery(), receiver, words, window).prop_map(
-        |(tcp, cc, recovery, receiver, words, receive_window_bytes)| {
+    let handshake = prop_oneof![
+        Just(chosen("none", &[])),
+        Just(chosen("first-segment", &[("size_bytes", Value::Int(40))])),
+    ];
+    let ends = (handshake, receiver);
+    (tcp(), classic_cc(), classic_recovery(), ends, words, window).prop_map(
+        |(tcp, cc, recovery, (handshake, receiver), words, receive_window_bytes)| {
             let [window_unit, framing, zero_ack, timer_restart] =
                 [words.0, words.1, words.2, words.3].map(|word| match word {
                     Value::Word(word) => word,
@@ -228,6 +233,7 @@ fn classic() -> impl Strategy<Value = Tcp> {
                 ack_bytes: if receive_window_bytes.is_some() { 40 } else { 52 },
                 cc,
                 recovery,
+                handshake,
                 receiver,
                 receive_window_bytes,
                 window_unit,
@@ -254,6 +260,7 @@ fn tcp() -> impl Strategy<Value = Tcp> {
             rto,
             ack_view: if live { "live" } else { "snapshot" }.into(),
             ack_duplicates: if reack { "always" } else { "never" }.into(),
+            handshake: chosen("none", &[]),
             receiver: chosen("immediate", &[("buffer", word("bytes"))]),
             receive_window_bytes: None,
             window_unit: "bytes".into(),

@@ -1,0 +1,134 @@
+//! Handshakes: what passes between the two ends before the first byte of data.
+//!
+//! A handshake is a list of rules; the classic sender carries them out. It sends [`Message::Syn`], keeps its
+//! data back, sends the message again when the timer expires, and is established when the receiver's
+//! answer comes. To add one: a new file with an [`Entry`] and a type that implements [`Rules`], and one line in
+//! [`registry!`] below.
+
+mod first_segment;
+mod none;
+
+use ackclock_units::Time;
+use ackclock_units::param::{Chosen, Entry};
+
+/// A message of a handshake; the code is what a packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Message {
+    /// From the sender: asks for a connection.
+    Syn = 1,
+    /// From the receiver: takes it.
+    SynAck = 2,
+    /// From the sender: has seen that.
+    Ack = 3,
+}
+
+impl Message {
+    /// The message with this code.
+    pub fn from_code(code: u32) -> Self {
+        match code {
+            1 => Self::Syn,
+            2 => Self::SynAck,
+            3 => Self::Ack,
+            other => unreachable!("no message of a handshake has the code {other}"),
+        }
+    }
+}
+
+/// What the receiver does with a message of the sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing.
+    Silence,
+    /// An ordinary ACK.
+    PlainAck,
+    /// Another message.
+    Message(Message),
+}
+
+/// The rules of a handshake.
+pub trait Rules {
+    /// Whether there is a handshake at all.
+    fn happens(&self) -> bool;
+
+    /// Bytes of a message on the wire.
+    fn bytes(&self, message: Message) -> u16;
+
+    /// What the receiver does with a message of the sender.
+    fn answer(&self, message: Message) -> Answer;
+
+    /// What the sender sends as soon as it is established, before any data.
+    fn confirmation(&self) -> Option<Message> {
+        None
+    }
+
+    /// How long the sender waits for an answer, before the `tries`-th repetition (from 0); none if its
+    /// retransmission timer says that.
+    fn wait(&self, _tries: u32) -> Option<Time> {
+        None
+    }
+
+    /// Whether the loss of a message is a loss like any other: it cuts the window, and the first window
+    /// of data is one segment.
+    fn loss_counts(&self) -> bool;
+}
+
+/// Declares the handshakes: the table of entries, and an enum in place of a virtual call.
+macro_rules! registry {
+    ($($variant:ident: $module:ident),* $(,)?) => {
+        /// Handshakes that a scenario can name.
+        pub static ENTRIES: &[&Entry] = &[$(&$module::ENTRY),*];
+
+        /// Any registered handshake.
+        #[derive(Debug, Clone)]
+        pub enum Handshake {
+            $(
+                #[allow(missing_docs, reason = "documented by the entry")]
+                $variant($module::$variant),
+            )*
+        }
+
+        impl Handshake {
+            /// The handshake that a scenario chose.
+            pub fn new(chosen: &Chosen) -> Self {
+                $(
+                    if chosen.kind == $module::ENTRY.name {
+                        return Self::$variant($module::$variant::new(chosen));
+                    }
+                )*
+                panic!("no handshake is named `{}`", chosen.kind)
+            }
+        }
+
+        impl Rules for Handshake {
+            fn happens(&self) -> bool {
+                match self { $(Self::$variant(rules) => rules.happens()),* }
+            }
+
+            fn bytes(&self, message: Message) -> u16 {
+                match self { $(Self::$variant(rules) => rules.bytes(message)),* }
+            }
+
+            fn answer(&self, message: Message) -> Answer {
+                match self { $(Self::$variant(rules) => rules.answer(message)),* }
+            }
+
+            fn confirmation(&self) -> Option<Message> {
+                match self { $(Self::$variant(rules) => rules.confirmation()),* }
+            }
+
+            fn wait(&self, tries: u32) -> Option<Time> {
+                match self { $(Self::$variant(rules) => rules.wait(tries)),* }
+            }
+
+            fn loss_counts(&self) -> bool {
+                match self { $(Self::$variant(rules) => rules.loss_counts()),* }
+            }
+        }
+    };
+}
+
+registry! {
+    None: none,
+    FirstSegment: first_segment,
+}

@@ -1,0 +1,112 @@
+//! Handshakes of the classic sender, message by message.
+
+use ackclock_tcp::cc::Cc;
+use ackclock_tcp::recovery::Classic;
+use ackclock_tcp::rto::Rto;
+use ackclock_tcp::{
+    Cause, ClassicSender, ClassicSetup, Connection, Handshake, Message, Receiver, Reply, Restart,
+};
+use ackclock_units::Time;
+use ackclock_units::param::{Chosen, Value};
+
+fn chosen(kind: &str, values: &[(&str, Value)]) -> Chosen {
+    let values = values.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
+    Chosen { kind: kind.into(), values }
+}
+
+fn word(text: &str) -> Value {
+    Value::Word(text.into())
+}
+
+/// A connection whose timer waits 1 s, with a first window of four segments of 1000 bytes.
+fn connection(handshake: &Chosen) -> Connection {
+    let recovery = [
+        ("later_data", word("unsent")),
+        ("threshold", Value::Int(3)),
+        ("guard", word("recover")),
+        ("repeat", word("once")),
+        ("limited_transmit", Value::Flag(false)),
+    ];
+    let mut connection = Connection::Classic {
+        sender: ClassicSender::new(ClassicSetup {
+            segment: 1000,
+            bytes: None,
+            initial_window: 4.0,
+            initial_ssthresh: 64_000.0,
+            receive_window: u64::MAX,
+            window_in_segments: false,
+            fills_window: false,
+            ssthresh_floor: 2.0,
+            ignores_zero_ack: false,
+            restart: Restart::OnAck,
+            handshake: Handshake::new(handshake),
+            cc: Cc::new(&chosen("reno", &[("decrease_from", word("cwnd"))])),
+            recovery: Classic::new(&chosen("tahoe", &recovery)),
+            rto: Rto::new(&chosen("fixed", &[("timeout_ns", Value::Int(1_000_000_000))])),
+        }),
+        receiver: Receiver::new(&chosen("immediate", &[("buffer", word("bytes"))])),
+    };
+    connection.start(Time::ZERO);
+    connection
+}
+
+fn first_segment() -> Connection {
+    connection(&chosen("first-segment", &[("size_bytes", Value::Int(40))]))
+}
+
+fn sent(connection: &mut Connection, now: Time) -> Vec<(u32, u16, Cause)> {
+    std::iter::from_fn(|| connection.poll_transmit(now))
+        .map(|segment| (segment.seq, segment.payload, segment.cause))
+        .collect()
+}
+
+const SYN: (u32, u16, Cause) = (0, 40, Cause::Handshake(Message::Syn));
+
+/// The receiver's answer to the first segment reaches the sender.
+fn answer(connection: &mut Connection, sent: Time, now: Time) -> Option<Time> {
+    match connection.on_message(Message::Syn, sent) {
+        Some(Reply::Ack(ack)) => connection.on_ack(now, ack),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn without_a_handshake_data_leave_at_once() {
+    let mut connection = connection(&chosen("none", &[]));
+    assert_eq!(sent(&mut connection, Time::ZERO).len(), 4);
+}
+
+#[test]
+fn the_ack_of_the_first_segment_opens_the_initial_window() {
+    let mut connection = first_segment();
+    assert_eq!(connection.window().cwnd, 1000.0);
+    assert_eq!(sent(&mut connection, Time::ZERO), [SYN]);
+    let rtt = Time::from_ms(80);
+    assert_eq!(answer(&mut connection, Time::ZERO, rtt), Some(rtt));
+    assert_eq!(connection.window().cwnd, 4000.0);
+    let segments = sent(&mut connection, rtt);
+    assert_eq!(segments[0], (0, 1000, Cause::New));
+    assert_eq!(segments.len(), 4);
+    // The first segment is not data.
+    assert_eq!(connection.stats().segments_sent, 4);
+    // A second answer is a duplicate of the first, and does not open the window again.
+    assert_eq!(answer(&mut connection, Time::ZERO, Time::from_ms(90)), None);
+    assert_eq!(sent(&mut connection, Time::from_ms(90)), []);
+}
+
+#[test]
+fn the_loss_of_the_first_segment_is_a_loss_like_any_other() {
+    let mut connection = first_segment();
+    assert_eq!(sent(&mut connection, Time::ZERO), [SYN]);
+    let now = connection.next_timer();
+    assert_eq!(now, Time::from_secs(1));
+    assert_eq!(connection.on_timer(now), None);
+    assert_eq!(sent(&mut connection, now), [SYN]);
+    assert_eq!(connection.next_timer(), Time::from_secs(2));
+    let then = now + Time::from_ms(80);
+    answer(&mut connection, now, then);
+    let window = connection.window();
+    assert_eq!((window.cwnd, window.ssthresh), (1000.0, 2000.0));
+    assert_eq!(sent(&mut connection, then), [(0, 1000, Cause::New)]);
+    assert_eq!(connection.stats().timeouts, 1);
+}
