@@ -140,6 +140,8 @@ def _file(flow: dict[str, Any], folder: Path) -> tuple[FileToSend | None, str]:
         return None, f"'{extra[0]}' has no meaning beside 'file'"
     if not isinstance(written, str) or not written or "\0" in written:
         return None, "not the path of a file"
+    if "count" in flow:
+        return None, "a file is sent by one flow: leave 'count' out"
     if "udp" in flow:
         return None, "a file needs tcp: udp does not send again what is lost"
     path = folder / Path(written).expanduser()

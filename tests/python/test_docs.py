@@ -114,7 +114,8 @@ def test_scenarios_of_the_pages_are_valid(page):
     for snippet in snippets(page):
         if snippet.language == "yaml":
             document = YAML(typ="safe", pure=True).load(snippet.text)
-            Scenario.from_dict(document if "hosts" in document else {**BASE, **document})
+            whole = "hosts" in document or "topology" in document
+            Scenario.from_dict(document if whole else {**BASE, **document})
 
 
 def anchors(page):

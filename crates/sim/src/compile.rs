@@ -70,13 +70,14 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         }
     }
     let flows = scenario.flows.iter().zip(&routes.first).map(|(flow, first)| {
+        let start = flow.start.time(scenario.seed, &flow.id);
         let endpoint = match &flow.transport {
             Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp)),
             Transport::Udp { source } => {
-                Endpoint::Udp(UdpFlow::new(Source::new(source), flow.start, flow.send_bytes))
+                Endpoint::Udp(UdpFlow::new(Source::new(source), start, flow.send_bytes))
             }
         };
-        Flow::new(flow.start, *first, [flow.from as u32, flow.to as u32], endpoint)
+        Flow::new(start, *first, [flow.from as u32, flow.to as u32], endpoint)
     });
     let burst_order = match ties {
         Ties::Random { seed, .. } => Some(Stream::new(seed, "ties/burst")),

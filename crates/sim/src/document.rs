@@ -8,6 +8,7 @@
 //! wins over the tables. Mappings are merged key by key. Where a registered thing (`cc`, `queue`, ...)
 //! is chosen, only layers that speak about the same kind count.
 
+mod expand;
 mod fit;
 mod flows;
 mod identity;
@@ -16,6 +17,7 @@ mod links;
 mod names;
 mod network;
 mod normal;
+mod origins;
 mod problems;
 pub(crate) mod scalar;
 mod typed;
@@ -31,11 +33,14 @@ use crate::model::{Node, Scenario};
 use crate::profile;
 use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO, TCP};
 use ackclock_units::param::{Kind, Param};
+use expand::Expanded;
 use limits::Parts;
 use names::Names;
 use network::Network;
+use origins::Origins;
 use problems::{Fault, Path, Problems};
 use serde_json::{Map, Value};
+use std::rc::Rc;
 use walk::{Layer, Resolved, Walker};
 
 /// What [`check`] found.
@@ -109,8 +114,10 @@ pub fn check(document: &Value) -> Checked {
         return Checked::failed(problems, Problems::default());
     };
     let mut walker = Walker { problems, partial: false };
-    let resolved = resolve(&mut walker, root);
-    finish(walker.problems, root, resolved)
+    let Expanded { root, origins, complete } = expand::expand(&mut walker, root);
+    walker.problems.written_out(Rc::clone(&origins));
+    let resolved = resolve(&mut walker, &root, complete);
+    finish(walker.problems, &root, resolved, &origins)
 }
 
 /// The parts of a document that was walked.
@@ -123,7 +130,8 @@ struct Walked {
     flows: Vec<Resolved>,
 }
 
-fn resolve(walker: &mut Walker, root: &Map<String, Value>) -> Walked {
+/// Resolves a document without short forms; `complete` if the whole network is there.
+fn resolve(walker: &mut Walker, root: &Map<String, Value>, complete: bool) -> Walked {
     let here = Path::default();
     walker.check_keys(SCENARIO, root, &here);
     let own = Layer { map: root, path: here.clone(), told: false };
@@ -139,12 +147,12 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>) -> Walked {
     let mut rest = Resolved::default();
     for param in SCENARIO {
         match param.kind {
+            _ if matches!(param.name, "defaults" | "topology" | "set") => {}
             Kind::NameList | Kind::ObjectList(_) => {
                 // Keeps the place of the lists, which are put in last.
                 rest.canonical.insert(param.name.into(), Value::Null);
                 rest.model.insert(param.name.into(), Value::Null);
             }
-            _ if param.name == "defaults" => {}
             _ if param.name == "profile" => {
                 rest.canonical.append(&mut head.canonical);
                 rest.model.append(&mut head.model);
@@ -159,16 +167,23 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>) -> Walked {
     if let Some(Value::Object(record)) = rest.model.get_mut("record") {
         record.shift_remove("kind");
     }
-    let hosts = name_list(walker, root, "hosts");
+    let seed = rest.model.get("seed").and_then(Value::as_u64).unwrap_or_default();
+    if complete {
+        for key in ["hosts", "links"].into_iter().filter(|key| !root.contains_key(*key)) {
+            walker.missing(param(key), &here);
+        }
+    }
+    let hosts = name_list(walker, root, "hosts").filter(|_| complete);
     let routers = match root.get("routers") {
         None => Some(Vec::new()),
         Some(_) => name_list(walker, root, "routers"),
     };
+    let routers = routers.filter(|_| complete);
     let links = objects(walker, root, "links", |walker, map, path| {
         links::resolve(walker, map, path, &link_defaults)
     });
     let flows = objects(walker, root, "flows", |walker, map, path| {
-        flows::resolve(walker, map, path, &tcp_defaults)
+        flows::resolve(walker, map, path, &tcp_defaults, seed)
     });
     Walked { rest, hosts, routers, links, flows }
 }
@@ -271,15 +286,14 @@ fn objects(
 fn list<'d>(walker: &mut Walker, root: &'d Map<String, Value>, key: &str) -> Option<&'d [Value]> {
     let here = Path::default();
     let param = param(key);
-    let required = param.default == ackclock_units::param::Default::Required;
     let fault = match root.get(key) {
         None => {
-            if required {
+            if param.default == ackclock_units::param::Default::Required {
                 walker.missing(param, &here);
             }
             return None;
         }
-        Some(Value::Array(values)) if values.is_empty() && required => {
+        Some(Value::Array(values)) if values.is_empty() && key != "routers" => {
             Fault::new(format!("a scenario without {key} has nothing to simulate"))
         }
         Some(Value::Array(values)) if values.len() > MOST_ELEMENTS => {
@@ -294,16 +308,21 @@ fn list<'d>(walker: &mut Walker, root: &'d Map<String, Value>, key: &str) -> Opt
 }
 
 /// Checks what concerns several parts at once, and puts the parts together.
-fn finish(mut problems: Problems, root: &Map<String, Value>, walked: Walked) -> Checked {
+fn finish(
+    mut problems: Problems,
+    root: &Map<String, Value>,
+    walked: Walked,
+    origins: &Rc<Origins>,
+) -> Checked {
     let Walked { mut rest, hosts, routers, links, flows } = walked;
     let all_known = hosts.is_some() && routers.is_some();
     let (hosts, routers) = (hosts.unwrap_or_default(), routers.unwrap_or_default());
-    let mut warnings = Problems::default();
+    let mut warnings = Problems::with(Rc::clone(origins));
     let both = |one: Resolved| (one.canonical, one.model);
     let (link_documents, links): (Vec<_>, Vec<_>) = links.into_iter().map(both).unzip();
     let (flow_documents, flows): (Vec<_>, Vec<_>) = flows.into_iter().map(both).unzip();
 
-    let names = Names::new(&hosts, &routers, &mut problems);
+    let names = Names::new(&hosts, &routers, origins.nodes, &mut problems);
     names::check_ids("links", &links, &mut problems);
     names::check_ids("flows", &flows, &mut problems);
     let place = |list: &str, index: usize| Path::default().key(list).index(index);
@@ -319,7 +338,10 @@ fn finish(mut problems: Problems, root: &Map<String, Value>, walked: Walked) -> 
         .iter()
         .enumerate()
         .map(|(index, flow)| match all_known {
-            true => names.hosts_of(flow, &place("flows", index), &mut problems),
+            true => {
+                let star = |key: &str| origins.star(index, key);
+                names.hosts_of(flow, &place("flows", index), star, &mut problems)
+            }
             false => None,
         })
         .collect();

@@ -11,6 +11,8 @@ pub mod registry;
 pub mod replicate;
 pub mod run;
 pub mod schema;
+pub mod shape;
+pub mod start;
 mod summary;
 pub mod tables;
 

@@ -1,5 +1,6 @@
 //! The scenario as checked numbers: what the compiler of worlds reads.
 
+use crate::start::Start;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 
@@ -94,7 +95,7 @@ pub struct Flow {
     /// Index of the receiving host.
     pub to: usize,
     /// When it starts.
-    pub start: Time,
+    pub start: Start,
     /// Bytes to send; none for as long as the run lasts.
     pub send_bytes: Option<u64>,
     /// How it is sent.

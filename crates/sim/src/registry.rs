@@ -19,6 +19,8 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("source", ackclock_net::source::ENTRIES),
     ("handshake", ackclock_tcp::handshake::ENTRIES),
     ("ties", ackclock_engine::ties::ENTRIES),
+    ("topology", crate::shape::ENTRIES),
+    ("start", crate::start::ENTRIES),
 ];
 
 /// The mappings of a document: name, meaning, table.
@@ -27,9 +29,15 @@ pub(crate) static BLOCKS: &[(&str, &str, &[Param])] = &[
     ("defaults", "Defaults of a scenario for its links and flows.", tables::DEFAULTS),
     ("link", "A link between two nodes.", tables::LINK),
     ("link-defaults", "What a scenario can say for all its links.", tables::LINK_DEFAULTS),
+    (
+        "link-of-shape",
+        "What a short form of a network says about its links; each value may be a list, one a link.",
+        tables::LINK_OF_SHAPE,
+    ),
     ("direction", "One direction of a full-duplex link.", tables::DIRECTION),
     ("change", "Something that happens to a link at a time.", tables::CHANGE),
     ("flow", "A flow from host to host.", tables::FLOW),
+    ("set", "A value of a single link or flow.", tables::SET),
     ("tcp", "Reliable transport with congestion control.", tables::TCP),
     ("udp", "A source without feedback.", tables::UDP),
     ("stop", "When a run ends.", tables::STOP),
@@ -96,7 +104,7 @@ fn choices(kind: Kind) -> Option<Vec<Value>> {
             let described = |choice: &Choice| one(choice.name, choice.summary, choice.defect);
             Some(choices.iter().map(described).collect())
         }
-        Kind::Registered(entries) => {
+        Kind::Registered(entries) | Kind::TimeOr(entries) => {
             Some(entries.iter().map(|e| one(e.name, e.summary, e.defect)).collect())
         }
         _ => None,
@@ -116,12 +124,15 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Text => "text",
         Kind::Choice(_) => "word",
         Kind::Registered(_) => "word or mapping",
+        Kind::TimeOr(_) => "time, or word or mapping",
         Kind::Object(_) => "mapping",
+        Kind::ObjectEach(_) => "mapping of values or lists",
         Kind::ObjectList(_) => "list of mappings",
         Kind::NameList => "list of names",
         Kind::NodePair => "two names",
         Kind::HostRef => "name of a host",
         Kind::Name => "name",
+        Kind::Any => "any value",
     }
 }
 
@@ -171,7 +182,7 @@ mod tests {
     fn every_registry_of_the_tables_has_a_name() {
         for (_, _, params) in BLOCKS {
             for param in *params {
-                if let Kind::Registered(entries) = param.kind {
+                if let Kind::Registered(entries) | Kind::TimeOr(entries) = param.kind {
                     let known = REGISTRIES.iter().any(|(_, known)| std::ptr::eq(*known, entries));
                     assert!(known || param.name == "record", "{}", param.name);
                 }

@@ -25,6 +25,7 @@ pub fn schema() -> Value {
     let mut body = object(tables::SCENARIO, "A network experiment for Ackclock.");
     let body = body.as_object_mut().expect("an object has an object as its schema");
     root.as_object_mut().expect("an object").append(body);
+    root["anyOf"] = json!([{ "required": ["hosts", "links"] }, { "required": ["topology"] }]);
     root["definitions"] = Value::Object(definitions);
     root
 }
@@ -119,14 +120,38 @@ fn value(param: &Param) -> Value {
             any_of(choices.iter().map(|choice| word(choice.name, choice.summary)))
         }
         Kind::Registered(entries) => registered(entries),
+        Kind::TimeOr(entries) => {
+            let time = json!({ "type": "string", "pattern": pattern(param.kind) });
+            let one = any_of([time, registered(entries)].into_iter());
+            any_of([one.clone(), json!({ "type": "array", "items": one })].into_iter())
+        }
         Kind::Object(params) => block(params),
+        Kind::ObjectEach(params) => each(params),
         Kind::ObjectList(params) => {
             json!({ "type": "array", "items": block(params), "minItems": 1 })
         }
         Kind::NameList => json!({ "type": "array", "items": name(), "uniqueItems": true }),
         Kind::NodePair => json!({ "type": "array", "items": name(), "minItems": 2, "maxItems": 2 }),
         Kind::HostRef | Kind::Name => name(),
+        Kind::Any => json!({}),
     }
+}
+
+/// A block in which each value may be a list of such values.
+fn each(params: &'static [Param]) -> Value {
+    let mut schema = object(params, "");
+    let properties = schema["properties"].as_object_mut().expect("an object");
+    for (_, property) in properties {
+        let property = property.as_object_mut().expect("an object");
+        let description = property.shift_remove("description").unwrap_or_default();
+        let one = Value::Object(property.clone());
+        let list = json!({ "type": "array", "items": one, "minItems": 1 });
+        *property = Map::from_iter([
+            ("anyOf".to_owned(), json!([one, list])),
+            ("description".to_owned(), description),
+        ]);
+    }
+    schema
 }
 
 /// A block by reference, or as it is if it has no name.
@@ -196,7 +221,8 @@ mod tests {
     #[test]
     fn the_schema_names_everything() {
         let schema = schema();
-        assert_eq!(schema["required"], json!(["hosts", "links", "flows"]));
+        assert_eq!(schema["required"], json!(["flows"]));
+        assert_eq!(schema["anyOf"][0]["required"], json!(["hosts", "links"]));
         let tcp = &schema["definitions"]["tcp"]["properties"];
         assert_eq!(tcp["initial_window"]["minimum"], json!(1));
         assert_eq!(tcp["initial-window"]["description"], "The same as `initial_window`.");

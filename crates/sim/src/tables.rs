@@ -3,7 +3,7 @@
 //! The tables of registered things (congestion controls, queues, ...) stand next to their code; these
 //! here put them together to a document.
 
-use crate::profile;
+use crate::{profile, shape, start};
 use ackclock_units::param::{Choice, Entry, Kind, Param};
 
 /// Greatest number of hosts, of routers, of links and of flows: a million flows fit in memory, more is
@@ -37,14 +37,32 @@ pub static SCENARIO: &[Param] = &[
         "",
         "Defaults of this scenario for all its links and flows.",
     ),
-    Param::required(
+    Param::optional(
+        "topology",
+        Kind::Registered(shape::ENTRIES),
+        "",
+        "Short form of a network: hosts, routers and links, which come before those written out.",
+    ),
+    Param::optional(
         "hosts",
         Kind::NameList,
-        "Hosts: flows start and end here; hosts never forward.",
+        "",
+        "Hosts: flows start and end here; hosts never forward. Must be given without `topology`.",
     ),
     Param::optional("routers", Kind::NameList, "", "Routers: they forward packets."),
-    Param::required("links", Kind::ObjectList(LINK), "Links between hosts and routers."),
+    Param::optional(
+        "links",
+        Kind::ObjectList(LINK),
+        "",
+        "Links between hosts and routers. Must be given without `topology`.",
+    ),
     Param::required("flows", Kind::ObjectList(FLOW), "Flows from host to host."),
+    Param::optional(
+        "set",
+        Kind::ObjectList(SET),
+        "",
+        "Values of single links and flows, set when all short forms are written out.",
+    ),
     Param::new(
         "routing",
         Kind::Registered(ackclock_net::routing::ENTRIES),
@@ -109,20 +127,29 @@ pub static LINK: &[Param] = &[
     DUPLEX,
     QUEUE,
     LOSS,
-    Param::optional(
-        "forward",
-        Kind::Object(DIRECTION),
-        "",
-        "What is different from the first node to the second (full duplex only).",
-    ),
-    Param::optional(
-        "backward",
-        Kind::Object(DIRECTION),
-        "",
-        "What is different from the second node to the first (full duplex only).",
-    ),
-    Param::optional("changes", Kind::ObjectList(CHANGE), "", "What happens to the link, and when."),
+    FORWARD,
+    BACKWARD,
+    LINK_CHANGES,
 ];
+
+const FORWARD: Param = Param::optional(
+    "forward",
+    Kind::Object(DIRECTION),
+    "",
+    "What is different from the first node to the second (full duplex only).",
+);
+const BACKWARD: Param = Param::optional(
+    "backward",
+    Kind::Object(DIRECTION),
+    "",
+    "What is different from the second node to the first (full duplex only).",
+);
+const LINK_CHANGES: Param =
+    Param::optional("changes", Kind::ObjectList(CHANGE), "", "What happens to the link, and when.");
+
+/// What a short form of a network says about its links: all but names and ends.
+pub static LINK_OF_SHAPE: &[Param] =
+    &[RATE, DELAY, DUPLEX, QUEUE, LOSS, FORWARD, BACKWARD, LINK_CHANGES];
 
 /// Something that happens to a link at a time.
 pub static CHANGE: &[Param] = &[
@@ -173,9 +200,23 @@ pub static DIRECTION: &[Param] = &[RATE, DELAY, QUEUE, LOSS];
 /// A flow.
 pub static FLOW: &[Param] = &[
     Param::required("id", Kind::Name, "Name of the flow."),
+    Param::optional(
+        "count",
+        Kind::Count,
+        "",
+        "Makes so many flows; `*` in `id`, `from` and `to` is the number of each, from 1.",
+    )
+    .at_least("1")
+    .at_most("1000000"),
     Param::required("from", Kind::HostRef, "Host that sends."),
     Param::required("to", Kind::HostRef, "Host that receives."),
-    Param::new("start", Kind::Time, "0 s", "When it starts.").at_most("36500 d"),
+    Param::new(
+        "start",
+        Kind::TimeOr(start::ENTRIES),
+        "0 s",
+        "When it starts; with `count` also a list with one start a flow.",
+    )
+    .at_most("36500 d"),
     Param::optional(
         "send",
         Kind::Size,
@@ -190,6 +231,16 @@ pub static FLOW: &[Param] = &[
         "Reliable transport with congestion control; what a flow has that says nothing else.",
     ),
     Param::optional("udp", Kind::Object(UDP), "", "A source without feedback, instead of `tcp`."),
+];
+
+/// A value of a single link or flow.
+pub static SET: &[Param] = &[
+    Param::required(
+        "path",
+        Kind::Text,
+        "Where: `links.ID.KEY` or `flows.ID.KEY`, with more keys for what is inside; `*` for all.",
+    ),
+    Param::required("value", Kind::Any, "What stands there then."),
 ];
 
 /// Reliable transport.

@@ -29,8 +29,13 @@ pub enum Kind {
     Choice(&'static [Choice]),
     /// A registered thing: a word, or a mapping `{kind: word, ...}` with that entry's parameters.
     Registered(&'static [&'static Entry]),
+    /// A time, or a registered rule that makes one: `0.5 s`, or `{kind: uniform, ...}`.
+    TimeOr(&'static [&'static Entry]),
     /// A mapping with these keys.
     Object(&'static [Param]),
+    /// A mapping with these keys for several objects at once: a value may be a list with one value an
+    /// object, which is repeated where it is too short.
+    ObjectEach(&'static [Param]),
     /// A list of mappings.
     ObjectList(&'static [Param]),
     /// A list of new names (hosts, routers).
@@ -41,6 +46,8 @@ pub enum Kind {
     HostRef,
     /// A new name, unique in its list.
     Name,
+    /// Whatever may stand at the place that another value names.
+    Any,
 }
 
 /// One word of a [`Kind::Choice`].

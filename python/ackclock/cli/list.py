@@ -26,6 +26,8 @@ _TITLES = {
     "routing": "Routing",
     "source": "Traffic sources",
     "handshake": "Handshakes",
+    "topology": "Shapes: short forms of networks",
+    "start": "Rules for the starts of flows",
     "ties": "Order of simultaneous events",
     "profile": "Profiles: named sets of defaults",
     "block": "Parts of a scenario file and their keys",
@@ -40,8 +42,8 @@ def list_(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="cc, recovery, rto, queue, routing, source, handshake, ties, profile, block, "
-            "scenario, plot, record. Without it, the kinds are listed.",
+            help="cc, recovery, rto, queue, routing, source, handshake, topology, start, ties, "
+            "profile, block, scenario, plot, record. Without it, the kinds are listed.",
             show_default=False,
         ),
     ] = None,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ackclock.cli.options import JsonOption, SetOption, read_overrides
 from ackclock.errors import AckclockError, InputError
+
+if TYPE_CHECKING:
+    from ackclock.scenario import Scenario
 
 
 def validate(
@@ -18,17 +21,25 @@ def validate(
         ),
     ],
     settings: SetOption = None,
+    expand: Annotated[
+        bool,
+        typer.Option(
+            "--expand",
+            help="Print the resolved scenario: short forms written out, all defaults filled in.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check scenario files without running them.
 
     Shows everything that is wrong at once: file, line, path, value, what is allowed, a hint.
-    Exit status 2 when a file cannot be run.
+    Exit status 2 when a file cannot be run. With --expand the output is a scenario file itself.
 
     [bold]Examples[/bold]
 
     [cyan]ackclock validate my-experiment.yaml[/cyan]
     [cyan]ackclock validate scenarios/*.yaml --json[/cyan]
+    [cyan]ackclock validate shapes/dumbbell --expand[/cyan]   short forms written out
     """
     from ackclock.cli.terminal import error_json, print_json, show_error
     from ackclock.scenario import Scenario
@@ -50,7 +61,11 @@ def validate(
             "scenario": scenario.name,
             "warnings": [warning.to_json() for warning in scenario.warnings],
         }
-        if not as_json:
+        if expand:
+            report["resolved"] = scenario.canonical
+        if expand and not as_json:
+            _print_expanded(scenario)
+        elif not as_json:
             _print_valid(name, scenario)
     if as_json:
         print_json({"files": reports})
@@ -62,7 +77,7 @@ def _named(name: str, error: AckclockError) -> AckclockError:
     return error if name in str(error) else InputError(f"{name}: {error}")
 
 
-def _print_valid(name: str, scenario: Any) -> None:
+def _print_valid(name: str, scenario: Scenario) -> None:
     model = scenario.model
     counts = [
         _count(len(model["flows"]), "flow"),
@@ -71,6 +86,17 @@ def _print_valid(name: str, scenario: Any) -> None:
         _count(len(model["routers"]), "router"),
     ]
     typer.echo(f"{name}: valid, {scenario.name}: {', '.join(counts)}")
+    _print_warnings(scenario)
+
+
+def _print_expanded(scenario: Scenario) -> None:
+    from ackclock.canonical import to_yaml
+
+    typer.echo(to_yaml(scenario.canonical), nl=False)
+    _print_warnings(scenario)
+
+
+def _print_warnings(scenario: Scenario) -> None:
     for warning in scenario.warnings:
         typer.echo(f"warning: {warning.render()}", err=True)
 

@@ -207,6 +207,12 @@ class Document:
         """Return a path as `--set` writes it: `links.L1.rate`."""
         names: list[str] = []
         inner: Any = self.data
+        if path[:1] == ("set",) and len(path) > 1:
+            later = _step(_step(inner, "set"), path[1])
+            place = _step(later, "path")
+            if isinstance(place, str):
+                # What stands there is set at the place that it names.
+                names, inner, path = [place], _step(later, "value"), path[3:]
         for step in path:
             inner = _step(inner, step)
             named = isinstance(step, int) and isinstance(inner, dict) and inner.get("id")

@@ -55,6 +55,10 @@ def apply(document: dict[str, Any], path: str, value: Any) -> list[Path]:
     An element must exist. A key need not: absent means its default, and setting it is the point;
     whether the key has a meaning is judged with the rest of the scenario.
 
+    A link or flow that only comes into being when the simulator writes short forms out cannot be
+    set here. The path and the value are noted in the document's list `set`, which the simulator
+    applies then.
+
     Raises:
         OverrideError: a step leads nowhere; names the nearest that exists.
     """
@@ -63,9 +67,36 @@ def apply(document: dict[str, Any], path: str, value: Any) -> list[Path]:
         raise _problem(path, value, "a path is keys, ids or indexes with dots between")
     if len(steps) > 16:
         raise _problem(path, value, "a path with more than 16 steps leads nowhere")
+    if _comes_later(document, steps):
+        return [_note(document, path, value)]
     changed: list[Path] = []
     _walk(document, steps, 0, (), path, value, changed)
     return changed
+
+
+def _comes_later(document: dict[str, Any], steps: list[str]) -> bool:
+    """Return whether the path leads to what a short form makes."""
+    if steps[0] not in ("links", "flows") or len(steps) < 3:
+        return False
+    written = document.get(steps[0])
+    elements = written if isinstance(written, list) else []
+    if steps[0] == "links":
+        is_short = "topology" in document
+    else:
+        is_short = any(isinstance(flow, dict) and "count" in flow for flow in elements)
+    if steps[1] == "*":
+        # All links are more than the written ones. Setting all flows is setting their short forms,
+        # unless something was set in single ones before, which this must overrule.
+        return is_short and (steps[0] == "links" or "set" in document)
+    return is_short and _index(elements, steps[1]) is None
+
+
+def _note(document: dict[str, Any], path: str, value: Any) -> Path:
+    later = document.get("set")
+    if not isinstance(later, list):
+        later = document["set"] = []
+    later.append({"path": path, "value": value})
+    return ("set", len(later) - 1)
 
 
 def _walk(
@@ -110,12 +141,21 @@ def _keys(container: Any, step: str, here: str, path: str, value: Any) -> list[A
         if not container:
             raise _problem(path, value, f"'{here}' holds nothing that '*' could match")
         return list(range(len(container)))
-    names = [_name(item, index) for index, item in enumerate(container)]
-    if step in names:
-        return [names.index(step)]
+    index = _index(container, step)
+    if index is None:
+        names = [_name(item, index) for index, item in enumerate(container)]
+        raise _problem(path, value, f"there is no '{step}' in '{here}'", step, names)
+    return [index]
+
+
+def _index(container: Sequence[Any], step: str) -> int | None:
+    """Return the index of the element that a step means."""
+    for index, item in enumerate(container):
+        if _name(item, index) == step:
+            return index
     if re.fullmatch(r"[0-9]{1,9}", step) and int(step) < len(container):
-        return [int(step)]
-    raise _problem(path, value, f"there is no '{step}' in '{here}'", step, names)
+        return int(step)
+    return None
 
 
 def _name(item: Any, index: int) -> str:

@@ -3,24 +3,31 @@
 use super::problems::{Fault, Path};
 use super::scalar;
 use super::walk::{Layer, Resolved, Walker};
+use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
+use ackclock_units::Time;
 use ackclock_units::param::{Kind, Param};
+use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
-/// Resolves the flow at `path`; `tcp_defaults` are the layers below its `tcp` block.
+/// Resolves the flow at `path`; `tcp_defaults` are the layers below its `tcp` block, and `seed` is
+/// that of the run, for a start that is drawn.
 pub(super) fn resolve(
     walker: &mut Walker,
     map: &Map<String, Value>,
     path: &Path,
     tcp_defaults: &[Layer<'_>],
+    seed: u64,
 ) -> Resolved {
     walker.check_keys(FLOW, map, path);
     let own = [Layer { map, path: path.clone(), told: false }];
     let mut flow = Resolved::with_room(FLOW.len());
-    for param in FLOW.iter().filter(|param| !matches!(param.kind, Kind::Object(_))) {
+    let is_own = |param: &&Param| param.name != "count" && !matches!(param.kind, Kind::Object(_));
+    for param in FLOW.iter().filter(is_own) {
         walker.param(param, &own, path, &mut flow);
     }
+    start(walker, &mut flow.model, path, seed);
     if map.contains_key("tcp") && map.contains_key("udp") {
         let fault =
             Fault::new("a flow has one transport: `tcp` or `udp`").hint("leave one of them out");
@@ -38,6 +45,26 @@ pub(super) fn resolve(
         flow.model.insert("udp".into(), Value::Null);
     }
     flow
+}
+
+/// Draws a start that is drawn. The resolved document keeps the rule, so that each seed has its own.
+fn start(walker: &mut Walker, model: &mut Map<String, Value>, path: &Path, seed: u64) {
+    let Some(rule) = model.shift_remove("start") else {
+        model.insert("start_draw".into(), Value::Null);
+        return;
+    };
+    let int = |key: &str| rule.get(key).and_then(Value::as_u64).map(Time::from_ns);
+    let (Some(from), Some(to)) = (int("from_ns"), int("to_ns")) else { return };
+    if from >= to {
+        let [from, to] = [from, to].map(|time| Quantity::Time(time.as_ns()).to_string());
+        let fault = Fault::new(format!("`to` ({to}) is not after `from` ({from})"));
+        walker.problems.add(&path.key("start").key("to"), &Value::from(to), fault);
+        return;
+    }
+    let id = model.get("id").and_then(Value::as_str).unwrap_or_default();
+    let drawn = Start::Uniform { from, to }.time(seed, id);
+    model.insert("start_ns".into(), drawn.as_ns().into());
+    model.insert("start_draw".into(), rule);
 }
 
 /// The `tcp` block. Its recovery has a default for each kind of sender, and must fit the sender.
@@ -82,6 +109,11 @@ fn tcp(
 static CLASSIC: LazyLock<Map<String, Value>> =
     LazyLock::new(|| Map::from_iter([("recovery".to_owned(), Value::from("newreno"))]));
 
+/// A parameter of flows.
+pub(super) fn param(name: &str) -> &'static Param {
+    FLOW.iter().find(|param| param.name == name).expect("a parameter of flows")
+}
+
 /// The block of a transport, from the flow's own and the layers below; none if it is no mapping.
 fn transport(
     walker: &mut Walker,
@@ -91,7 +123,7 @@ fn transport(
     path: &Path,
     defaults: &[Layer<'_>],
 ) -> Option<Resolved> {
-    let param = FLOW.iter().find(|param| param.name == name).expect("a parameter of flows");
+    let param = param(name);
     let given = own[0].map.get(name);
     if let Some(value @ Value::Null) = given {
         let fault = scalar::wrong_type(param, value).hint(format!("write `{name}: {{}}`"));

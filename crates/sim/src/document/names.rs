@@ -18,8 +18,14 @@ pub(super) struct Names<'d> {
 }
 
 impl<'d> Names<'d> {
-    /// Collects the names; tells those that are given twice.
-    pub fn new(hosts: &'d [String], routers: &'d [String], problems: &mut Problems) -> Self {
+    /// Collects the names; tells those that are given twice. So many hosts and routers at the start
+    /// of the lists are `made` by the topology.
+    pub fn new(
+        hosts: &'d [String],
+        routers: &'d [String],
+        made: [usize; 2],
+        problems: &mut Problems,
+    ) -> Self {
         let mut nodes = HashMap::new();
         let all_hosts = hosts.iter().enumerate().map(|(i, name)| ("hosts", i, name, Node::Host(i)));
         let all_routers =
@@ -30,6 +36,12 @@ impl<'d> Names<'d> {
             }
             let Some(first) = nodes.insert(name.as_str(), node) else { continue };
             let message = match (first, node) {
+                (Node::Host(first), _) if first < made[0] => {
+                    format!("`{name}` is a host of `topology` already")
+                }
+                (Node::Router(first), _) if first < made[1] => {
+                    format!("`{name}` is a router of `topology` already")
+                }
                 (Node::Host(_), Node::Router(_)) => format!("`{name}` is a host already"),
                 _ => format!("`{name}` stands here twice"),
             };
@@ -91,10 +103,12 @@ impl<'d> Names<'d> {
     }
 
     /// The two hosts of a flow; tells names that are no hosts, and flows from a host to itself.
+    /// `star` explains an asterisk in the name under a key.
     pub fn hosts_of(
         &self,
         flow: &Map<String, Value>,
         path: &Path,
+        star: impl Fn(&str) -> Option<String>,
         problems: &mut Problems,
     ) -> Option<(usize, usize)> {
         let mut host = |key: &str| {
@@ -107,6 +121,10 @@ impl<'d> Names<'d> {
                         .allowed(listed(self.hosts.iter()))
                 }
                 None => unknown("host", name, self.hosts.iter()),
+            };
+            let fault = match star(key) {
+                Some(hint) => fault.hint(hint),
+                None => fault,
             };
             problems.add(&path.key(key), value, fault);
             None
@@ -132,9 +150,10 @@ pub(super) fn check_ids(list: &str, objects: &[Map<String, Value>], problems: &m
                 first.insert(id, index);
             }
             Some(earlier) => {
+                let all = Path::default().key(list);
                 let fault = Fault::new(format!("duplicate id `{id}`"))
-                    .hint(format!("`{list}.{earlier}` has it already"));
-                let path = Path::default().key(list).index(index).key("id");
+                    .hint(format!("`{}` has it already", problems.place(&all.index(*earlier))));
+                let path = all.index(index).key("id");
                 problems.add(&path, &Value::from(id), fault);
             }
         }

@@ -1,13 +1,15 @@
 //! What is wrong with a document, and where.
 
+use super::origins::{Origins, Place};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// More problems than these are not told: nobody reads them.
 const MOST_PROBLEMS: usize = 1000;
 
 /// One step into a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Key of a mapping.
     Key(String),
@@ -33,15 +35,7 @@ pub struct Problem {
 impl Problem {
     /// The path as `--set` writes it, but with indexes: `links.0.rate`.
     pub fn place(&self) -> String {
-        let names: Vec<String> = self
-            .path
-            .iter()
-            .map(|step| match step {
-                Step::Key(key) => key.clone(),
-                Step::Index(index) => index.to_string(),
-            })
-            .collect();
-        names.join(".")
+        dotted(&self.path)
     }
 
     /// The problem as a JSON object.
@@ -115,9 +109,9 @@ impl Fault {
         Self { hint, ..self }
     }
 
-    pub fn at(self, path: &Path, value: &Value) -> Problem {
+    fn at(self, path: Vec<Step>, value: &Value) -> Problem {
         Problem {
-            path: path.steps(),
+            path,
             value: shown(value),
             message: self.message,
             allowed: self.allowed,
@@ -126,22 +120,59 @@ impl Fault {
     }
 }
 
+/// Steps as `--set` writes them, but with indexes: `links.0.rate`.
+fn dotted(steps: &[Step]) -> String {
+    let names: Vec<String> = steps
+        .iter()
+        .map(|step| match step {
+            Step::Key(key) => key.clone(),
+            Step::Index(index) => index.to_string(),
+        })
+        .collect();
+    names.join(".")
+}
+
 /// Problems found so far.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
     found: Vec<Problem>,
     untold: usize,
+    /// Where the parts of the document come from.
+    origins: Rc<Origins>,
+    /// Places of which one fault is enough, because many elements come from there.
+    shared: HashSet<Vec<Step>>,
 }
 
 impl Problems {
+    /// No problems, in a document whose parts come from there.
+    pub fn with(origins: Rc<Origins>) -> Self {
+        Self { origins, ..Self::default() }
+    }
+
+    /// From now on, paths are those of the document as it is written out. What was told about a short
+    /// form is not told again about what it was written out to.
+    pub fn written_out(&mut self, origins: Rc<Origins>) {
+        self.shared.extend(self.found.iter().map(|problem| problem.path.clone()));
+        self.origins = origins;
+    }
+
+    /// The place in the user's document, as `--set` writes it, but with indexes.
+    pub fn place(&self, path: &Path) -> String {
+        dotted(&self.origins.of(path.steps()).steps)
+    }
+
     /// Adds a problem about `value` at `path`; the same one is not told twice in a row (both
     /// directions of a link miss what the link does not say).
     pub fn add(&mut self, path: &Path, value: &Value, fault: Fault) {
+        let Place { steps, shared } = self.origins.of(path.steps());
+        if shared && !self.shared.insert(steps.clone()) {
+            return;
+        }
         if self.found.len() >= MOST_PROBLEMS {
             self.untold += 1;
             return;
         }
-        let problem = fault.at(path, value);
+        let problem = fault.at(steps, value);
         if !self.found.iter().rev().take(8).any(|earlier| *earlier == problem) {
             self.found.push(problem);
         }
@@ -149,6 +180,11 @@ impl Problems {
 
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
+    }
+
+    /// How many were found, those that are not told included.
+    pub fn count(&self) -> usize {
+        self.found.len() + self.untold
     }
 
     pub fn is_full(&self) -> bool {
@@ -159,7 +195,7 @@ impl Problems {
     pub fn finish(mut self) -> Vec<Problem> {
         if self.untold > 0 {
             let message = format!("and {} more problems", self.untold);
-            self.found.push(Fault::new(message).at(&Path::default(), &Value::Null));
+            self.found.push(Fault::new(message).at(Vec::new(), &Value::Null));
         }
         self.found
     }

@@ -20,7 +20,7 @@ pub(super) struct Scalar {
 /// What a quantity of this kind may measure; nothing for kinds without unit.
 pub(crate) fn dimensions(kind: Kind) -> &'static [Dimension] {
     match kind {
-        Kind::Time => &[Dimension::Time],
+        Kind::Time | Kind::TimeOr(_) => &[Dimension::Time],
         Kind::Rate => &[Dimension::Rate],
         Kind::Size => &[Dimension::Size],
         Kind::SizeOrPackets => &[Dimension::Size, Dimension::Packets],
@@ -39,7 +39,9 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Scalar, Fault> {
         return Ok(absent(param));
     }
     let scalar = match param.kind {
-        Kind::Time | Kind::Rate | Kind::Size | Kind::SizeOrPackets => read_quantity(param, value)?,
+        Kind::Time | Kind::TimeOr(_) | Kind::Rate | Kind::Size | Kind::SizeOrPackets => {
+            read_quantity(param, value)?
+        }
         Kind::Count => same(Value::from(whole_number(param, value)?)),
         Kind::CountList => same(whole_numbers(param, value)?),
         Kind::Real => real_number(param, value)?,
@@ -77,7 +79,7 @@ pub(super) fn default(param: &Param) -> Option<Scalar> {
 
 fn absent(param: &Param) -> Scalar {
     let suffix = match param.kind {
-        Kind::Time => "_ns",
+        Kind::Time | Kind::TimeOr(_) => "_ns",
         Kind::Rate => "_bps",
         Kind::Size => "_bytes",
         Kind::SizeOrPackets => "_packets",
@@ -196,6 +198,9 @@ pub(super) fn name(value: &Value) -> Result<&str, Fault> {
         Some(' ') => Err(Fault::new(format!("a name has no spaces: `{text}`"))
             .allowed(RULE)
             .hint(format!("for example `{}`", text.trim().replace(' ', "-")))),
+        Some('*') => Err(Fault::new("`*` cannot be part of a name")
+            .allowed(RULE)
+            .hint("in `id`, `from` and `to` of a flow with `count` it is the number of each flow")),
         Some(c) => {
             Err(Fault::new(format!("`{}` cannot be part of a name", c.escape_debug()))
                 .allowed(RULE))
@@ -275,6 +280,10 @@ pub(super) fn allowed(param: &Param) -> String {
             some => quantity::allowed(some),
         },
     };
+    if let Kind::TimeOr(entries) = param.kind {
+        let kinds: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+        text.push_str(&format!("; or a mapping with `kind`: {}", kinds.join(", ")));
+    }
     if let Some(range) = range(param) {
         text.push_str(if dimensions(param.kind).is_empty() { ", " } else { "; " });
         text.push_str(&range);
@@ -299,12 +308,14 @@ fn noun(kind: Kind) -> &'static str {
         Kind::Text => "text",
         Kind::Choice(_) => "a word",
         Kind::Registered(_) => "a word, or a mapping with `kind`",
-        Kind::Object(_) => "a mapping",
+        Kind::TimeOr(_) => "a time with its unit, or a mapping with `kind`",
+        Kind::Object(_) | Kind::ObjectEach(_) => "a mapping",
         Kind::ObjectList(_) => "a list of mappings",
         Kind::NameList => "a list of names",
         Kind::NodePair => "two names of hosts or routers",
         Kind::HostRef => "the name of a host",
         Kind::Name => "a name",
+        Kind::Any => "a value",
     }
 }
 
@@ -344,7 +355,7 @@ pub(super) fn wrong_type(param: &Param, value: &Value) -> Fault {
             let fits = |inner: &&Param| match inner.kind {
                 Kind::Registered(entries) => entries.iter().any(|entry| entry.name == text),
                 Kind::Text | Kind::Name | Kind::HostRef | Kind::NameList | Kind::NodePair => false,
-                Kind::Object(_) | Kind::ObjectList(_) => false,
+                Kind::Object(_) | Kind::ObjectEach(_) | Kind::ObjectList(_) => false,
                 _ => read(inner, value).is_ok(),
             };
             let meant = params.iter().find(fits);
@@ -397,8 +408,10 @@ mod tests {
         for param in table {
             found.push(param);
             match param.kind {
-                Kind::Object(inner) | Kind::ObjectList(inner) => found.extend(all(inner)),
-                Kind::Registered(entries) => {
+                Kind::Object(inner) | Kind::ObjectEach(inner) | Kind::ObjectList(inner) => {
+                    found.extend(all(inner));
+                }
+                Kind::Registered(entries) | Kind::TimeOr(entries) => {
                     for entry in entries {
                         found.extend(all(entry.params));
                     }
@@ -415,7 +428,8 @@ mod tests {
             assert!(param.summary.ends_with('.'), "{}: {}", param.name, param.summary);
             assert_eq!(param.name, param.name.to_lowercase().replace('-', "_"));
             match param.kind {
-                Kind::Object(_) | Kind::ObjectList(_) | Kind::NameList | Kind::NodePair => {}
+                Kind::Object(_) | Kind::ObjectEach(_) | Kind::ObjectList(_) => {}
+                Kind::NameList | Kind::NodePair | Kind::Any => {}
                 Kind::Registered(entries) => {
                     if let Default::Is(word) = param.default {
                         assert!(entries.iter().any(|entry| entry.name == word), "{word}");

@@ -2,6 +2,7 @@ mod bad;
 mod layers;
 mod random;
 mod resolved;
+mod shapes;
 
 use super::*;
 use serde_json::json;

@@ -1,6 +1,7 @@
 //! From the numeric model as JSON to the typed scenario. The model is complete and valid here.
 
 use crate::model::{Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport};
+use crate::start::Start;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value as Setting};
 use serde_json::{Map, Value};
@@ -23,7 +24,7 @@ pub(super) fn scenario(
         id: text(flow, "id"),
         from: pair.0,
         to: pair.1,
-        start: time(flow, "start_ns"),
+        start: start(flow),
         send_bytes: flow["send_bytes"].as_u64(),
         transport: match &flow["tcp"] {
             Value::Object(settings) => Transport::Tcp(tcp(settings)),
@@ -67,6 +68,15 @@ pub(super) fn chosen(map: &Map<String, Value>) -> Chosen {
             .filter(|(key, _)| *key != "kind")
             .map(|(key, value)| (key.clone(), setting(value)))
             .collect(),
+    }
+}
+
+fn start(flow: &Map<String, Value>) -> Start {
+    match &flow["start_draw"] {
+        Value::Object(draw) => {
+            Start::Uniform { from: time(draw, "from_ns"), to: time(draw, "to_ns") }
+        }
+        _ => Start::At(time(flow, "start_ns")),
     }
 }
 

@@ -104,6 +104,13 @@ impl Walker {
                 resolved.canonical.insert(name.clone(), Value::Object(object.canonical));
                 resolved.model.insert(name, Value::Object(object.model));
             }
+            Kind::TimeOr(entries) if names_rule(param, entries, layers) => {
+                if let Some(chosen) = self.registered(param, entries, layers, here) {
+                    let name = param.name.to_owned();
+                    resolved.canonical.insert(name.clone(), Value::Object(chosen.canonical));
+                    resolved.model.insert(name, Value::Object(chosen.model));
+                }
+            }
             _ => {
                 let found = layers.iter().find(|layer| layer.map.contains_key(param.name));
                 let Some(layer) = found else {
@@ -234,6 +241,21 @@ impl Walker {
         Some(resolved)
     }
 
+    /// The kind that a layer chooses, with its parameters where it says some; tells what is wrong with
+    /// the choice, and unknown parameters.
+    pub fn chosen<'d>(
+        &mut self,
+        param: &'static Param,
+        layer: &Layer<'d>,
+    ) -> Option<(&'static Entry, Option<Layer<'d>>)> {
+        let Kind::Registered(entries) = param.kind else { panic!("{} has no kinds", param.name) };
+        let said = self.said(param, entries, layer, layer.map.get(param.name)?, None)?;
+        if let Some(params) = &said.params {
+            self.check_params(said.kind, entries, params);
+        }
+        Some((said.kind, said.params))
+    }
+
     /// What a layer says about a registered thing; none if that is faulty.
     fn said<'d>(
         &mut self,
@@ -329,6 +351,15 @@ impl Walker {
             };
             self.unknown_key(key, value, &layer.path, chosen.params, hint);
         }
+    }
+}
+
+/// Whether a rule stands where a time could stand.
+fn names_rule(param: &Param, entries: &[&Entry], layers: &[Layer<'_>]) -> bool {
+    match layers.iter().find_map(|layer| layer.map.get(param.name)) {
+        Some(Value::Object(_)) => true,
+        Some(Value::String(word)) => entries.iter().any(|entry| entry.name == word),
+        _ => false,
     }
 }
 

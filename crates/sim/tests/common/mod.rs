@@ -4,6 +4,7 @@ use ackclock_sim::Simulation;
 use ackclock_sim::model::{
     Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport,
 };
+use ackclock_sim::start::Start;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
 use proptest::prelude::*;
@@ -356,7 +357,7 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
                             id: format!("F{i}"),
                             from,
                             to: (from + step) % hosts,
-                            start: Time::from_ns(start),
+                            start: Start::At(Time::from_ns(start)),
                             send_bytes,
                             transport,
                         }

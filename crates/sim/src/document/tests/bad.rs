@@ -254,8 +254,15 @@ fn missing_things() {
         ("/links/1/delay", "`delay` is missing | Propagation delay."),
         ("/flows/1/id", "`id` is missing | Name of the flow."),
         ("/flows/0/from", "`from` is missing | Host that sends."),
-        ("/hosts", "`hosts` is missing | Hosts: flows start and end here; hosts never forward."),
-        ("/links", "`links` is missing | Links between hosts and routers."),
+        (
+            "/hosts",
+            "`hosts` is missing | Hosts: flows start and end here; hosts never forward. Must be given \
+             without `topology`.",
+        ),
+        (
+            "/links",
+            "`links` is missing | Links between hosts and routers. Must be given without `topology`.",
+        ),
         ("/flows", "`flows` is missing | Flows from host to host."),
     ] {
         let place = pointer[1..].replace('/', ".");

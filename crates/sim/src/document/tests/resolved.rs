@@ -72,7 +72,7 @@ fn the_typed_scenario_is_the_same() {
     assert_eq!(scenario.links[1].backward.rate_bps, 1_000_000);
     assert_eq!(scenario.links[1].backward.queue.optional_int("limit_packets"), Some(20));
     assert_eq!((scenario.flows[1].from, scenario.flows[1].to), (1, 0));
-    assert_eq!(scenario.flows[0].start, Time::from_ms(500));
+    assert_eq!(scenario.flows[0].start, crate::start::Start::At(Time::from_ms(500)));
     let Transport::Tcp(tcp) = &scenario.flows[1].transport else { panic!("a reliable flow") };
     assert_eq!((tcp.cc.kind.as_str(), tcp.cc.real("alpha")), ("fast", 8.0));
     assert_eq!(tcp.cc.int("period_ns"), 50_000_000);

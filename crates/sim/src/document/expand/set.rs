@@ -1,0 +1,147 @@
+//! Values of single links and flows, set when all short forms are written out.
+
+use super::super::names::listed;
+use super::super::origins::{Origins, SetValue};
+use super::super::problems::{Fault, Path, Step};
+use super::super::scalar;
+use super::super::walk::{Layer, Resolved, Walker};
+use crate::tables::SET;
+use ackclock_units::param::Param;
+use ackclock_units::spelling::nearest;
+use serde_json::{Map, Value};
+
+const FORM: &str =
+    "links.ID.KEY or flows.ID.KEY, with more keys for what is inside; `*` for all IDs";
+
+/// Applies the list `set` in its order.
+pub(super) fn apply(
+    walker: &mut Walker,
+    value: &Value,
+    out: &mut Map<String, Value>,
+    origins: &mut Origins,
+    complete: bool,
+) {
+    let place = Path::default().key("set");
+    let Value::Array(entries) = value else {
+        let fault = scalar::wrong_type(super::super::param("set"), value)
+            .hint("for example `set: [{path: flows.F3.tcp.cc, value: reno}]`");
+        walker.problems.add(&place, value, fault);
+        return;
+    };
+    for (index, entry) in entries.iter().enumerate() {
+        let here = place.index(index);
+        let Value::Object(map) = entry else {
+            let message = format!("a mapping is needed, not {}", scalar::found(entry));
+            walker.problems.add(&here, entry, Fault::new(message).allowed("path, value"));
+            continue;
+        };
+        walker.check_keys(SET, map, &here);
+        let layer = Layer { map, path: here.clone(), told: false };
+        let mut read = Resolved::default();
+        walker.param(param("path"), std::slice::from_ref(&layer), &here, &mut read);
+        let Some(value) = map.get("value") else {
+            walker.missing(param("value"), &here);
+            continue;
+        };
+        let Some(path) = read.model.get("path").and_then(Value::as_str) else { continue };
+        if let Err(fault) = one(path, value, index, out, origins)
+            // Without the topology nobody knows what there would be.
+            && (complete || !path.starts_with("links."))
+        {
+            walker.problems.add(&here.key("path"), &Value::from(path), fault);
+        }
+    }
+}
+
+fn param(name: &str) -> &'static Param {
+    SET.iter().find(|param| param.name == name).expect("a parameter of set values")
+}
+
+/// Sets one value in one or all elements of a list.
+fn one(
+    path: &str,
+    value: &Value,
+    index: usize,
+    out: &mut Map<String, Value>,
+    origins: &mut Origins,
+) -> Result<(), Fault> {
+    let steps: Vec<&str> = path.split('.').map(str::trim).collect();
+    let (list, element, inside) = match steps.as_slice() {
+        ["links", element, inside @ ..] if !inside.is_empty() => ("links", *element, inside),
+        ["flows", element, inside @ ..] if !inside.is_empty() => ("flows", *element, inside),
+        _ => return Err(Fault::new("this is no value of a link or flow").allowed(FORM)),
+    };
+    if inside.iter().any(|step| step.is_empty()) {
+        return Err(Fault::new("a path is keys, ids or indexes with dots between").allowed(FORM));
+    }
+    let Some(Value::Array(elements)) = out.get_mut(list) else {
+        return Err(Fault::new(format!("there are no {list}")));
+    };
+    for at in find(elements, element, list)? {
+        let mut done = Vec::new();
+        put(&mut elements[at], inside, value, &mut done)?;
+        origins.set.push(SetValue { list, element: at, inside: done, index });
+    }
+    Ok(())
+}
+
+/// The indexes of the elements that a step means.
+fn find(elements: &[Value], step: &str, list: &str) -> Result<Vec<usize>, Fault> {
+    if step == "*" {
+        return Ok((0..elements.len()).collect());
+    }
+    let ids = || elements.iter().filter_map(|element| element.get("id")?.as_str());
+    let named = elements
+        .iter()
+        .position(|element| element.get("id").and_then(Value::as_str).is_some_and(|id| id == step));
+    let numbered = || step.parse().ok().filter(|index| *index < elements.len());
+    named.or_else(numbered).map(|index| vec![index]).ok_or_else(|| {
+        let names: Vec<String> = ids().take(21).map(str::to_owned).collect();
+        Fault::new(format!("there is no `{}` in `{list}`", scalar::brief(step)))
+            .allowed(listed(names.iter()))
+            .maybe_hint(nearest(step, ids()).map(|name| format!("did you mean `{name}`?")))
+    })
+}
+
+/// Puts a value into an element, and notes the steps as the document spells them.
+fn put(
+    inner: &mut Value,
+    steps: &[&str],
+    value: &Value,
+    done: &mut Vec<Step>,
+) -> Result<(), Fault> {
+    let [step, rest @ ..] = steps else {
+        *inner = value.clone();
+        return Ok(());
+    };
+    match inner {
+        Value::Null => *inner = Value::Object(Map::new()),
+        // A word with a parameter is a mapping with a kind.
+        Value::String(word) => {
+            let kind = std::mem::take(word);
+            *inner = Value::Object(Map::from_iter([("kind".to_owned(), kind.into())]));
+        }
+        _ => {}
+    }
+    match inner {
+        Value::Object(map) => {
+            let key = step.replace('-', "_");
+            done.push(Step::Key(key.clone()));
+            put(map.entry(key).or_insert(Value::Null), rest, value, done)
+        }
+        Value::Array(values) => {
+            let most = values.len();
+            let found =
+                step.parse().ok().and_then(|index: usize| Some((index, values.get_mut(index)?)));
+            let Some((index, inner)) = found else {
+                return Err(Fault::new(format!("`{step}` is no place in a list of {most}")));
+            };
+            done.push(Step::Index(index));
+            put(inner, rest, value, done)
+        }
+        other => {
+            let message = format!("nothing can be set in {}", scalar::found(other));
+            Err(Fault::new(message))
+        }
+    }
+}

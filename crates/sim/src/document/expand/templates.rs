@@ -1,0 +1,167 @@
+//! Flows from their short form: `count`, and starts that depend on the number of the flow.
+
+use super::super::flows::param;
+use super::super::origins::{FlowOrigin, Origins, Template};
+use super::super::problems::{Fault, Path};
+use super::super::scalar;
+use super::super::walk::{Layer, Resolved, Walker};
+use super::too_many;
+use crate::start::SPREAD;
+use crate::tables::MOST_ELEMENTS;
+use ackclock_units::quantity::Quantity;
+use serde_json::{Map, Value};
+use std::rc::Rc;
+
+/// Keys in which an asterisk is the number of the flow.
+const STARRED: [&str; 3] = ["id", "from", "to"];
+
+/// When the flows of one template start.
+enum Starts<'d> {
+    /// As it is written, or not said.
+    Same(Option<&'d Value>),
+    /// A list with one a flow.
+    Listed(&'d [Value]),
+    /// Evenly over a span, nanoseconds.
+    Spread { from: u64, over: u64 },
+}
+
+/// Whether there is something to write out.
+pub(super) fn is_short(flow: &Value) -> bool {
+    flow.as_object().is_some_and(|flow| flow.contains_key("count") || is_spread(flow))
+}
+
+fn is_spread(flow: &Map<String, Value>) -> bool {
+    match flow.get("start") {
+        Some(Value::Object(start)) => start.get("kind").is_some_and(|kind| kind == SPREAD.name),
+        Some(Value::String(word)) => word == SPREAD.name,
+        _ => false,
+    }
+}
+
+/// All flows one by one.
+pub(super) fn written_out(walker: &mut Walker, flows: &[Value], origins: &mut Origins) -> Value {
+    let mut all = Vec::new();
+    for (index, flow) in flows.iter().enumerate() {
+        let path = Path::default().key("flows").index(index);
+        match flow {
+            Value::Object(map) if is_short(flow) => {
+                let room = MOST_ELEMENTS.saturating_sub(all.len());
+                let (template, starts) = read(walker, map, &path, room);
+                let template = template.map(Rc::new);
+                for number in 1..=template.as_ref().map_or(1, |template| template.count) {
+                    all.push(Value::Object(one(map, template.as_deref(), &starts, number)));
+                    let template = template.as_ref().map(|template| (Rc::clone(template), number));
+                    origins.flows.push(FlowOrigin { written: index, template });
+                }
+            }
+            _ => {
+                all.push(flow.clone());
+                origins.flows.push(FlowOrigin { written: index, template: None });
+            }
+        }
+    }
+    all.into()
+}
+
+/// What a short form says; there is no template without `count`.
+fn read<'d>(
+    walker: &mut Walker,
+    map: &'d Map<String, Value>,
+    path: &Path,
+    room: usize,
+) -> (Option<Template>, Starts<'d>) {
+    let count = map.get("count").map(|value| match scalar::read(param("count"), value) {
+        Ok(count) => {
+            let count = count.model.as_u64().unwrap_or(1) as usize;
+            if count > room {
+                too_many(walker, &path.key("count"), value, count + MOST_ELEMENTS - room, "flows");
+            }
+            // The rest is checked with one of them.
+            (count, if count > room { 1 } else { count })
+        }
+        Err(fault) => {
+            walker.problems.add(&path.key("count"), value, fault);
+            (1, 1)
+        }
+    });
+    let starts = starts(walker, map, path, count.map(|(asked, _)| asked));
+    let template = count.map(|(_, count)| Template {
+        count,
+        starred: STARRED
+            .iter()
+            .filter_map(|key| Some((*key, map.get(*key)?.as_str()?.to_owned())))
+            .filter(|(_, name)| name.contains('*'))
+            .collect(),
+        lists_starts: matches!(starts, Starts::Listed(_)),
+    });
+    (template, starts)
+}
+
+fn starts<'d>(
+    walker: &mut Walker,
+    map: &'d Map<String, Value>,
+    path: &Path,
+    count: Option<usize>,
+) -> Starts<'d> {
+    let value = map.get("start");
+    match (value, count) {
+        (Some(Value::Array(starts)), Some(count)) => {
+            if starts.len() == count {
+                return Starts::Listed(starts);
+            }
+            let [values, flows] = [(starts.len(), "start"), (count, "flow")]
+                .map(|(n, what)| format!("{n} {what}{}", if n == 1 { "" } else { "s" }));
+            let fault = Fault::new(format!("{values} for {flows}"))
+                .allowed("a time, a list with one start a flow, or a mapping with `kind`")
+                .hint("evenly: `{kind: spread, over: 1 s}`; drawn: `{kind: uniform, to: 1 s}`");
+            walker.problems.add(&path.key("start"), &map["start"], fault);
+            Starts::Same(None)
+        }
+        _ if is_spread(map) => {
+            let own = Layer { map, path: path.clone(), told: false };
+            let mut read = Resolved::default();
+            walker.param(param("start"), std::slice::from_ref(&own), path, &mut read);
+            let int = |key: &str| read.model.get("start")?.get(key)?.as_u64();
+            match (int("from_ns"), int("over_ns")) {
+                (Some(from), Some(over)) => Starts::Spread { from, over },
+                // Told above.
+                _ => Starts::Same(None),
+            }
+        }
+        _ => Starts::Same(value),
+    }
+}
+
+/// The flow of this number, from 1.
+fn one(
+    map: &Map<String, Value>,
+    template: Option<&Template>,
+    starts: &Starts<'_>,
+    number: usize,
+) -> Map<String, Value> {
+    let mut flow = Map::with_capacity(map.len());
+    for (key, value) in map {
+        let value = match (key.as_str(), value) {
+            ("count", _) => continue,
+            ("start", _) => match starts {
+                Starts::Same(None) => continue,
+                Starts::Same(Some(value)) => (*value).clone(),
+                Starts::Listed(values) => values[number - 1].clone(),
+                Starts::Spread { from, over } => {
+                    let of = template.map_or(1, |template| template.count) as u128;
+                    let after = u128::from(*over) * (number as u128 - 1) / of;
+                    Quantity::Time(from + after as u64).to_string().into()
+                }
+            },
+            ("id", Value::String(id)) if template.is_some() && !id.contains('*') => {
+                format!("{id}{number}").into()
+            }
+            (key, Value::String(name)) if template.is_some() && STARRED.contains(&key) => {
+                name.replace('*', &number.to_string()).into()
+            }
+            _ => value.clone(),
+        };
+        flow.insert(key.clone(), value);
+    }
+    flow
+}

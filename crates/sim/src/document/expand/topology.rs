@@ -1,0 +1,173 @@
+//! A network from its short form.
+
+use super::super::origins::{Block, Origins};
+use super::super::problems::{Fault, Path};
+use super::super::walk::{Layer, Resolved, Walker};
+use super::super::{param, typed};
+use crate::shape::{self, Plan};
+use crate::tables::LINK_OF_SHAPE;
+use ackclock_units::param::{Entry, Kind, Param};
+use serde_json::{Map, Value};
+use std::rc::Rc;
+
+/// A network that was written out.
+pub(super) struct Network {
+    hosts: Vec<String>,
+    routers: Vec<String>,
+    links: Vec<Value>,
+    origins: Vec<(Rc<Block>, usize)>,
+}
+
+/// The blocks of a short form by name.
+type Blocks<'d> = Vec<(&'static str, &'d Map<String, Value>)>;
+
+impl Network {
+    /// Puts the network before the nodes and links that are written out already.
+    pub fn put_before(self, out: &mut Map<String, Value>, origins: &mut Origins) {
+        let names = |all: Vec<String>| all.into_iter().map(Value::from).collect();
+        let [hosts, routers] = [self.hosts, self.routers].map(names);
+        origins.nodes =
+            [("hosts", hosts), ("routers", routers)].map(|(list, made)| put(out, list, made));
+        if put(out, "links", self.links) > 0 {
+            origins.links = self.origins;
+        }
+    }
+}
+
+/// Puts elements at the start of a list and answers how many; none if something else stands there,
+/// which is told later.
+fn put(out: &mut Map<String, Value>, list: &str, mut made: Vec<Value>) -> usize {
+    let count = made.len();
+    match out.get_mut(list) {
+        Some(Value::Array(written)) => {
+            made.append(written);
+            *written = made;
+        }
+        Some(_) => return 0,
+        None => {
+            out.insert(list.into(), made.into());
+        }
+    }
+    count
+}
+
+/// The network of the document's topology; none if it cannot be written out.
+pub(super) fn network(walker: &mut Walker, root: &Map<String, Value>) -> Option<Network> {
+    let own = Layer { map: root, path: Path::default(), told: false };
+    let here = Path::default().key("topology");
+    let (entry, said) = walker.chosen(param("topology"), &own)?;
+    let empty = Map::new();
+    let said = said.unwrap_or(Layer { map: &empty, path: here.clone(), told: false });
+    let faults = walker.problems.count();
+    let mut numbers = Resolved::default();
+    numbers.model.insert("kind".into(), entry.name.into());
+    for param in entry.params.iter().filter(|param| matches!(param.kind, Kind::Count)) {
+        walker.param(param, std::slice::from_ref(&said), &here, &mut numbers);
+    }
+    let numbers_are_good = walker.problems.count() == faults;
+    let blocks = blocks(walker, entry, &said)?;
+    if !numbers_are_good {
+        return None;
+    }
+    let Plan { hosts, routers, links: planned } = shape::plan(&typed::chosen(&numbers.model));
+
+    let mut known: Vec<(Rc<Block>, Vec<&Value>)> = Vec::new();
+    let mut links = Vec::with_capacity(planned.len());
+    let mut origins = Vec::with_capacity(planned.len());
+    for link in &planned {
+        let name = link.blocks[0];
+        let index =
+            known.iter().position(|(block, _)| block.names == link.blocks).unwrap_or_else(|| {
+                let size = planned.iter().filter(|other| other.blocks[0] == name);
+                let size = size.map(|other| other.place + 1).max().unwrap_or(0);
+                known.push(block(walker, link.blocks, &blocks, size, &here));
+                known.len() - 1
+            });
+        let (block, values) = &known[index];
+        let mut map = Map::with_capacity(values.len() + 2);
+        map.insert("id".into(), link.id.as_str().into());
+        map.insert("between".into(), link.between.to_vec().into());
+        for ((key, _, each), value) in block.keys.iter().zip(values) {
+            let value = match each {
+                Some(count) => &value[link.place % count],
+                None => value,
+            };
+            map.insert(key.clone(), value.clone());
+        }
+        links.push(Value::Object(map));
+        origins.push((Rc::clone(block), link.place));
+    }
+    Some(Network { hosts, routers, links, origins })
+}
+
+/// The blocks that the short form holds; tells unknown keys, and what is no mapping: then there are none.
+fn blocks<'d>(walker: &mut Walker, entry: &'static Entry, said: &Layer<'d>) -> Option<Blocks<'d>> {
+    let mut blocks = Vec::new();
+    let mut good = true;
+    for param in entry.params.iter().filter(|param| matches!(param.kind, Kind::ObjectEach(_))) {
+        for layer in walker.inner_layers(param, std::slice::from_ref(said)) {
+            walker.check_keys(LINK_OF_SHAPE, layer.map, &layer.path);
+            blocks.push((param.name, layer.map));
+        }
+        good &= said.map.get(param.name).is_none_or(Value::is_object);
+    }
+    good.then_some(blocks)
+}
+
+/// What `size` links have in common, and the values of its keys: the first block that says something
+/// wins.
+fn block<'d>(
+    walker: &mut Walker,
+    names: &'static [&'static str],
+    blocks: &Blocks<'d>,
+    size: usize,
+    here: &Path,
+) -> (Rc<Block>, Vec<&'d Value>) {
+    let mut block = Block { names, keys: Vec::new() };
+    let mut values: Vec<&Value> = Vec::new();
+    for name in names {
+        let Some((name, map)) = blocks.iter().find(|(known, _)| known == name) else { continue };
+        for (key, value) in *map {
+            let param = LINK_OF_SHAPE.iter().find(|param| param.name == key);
+            let Some(param) = param else { continue };
+            if block.keys.iter().any(|(known, ..)| known == key) {
+                continue;
+            }
+            let each = each(param, value);
+            if let Some(count) = each {
+                // A list that is inherited was made for others.
+                let most = if *name == names[0] { size } else { usize::MAX };
+                if let Some(fault) = length(count, most) {
+                    walker.problems.add(&here.key(name).key(key), value, fault);
+                    continue;
+                }
+            }
+            block.keys.push((key.clone(), name, each));
+            values.push(value);
+        }
+    }
+    (Rc::new(block), values)
+}
+
+/// The number of values if there is one a link.
+fn each(param: &Param, value: &Value) -> Option<usize> {
+    let Value::Array(values) = value else { return None };
+    let is_one_value = matches!(param.kind, Kind::ObjectList(_))
+        && (values.is_empty() || !values.iter().all(Value::is_array));
+    (!is_one_value).then_some(values.len())
+}
+
+fn length(count: usize, most: usize) -> Option<Fault> {
+    let plural = if most == 1 { "" } else { "s" };
+    let fault = match count {
+        0 => Fault::new("a list without values"),
+        _ if count > most => Fault::new(format!("{count} values for {most} link{plural}")),
+        _ => return None,
+    };
+    let most = if most == usize::MAX { "".into() } else { format!(", at most {most}") };
+    Some(
+        fault
+            .allowed(format!("one value, or a list with one a link{most}"))
+            .hint("a shorter list is repeated"),
+    )
+}

@@ -1,0 +1,24 @@
+//! Star: hosts round one router, each sending or receiving, as behind one switch.
+
+use super::{Plan, block};
+use ackclock_units::param::{Chosen, Entry, Kind, Param};
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "star",
+    summary: "Hosts `H1`, ... round one router `R1`.",
+    references: &[],
+    params: &[
+        Param::required("leaves", Kind::Count, "Hosts.").at_least("2").at_most("100000"),
+        block("access", "Links `access1`, ... from `H1`, ... to `R1`."),
+    ],
+    defect: false,
+};
+
+pub(super) fn plan(chosen: &Chosen) -> Plan {
+    let leaves = chosen.int("leaves") as usize;
+    let mut plan = Plan::default();
+    plan.add_hosts("H", leaves);
+    plan.add_routers(1);
+    plan.add_links("access", leaves, &["access"], |i| [format!("H{i}"), "R1".into()]);
+    plan
+}
