@@ -115,9 +115,9 @@ pub struct ClassicSender {
 impl ClassicSender {
     /// A sender that has not started.
     pub fn new(setup: ClassicSetup) -> Self {
-        let needed = || setup.cc.needs_send_times().then(SendLog::default);
-        let log = setup.recovery.send_log().or_else(needed).map(Box::new);
         let mss = u64::from(setup.segment);
+        let needed = || setup.cc.needs_send_times().then(SendLog::default);
+        let log = setup.recovery.send_log(mss, setup.receive_window).or_else(needed);
         let segment = if setup.window_in_segments { 1.0 } else { mss as f64 };
         Self {
             state: State {
@@ -136,7 +136,7 @@ impl ClassicSender {
                 bytes_per_unit: mss as f64 / segment,
                 floor: setup.ssthresh_floor,
                 hold: false,
-                log,
+                log: log.map(Box::new),
             },
             end: setup.bytes.unwrap_or(u64::MAX),
             extra: 0,
@@ -273,7 +273,7 @@ impl ClassicSender {
         self.state.hold = false;
         self.extra = 0;
         // What was waiting to be sent again has arrived.
-        self.resend = verdict.resend.then_some(Cause::GapRetransmit);
+        self.resend = (verdict.resend && !self.is_finished()).then_some(Cause::GapRetransmit);
         let event = AckEvent {
             now,
             rtt: sample,
@@ -399,6 +399,8 @@ impl ClassicSender {
         }
         self.state.hold = false;
         self.state.window.cwnd = self.initial_cwnd;
+        self.cc.on_established(&mut self.state.window, now, now - stamp);
+        self.recovery.on_established(now - stamp);
         self.deadline = Time::NEVER;
         self.resend = self.handshake.confirmation().map(Cause::Handshake);
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
@@ -454,6 +456,10 @@ impl ClassicSender {
         }
         let seq = self.state.una;
         let payload = self.state.mss.min(self.end - seq);
+        if seq == self.state.max {
+            // Nothing is in flight (`recovery: vegas` with a ring): it does not count as sent.
+            return self.transmit(now, seq, payload as u16, Cause::New);
+        }
         // After going back the segment is the first of those that count as unsent.
         self.state.nxt = self.state.nxt.max(seq + payload);
         self.transmit(now, seq, payload as u16, cause)

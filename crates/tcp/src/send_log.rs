@@ -10,17 +10,13 @@ use std::collections::VecDeque;
 /// A segment in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
-    /// First byte.
-    seq: u64,
-    /// One past the last byte.
-    end: u64,
     /// When it was sent last.
     pub at: Time,
     /// How often it was sent.
     pub transmissions: u32,
 }
 
-/// Segments that are not acknowledged, in the order of their bytes.
+/// Segments that are not acknowledged.
 #[derive(Debug, Clone, Default)]
 pub struct SendLog {
     /// Time of the ACK that is being handled.
@@ -28,23 +24,54 @@ pub struct SendLog {
     /// What the last ACK of new data measured.
     pub sample: Option<Time>,
     after_repairs: bool,
-    sent: VecDeque<Sent>,
+    store: Store,
+}
+
+#[derive(Debug, Clone)]
+enum Store {
+    /// In the order of their bytes: end and record.
+    List(VecDeque<(u64, Sent)>),
+    Ring(Ring),
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self::List(VecDeque::new())
+    }
 }
 
 impl SendLog {
-    /// A log that also takes samples of segments that waited at the receiver for a repair.
-    pub fn with_samples_after_repairs() -> Self {
-        Self { after_repairs: true, ..Self::default() }
+    /// Also takes samples of segments that waited at the receiver for a repair.
+    pub fn with_samples_after_repairs(mut self) -> Self {
+        self.after_repairs = true;
+        self
+    }
+
+    /// Keeps its records in a ring with a place for each segment of the receiver's window, and forgets
+    /// wrongly: an ACK of segments that passes the end of the ring leaves the records of all of them, so
+    /// that the next segments in their places count as sent before (ns-2).
+    pub fn in_ring(mut self, mss: u64, receive_window: u64) -> Self {
+        let places = receive_window / mss;
+        if (1..=Ring::MOST).contains(&places) {
+            self.store = Store::Ring(Ring { mss, acked: 0, places: vec![None; places as usize] });
+        }
+        self
     }
 
     /// A segment was sent. One that was sent before keeps its borders.
     pub fn on_transmit(&mut self, now: Time, seq: u64, end: u64) {
-        if self.sent.back().is_none_or(|last| last.end <= seq) {
-            self.sent.push_back(Sent { seq, end, at: now, transmissions: 1 });
-            return;
-        }
-        let index = self.sent.partition_point(|sent| sent.end <= seq);
-        let sent = &mut self.sent[index];
+        let sent = match &mut self.store {
+            Store::List(list) => {
+                if list.back().is_none_or(|(last, _)| *last <= seq) {
+                    list.push_back((end, Sent { at: now, transmissions: 0 }));
+                }
+                let index = list.partition_point(|(end, _)| *end <= seq);
+                &mut list[index].1
+            }
+            Store::Ring(ring) => {
+                ring.place(seq / ring.mss + 1).get_or_insert(Sent { at: now, transmissions: 0 })
+            }
+        };
         sent.at = now;
         sent.transmissions += 1;
     }
@@ -55,18 +82,71 @@ impl SendLog {
         self.now = now;
         self.sample = None;
         let mut clean = true;
-        while let Some(sent) = self.sent.front()
-            && sent.end <= ack
-        {
+        let mut measure = |sent: Sent| {
             clean = sent.transmissions == 1 && (clean || self.after_repairs);
             self.sample = clean.then(|| now - sent.at);
-            self.sent.pop_front();
+        };
+        match &mut self.store {
+            Store::List(list) => {
+                while let Some((end, sent)) = list.front()
+                    && *end <= ack
+                {
+                    measure(*sent);
+                    list.pop_front();
+                }
+            }
+            Store::Ring(ring) => ring.acknowledge(ack / ring.mss, &mut measure),
         }
     }
 
     /// The oldest segment that is not acknowledged.
-    pub fn oldest(&self) -> Option<&Sent> {
-        self.sent.front()
+    pub fn oldest(&self) -> Option<Sent> {
+        match &self.store {
+            Store::List(list) => list.front().map(|(_, sent)| *sent),
+            Store::Ring(ring) => ring.places[ring.index(ring.acked + 1)],
+        }
+    }
+}
+
+/// Records by number of segment, modulo the number of places. Segments are numbered from 1 on, for in
+/// ns-2 number 0 is that of the handshake.
+#[derive(Debug, Clone)]
+struct Ring {
+    mss: u64,
+    /// Number of the newest segment acknowledged.
+    acked: u64,
+    places: Vec<Option<Sent>>,
+}
+
+impl Ring {
+    /// Larger windows have no ring: they never get around it.
+    const MOST: u64 = 1 << 20;
+
+    fn index(&self, number: u64) -> usize {
+        (number % self.places.len() as u64) as usize
+    }
+
+    fn place(&mut self, number: u64) -> &mut Option<Sent> {
+        let index = self.index(number);
+        &mut self.places[index]
+    }
+
+    fn acknowledge(&mut self, newest: u64, measure: &mut impl FnMut(Sent)) {
+        let last = self.index(newest);
+        let mut index = self.index(self.acked + 1);
+        for number in self.acked + 1..=newest {
+            if let Some(sent) = self.places[self.index(number)] {
+                measure(sent);
+            }
+        }
+        for _ in self.acked..newest {
+            if index > last {
+                break;
+            }
+            self.places[index] = None;
+            index = (index + 1) % self.places.len();
+        }
+        self.acked = newest;
     }
 }
 
@@ -84,10 +164,7 @@ mod tests {
         assert_eq!(log.sample, Some(Time::from_ms(49)));
         // Sent again, in other borders.
         log.on_transmit(Time::from_ms(60), 25, 35);
-        assert_eq!(
-            log.oldest().map(|sent| (sent.at, sent.transmissions)),
-            Some((Time::from_ms(60), 2))
-        );
+        assert_eq!(log.oldest(), Some(Sent { at: Time::from_ms(60), transmissions: 2 }));
         log.on_new_ack(Time::from_ms(70), 30);
         assert_eq!(log.sample, None);
         log.on_new_ack(Time::from_ms(80), 40);
@@ -97,13 +174,33 @@ mod tests {
 
     #[test]
     fn what_waited_for_a_repair_is_measured_if_asked_to() {
-        let logs = [SendLog::default(), SendLog::with_samples_after_repairs()];
+        let logs = [SendLog::default(), SendLog::default().with_samples_after_repairs()];
         for (mut log, sample) in logs.into_iter().zip([None, Some(Time::from_ms(39))]) {
             log.on_transmit(Time::from_ms(0), 0, 10);
             log.on_transmit(Time::from_ms(1), 10, 20);
             log.on_transmit(Time::from_ms(30), 0, 10);
             log.on_new_ack(Time::from_ms(40), 20);
             assert_eq!(log.sample, sample);
+        }
+    }
+
+    #[test]
+    fn a_ring_keeps_the_records_of_an_ack_that_passes_its_end() {
+        // Places 0 to 3; segments 1, 2, 3, 4 are in places 1, 2, 3, 0.
+        for (acked, transmissions) in [([1, 2, 3, 4].as_slice(), 1), (&[2, 4], 2)] {
+            let mut log = SendLog::default().in_ring(10, 40);
+            for segment in 0..4 {
+                log.on_transmit(Time::ZERO, segment * 10, segment * 10 + 10);
+            }
+            for segments in acked {
+                log.on_new_ack(Time::from_ms(1), segments * 10);
+            }
+            // Segment 7 is in the place of segment 3.
+            for segment in 4..7 {
+                log.on_transmit(Time::from_ms(2), segment * 10, segment * 10 + 10);
+            }
+            log.on_new_ack(Time::from_ms(3), 60);
+            assert_eq!(log.oldest().map(|sent| sent.transmissions), Some(transmissions));
         }
     }
 }

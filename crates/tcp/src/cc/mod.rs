@@ -86,6 +86,9 @@ pub trait CongestionControl {
     /// algorithm does not react to losses. The sender applies the floor and sets the window.
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
 
+    /// The handshake is over, and took so long.
+    fn on_established(&mut self, _window: &mut Window, _now: Time, _rtt: Time) {}
+
     /// Whether it needs the round-trip time of each ACK, so that the sender has to keep a log of when
     /// each packet was sent.
     fn needs_send_times(&self) -> bool {
@@ -142,6 +145,10 @@ macro_rules! registry {
             #[inline]
             fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
                 match self { $(Self::$variant(cc) => cc.on_loss(window, loss)),* }
+            }
+
+            fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time) {
+                match self { $(Self::$variant(cc) => cc.on_established(window, now, rtt)),* }
             }
 
             fn needs_send_times(&self) -> bool {

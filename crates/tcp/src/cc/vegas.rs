@@ -16,8 +16,8 @@
 //! one of them does not let the window grow, nothing is compared, and a new round trip begins after it.
 //!
 //! The rules of ns-2.35 are options: `window: flight`, `rtt: mean`, `compare: rounded`,
-//! `base_rtt: lone`, `exit: eighth`, `step: spread`, `growth: used`, `loss: whole-segments`,
-//! `counting: acks`.
+//! `base_rtt: lone`, `exit: eighth`, `step: spread`, `growth: used`,
+//! `first_window: one`, `loss: whole-segments`, `counting: acks`.
 
 use super::growth::{COUNTING, Counting};
 use super::{AckEvent, CongestionControl, LossEvent, Signal, Window};
@@ -122,6 +122,18 @@ pub(super) static ENTRY: Entry = Entry {
             "When the window may grow.",
         ),
         Param::new(
+            "first_window",
+            Kind::Choice(&[
+                Choice::new("initial", "the initial window, as soon as the handshake is over"),
+                Choice::defect(
+                    "one",
+                    "one segment until the first data are acknowledged, after a handshake (ns-2)",
+                ),
+            ]),
+            "initial",
+            "The window with which the data begin.",
+        ),
+        Param::new(
             "loss",
             Kind::Choice(&[
                 Choice::new("quarter", "three quarters; half if the segment was sent repeatedly"),
@@ -171,6 +183,7 @@ struct Rules {
     exit: Exit,
     spread: bool,
     only_used: bool,
+    begins_with_one: bool,
     whole_segments: bool,
     counting: Counting,
 }
@@ -209,6 +222,8 @@ pub struct Vegas {
     round: Option<Round>,
     /// In slow start: whether the window grows in this round trip.
     growing: bool,
+    /// The initial window, while it waits for the first data to be acknowledged.
+    waiting: Option<f64>,
     /// What one segment's ACK adds in this round trip, segments.
     increment: f64,
 }
@@ -236,12 +251,14 @@ impl Vegas {
                 },
                 spread: chosen.word("step") == "spread",
                 only_used: chosen.word("growth") == "used",
+                begins_with_one: chosen.word("first_window") == "one",
                 whole_segments: chosen.word("loss") == "whole-segments",
                 counting: Counting::new(chosen),
             },
             base_rtt: f64::INFINITY,
             round: None,
             growing: false,
+            waiting: None,
             increment: 0.0,
         }
     }
@@ -320,6 +337,9 @@ impl CongestionControl for Vegas {
         if ack.newly_acked == 0.0 {
             return;
         }
+        if let Some(initial) = self.waiting.take() {
+            window.cwnd = initial;
+        }
         if !ack.may_grow {
             self.round = Some(Round::new(ack.now, ack.flight));
             self.increment = 0.0;
@@ -371,6 +391,15 @@ impl CongestionControl for Vegas {
         Some(left * segment)
     }
 
+    fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time) {
+        self.base_rtt = rtt.as_ns() as f64;
+        self.round = Some(Round::new(now, 0.0));
+        if self.rules.begins_with_one {
+            self.waiting = Some(window.cwnd);
+            window.cwnd = window.segment;
+        }
+    }
+
     fn needs_send_times(&self) -> bool {
         true
     }
@@ -392,6 +421,7 @@ mod tests {
             ("exit", "keep"),
             ("step", "at-once"),
             ("growth", "any"),
+            ("first_window", "initial"),
             ("loss", "quarter"),
             ("counting", "capped-bytes"),
         ];
@@ -524,6 +554,19 @@ mod tests {
             flow.cc.base_rtt = 100e6;
             flow.cc.on_ack(&mut flow.window, &lone);
             assert_eq!(flow.cc.base_rtt, base);
+        }
+    }
+
+    #[test]
+    fn after_a_handshake_the_first_window_may_be_one_segment() {
+        for (first, window, grown) in [("initial", 4.0, 8.0), ("one", 1.0, 5.0)] {
+            let rules = [("first_window", first), ("window", "flight")];
+            let mut flow = Rounds::new(vegas(&rules), 4.0, f64::INFINITY);
+            flow.cc.on_established(&mut flow.window, Time::ZERO, Time::from_ms(90));
+            assert_eq!(flow.cc.base_rtt, 90e6);
+            assert_eq!(flow.window.cwnd, window, "{first}");
+            // 4 - 4 90/100 = 0.4 packets wait, or 0.1: less than gamma, so the window grows by each ACK.
+            assert_eq!(flow.round(100), grown, "{first}");
         }
     }
 

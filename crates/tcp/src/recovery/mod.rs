@@ -14,6 +14,7 @@ mod vegas;
 pub mod window;
 
 use crate::send_log::SendLog;
+use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry};
 use window::{Cut, LossRecovery, State, Verdict};
 
@@ -65,8 +66,14 @@ macro_rules! registry {
                 match self { $(Self::$variant(recovery) => recovery.on_timeout(state, cut)),* }
             }
 
-            fn send_log(&self) -> Option<SendLog> {
-                match self { $(Self::$variant(recovery) => recovery.send_log()),* }
+            fn on_established(&mut self, rtt: Time) {
+                match self { $(Self::$variant(recovery) => recovery.on_established(rtt)),* }
+            }
+
+            fn send_log(&self, mss: u64, receive_window: u64) -> Option<SendLog> {
+                match self {
+                    $(Self::$variant(recovery) => recovery.send_log(mss, receive_window)),*
+                }
             }
 
             #[inline]

@@ -12,7 +12,8 @@
 //! The window is inflated by duplicates as in Reno (RFC 5681 section 3.2) and deflated by the first ACK of new
 //! data. After a timeout no duplicates count until more is acknowledged than had been sent before it.
 //!
-//! The rules of ns-2.35 are options: `overdue: two-deviations`, `samples: after-repairs`, `deflation: many`, `restart_window: 2`,
+//! The rules of ns-2.35 are options: `overdue: two-deviations`, `samples: after-repairs`, `log: ring`,
+//! `deflation: many`, `restart_window: 2`,
 //! `grow_on_exit: true`, `rto_backoff: true`.
 
 use super::options::{AFTER_TIMEOUT, GROW_ON_EXIT, THRESHOLD};
@@ -56,6 +57,20 @@ pub(super) static ENTRY: Entry = Entry {
             ]),
             "clean",
             "Which round trips are measured, for the clock and for the congestion control.",
+        ),
+        Param::new(
+            "log",
+            Kind::Choice(&[
+                Choice::new("exact", "of each segment in flight"),
+                Choice::defect(
+                    "ring",
+                    "in a ring of the receiver's window, where the records of an ACK of several segments \
+                     that passes the end stay, so that later segments count as sent before, and those \
+                     that were never sent as overdue (ns-2)",
+                ),
+            ]),
+            "exact",
+            "The log of when segments were sent, and how often.",
         ),
         Param::new(
             "deflation",
@@ -127,6 +142,7 @@ pub struct Vegas {
     go_back: bool,
     threshold: u32,
     after_repairs: bool,
+    ring: bool,
     deflates_many: bool,
     restart_window: f64,
     grow_on_exit: bool,
@@ -149,6 +165,7 @@ impl Vegas {
             go_back: chosen.word("later_data") == "unsent",
             threshold: chosen.int("threshold") as u32,
             after_repairs: chosen.word("samples") == "after-repairs",
+            ring: chosen.word("log") == "ring",
             deflates_many: chosen.word("deflation") == "many",
             restart_window: chosen.int("restart_window") as f64,
             grow_on_exit: chosen.flag("grow_on_exit"),
@@ -235,7 +252,8 @@ impl LossRecovery for Vegas {
             self.fine.add(sample);
         }
         if self.checks > 0 {
-            if let Some((_, _, true)) = self.oldest(state) {
+            // In the ring a segment that was never sent counts as overdue.
+            if self.oldest(state).map_or(self.ring, |(_, _, overdue)| overdue) {
                 self.checks -= 1;
                 self.active = true;
                 verdict.resend = true;
@@ -258,12 +276,16 @@ impl LossRecovery for Vegas {
         self.active = false;
     }
 
-    fn send_log(&self) -> Option<SendLog> {
-        Some(if self.after_repairs {
-            SendLog::with_samples_after_repairs()
-        } else {
-            SendLog::default()
-        })
+    fn on_established(&mut self, rtt: Time) {
+        self.fine.add(rtt);
+    }
+
+    fn send_log(&self, mss: u64, receive_window: u64) -> Option<SendLog> {
+        let mut log = SendLog::default();
+        if self.after_repairs {
+            log = log.with_samples_after_repairs();
+        }
+        Some(if self.ring { log.in_ring(mss, receive_window) } else { log })
     }
 
     fn is_active(&self) -> bool {
@@ -286,6 +308,7 @@ mod tests {
             ("threshold", Value::Int(3)),
             ("overdue", word(overdue)),
             ("samples", word("clean")),
+            ("log", word("exact")),
             ("deflation", word(deflation)),
             ("restart_window", Value::Int(2)),
             ("grow_on_exit", Value::Flag(false)),

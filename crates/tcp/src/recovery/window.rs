@@ -106,8 +106,11 @@ pub trait LossRecovery {
     /// The retransmission timer has expired; the oldest segment will be sent again.
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>);
 
-    /// The log for the sender to keep, if it needs to know when each segment was sent.
-    fn send_log(&self) -> Option<SendLog> {
+    /// The handshake is over, and took so long.
+    fn on_established(&mut self, _rtt: Time) {}
+
+    /// The log for the sender to keep, if it needs to know when each segment was sent. Sizes in bytes.
+    fn send_log(&self, _mss: u64, _receive_window: u64) -> Option<SendLog> {
         None
     }
 
