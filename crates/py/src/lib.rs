@@ -75,7 +75,7 @@ fn record_tables() -> String {
 /// Checks a scenario document: all its errors, or the resolved scenario, as JSON text.
 #[pyfunction]
 fn check(document_json: &str) -> String {
-    document::check_text(document_json).to_json().to_string()
+    document::check_text(document_json).into_json().to_string()
 }
 
 /// What a quantity such as `64 KiB` measures (`rate`, `size`, `packets`, `time`), and its amount in

@@ -14,6 +14,7 @@ mod flows;
 mod identity;
 mod limits;
 mod links;
+mod memo;
 mod names;
 mod network;
 mod normal;
@@ -35,6 +36,7 @@ use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO, TCP};
 use ackclock_units::param::{Kind, Param};
 use expand::Expanded;
 use limits::Parts;
+use memo::Memo;
 use names::Names;
 use network::Network;
 use origins::Origins;
@@ -60,16 +62,16 @@ pub struct Checked {
 
 impl Checked {
     /// The result as a JSON object: `errors`, `warnings`, `scenario` (the resolved document), `model`.
-    pub fn to_json(&self) -> Value {
-        let told = |problems: &[Problem]| -> Vec<Value> {
-            problems.iter().map(Problem::to_json).collect()
-        };
-        serde_json::json!({
-            "errors": told(&self.problems),
-            "warnings": told(&self.warnings),
-            "scenario": self.canonical,
-            "model": self.model,
-        })
+    pub fn into_json(self) -> Value {
+        let told =
+            |problems: &[Problem]| -> Value { problems.iter().map(Problem::to_json).collect() };
+        // Not `json!`, which would copy the documents.
+        Value::Object(Map::from_iter([
+            ("errors".to_owned(), told(&self.problems)),
+            ("warnings".to_owned(), told(&self.warnings)),
+            ("scenario".to_owned(), self.canonical.unwrap_or_default()),
+            ("model".to_owned(), self.model.unwrap_or_default()),
+        ]))
     }
 
     fn failed(problems: Problems, warnings: Problems) -> Self {
@@ -179,11 +181,13 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, complete: bool) -> Wa
         Some(_) => name_list(walker, root, "routers"),
     };
     let routers = routers.filter(|_| complete);
+    let mut known = Memo::new(|key| key != "id" && key != "between");
     let links = objects(walker, root, "links", |walker, map, path| {
-        links::resolve(walker, map, path, &link_defaults)
+        links::resolve(walker, map, path, &link_defaults, &mut known)
     });
+    let mut known = Memo::new(|key| key == "tcp");
     let flows = objects(walker, root, "flows", |walker, map, path| {
-        flows::resolve(walker, map, path, &tcp_defaults, seed)
+        flows::resolve(walker, map, path, &tcp_defaults, seed, &mut known)
     });
     Walked { rest, hosts, routers, links, flows }
 }

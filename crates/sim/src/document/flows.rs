@@ -1,5 +1,6 @@
 //! Flows and their transports.
 
+use super::memo::Memo;
 use super::problems::{Fault, Path};
 use super::scalar;
 use super::walk::{Layer, Resolved, Walker};
@@ -12,13 +13,14 @@ use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
 /// Resolves the flow at `path`; `tcp_defaults` are the layers below its `tcp` block, and `seed` is
-/// that of the run, for a start that is drawn.
+/// that of the run, for a start that is drawn. `known` remembers `tcp` blocks of the same layers.
 pub(super) fn resolve(
     walker: &mut Walker,
     map: &Map<String, Value>,
     path: &Path,
     tcp_defaults: &[Layer<'_>],
     seed: u64,
+    known: &mut Memo,
 ) -> Resolved {
     walker.check_keys(FLOW, map, path);
     let own = [Layer { map, path: path.clone(), told: false }];
@@ -39,7 +41,7 @@ pub(super) fn resolve(
             flow.model.insert("tcp".into(), Value::Null);
             flow.model.insert("udp".into(), Value::Object(udp.model));
         }
-    } else if let Some(tcp) = tcp(walker, &own, path, tcp_defaults) {
+    } else if let Some(tcp) = known.get(walker, map, |w| tcp(w, &own, path, tcp_defaults)) {
         flow.canonical.insert("tcp".into(), Value::Object(tcp.canonical));
         flow.model.insert("tcp".into(), Value::Object(tcp.model));
         flow.model.insert("udp".into(), Value::Null);

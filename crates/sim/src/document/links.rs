@@ -1,5 +1,6 @@
 //! Links: what holds for both directions, and what one direction has of its own.
 
+use super::memo::Memo;
 use super::problems::{Fault, Path};
 use super::scalar;
 use super::walk::{Layer, Resolved, Walker};
@@ -7,24 +8,36 @@ use crate::tables::{CHANGE, DIRECTION, LINK};
 use ackclock_units::param::Param;
 use serde_json::{Map, Value};
 
-/// Resolves the link at `path`; `defaults` are the layers below it.
+/// Resolves the link at `path`; `defaults` are the layers below it. `known` remembers what links of
+/// the same layers are like.
 pub(super) fn resolve(
     walker: &mut Walker,
     map: &Map<String, Value>,
     path: &Path,
     defaults: &[Layer<'_>],
+    known: &mut Memo,
 ) -> Resolved {
     walker.check_keys(LINK, map, path);
     let own = Layer { map, path: path.clone(), told: false };
-    let layers: Vec<Layer<'_>> =
-        std::iter::once(own.clone()).chain(defaults.iter().cloned()).collect();
-
-    let mut link = Resolved::with_room(6);
-    walker.param(param("id"), &layers[..1], path, &mut link);
+    let mut link = Resolved::with_room(LINK.len());
+    walker.param(param("id"), std::slice::from_ref(&own), path, &mut link);
     if let Some(pair) = pair(walker, map, path) {
         link.canonical.insert("between".into(), pair.clone());
         link.model.insert("ends".into(), pair);
     }
+    if let Some(rest) = known.get(walker, map, |walker| Some(nature(walker, own, defaults))) {
+        link.canonical.extend(rest.canonical);
+        link.model.extend(rest.model);
+    }
+    link
+}
+
+/// What a link is like: all but its name and its ends.
+fn nature(walker: &mut Walker, own: Layer<'_>, defaults: &[Layer<'_>]) -> Resolved {
+    let path = &own.path;
+    let layers: Vec<Layer<'_>> =
+        std::iter::once(own.clone()).chain(defaults.iter().cloned()).collect();
+    let mut link = Resolved::with_room(LINK.len());
     let mut duplex = Resolved::with_room(1);
     walker.param(param("duplex"), &layers, path, &mut duplex);
     let half = duplex.model.get("duplex").is_some_and(|word| word == "half");

@@ -137,6 +137,8 @@ fn dotted(steps: &[Step]) -> String {
 pub(super) struct Problems {
     found: Vec<Problem>,
     untold: usize,
+    /// How often a problem was added.
+    heard: usize,
     /// Where the parts of the document come from.
     origins: Rc<Origins>,
     /// Places of which one fault is enough, because many elements come from there.
@@ -164,6 +166,7 @@ impl Problems {
     /// Adds a problem about `value` at `path`; the same one is not told twice in a row (both
     /// directions of a link miss what the link does not say).
     pub fn add(&mut self, path: &Path, value: &Value, fault: Fault) {
+        self.heard += 1;
         let Place { steps, shared } = self.origins.of(path.steps());
         if shared && !self.shared.insert(steps.clone()) {
             return;
@@ -182,9 +185,9 @@ impl Problems {
         self.found.is_empty()
     }
 
-    /// How many were found, those that are not told included.
+    /// How often a problem was added, those that are not told included.
     pub fn count(&self) -> usize {
-        self.found.len() + self.untold
+        self.heard
     }
 
     pub fn is_full(&self) -> bool {

@@ -454,3 +454,30 @@ fn faults_of_set_values() {
     assert_eq!(found[0], "set.0.value: `value` is missing | What stands there then.");
     assert_eq!(found[1], "set.1: a mapping is needed, not the number 3");
 }
+
+/// What is remembered of equal links and flows must not hide faults, or mix up what differs.
+#[test]
+fn equal_parts_are_resolved_once_and_told_each() {
+    let mut document = long();
+    for link in [0, 2] {
+        document["links"][link]["queue"] = json!({"limit": "7"});
+    }
+    for flow in [0, 1] {
+        document["flows"][flow]["tcp"] = json!({"cc": "ren"});
+    }
+    let found = problems(&document);
+    let places: Vec<&str> = found.iter().map(|line| line.split(": ").next().unwrap()).collect();
+    assert_eq!(
+        places,
+        ["links.0.queue.limit", "links.2.queue.limit", "flows.0.tcp.cc", "flows.1.tcp.cc"]
+    );
+    // More kinds than are remembered, twice round.
+    let delays: Vec<String> = (1..=12).map(|i| format!("{i} ms")).collect();
+    let mut many = with("/topology/leaves", json!(24));
+    many["topology"]["access"]["delay"] = json!(delays);
+    let model = model(&many);
+    for leaf in 0..24 {
+        let delay = (leaf as u64 % 12 + 1) * 1_000_000;
+        assert_eq!(model["links"][leaf]["forward"]["delay_ns"], delay);
+    }
+}
