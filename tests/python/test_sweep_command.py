@@ -1,0 +1,413 @@
+"""`ackclock sweep`: what it prints and writes, killed, interrupted, and two at once."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from small import document
+
+from ackclock import AckclockError
+from ackclock.cli.app import main
+from ackclock.sweep import Batch, LocalExecutor, Run, Study, load
+from ackclock.sweep.store import Store
+
+START = [sys.executable, "-c", "from ackclock.cli.app import main; main()", "sweep"]
+
+GRID = """
+study: tests/grid
+title: Rates and windows
+base: small.json
+grid:
+  links.L1.rate: [5 Mbps, 10 Mbps]
+  windows: {path: flows.*.tcp.initial_window, values: [1, 4]}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a small study; it is the current one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    (tmp_path / "small.json").write_text(json.dumps(document()), encoding="utf-8")
+    (tmp_path / "grid.yaml").write_text(GRID, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def sweep(folder, monkeypatch, capsys):
+    """Return a function that calls the command; it gives status, output and errors."""
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["ackclock", "sweep", *map(str, args)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        captured = capsys.readouterr()
+        return caught.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+def test_it_prints_the_runs_and_writes_the_table(sweep, folder):
+    status, out, err = sweep("grid.yaml", "--workers", "1")
+    assert (status, err) == (0, "")
+    assert "4 runs: 2 links.L1.rate × 2 windows" in out
+    assert "Simulated: 4 runs" in out
+    assert "sweeps/tests/grid/results.parquet" in out
+    key = load("sweeps/tests/grid").table["key"][0].as_py()
+    assert key[:6] in out
+    status, out, _ = sweep("grid.yaml")
+    assert status == 0
+    assert "Simulated: 0 runs" in out
+
+
+def test_many_runs_are_summed_up_by_axis(sweep, folder):
+    (folder / "grid.yaml").write_text(GRID + "replications: 6\n", encoding="utf-8")
+    status, out, _ = sweep("grid.yaml", "--workers", "2")
+    assert status == 0
+    assert out.count("means over all runs with this value") == 2
+
+
+def test_json_is_one_document(sweep):
+    status, out, _ = sweep("grid.yaml", "--json", "--out", "here")
+    told = json.loads(out)
+    assert status == 0
+    assert (told["runs"], told["done"], told["failed"], told["simulated"]) == (4, 4, 0, 4)
+    assert Path(told["table"]).is_file()
+    plan = json.loads(sweep("grid.yaml", "--json", "--out", "here", "--status")[1])
+    assert (plan["runs"], plan["missing"], plan["busy"]) == (4, 0, False)
+    assert plan["axes"]["windows"] == [1, 4]
+
+
+def test_a_plan_estimates_and_keeps_its_probes(sweep):
+    status, out, _ = sweep("grid.yaml", "--plan", "--workers", "1")
+    assert status == 0
+    assert "as probes" in out
+    done = len(load("sweeps/tests/grid"))
+    assert done >= 1
+    assert f"{done} done, 0 failed" in sweep("grid.yaml", "--status")[1]
+    assert f"Simulated: {4 - done} run" in sweep("grid.yaml")[1]
+
+
+def test_status_of_nothing_writes_nothing(sweep, folder):
+    status, out, _ = sweep("grid.yaml", "--status")
+    assert status == 0
+    assert "0 done, 0 failed, 4 missing" in out
+    assert not (folder / "sweeps").exists()
+
+
+def test_why_gives_a_scenario_that_is_the_run(sweep, folder, monkeypatch, capsys):
+    sweep("grid.yaml")
+    row = load("sweeps/tests/grid").table.to_pylist()[2]
+    status, out, _ = sweep("grid.yaml", "--why", row["key"][:8])
+    assert status == 0
+    assert "links.L1.rate: 10 Mbps, windows: 1, replication 0, seed 1" in out
+    assert row["digest"] in out
+    (folder / "one.yaml").write_text(out, encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["ackclock", "run", "one.yaml", "--no-plots", "--json"])
+    with pytest.raises(SystemExit):
+        main()
+    assert json.loads(capsys.readouterr().out)["digest"] == row["digest"]
+    told = json.loads(sweep("grid.yaml", "--why", row["key"], "--json")[1])
+    assert (told["status"], told["starts"], told["axes"]["windows"]) == ("done", 1, 1)
+
+
+@pytest.mark.parametrize("key", ["abc", "zzzzzz"])
+def test_a_key_that_is_none(sweep, key):
+    status, _, err = sweep("grid.yaml", "--why", key)
+    assert status == 2
+    assert key in err
+
+
+def test_values_from_outside_get_a_folder_of_their_own(sweep, folder):
+    assert sweep("grid.yaml", "--set", "flows.F1.send=10 KB")[0] == 0
+    (made,) = (folder / "sweeps/tests").iterdir()
+    assert made.name.startswith("grid-")
+
+
+BAD = [
+    ("missing.yaml",),
+    ("grid.yaml", "--set", "links.L9.rate=1 Mbps"),
+    ("grid.yaml", "--set", "links.L1.delay=fast"),
+    ("grid.yaml", "--workers", "0"),
+    ("grid.yaml", "--plan", "--status"),
+    ("small.json",),
+]
+
+
+@pytest.mark.parametrize("args", BAD)
+def test_bad_input_is_refused_and_nothing_is_written(sweep, folder, args):
+    before = set(folder.iterdir())
+    status, _, err = sweep(*args)
+    assert status == 2
+    assert err
+    assert set(folder.iterdir()) == before
+
+
+def test_another_study_in_the_folder(sweep, folder):
+    assert sweep("grid.yaml", "--out", "here")[0] == 0
+    (folder / "other.yaml").write_text(GRID.replace("tests/grid", "tests/other"), encoding="utf-8")
+    status, _, err = sweep("other.yaml", "--out", "here")
+    assert status == 2
+    assert "--force" in err
+    assert load("here").study == "tests/grid"
+    assert sweep("other.yaml", "--out", "here", "--force")[0] == 0
+    assert load("here").study == "tests/other"
+
+
+# What happens to processes. Runs of some 20 ms, so that there is time for it.
+
+SLOW = {
+    "base": "slow.json",
+    "grid": {"links.L1.rate": ["90 Mbps", "100 Mbps"]},
+    "replications": 30,
+}
+
+
+@pytest.fixture
+def slow(folder):
+    data = document()
+    data["flows"] = [{**flow, "send": "8 MB"} for flow in data["flows"]]
+    (folder / "slow.json").write_text(json.dumps(data), encoding="utf-8")
+    (folder / "slow.yaml").write_text(json.dumps(SLOW), encoding="utf-8")
+    return folder
+
+
+def begin(*args, **options):
+    return subprocess.Popen(
+        [*START, "slow.yaml", "--out", "s", *args],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
+    )  # fmt: skip
+
+
+def wait_for(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to it"
+        time.sleep(0.005)
+
+
+def log():
+    try:
+        lines = Path("s/log.txt").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    return [line.split() for line in lines]
+
+
+def count(what):
+    return Counter(words[3] for words in log() if words[2] == what)
+
+
+def test_killed_again_and_again_it_loses_nothing_and_simulates_nothing_twice(slow):
+    draw = random.Random(1)
+    kills, interrupted, kept = 0, 0, 0
+    while True:
+        process = begin("--workers", "2")
+        before = sum(count("done").values())
+        # Somewhere in the middle: after some more runs, and a moment.
+        goal = before + draw.randrange(1, 12)
+        wait_for(
+            lambda goal=goal, p=process: sum(count("done").values()) >= goal or p.poll() is not None
+        )
+        time.sleep(draw.random() * 0.03)
+        if process.poll() is not None or kills == 5:
+            break
+        process.kill()
+        process.communicate()
+        kills += 1
+        # Whoever was told that a run is done finds it in the store.
+        wait_for(lambda: not Store(Path("s")).is_busy())
+        stored = Store(Path("s")).statuses()
+        assert set(count("done")) <= set(stored)
+        assert len(stored) >= kept
+        kept = len(stored)
+    _, err = process.communicate()
+    assert process.returncode == 0, err
+    assert kills >= 3
+    begun, done = count("start"), count("done")
+    results = load("s")
+    assert len(results) == len(begun) == 60
+    # A run that was finished is never begun again: what was begun twice had been cut off, which
+    # can have happened to one run a process at each kill.
+    assert set(done.values()) == {1}
+    interrupted = sum(begun.values()) - len(begun)
+    assert interrupted <= 2 * kills
+    fresh = Study.load("slow.yaml").run("fresh", workers=1)
+    assert Path("s/results.parquet").read_bytes() == Path("fresh/results.parquet").read_bytes()
+    assert len(fresh) == 60
+
+
+def test_two_at_once_simulate_nothing_twice(slow):
+    """Whichever comes first works; the other is refused, or finds all done after it."""
+    both = [begin("--workers", "1") for _ in range(2)]
+    errors = [process.communicate()[1] for process in both]
+    assert sorted({process.returncode for process in both}) in ([0], [0, 1])
+    for process, err in zip(both, errors, strict=True):
+        assert ("another sweep works in 's'" in err) == (process.returncode == 1)
+    assert set(count("start").values()) == {1}
+    assert len(load("s")) == 60
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_what_is_done(slow, number):
+    process = begin("--workers", "2")
+    wait_for(lambda: sum(count("done").values()) >= 5)
+    asked = time.monotonic()
+    process.send_signal(number)
+    _, err = process.communicate()
+    assert time.monotonic() - asked < 5  # a second, on a machine that has nothing else to do
+    assert process.returncode == 130
+    assert "interrupted; keeping" in err
+    assert "ackclock" in err
+    kept = load("s")
+    assert kept.partial
+    assert set(count("done")) == set(kept.table["key"].to_pylist())
+    again = begin("--workers", "2")
+    again.communicate()
+    assert again.returncode == 0
+    assert set(count("done").values()) == {1}
+    assert len(load("s")) == 60
+
+
+@pytest.fixture
+def endless(folder):
+    """A study of one run that takes minutes; it is being simulated."""
+    data = document()
+    for flow in data["flows"]:
+        flow["send"] = "unlimited"
+    data["links"][0]["rate"] = "1 Gbps"
+    data["stop"] = {"when": "time", "at_latest": "1000 s"}
+    (folder / "slow.yaml").write_text(json.dumps({"scenario": data}), encoding="utf-8")
+    process = begin()
+    wait_for(lambda: sum(count("start").values()) == 1)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_run_that_takes_long_does_not_hold_up_ctrl_c(endless):
+    asked = time.monotonic()
+    endless.send_signal(signal.SIGINT)
+    endless.communicate()
+    assert time.monotonic() - asked < 5
+    assert endless.returncode == 130
+    assert not Store(Path("s")).is_busy()
+    assert (len(load("s")), load("s").runs) == (0, 1)
+
+
+def test_a_folder_in_use_is_refused(endless):
+    second = begin()
+    _, err = second.communicate()
+    assert second.returncode == 1
+    assert f"another sweep works in 's' (process {endless.pid}" in err
+    assert sum(count("start").values()) == 1
+    status = subprocess.run(
+        [*START, "slow.yaml", "--out", "s", "--status", "--json"], capture_output=True, check=True
+    )
+    assert json.loads(status.stdout)["busy"]
+
+
+def test_killed_in_the_middle_of_a_run_it_leaves_nothing_that_goes_on(endless):
+    endless.kill()
+    endless.communicate()
+    wait_for(lambda: not Store(Path("s")).is_busy(), 5.0)
+    assert len(load("s")) == 0
+
+
+def test_a_process_that_dies_costs_one_run(folder, monkeypatch):
+    """As a crash of the engine would, or a system that is out of memory."""
+    data = document()
+    data["stop"] = {"when": "time", "at_latest": "1 s"}
+    endless = {"flows.*.send": "unlimited", "links.L1.rate": "1 Gbps", "stop.at_latest": "2000 s"}
+    lengths = {"short": {"seed": 1}, "endless": endless, "other": {"seed": 2}, "third": {"seed": 3}}
+    study = Study(data, grid={"length": lengths})
+    executors = []
+
+    def executor(*args):
+        executors.append(LocalExecutor(*args))
+        return executors[0]
+
+    def kill(state):
+        if state.simulated == 3 and not count("failed"):
+            for process in executors[0].processes:
+                os.kill(process, signal.SIGKILL)
+
+    monkeypatch.setattr("ackclock.sweep.session.LocalExecutor", executor)
+    results = study.run("s", workers=2, progress=kill)
+    assert results.table["status"].to_pylist() == ["done", "failed", "done", "done"]
+    assert results.table["error"][1].as_py() == "the process was ended by SIGKILL"
+    assert set(count("start").values()) == {1}
+
+
+def test_a_process_that_dies_idle_costs_nothing(tmp_path):
+    plan = Study(document()).plan(1)
+    run = Run(plan.keys[0], plan.seeds[0], plan.document(0))
+    executor = LocalExecutor(1)
+    try:
+        (process,) = executor.processes
+        os.kill(process, signal.SIGKILL)
+        batch = Batch(tmp_path / "journal", tmp_path / "log", (run,))
+        (receipt,) = executor.submit(batch).result(60)
+    finally:
+        executor.close()
+    assert (receipt.key, receipt.status) == (run.key, "done")
+    assert executor.processes == []
+
+
+def test_processes_that_cannot_work_are_an_error(tmp_path):
+    """Here: a journal in a folder that is not there, before any run is begun."""
+    run = Run("0" * 64, 1, "{}")
+    executor = LocalExecutor(1)
+    try:
+        batch = Batch(tmp_path / "nowhere/journal", tmp_path / "log", (run,))
+        with pytest.raises(AckclockError, match=r"cannot simulate: .*No such file"):
+            executor.submit(batch).result(60)
+    finally:
+        executor.close()
+
+
+def test_failed_runs_are_shown(sweep, folder, monkeypatch):
+    from ackclock.sweep import figures, worker
+
+    monkeypatch.setattr(
+        "ackclock.sweep.session.LocalExecutor", lambda *_: _Failing(figures, worker)
+    )
+    status, out, _ = sweep("grid.yaml")
+    assert status == 1
+    assert "out of luck" in out
+    assert "--retry-failed" in out
+    assert "4 failed, 0 missing" in sweep("grid.yaml", "--status")[1]
+    key = load("sweeps/tests/grid").table["key"][0].as_py()
+    assert "Failed: out of luck" in sweep("grid.yaml", "--why", key)[1]
+
+
+class _Failing:
+    """An executor in which nothing succeeds."""
+
+    capacity = 1
+
+    def __init__(self, figures, worker):
+        self.figures, self.worker = figures, worker
+
+    def submit(self, batch):
+        from concurrent.futures import Future
+
+        from ackclock.sweep import Receipt
+
+        with self.worker.appending(batch.journal) as journal:
+            for run in batch.runs:
+                row = self.figures.failed(run.key, run.seed, "out of luck")
+                self.worker.append(journal, json.dumps(row) + "\n")
+        future = Future()
+        future.set_result([Receipt(run.key, "failed", 0.0) for run in batch.runs])
+        return future
+
+    def close(self):
+        pass
