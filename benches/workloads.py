@@ -32,7 +32,7 @@ def chain(n: int, hops: int = 10, seconds: float = 0.4) -> Document:
                 "from": nodes[0],
                 "to": nodes[-1],
                 "start": f"{1000 * i // n} ns",
-                "udp": {"source": {"kind": "cbr", "rate": "9 Gbps", "packet": "1500 B"}},
+                "udp": {"source": {"kind": "cbr", "rate": "9 Gbps", "write": "1500 B"}},
             }
         )
     return {

@@ -236,7 +236,7 @@ def test_a_file_larger_than_sequence_numbers_reach_is_an_error(folder):
 def test_udp_cannot_send_a_file(folder):
     data = document()
     data["flows"][0].pop("tcp")
-    data["flows"][0]["udp"] = {"source": {"kind": "cbr", "rate": "1 Mbps", "packet": "1000 B"}}
+    data["flows"][0]["udp"] = {"source": {"kind": "cbr", "rate": "1 Mbps", "write": "1000 B"}}
     path = folder / "udp.yaml"
     path.write_text(to_yaml(data), encoding="utf-8")
     with pytest.raises(ScenarioError, match="a file needs tcp"):

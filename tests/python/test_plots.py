@@ -404,7 +404,7 @@ def test_two_hosts_and_a_link(kind, tmp_path):
 def test_flows_without_tcp_have_no_window():
     flow = made.tcp_flow("U", "H1", "H2", 0.0) | {
         "tcp": None,
-        "udp": {"source": {"kind": "cbr", "rate_bps": 10**6, "packet_bytes": 1500}},
+        "udp": {"source": {"kind": "cbr", "rate_bps": 10**6, "write_bytes": 1500}},
         "send_bytes": None,
     }
     maker = made.Maker(made.model(["H1", "H2"], [], [made.link("L1", "H1", "H2")], [flow]))

@@ -84,7 +84,7 @@ def flow(
 
 
 def cbr(name: str, ends: tuple[str, str], rate_bps: float, packet: int = 1024) -> dict[str, Any]:
-    source = {"kind": "cbr", "rate_bps": int(rate_bps), "packet_bytes": packet}
+    source = {"kind": "cbr", "rate_bps": int(rate_bps), "write_bytes": packet}
     return {
         "id": name,
         "from": ends[0],

@@ -3,6 +3,7 @@
 //! Invariant: nothing here knows packets. An *entity* (one direction of a link, the timer of a
 //! flow, a router) has at most a few entries in the queue however many packets wait behind it.
 
+mod elementary;
 pub mod queue;
 pub mod random;
 pub mod ties;

@@ -4,6 +4,7 @@
 //! as `loss/L1/forward`, never by the order of calls: adding a flow does not change another flow's
 //! random numbers.
 
+use crate::elementary::{exp, ln};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -47,6 +48,17 @@ impl Stream {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// An exponentially distributed number with mean 1, at most 36.8.
+    pub fn exponential(&mut self) -> f64 {
+        -ln(1.0 - self.uniform())
+    }
+
+    /// A Pareto distributed number: at least 1, and above x with probability x^-shape. The mean is
+    /// shape / (shape - 1) for a shape above 1. Computed as e^(E / shape) with E exponential.
+    pub fn pareto(&mut self, shape: f64) -> f64 {
+        exp(self.exponential() / shape)
+    }
+
     /// A uniform whole number below `bound` (at least 1), without bias to speak of: the error is
     /// below 2^-32 for bounds below 2^32.
     #[inline]
@@ -82,6 +94,29 @@ mod tests {
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
         // Standard error 0.0009.
         assert!((mean - 0.5).abs() < 0.004, "mean {mean}");
+    }
+
+    #[test]
+    fn exponential_numbers_have_the_right_mean_and_tail() {
+        let mut stream = Stream::new(1, "exponential");
+        let draws: Vec<f64> = (0..100_000).map(|_| stream.exponential()).collect();
+        let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+        // Standard error 0.0032; that of the share beyond 2 is 0.0011.
+        assert!((mean - 1.0).abs() < 0.013, "mean {mean}");
+        let tail = draws.iter().filter(|x| **x > 2.0).count() as f64 / draws.len() as f64;
+        assert!((tail - 0.1353).abs() < 0.0045, "tail {tail}");
+    }
+
+    #[test]
+    fn pareto_numbers_have_the_right_least_and_tail() {
+        let mut stream = Stream::new(1, "pareto");
+        let draws: Vec<f64> = (0..100_000).map(|_| stream.pareto(1.5)).collect();
+        assert!(draws.iter().all(|x| *x >= 1.0));
+        for (bound, share) in [(2.0, 0.3536), (10.0, 0.0316), (100.0, 0.001)] {
+            let tail = draws.iter().filter(|x| **x > bound).count() as f64 / draws.len() as f64;
+            let error = f64::sqrt(share * (1.0 - share) / draws.len() as f64);
+            assert!((tail - share).abs() < 4.0 * error, "beyond {bound}: {tail}");
+        }
     }
 
     #[test]

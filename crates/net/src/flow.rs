@@ -1,6 +1,6 @@
 //! A flow: its two ends, and what is counted about it.
 
-use crate::source::Source;
+use crate::source::Writer;
 use ackclock_tcp::Connection;
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
@@ -87,6 +87,14 @@ impl Flow {
             None => self.drops.push(Drops { link, direction, reason, packets: 1 }),
         }
     }
+
+    /// When the application writes next.
+    pub(crate) fn next_write(&self) -> Time {
+        match &self.endpoint {
+            Endpoint::Tcp(tcp) => tcp.next_write(),
+            Endpoint::Udp(udp) => udp.writer.next(),
+        }
+    }
 }
 
 /// The two ends of a flow.
@@ -108,6 +116,8 @@ pub struct TcpFlow {
     pub header: u16,
     /// Bytes of an ACK.
     pub ack_bytes: u16,
+    /// What the application writes; none if everything is there from the start.
+    pub writer: Option<Box<Writer>>,
     /// When the last new byte was in order at the receiver.
     pub finish: Option<Time>,
     /// When the sender had the last ACK.
@@ -122,16 +132,50 @@ pub struct TcpFlow {
 
 impl TcpFlow {
     /// A flow that has not started.
-    pub fn new(connection: Connection, header: u16, ack_bytes: u16) -> Self {
+    pub fn new(
+        connection: Connection,
+        header: u16,
+        ack_bytes: u16,
+        writer: Option<Writer>,
+    ) -> Self {
         Self {
             connection,
             header,
             ack_bytes,
+            writer: writer.map(Box::new),
             finish: None,
             finish_ack: None,
             digest: Digest::default(),
             recorded: (f64::NAN, f64::NAN, -1),
             recorded_deadline: Time::NEVER,
+        }
+    }
+
+    /// When something is due: a timer of the connection, or the next write.
+    pub(crate) fn next_timer(&self) -> Time {
+        self.connection.next_timer().min(self.next_write())
+    }
+
+    /// When the application writes next.
+    pub(crate) fn next_write(&self) -> Time {
+        self.writer.as_ref().map_or(Time::NEVER, |writer| writer.next())
+    }
+
+    /// Starts the flow.
+    pub(crate) fn start(&mut self, now: Time) {
+        self.connection.start(now);
+        if let Some(writer) = &mut self.writer {
+            writer.start(now);
+        }
+    }
+
+    /// The application writes what is due.
+    pub(crate) fn write(&mut self, now: Time) {
+        if let Some(writer) = &mut self.writer {
+            let bytes = writer.write(now);
+            if bytes > 0 {
+                self.connection.write(now, u64::from(bytes), writer.is_finished());
+            }
         }
     }
 
@@ -188,15 +232,9 @@ impl TcpFlow {
 #[derive(Debug, Clone)]
 pub struct UdpFlow {
     /// What it sends, and when.
-    pub source: Source,
-    /// When the next packet is due.
-    pub next: Time,
-    /// Bytes still to send.
-    pub remaining: Option<u64>,
+    pub writer: Writer,
     /// Packets sent.
     pub sent: u32,
-    /// Bytes sent.
-    pub bytes_sent: u64,
     /// Packets received.
     pub received: u64,
     /// Bytes received.
@@ -207,21 +245,7 @@ pub struct UdpFlow {
 
 impl UdpFlow {
     /// A flow that has not started.
-    pub fn new(source: Source, start: Time, bytes: Option<u64>) -> Self {
-        Self {
-            source,
-            next: start,
-            remaining: bytes,
-            sent: 0,
-            bytes_sent: 0,
-            received: 0,
-            bytes_received: 0,
-            last_arrival: None,
-        }
-    }
-
-    /// Whether everything has been sent.
-    pub fn is_finished(&self) -> bool {
-        self.remaining == Some(0)
+    pub fn new(writer: Writer) -> Self {
+        Self { writer, sent: 0, received: 0, bytes_received: 0, last_arrival: None }
     }
 }

@@ -47,8 +47,8 @@ pub struct World<Q: EventQueue, R> {
     outbox: VecDeque<(u32, Packet)>,
     /// Latest moment to which a packet was walked.
     ahead: Time,
-    /// Timers of flows and when they were set, for orders in which that counts.
-    timers: Vec<(Time, Q::Stamp)>,
+    /// Timers of flows and their next writes, each with when it was set, for orders in which that counts.
+    timers: Vec<[(Time, Q::Stamp); 2]>,
     /// Room for messages and bursts, kept between events.
     messages: Vec<Message>,
     burst: Vec<Segment>,
@@ -77,7 +77,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             queue.push(first.at, stamp, sends + 1);
         }
         let timers = if Q::STAMPS_TIMERS { net.flows.len() } else { 0 };
-        let timers = vec![(Time::NEVER, Q::Stamp::default()); timers];
+        let timers = vec![[(Time::NEVER, Q::Stamp::default()); 2]; timers];
         Self {
             now: Time::ZERO,
             queue,

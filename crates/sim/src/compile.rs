@@ -9,7 +9,7 @@ use ackclock_net::queue::Queue;
 use ackclock_net::routing::graph::Node;
 use ackclock_net::routing::shortest_path::ShortestPaths;
 use ackclock_net::routing::{Attachment, DistanceVector, Graph};
-use ackclock_net::source::Source;
+use ackclock_net::source::{BULK_NAME, Source, Writer};
 use ackclock_net::world::{DELIVER, Network, service_for};
 use ackclock_net::{Channel, ChannelChange, Endpoint, Flow, Service, TcpFlow, UdpFlow};
 use ackclock_tcp::cc::Cc;
@@ -17,11 +17,12 @@ use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::recovery::selective_repeat::Recovery;
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{
-    Arrivals, ClassicSender, ClassicSetup, Connection, Handshake, Receiver, Restart,
+    Arrivals, ClassicSender, ClassicSetup, Connection, Data, Handshake, Receiver, Restart,
     SelectiveRepeat, Setup,
 };
 use ackclock_trace::direction;
 use ackclock_units::Time;
+use ackclock_units::param::Chosen;
 
 /// Ways in which the engine saves work without changing results. Tests switch them off one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,9 +73,10 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
     let flows = scenario.flows.iter().zip(&routes.first).map(|(flow, first)| {
         let start = flow.start.time(scenario.seed, &flow.id);
         let endpoint = match &flow.transport {
-            Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp)),
+            Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp, scenario.seed)),
             Transport::Udp { source } => {
-                Endpoint::Udp(UdpFlow::new(Source::new(source), start, flow.send_bytes))
+                let writer = writer(flow, source, scenario.seed);
+                Endpoint::Udp(UdpFlow::new(writer.expect("a source that waits between packets")))
             }
         };
         Flow::new(start, *first, [flow.from as u32, flow.to as u32], endpoint)
@@ -99,20 +101,38 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
     }
 }
 
-fn tcp_flow(flow: &FlowModel, tcp: &Tcp) -> TcpFlow {
+/// The source of a flow; none for one that writes everything at once.
+fn writer(flow: &FlowModel, source: &Chosen, seed: u64) -> Option<Writer> {
+    Source::new(source, seed, &flow.id).map(|source| Writer::new(source, flow.send_bytes))
+}
+
+fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
     let connection = match tcp.sender.as_str() {
         "selective-repeat" => selective_repeat(flow, tcp),
         "classic" => classic(flow, tcp),
         other => panic!("no sender is named `{other}`"),
     };
-    TcpFlow::new(connection, tcp.header_bytes as u16, tcp.ack_bytes as u16)
+    let writer = writer(flow, &tcp.source, seed);
+    TcpFlow::new(connection, tcp.header_bytes as u16, tcp.ack_bytes as u16, writer)
+}
+
+/// What there is to send.
+fn data(flow: &FlowModel, tcp: &Tcp) -> Data {
+    let given = tcp.source.kind == BULK_NAME;
+    Data {
+        given: given.then(|| flow.send_bytes.unwrap_or(u64::MAX)),
+        whole_segments: tcp.writes == "whole-segments",
+    }
 }
 
 fn classic(flow: &FlowModel, tcp: &Tcp) -> Connection {
     let segment = tcp.segment_bytes as f64;
     let sender = ClassicSender::new(ClassicSetup {
         segment: tcp.segment_bytes as u16,
-        bytes: flow.send_bytes,
+        data: data(flow, tcp),
+        nagle: tcp.nagle,
+        restarts_idle: tcp.idle_restart == "rto",
+        grows_used: tcp.unused_window == "stays",
         initial_window: tcp.initial_window as f64,
         initial_ssthresh: tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets * segment),
         receive_window: tcp.receive_window_bytes.unwrap_or(u64::MAX),
@@ -132,7 +152,7 @@ fn classic(flow: &FlowModel, tcp: &Tcp) -> Connection {
 fn selective_repeat(flow: &FlowModel, tcp: &Tcp) -> Connection {
     let sender = SelectiveRepeat::new(Setup {
         segment: tcp.segment_bytes as u16,
-        bytes: flow.send_bytes,
+        data: data(flow, tcp),
         initial_window: tcp.initial_window as f64,
         initial_ssthresh: tcp.initial_ssthresh.unwrap_or(f64::INFINITY),
         cc: Cc::new(&tcp.cc),

@@ -156,6 +156,16 @@ pub struct Tcp {
     pub zero_ack: String,
     /// Classic: when the retransmission timer starts anew.
     pub timer_restart: String,
+    /// What the application writes, and when.
+    pub source: Chosen,
+    /// What a write counts as.
+    pub writes: String,
+    /// Classic: small segments wait for ACKs.
+    pub nagle: bool,
+    /// Classic: what an idle flow does with its window.
+    pub idle_restart: String,
+    /// Classic: whether a window grows that is not used.
+    pub unused_window: String,
 }
 
 /// When a run ends.

@@ -17,6 +17,7 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("loss", ackclock_net::loss::ENTRIES),
     ("receiver", ackclock_tcp::receiver::ENTRIES),
     ("source", ackclock_net::source::ENTRIES),
+    ("period", ackclock_net::source::period::ENTRIES),
     ("handshake", ackclock_tcp::handshake::ENTRIES),
     ("ties", ackclock_engine::ties::ENTRIES),
     ("topology", crate::shape::ENTRIES),
@@ -87,7 +88,10 @@ fn param(param: &Param) -> Value {
     };
     json!({
         "name": param.name,
-        "kind": kind_name(param.kind),
+        "kind": match value_of(param) {
+            Some(inner) => format!("{} or mapping", kind_name(inner.kind)),
+            None => kind_name(param.kind).to_owned(),
+        },
         "unit": unit(param.kind),
         "default": default,
         "min": param.min,
@@ -95,6 +99,14 @@ fn param(param: &Param) -> Value {
         "summary": param.summary,
         "choices": choices(param.kind),
     })
+}
+
+/// The parameter whose bare value may stand for a registered thing.
+pub(crate) fn value_of(param: &Param) -> Option<&'static Param> {
+    let (kind, inner) = param.value_of?;
+    let Kind::Registered(entries) = param.kind else { return None };
+    let entry = entries.iter().find(|entry| entry.name == kind)?;
+    entry.params.iter().find(|param| param.name == inner)
 }
 
 fn choices(kind: Kind) -> Option<Vec<Value>> {

@@ -4,7 +4,7 @@
 //! check says (names, ranges of quantities, paths), so the check has the last word.
 
 use crate::document::scalar::{dimensions, range};
-use crate::registry::BLOCKS;
+use crate::registry::{BLOCKS, value_of};
 use crate::tables;
 use ackclock_units::param::{Default, Entry, Kind, Param};
 use ackclock_units::quantity;
@@ -64,6 +64,9 @@ fn properties(params: &[Param]) -> Map<String, Value> {
 
 fn property(param: &Param) -> Value {
     let mut schema = value(param);
+    if let Some(inner) = value_of(param) {
+        schema = json!({ "anyOf": [value(inner), schema] });
+    }
     if let Some(word) = param.word {
         schema = json!({ "anyOf": [schema, { "const": word }] });
     }

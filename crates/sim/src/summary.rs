@@ -149,7 +149,9 @@ fn tcp_flow(
         "finish_s": secs(tcp.finish),
         "finish_ack_s": secs(tcp.finish_ack),
         "segment_bytes": tcp.connection.segment_bytes(),
+        "source": settings.source.kind,
         "bytes_offered": model.send_bytes,
+        "bytes_written": tcp.writer.as_ref().map_or(model.send_bytes, |w| Some(w.written())),
         "packets_offered": tcp.connection.packets(),
         "bytes_delivered": delivered,
         "goodput_bps": goodput,
@@ -183,8 +185,11 @@ fn udp_flow(
     udp: &UdpFlow,
     end: Time,
 ) -> (Value, f64, bool) {
+    let Transport::Udp { source } = &model.transport else {
+        unreachable!("a flow of another kind")
+    };
     let (from, to) = ends(scenario, model);
-    let finished = udp.is_finished();
+    let finished = udp.writer.is_finished();
     let until = if finished { udp.last_arrival.unwrap_or(end) } else { end };
     let goodput = rate(udp.bytes_received, flow.start, until);
     let summary = json!({
@@ -194,11 +199,13 @@ fn udp_flow(
         "to": to,
         "start_s": flow.start.as_secs(),
         "finish_s": if finished { secs(udp.last_arrival) } else { None },
+        "source": source.kind,
         "bytes_offered": model.send_bytes,
+        "bytes_written": udp.writer.written(),
         "bytes_delivered": udp.bytes_received,
         "goodput_bps": goodput,
         "segments_sent": udp.sent,
-        "bytes_sent": udp.bytes_sent,
+        "bytes_sent": udp.writer.written(),
         "segments_dropped": flow.dropped,
     });
     (summary, goodput, finished)

@@ -388,6 +388,51 @@ pub static TCP: &[Param] = &[
         "on-ack",
         "When the retransmission timer starts anew (classic).",
     ),
+    Param::new(
+        "source",
+        Kind::Registered(ackclock_net::source::ENTRIES),
+        ackclock_net::source::BULK_NAME,
+        "What the application writes, and when.",
+    ),
+    Param::new(
+        "writes",
+        Kind::Choice(&[
+            Choice::new("bytes", "the bytes that it has; they are cut into segments as a stream"),
+            Choice::new("whole-segments", "as many whole segments as hold its bytes (ns-2)"),
+        ]),
+        "bytes",
+        "What a write adds to the data to send.",
+    ),
+    Param::new(
+        "nagle",
+        Kind::Flag,
+        "false",
+        "Whether a small segment waits until all before it is acknowledged, unless it is the last (RFC 1122 4.2.3.4; classic).",
+    ),
+    Param::new(
+        "idle_restart",
+        Kind::Choice(&[
+            Choice::new("none", "it keeps its window (ns-3)"),
+            Choice::new(
+                "rto",
+                "after an RTO without sending the window is at most the initial one (RFC 5681 4.1)",
+            ),
+        ]),
+        "none",
+        "What an idle flow does when it goes on (classic).",
+    ),
+    Param::new(
+        "unused_window",
+        Kind::Choice(&[
+            Choice::new("grows", "as if it were used (ns-2, ns-3.24)"),
+            Choice::new(
+                "stays",
+                "ACKs of data after which there was room left change nothing (in the spirit of RFC 7661)",
+            ),
+        ]),
+        "grows",
+        "What a window does that the application does not fill (classic).",
+    ),
 ];
 
 /// A flow without feedback.

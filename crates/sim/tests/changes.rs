@@ -13,7 +13,7 @@ fn run(changes: &Value) -> Output {
         }],
         "flows": [{
             "id": "F", "from": "A", "to": "B",
-            "udp": {"source": {"kind": "cbr", "rate": "1 Mbps", "packet": "1250 B"}},
+            "udp": {"source": {"kind": "cbr", "rate": "1 Mbps", "write": "1250 B"}},
         }],
         "stop": {"when": "time", "at_latest": "4 s"},
     });

@@ -10,10 +10,16 @@
 //! One retransmission timer a flow, as RFC 6298 section 5 has it: it runs while data are outstanding and
 //! starts anew with each ACK of new data. Two other rules exist to reproduce published results.
 //!
-//! DEVIATION: the window grows even when the flow does not use it (no RFC 7661 validation); idle flows
-//! keep their window (no RFC 5681 section 4.1 restart).
+//! Data may run out for a while (application-limited). A small segment then leaves at once, or with
+//! Nagle's algorithm (RFC 1122 section 4.2.3.4) only when nothing is in flight, unless it is the last.
+//! After an idle time the window may fall back to the initial one (RFC 5681 section 4.1).
+//! ACKs of data after which the sender ran dry with room in the window may leave the window as it is, in
+//! the spirit of RFC 7661; by default they make it grow as all others.
+//!
+//! DEVIATION: RFC 7661 also takes an unused window back, over minutes; here it only stops growing.
 
 use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
+use crate::data::{Data, Written};
 use crate::handshake::{Handshake, Message, Rules};
 use crate::recovery::Classic as Recovery;
 use crate::recovery::window::{LossRecovery, State};
@@ -28,8 +34,14 @@ use ackclock_units::Time;
 pub struct ClassicSetup {
     /// Payload bytes of a full segment, at most 65535.
     pub segment: u16,
-    /// Bytes to send; none for without end.
-    pub bytes: Option<u64>,
+    /// What there is to send.
+    pub data: Data,
+    /// A small segment waits until all before it is acknowledged, unless it is the last.
+    pub nagle: bool,
+    /// After an RTO without sending the window is at most the initial one.
+    pub restarts_idle: bool,
+    /// A window that is not used does not grow.
+    pub grows_used: bool,
     /// Initial window, segments.
     pub initial_window: f64,
     /// Initial slow-start threshold, bytes.
@@ -84,6 +96,7 @@ impl Restart {
 #[derive(Debug, Clone)]
 pub struct ClassicSender {
     state: State,
+    /// End of the data that may be sent.
     end: u64,
     /// Bytes that may be in flight beyond the window just now (RFC 3042).
     extra: u64,
@@ -106,6 +119,14 @@ pub struct ClassicSender {
     /// Window at the end of the handshake.
     initial_cwnd: f64,
     handshake: Handshake,
+    nagle: bool,
+    grows_used: bool,
+    /// ACKs up to here are of data after which the window was not used; zero if that does not matter.
+    unused_until: u64,
+    restarts_idle: bool,
+    /// When the last data were sent that there were, and what came after them then.
+    drained: (u64, Time),
+    written: Written,
     cc: Cc,
     recovery: Recovery,
     rto: Rto,
@@ -119,6 +140,7 @@ impl ClassicSender {
         let needed = || setup.cc.needs_send_times().then(SendLog::default);
         let log = setup.recovery.send_log(mss, setup.receive_window).or_else(needed);
         let segment = if setup.window_in_segments { 1.0 } else { mss as f64 };
+        let written = Written::new(&setup.data, mss);
         Self {
             state: State {
                 window: Window {
@@ -138,7 +160,7 @@ impl ClassicSender {
                 hold: false,
                 log: log.map(Box::new),
             },
-            end: setup.bytes.unwrap_or(u64::MAX),
+            end: written.bytes,
             extra: 0,
             receive_window: setup.receive_window,
             deadline: Time::NEVER,
@@ -153,6 +175,12 @@ impl ClassicSender {
             tries: 0,
             initial_cwnd: setup.initial_window * segment,
             handshake: setup.handshake,
+            nagle: setup.nagle,
+            grows_used: setup.grows_used,
+            unused_until: 0,
+            restarts_idle: setup.restarts_idle,
+            drained: (0, Time::ZERO),
+            written,
             cc: setup.cc,
             recovery: setup.recovery,
             rto: setup.rto,
@@ -191,12 +219,36 @@ impl ClassicSender {
     /// Whether every byte is acknowledged.
     #[inline]
     pub fn is_finished(&self) -> bool {
-        self.state.una == self.end
+        self.state.una == self.written.total
     }
 
-    /// Bytes to send in all; none without end.
+    /// Bytes to send in all; none without end, or while the application may write more.
     pub fn bytes(&self) -> Option<u64> {
-        (self.end != u64::MAX).then_some(self.end)
+        (self.written.total != u64::MAX).then_some(self.written.total)
+    }
+
+    /// The application writes; `last` if it will write nothing more.
+    pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
+        let state = &mut self.state;
+        if self.restarts_idle
+            && state.una == state.max
+            && self.drained.0 == state.nxt
+            && now.since(self.drained.1) > self.rto.current()
+        {
+            let before = state.window.cwnd;
+            state.window.cwnd = before.min(self.initial_cwnd);
+            self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        }
+        self.written.add(bytes, last);
+        self.release();
+    }
+
+    /// Lets go what was written, without a small segment that has to wait.
+    fn release(&mut self) {
+        let state = &self.state;
+        let waits = self.nagle && state.max > state.una && !self.written.is_complete();
+        let small = if waits { (self.written.bytes - state.nxt) % state.mss } else { 0 };
+        self.end = self.end.max(self.written.bytes - small);
     }
 
     /// Payload bytes of a full segment.
@@ -280,13 +332,13 @@ impl ClassicSender {
             base_rtt: self.stats.rtt_min,
             newly_acked: self.state.in_units(acked),
             flight: self.state.in_units(self.state.flight()),
-            may_grow: verdict.may_grow,
+            may_grow: verdict.may_grow && ack > self.unused_until,
         };
         self.cc.on_ack(&mut self.state.window, &event);
         self.deadline = match self.restart {
             Restart::OnAck if self.state.flight() > 0 => now + self.rto.current(),
             // It goes on for the data that this ACK lets out.
-            Restart::OnAckOldRto if !self.is_finished() => now + old_rto,
+            Restart::OnAckOldRto if self.state.una != self.end => now + old_rto,
             _ => Time::NEVER,
         };
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
@@ -431,7 +483,7 @@ impl ClassicSender {
         let state = &self.state;
         let left = self.end - state.nxt;
         if left == 0 || state.hold {
-            return None;
+            return self.poll_dry(now);
         }
         let window = (state.window.cwnd * state.bytes_per_unit) as u64;
         let usable = (window + self.extra).min(self.receive_window).saturating_sub(state.flight());
@@ -447,6 +499,24 @@ impl ClassicSender {
         self.state.nxt += payload;
         let cause = if seq < self.state.max { Cause::GapRetransmit } else { Cause::New };
         Some(self.transmit(now, seq, payload as u16, cause))
+    }
+
+    /// Nothing may be sent just now, but perhaps a small segment that waited for ACKs.
+    #[cold]
+    #[inline(never)]
+    fn poll_dry(&mut self, now: Time) -> Option<Segment> {
+        let state = &self.state;
+        if state.hold || state.nxt != self.end {
+            return None;
+        }
+        if self.drained.0 != state.nxt {
+            self.drained = (state.nxt, now);
+        }
+        if self.grows_used && state.in_units(state.flight() + state.mss) <= state.window.cwnd {
+            self.unused_until = state.nxt;
+        }
+        self.release();
+        if self.end == self.state.nxt { None } else { self.poll_transmit(now) }
     }
 
     #[cold]

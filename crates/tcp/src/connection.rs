@@ -137,6 +137,14 @@ impl Connection {
         }
     }
 
+    /// The application writes; `last` if it will write nothing more.
+    pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
+        match self {
+            Self::SelectiveRepeat { sender, .. } => sender.write(bytes, last),
+            Self::Classic { sender, .. } => sender.write(now, bytes, last),
+        }
+    }
+
     /// When to call [`Connection::on_timer`].
     #[inline]
     pub fn next_timer(&self) -> Time {

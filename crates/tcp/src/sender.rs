@@ -13,6 +13,7 @@
 
 use crate::arrivals::View;
 use crate::cc::{AckEvent, Cc, CongestionControl, LossEvent, Signal, Window};
+use crate::data::{Data, Written};
 use crate::handshake::Message;
 use crate::recovery::selective_repeat::Recovery;
 use crate::rto::Rto;
@@ -60,8 +61,8 @@ pub struct Ack {
 pub struct Setup {
     /// Payload bytes of a full segment, at most 65535.
     pub segment: u16,
-    /// Bytes to send; none for without end.
-    pub bytes: Option<u64>,
+    /// What there is to send.
+    pub data: Data,
     /// Initial window, segments.
     pub initial_window: f64,
     /// Initial slow-start threshold, segments.
@@ -96,8 +97,10 @@ pub struct SelectiveRepeat {
     base: u32,
     /// Next new packet.
     next: u32,
-    /// One past the last packet.
+    /// One past the last packet that may be sent.
     end: u32,
+    /// One past the last packet of all; `u32::MAX` for without end or while it is not known.
+    total: u32,
     /// Packets sent and not settled.
     in_transit: u32,
     /// New packets that may leave now.
@@ -120,6 +123,7 @@ pub struct SelectiveRepeat {
     segment_bytes: u16,
     last_bytes: u16,
     started: bool,
+    written: Written,
 }
 
 impl SelectiveRepeat {
@@ -128,16 +132,8 @@ impl SelectiveRepeat {
 
     /// A sender that has not started.
     pub fn new(setup: Setup) -> Self {
-        let segment = u64::from(setup.segment);
-        let (end, last_bytes) = match setup.bytes {
-            None => (u32::MAX, setup.segment),
-            Some(bytes) => {
-                let packets = bytes.div_ceil(segment).max(1);
-                assert!(packets <= Self::MAX_PACKETS, "too many packets for one flow");
-                (packets as u32, (bytes - (packets - 1) * segment) as u16)
-            }
-        };
-        Self {
+        let written = Written::new(&setup.data, u64::from(setup.segment));
+        let mut sender = Self {
             window: Window {
                 cwnd: setup.initial_window,
                 ssthresh: setup.initial_ssthresh,
@@ -145,7 +141,8 @@ impl SelectiveRepeat {
             },
             base: 0,
             next: 0,
-            end,
+            end: 0,
+            total: u32::MAX,
             in_transit: 0,
             allowance: 0,
             settled: 0,
@@ -159,9 +156,34 @@ impl SelectiveRepeat {
             rto: setup.rto,
             stats: SenderStats::new(),
             segment_bytes: setup.segment,
-            last_bytes,
+            last_bytes: setup.segment,
             started: false,
+            written,
+        };
+        sender.release();
+        sender
+    }
+
+    /// The application writes; `last` if it will write nothing more.
+    pub fn write(&mut self, bytes: u64, last: bool) {
+        self.written.add(bytes, last);
+        self.release();
+        self.allow();
+    }
+
+    /// Makes whole packets of what was written, and of the last bytes a smaller one.
+    fn release(&mut self) {
+        let segment = u64::from(self.segment_bytes);
+        let Written { bytes, total, .. } = self.written;
+        if total == u64::MAX {
+            self.end = (bytes / segment).min(u64::from(u32::MAX)) as u32;
+            return;
         }
+        let packets = total.div_ceil(segment).max(1);
+        assert!(packets <= Self::MAX_PACKETS, "too many packets for one flow");
+        self.end = packets as u32;
+        self.total = self.end;
+        self.last_bytes = (total - (packets - 1) * segment) as u16;
     }
 
     /// Starts the flow.
@@ -196,18 +218,18 @@ impl SelectiveRepeat {
     /// Whether every packet is acknowledged.
     #[inline]
     pub fn is_finished(&self) -> bool {
-        self.base == self.end
+        self.base == self.total
     }
 
-    /// Packets to send in all; none without end.
+    /// Packets to send in all; none without end, or while the application may write more.
     pub fn packets(&self) -> Option<u32> {
-        (self.end != u32::MAX).then_some(self.end)
+        (self.total != u32::MAX).then_some(self.total)
     }
 
     /// Payload bytes of a packet.
     #[inline]
     pub fn payload(&self, seq: u32) -> u16 {
-        if seq + 1 == self.end { self.last_bytes } else { self.segment_bytes }
+        if seq + 1 == self.total { self.last_bytes } else { self.segment_bytes }
     }
 
     /// Payload bytes of a full packet.

@@ -3,7 +3,7 @@
 use ackclock_tcp::cc::Cc;
 use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::rto::Rto;
-use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Handshake, Restart};
+use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Data, Handshake, Restart};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
 
@@ -55,7 +55,10 @@ fn aimd(counting: &str, whole: bool) -> Cc {
 fn setup(recovery: Classic) -> ClassicSetup {
     ClassicSetup {
         segment: MSS as u16,
-        bytes: None,
+        data: Data { given: Some(u64::MAX), whole_segments: false },
+        nagle: false,
+        restarts_idle: false,
+        grows_used: false,
         initial_window: 8.0,
         initial_ssthresh: f64::INFINITY,
         receive_window: u64::MAX,
@@ -337,7 +340,7 @@ fn the_timer_starts_anew_on_acks_or_only_on_segments() {
         (Restart::OnSend, Time::NEVER),
     ] {
         let mut setup = setup(recovery("timeout", &[]));
-        setup.bytes = Some(3000);
+        setup.data.given = Some(3000);
         setup.restart = restart;
         let mut script = Script::new(setup);
         assert_eq!(script.sender.next_timer(), Time::from_secs(1));
@@ -346,5 +349,103 @@ fn the_timer_starts_anew_on_acks_or_only_on_segments() {
         script.ack(3);
         assert_eq!(script.sender.next_timer(), Time::NEVER);
         assert!(script.sender.is_finished());
+    }
+}
+
+/// A sender whose application has written nothing yet.
+fn written(change: impl FnOnce(&mut ClassicSetup)) -> Script {
+    let mut setup = setup(recovery("newreno", &[]));
+    setup.data.given = None;
+    change(&mut setup);
+    Script::new(setup)
+}
+
+#[test]
+fn a_dry_sender_goes_on_with_the_next_write() {
+    let mut script = written(|_| {});
+    assert_eq!(script.sent(), []);
+    assert_eq!(script.sender.next_timer(), Time::NEVER);
+    script.sender.write(script.now, 2500, false);
+    assert_eq!(script.sent(), new([0, 1000, 2000]));
+    // All is acknowledged: no timer, and not the end.
+    assert_eq!(script.ack_bytes(2500), []);
+    assert_eq!(script.sender.next_timer(), Time::NEVER);
+    assert!(!script.sender.is_finished());
+    script.sender.write(script.now, 700, true);
+    assert_eq!(script.sent(), new([2500]));
+    script.ack_bytes(3200);
+    assert!(script.sender.is_finished());
+}
+
+#[test]
+fn an_idle_sender_has_no_timer_under_any_rule() {
+    for restart in [Restart::OnAck, Restart::OnAckOldRto, Restart::OnSend] {
+        let mut script = written(|setup| setup.restart = restart);
+        script.sender.write(script.now, 1000, false);
+        script.sent();
+        script.ack_bytes(1000);
+        assert_eq!(script.sender.next_timer(), Time::NEVER, "{restart:?}");
+    }
+}
+
+#[test]
+fn a_lost_segment_is_sent_again_though_nothing_is_written() {
+    let mut script = written(|_| {});
+    script.sender.write(script.now, 1000, false);
+    script.sent();
+    assert_eq!(script.expire(), [(0, Cause::Timeout)]);
+}
+
+#[test]
+fn nagle_holds_back_small_segments_while_data_are_in_flight() {
+    let mut script = written(|setup| setup.nagle = true);
+    script.sender.write(script.now, 300, false);
+    assert_eq!(script.sent(), new([0]));
+    script.sender.write(script.now, 300, false);
+    assert_eq!(script.sent(), []);
+    // A whole segment leaves, the rest waits.
+    script.sender.write(script.now, 900, false);
+    assert_eq!(script.sent(), new([300]));
+    assert_eq!(script.ack_bytes(300), []);
+    assert_eq!(script.ack_bytes(1300), new([1300]));
+    // The last one does not wait.
+    script.sender.write(script.now, 10, true);
+    assert_eq!(script.sent(), new([1500]));
+}
+
+#[test]
+fn an_unused_window_grows_or_stays() {
+    for (grows_used, window) in [(false, 9.0), (true, 8.0)] {
+        let mut script = written(|setup| setup.grows_used = grows_used);
+        script.sender.write(script.now, 1000, false);
+        assert_eq!(script.sent(), new([0]));
+        script.ack(1);
+        assert_eq!(script.window().0, window);
+        // A full window grows in both cases, with each of its ACKs.
+        let before = script.window().0;
+        script.sender.write(script.now, 20_000, false);
+        assert_eq!(script.sent().len(), before as usize);
+        script.ack(3);
+        assert_eq!(script.window().0, before + 1.0);
+    }
+}
+
+#[test]
+fn an_idle_sender_falls_back_to_its_initial_window() {
+    for (restarts_idle, idle_ms, falls_back) in
+        [(true, 2000, true), (true, 900, false), (false, 2000, false)]
+    {
+        let mut script = written(|setup| setup.restarts_idle = restarts_idle);
+        script.sender.write(script.now, 8000, false);
+        script.sent();
+        script.ack(1);
+        script.ack(8);
+        let grown = script.window().0;
+        assert_eq!(grown, 10.0);
+        // The timer is fixed at 1 s and counts from the last segment that was sent.
+        script.now = Time::from_ms(idle_ms);
+        script.sender.write(script.now, 1000, false);
+        let expected = if falls_back { 8.0 } else { grown };
+        assert_eq!(script.window().0, expected, "{restarts_idle} {idle_ms}");
     }
 }

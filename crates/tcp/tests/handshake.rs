@@ -4,7 +4,8 @@ use ackclock_tcp::cc::Cc;
 use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{
-    Cause, ClassicSender, ClassicSetup, Connection, Handshake, Message, Receiver, Reply, Restart,
+    Cause, ClassicSender, ClassicSetup, Connection, Data, Handshake, Message, Receiver, Reply,
+    Restart,
 };
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
@@ -30,7 +31,10 @@ fn connection(handshake: &Chosen) -> Connection {
     let mut connection = Connection::Classic {
         sender: ClassicSender::new(ClassicSetup {
             segment: 1000,
-            bytes: None,
+            data: Data { given: Some(u64::MAX), whole_segments: false },
+            nagle: false,
+            restarts_idle: false,
+            grows_used: false,
             initial_window: 4.0,
             initial_ssthresh: 64_000.0,
             receive_window: u64::MAX,

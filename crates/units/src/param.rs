@@ -100,6 +100,8 @@ pub struct Param {
     /// A word that may stand in place of a value and means that there is none (`unlimited`); the
     /// model then holds null.
     pub word: Option<&'static str>,
+    /// For a registered thing that a bare quantity may stand for: the kind and its parameter.
+    pub value_of: Option<(&'static str, &'static str)>,
     /// One sentence, with the source of the default where there is one.
     pub summary: &'static str,
 }
@@ -107,7 +109,16 @@ pub struct Param {
 impl Param {
     /// A parameter that must be given.
     pub const fn required(name: &'static str, kind: Kind, summary: &'static str) -> Self {
-        Self { name, kind, default: Default::Required, min: None, max: None, word: None, summary }
+        Self {
+            name,
+            kind,
+            default: Default::Required,
+            min: None,
+            max: None,
+            word: None,
+            value_of: None,
+            summary,
+        }
     }
 
     /// A parameter with a default.
@@ -124,6 +135,7 @@ impl Param {
             min: None,
             max: None,
             word: None,
+            value_of: None,
             summary,
         }
     }
@@ -137,12 +149,27 @@ impl Param {
         summary: &'static str,
     ) -> Self {
         let word = if word.is_empty() { None } else { Some(word) };
-        Self { name, kind, default: Default::Absent, min: None, max: None, word, summary }
+        Self {
+            name,
+            kind,
+            default: Default::Absent,
+            min: None,
+            max: None,
+            word,
+            value_of: None,
+            summary,
+        }
     }
 
     /// The same parameter with a word that means that there is no value.
     pub const fn or_word(self, word: &'static str) -> Self {
         Self { word: Some(word), ..self }
+    }
+
+    /// The same registered thing, for which a bare quantity may stand, too: the value of this parameter
+    /// of this kind.
+    pub const fn or_value(self, kind: &'static str, param: &'static str) -> Self {
+        Self { value_of: Some((kind, param)), ..self }
     }
 
     /// The same parameter with a least value.
@@ -184,6 +211,8 @@ pub enum Value {
     Word(String),
     /// Whole numbers.
     List(Vec<u64>),
+    /// A registered thing with its parameters.
+    Chosen(Chosen),
     /// Explicitly absent.
     Null,
 }
@@ -250,6 +279,14 @@ impl Chosen {
         match self.value(name) {
             Value::List(values) => values,
             other => panic!("`{}.{name}` is not a list: {other:?}", self.kind),
+        }
+    }
+
+    /// A registered thing.
+    pub fn inner(&self, name: &str) -> &Chosen {
+        match self.value(name) {
+            Value::Chosen(chosen) => chosen,
+            other => panic!("`{}.{name}` is no registered thing: {other:?}", self.kind),
         }
     }
 

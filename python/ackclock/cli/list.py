@@ -25,6 +25,7 @@ _TITLES = {
     "loss": "Loss models",
     "routing": "Routing",
     "source": "Traffic sources",
+    "period": "Lengths of on- and off-periods",
     "handshake": "Handshakes",
     "topology": "Shapes: short forms of networks",
     "start": "Rules for the starts of flows",
@@ -42,8 +43,8 @@ def list_(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="cc, recovery, rto, queue, routing, source, handshake, topology, start, ties, "
-            "profile, block, scenario, plot, record. Without it, the kinds are listed.",
+            help="cc, recovery, rto, queue, routing, source, period, handshake, topology, start, "
+            "ties, profile, block, scenario, plot, record. Without it, the kinds are listed.",
             show_default=False,
         ),
     ] = None,

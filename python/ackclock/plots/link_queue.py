@@ -54,7 +54,7 @@ def limit_packets(view: View, lane: Lane) -> float:
     sizes = [
         flow["tcp"]["segment_bytes"] + flow["tcp"]["header_bytes"]
         if flow.get("tcp")
-        else flow["udp"]["source"]["packet_bytes"]
+        else flow["udp"]["source"]["write_bytes"]
         for flow in view.model["flows"]
     ]
     return math.floor(lane.limit_bytes / max(sizes)) if sizes else 0

@@ -149,6 +149,8 @@ class Network:
         tcp, udp = flow.get("tcp"), flow.get("udp")
         if tcp is not None:
             cc, params = tcp["cc"]["kind"], tcp["cc"]
+            if tcp["source"]["kind"] != "bulk":
+                params = {"kind": "application-limited flows"}  # no law knows them
             segment = int(tcp["segment_bytes"]) * 8
             data = segment + int(tcp["header_bytes"]) * 8
             ack = int(tcp["ack_bytes"]) * 8
@@ -156,7 +158,7 @@ class Network:
         else:
             assert udp is not None, "a checked model has tcp or udp in each flow"
             cc, params = "udp", udp["source"]
-            segment = data = int(udp["source"]["packet_bytes"]) * 8
+            segment = data = int(udp["source"]["write_bytes"]) * 8
             ack, initial = 0, 0.0
 
         way_out, *others = self._paths(flow["from"], flow["to"])

@@ -91,7 +91,7 @@ def _predictable(network: Network, assumptions: Assumptions, notes: list[str]) -
         unknown = [index for index in group if laws[index] is None]
         names = ", ".join(network.flows[index].id for index in group)
         if unknown:
-            kinds = ", ".join(sorted({network.flows[index].cc for index in unknown}))
+            kinds = ", ".join(sorted({network.flows[index].params["kind"] for index in unknown}))
             notes.append(
                 f"{names}: no theory of equilibrium applies to {kinds} (and to flows that share "
                 "queues with it); only the RTT of the empty network is given."

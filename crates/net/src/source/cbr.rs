@@ -1,45 +1,59 @@
-//! Constant rate: one packet after the other at equal distances.
+//! Constant rate: one write after the other at equal distances.
+//!
+//! Source: the same as Application/Traffic/CBR of ns-2 (The ns Manual, chapter on applications): the first
+//! write comes at once. Its `random_ 1` is `jitter: 0.5`, and keeps flows from marching in step (Floyd,
+//! Jacobson 1992).
 
-use crate::serial::Serial;
+use super::pace::Pace;
+use super::{RATE, WRITE};
+use ackclock_engine::Stream;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "cbr",
-    summary: "Packets of one size at a constant rate.",
-    references: &[],
+    summary: "Writes of one size at a constant rate; the first at once.",
+    references: &[
+        "The ns Manual, chapter on applications (Application/Traffic/CBR)",
+        "Floyd, Jacobson: On Traffic Phase Effects in Packet-Switched Gateways, 1992 (jitter)",
+    ],
     params: &[
-        Param::required("rate", Kind::Rate, "Rate, all bytes of the packets counted.")
-            .at_least("1 bps")
-            .at_most("100 Tbps"),
-        Param::new("packet", Kind::Size, "1500 B", "Bytes of a packet on the wire.")
-            .at_least("1 B")
-            .at_most("65535 B"),
+        RATE,
+        WRITE,
+        Param::new(
+            "jitter",
+            Kind::Real,
+            "0",
+            "Each distance is drawn evenly from the true one less and plus this share of it; 0.5 is ns-2's `random_`.",
+        )
+        .at_least("0")
+        .at_most("1"),
     ],
     defect: false,
 };
 
-/// Rate and size; the fraction of a nanosecond is carried over.
+/// Rate and size.
 #[derive(Debug, Clone)]
 pub struct Cbr {
-    serial: Serial,
-    carry: u64,
-    packet: u16,
+    pace: Pace,
+    jitter: Option<Box<(f64, Stream)>>,
 }
 
 impl Cbr {
-    pub(super) fn new(chosen: &Chosen) -> Self {
-        Self {
-            serial: Serial::new(chosen.int("rate_bps")),
-            carry: 0,
-            packet: chosen.int("packet_bytes") as u16,
-        }
+    pub(super) fn new(chosen: &Chosen, stream: &impl Fn(&str) -> Stream) -> Self {
+        let jitter = chosen.real("jitter");
+        let jitter = (jitter > 0.0).then(|| Box::new((jitter, stream("jitter"))));
+        Self { pace: Pace::new(chosen), jitter }
     }
 
     #[inline]
-    pub(super) fn emit(&mut self) -> (u16, Time) {
-        let (span, carry) = self.serial.time(self.packet, self.carry);
-        self.carry = carry;
-        (self.packet, Time::from_ns(span))
+    pub(super) fn write(&mut self, now: Time) -> (u32, Time) {
+        let mut gap = self.pace.next();
+        if let Some(jitter) = &mut self.jitter {
+            let (share, stream) = &mut **jitter;
+            let factor = 1.0 + *share * (2.0 * stream.uniform() - 1.0);
+            gap = Time::from_ns((gap.as_ns() as f64 * factor) as u64);
+        }
+        (self.pace.bytes, now + gap)
     }
 }

@@ -262,7 +262,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn wake(&mut self, index: u32) {
         let flow = &mut self.net.flows[index as usize];
         let Endpoint::Tcp(tcp) = &flow.endpoint else { return };
-        // A timer that has become shorter may already be over.
+        // A timer that has become shorter may already be over. The entry is never later than the next
+        // write, which changes in timers only.
         let due = tcp.connection.next_timer().max(self.now);
         if due < flow.armed {
             flow.armed = due;
@@ -280,7 +281,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if !Q::STAMPS_TIMERS {
             return self.queue.stamp(0.0);
         }
-        let (set, stamp) = &mut self.timers[index as usize];
+        let [timer, write] = &mut self.timers[index as usize];
+        let is_write = due != Time::NEVER && due == self.net.flows[index as usize].next_write();
+        let (set, stamp) = if is_write { write } else { timer };
         if *set != due {
             *set = due;
             let wait = if due == Time::NEVER { 0.0 } else { (due - self.now).as_secs() };
@@ -300,7 +303,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if let Endpoint::Tcp(tcp) = &flow.endpoint
             && !starts
         {
-            let due = tcp.connection.next_timer();
+            let due = tcp.next_timer();
             if due > now {
                 // The timer was put off.
                 flow.armed = due;
@@ -312,11 +315,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Tcp(tcp) => {
                 let timeouts = tcp.connection.stats().timeouts;
                 let ack = if starts {
-                    tcp.connection.start(now);
+                    tcp.start(now);
                     None
                 } else {
                     tcp.connection.on_timer(now)
                 };
+                tcp.write(now);
                 if R::ON && tcp.connection.stats().timeouts > timeouts {
                     tcp.record_rto(now, index, rto_event::EXPIRY, None, &mut self.recorder);
                 }
@@ -331,35 +335,39 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 }
                 self.transmit(index);
             }
-            Endpoint::Udp(_) => self.send_datagram(index),
+            Endpoint::Udp(udp) => {
+                if starts {
+                    udp.writer.start(now);
+                }
+                self.send_datagram(index);
+            }
         }
         let flow = &mut self.net.flows[index as usize];
+        let write = flow.next_write();
         let due = match &flow.endpoint {
-            Endpoint::Tcp(tcp) => tcp.connection.next_timer(),
-            Endpoint::Udp(udp) => udp.next,
+            Endpoint::Tcp(tcp) => tcp.connection.next_timer().min(write),
+            Endpoint::Udp(_) => write,
         };
         flow.armed = due;
+        if Q::STAMPS_TIMERS && write != Time::NEVER {
+            // It counts from now on, also while another timer is earlier.
+            self.timer_stamp(index, write);
+        }
         if due == Time::NEVER { None } else { Some((due, self.timer_stamp(index, due))) }
     }
 
     #[inline]
     pub(super) fn send_datagram(&mut self, index: u32) {
         let Endpoint::Udp(udp) = &mut self.net.flows[index as usize].endpoint else { return };
-        let (mut size, gap) = udp.source.emit();
-        udp.next = self.now + gap;
-        if let Some(remaining) = &mut udp.remaining {
-            size = u64::from(size).min(*remaining) as u16;
-            *remaining -= u64::from(size);
+        let size = udp.writer.write(self.now);
+        if size == 0 {
+            return;
         }
-        let complete = udp.is_finished();
-        if complete {
-            udp.next = Time::NEVER;
-        }
-        let mut packet = Packet::new(Kind::Data, index, size);
+        let complete = udp.writer.is_finished();
+        let mut packet = Packet::new(Kind::Data, index, size as u16);
         packet.stamp = self.now;
         packet.seq = udp.sent;
         udp.sent += 1;
-        udp.bytes_sent += u64::from(size);
         self.send(packet);
         if complete {
             self.complete_flow();

@@ -244,7 +244,7 @@ fn streams(parts: &Parts<'_>) -> BTreeMap<u64, Vec<Stream>> {
                 add(int(&tcp["ack_bytes"]), "ACKs", to, from);
             }
             (_, udp) => {
-                if let Some(size) = udp["source"]["packet_bytes"].as_u64() {
+                if let Some(size) = udp["source"]["write_bytes"].as_u64() {
                     add(size, "packets", from, to);
                 }
             }

@@ -5,6 +5,7 @@ use super::network::Network;
 use super::problems::{Fault, Path, Problems};
 use crate::model::Node;
 use crate::tables::MOST_PACKET_BYTES;
+use ackclock_net::source::BULK_NAME;
 use ackclock_tcp::SelectiveRepeat;
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
@@ -29,6 +30,9 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
         let path = Path::default().key("flows").index(index);
         if let Some(Value::Object(tcp)) = flow.get("tcp") {
             transport(flow, tcp, &path.key("tcp"), problems);
+        }
+        if let Some(Value::Object(udp)) = flow.get("udp") {
+            datagrams(udp, &path.key("udp").key("source"), problems);
         }
     }
     end(parts, problems, warnings);
@@ -140,7 +144,7 @@ fn transport(
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
     if let (Some(segment), Some(bytes)) = (segment, int(flow, "send_bytes"))
-        && bytes.div_ceil(segment) > SelectiveRepeat::MAX_PACKETS
+        && packets(tcp, bytes, segment) > SelectiveRepeat::MAX_PACKETS
     {
         let fault = Fault::new(format!(
             "{} in segments of {} are more packets than a flow can number",
@@ -167,6 +171,37 @@ fn transport(
         let fault = Fault::new(format!("`alpha` ({alpha}) is above `beta` ({beta})"))
             .hint("the window would grow and shrink in turn; `alpha` and `beta` may be equal");
         problems.add(&path.key("cc").key("alpha"), &Value::from(alpha), fault);
+    }
+}
+
+/// Packets of a flow, as far as nothing is cut into smaller ones.
+fn packets(tcp: &Map<String, Value>, bytes: u64, segment: u64) -> u64 {
+    match tcp["source"]["write_bytes"].as_u64() {
+        Some(write) if tcp["writes"] == "whole-segments" => {
+            bytes.div_ceil(write).saturating_mul(write.div_ceil(segment))
+        }
+        _ => bytes.div_ceil(segment),
+    }
+}
+
+/// Checks the source of a flow without feedback.
+fn datagrams(udp: &Map<String, Value>, path: &Path, problems: &mut Problems) {
+    let Some(Value::Object(source)) = udp.get("source") else { return };
+    let kind = source.get("kind").and_then(Value::as_str).unwrap_or_default();
+    if kind == BULK_NAME {
+        let others = ackclock_net::source::ENTRIES.iter().map(|entry| entry.name);
+        let others: Vec<&str> = others.filter(|name| *name != BULK_NAME).collect();
+        let fault = Fault::new(format!("`{kind}` has no rate, and `udp` no window to limit it"))
+            .allowed(others.join(", "))
+            .hint("or write `tcp` instead of `udp`");
+        problems.add(path, &Value::from(kind), fault);
+    }
+    let write = source.get("write_bytes").and_then(Value::as_u64);
+    if let Some(write) = write.filter(|bytes| *bytes > MOST_PACKET_BYTES) {
+        let fault = Fault::new("over `udp` a write is a packet, and this one is too large")
+            .allowed(format!("at most {MOST_PACKET_BYTES} B"));
+        let text = Quantity::Size(write).to_string();
+        problems.add(&path.key("write"), &Value::from(text), fault);
     }
 }
 

@@ -276,7 +276,7 @@ pub(super) fn allowed(param: &Param) -> String {
             choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ")
         }
         kind => match dimensions(kind) {
-            [] => noun(kind).to_owned(),
+            [] => noun(param).to_owned(),
             some => quantity::allowed(some),
         },
     };
@@ -294,9 +294,9 @@ pub(super) fn allowed(param: &Param) -> String {
     text
 }
 
-/// What a value of this kind is in a sentence.
-fn noun(kind: Kind) -> &'static str {
-    match kind {
+/// What a value of this parameter is in a sentence.
+fn noun(param: &Param) -> &'static str {
+    match param.kind {
         Kind::Time => "a time with its unit",
         Kind::Rate => "a rate with its unit",
         Kind::Size => "an amount of data with its unit",
@@ -307,6 +307,9 @@ fn noun(kind: Kind) -> &'static str {
         Kind::Flag => "true or false",
         Kind::Text => "text",
         Kind::Choice(_) => "a word",
+        Kind::Registered(_) if param.value_of.is_some() => {
+            "a quantity with its unit, or a mapping with `kind`"
+        }
         Kind::Registered(_) => "a word, or a mapping with `kind`",
         Kind::TimeOr(_) => "a time with its unit, or a mapping with `kind`",
         Kind::Object(_) | Kind::ObjectEach(_) => "a mapping",
@@ -333,9 +336,8 @@ pub(super) fn found(value: &Value) -> String {
 
 /// A value of a kind that cannot stand here.
 pub(super) fn wrong_type(param: &Param, value: &Value) -> Fault {
-    let fault =
-        Fault::new(format!("`{}` needs {}, not {}", param.name, noun(param.kind), found(value)))
-            .allowed(allowed(param));
+    let fault = Fault::new(format!("`{}` needs {}, not {}", param.name, noun(param), found(value)))
+        .allowed(allowed(param));
     match (param.kind, value) {
         (Kind::Count | Kind::Real, Value::String(text)) => {
             let trimmed = text.trim();

@@ -3,6 +3,7 @@ mod layers;
 mod random;
 mod resolved;
 mod shapes;
+mod sources;
 
 use super::*;
 use serde_json::json;
@@ -31,7 +32,7 @@ fn valid() -> Value {
             },
             {
                 "id": "F3", "from": "H1", "to": "H3",
-                "udp": {"source": {"kind": "cbr", "rate": "100 kbps", "packet": "200 B"}}
+                "udp": {"source": {"kind": "cbr", "rate": "100 kbps", "write": "200 B"}}
             }
         ],
         "stop": {"at-latest": "62 s"}

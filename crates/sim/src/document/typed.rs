@@ -59,6 +59,7 @@ pub(super) fn chosen(map: &Map<String, Value>) -> Chosen {
         },
         Value::String(word) => Setting::Word(word.clone()),
         Value::Array(items) => Setting::List(items.iter().filter_map(Value::as_u64).collect()),
+        Value::Object(map) => Setting::Chosen(chosen(map)),
         _ => Setting::Null,
     };
     Chosen {
@@ -122,6 +123,11 @@ fn tcp(map: &Map<String, Value>) -> Tcp {
         ssthresh_floor: map["ssthresh_floor"].as_f64().expect("a number of the model"),
         zero_ack: text(map, "zero_ack"),
         timer_restart: text(map, "timer_restart"),
+        source: chosen(object(map, "source")),
+        writes: text(map, "writes"),
+        nagle: map["nagle"] == true,
+        idle_restart: text(map, "idle_restart"),
+        unused_window: text(map, "unused_window"),
     }
 }
 

@@ -90,13 +90,16 @@ impl Walker {
         resolved: &mut Resolved,
     ) {
         match param.kind {
-            Kind::Registered(entries) => {
-                if let Some(chosen) = self.registered(param, entries, layers, here) {
-                    let name = param.name.to_owned();
-                    resolved.canonical.insert(name.clone(), Value::Object(chosen.canonical));
-                    resolved.model.insert(name, Value::Object(chosen.model));
-                }
+            Kind::Registered(_) if param.value_of.is_some() => {
+                let maps: Vec<_> = layers.iter().map(|layer| spelled_out(param, layer)).collect();
+                let spelled = layers.iter().zip(&maps).map(|(layer, map)| Layer {
+                    map: map.as_ref().unwrap_or(layer.map),
+                    ..layer.clone()
+                });
+                let spelled: Vec<Layer<'_>> = spelled.collect();
+                self.put_registered(param, &spelled, here, resolved);
             }
+            Kind::Registered(_) => self.put_registered(param, layers, here, resolved),
             Kind::Object(table) => {
                 let inner = self.inner_layers(param, layers);
                 let object = self.object(table, &inner, &here.key(param.name));
@@ -125,6 +128,21 @@ impl Walker {
                     Err(fault) => self.fault(layer, param.name, fault),
                 }
             }
+        }
+    }
+
+    fn put_registered(
+        &mut self,
+        param: &'static Param,
+        layers: &[Layer<'_>],
+        here: &Path,
+        resolved: &mut Resolved,
+    ) {
+        let Kind::Registered(entries) = param.kind else { unreachable!("another kind") };
+        if let Some(chosen) = self.registered(param, entries, layers, here) {
+            let name = param.name.to_owned();
+            resolved.canonical.insert(name.clone(), Value::Object(chosen.canonical));
+            resolved.model.insert(name, Value::Object(chosen.model));
         }
     }
 
@@ -363,6 +381,20 @@ fn names_rule(param: &Param, entries: &[&Entry], layers: &[Layer<'_>]) -> bool {
     }
 }
 
+/// A layer in which a bare quantity stands for a registered thing, with that quantity as the value of
+/// its parameter. None where the layer says something else.
+fn spelled_out(param: &Param, layer: &Layer<'_>) -> Option<Map<String, Value>> {
+    let (kind, inner) = param.value_of?;
+    let value = layer.map.get(param.name)?;
+    let is_quantity = match value {
+        Value::Number(_) => true,
+        Value::String(text) => text.trim_start().starts_with(|c: char| !c.is_alphabetic()),
+        _ => false,
+    };
+    let mapping = || serde_json::json!({ "kind": kind, inner: value });
+    is_quantity.then(|| Map::from_iter([(param.name.to_owned(), mapping())]))
+}
+
 /// What an unknown key was probably meant to be: a misspelled one, or one by another program's name.
 fn meant(key: &str, table: &[Param]) -> Option<String> {
     const SYNONYMS: &[(&str, &str)] = &[
@@ -381,6 +413,8 @@ fn meant(key: &str, table: &[Param]) -> Option<String> {
         ("latency", "delay"),
         ("mss", "segment"),
         ("nodes", "hosts"),
+        ("packet", "write"),
+        ("packet_size", "write"),
         ("propagation", "delay"),
         ("random_seed", "seed"),
         ("receiver", "to"),

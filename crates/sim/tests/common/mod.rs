@@ -19,6 +19,13 @@ fn word(text: &str) -> Value {
     Value::Word(text.into())
 }
 
+fn text(value: Value) -> String {
+    match value {
+        Value::Word(word) => word,
+        other => unreachable!("{other:?}"),
+    }
+}
+
 fn pick(words: &'static [&'static str]) -> impl Strategy<Value = Value> {
     prop::sample::select(words).prop_map(word)
 }
@@ -222,13 +229,12 @@ fn classic() -> impl Strategy<Value = Tcp> {
         Just(chosen("first-segment", &[("size_bytes", Value::Int(40))])),
     ];
     let ends = (handshake, receiver);
-    (tcp(), classic_cc(), classic_recovery(), ends, words, window).prop_map(
-        |(tcp, cc, recovery, (handshake, receiver), words, receive_window_bytes)| {
-            let [window_unit, framing, zero_ack, timer_restart] =
-                [words.0, words.1, words.2, words.3].map(|word| match word {
-                    Value::Word(word) => word,
-                    other => unreachable!("{other:?}"),
-                });
+    let idle = (prop::bool::ANY, pick(&["none", "rto"]), pick(&["grows", "stays"]));
+    (tcp(), classic_cc(), classic_recovery(), ends, words, window, idle).prop_map(
+        |(tcp, cc, recovery, (handshake, receiver), words, receive_window_bytes, idle)| {
+            let (nagle, idle_restart, unused_window) = idle;
+            let [window_unit, framing, zero_ack, timer_restart, idle_restart] =
+                [words.0, words.1, words.2, words.3, idle_restart].map(text);
             Tcp {
                 sender: "classic".into(),
                 ack_bytes: if receive_window_bytes.is_some() { 40 } else { 52 },
@@ -241,6 +247,9 @@ fn classic() -> impl Strategy<Value = Tcp> {
                 framing,
                 zero_ack,
                 timer_restart,
+                nagle,
+                idle_restart,
+                unused_window: text(unused_window),
                 ..tcp
             }
         },
@@ -248,8 +257,10 @@ fn classic() -> impl Strategy<Value = Tcp> {
 }
 
 fn tcp() -> impl Strategy<Value = Tcp> {
-    (cc(), recovery(), rto(), 1u64..10, 500u64..1500, prop::bool::ANY, prop::bool::ANY).prop_map(
-        |(cc, recovery, rto, initial_window, segment_bytes, live, reack)| Tcp {
+    let application = (tcp_source(), pick(&["bytes", "whole-segments"]));
+    let receiver = (prop::bool::ANY, prop::bool::ANY);
+    (cc(), recovery(), rto(), 1u64..10, 500u64..1500, receiver, application).prop_map(
+        |(cc, recovery, rto, initial_window, segment_bytes, (live, reack), (source, writes))| Tcp {
             sender: "selective-repeat".into(),
             segment_bytes,
             header_bytes: 40,
@@ -269,17 +280,54 @@ fn tcp() -> impl Strategy<Value = Tcp> {
             ssthresh_floor: 2.0,
             zero_ack: "counts".into(),
             timer_restart: "on-ack".into(),
+            source,
+            writes: text(writes),
+            nagle: false,
+            idle_restart: "none".into(),
+            unused_window: "grows".into(),
         },
     )
 }
 
-fn udp() -> impl Strategy<Value = Transport> {
-    (100_000u64..2_000_000, 64u64..1500).prop_map(|(rate, packet)| Transport::Udp {
-        source: chosen(
-            "cbr",
-            &[("rate_bps", Value::Int(rate)), ("packet_bytes", Value::Int(packet))],
+fn tcp_source() -> impl Strategy<Value = Chosen> {
+    prop_oneof![
+        3 => Just(chosen("bulk", &[])),
+        1 => source(20_000),
+    ]
+}
+
+/// A source that waits between its writes of at most so many bytes.
+fn source(most: u64) -> impl Strategy<Value = Chosen> {
+    let rate = (100_000u64..2_000_000).prop_map(|rate| ("rate_bps", Value::Int(rate)));
+    let write = (64..most).prop_map(|write| ("write_bytes", Value::Int(write)));
+    let words = (
+        pick(&["on", "off"]),
+        pick(&["start", "end"]),
+        pick(&["carry", "restart", "whole-writes"]),
+    );
+    prop_oneof![
+        (rate.clone(), write.clone(), prop::sample::select(vec![0.0, 0.5])).prop_map(
+            |(rate, write, jitter)| chosen("cbr", &[rate, write, ("jitter", Value::Real(jitter))])
         ),
+        (rate, write, period(), period(), words).prop_map(|(rate, write, on, off, words)| {
+            let (on, off) = (("on", on), ("off", off));
+            let words = [("first", words.0), ("write_at", words.1), ("remainder", words.2)];
+            let [first, write_at, remainder] = words;
+            chosen("on-off", &[rate, write, on, off, first, write_at, remainder])
+        }),
+    ]
+}
+
+fn period() -> impl Strategy<Value = Value> {
+    let kind = prop::sample::select(vec!["fixed", "exponential", "pareto"]);
+    (kind, 0u64..500_000_000).prop_map(|(kind, mean)| {
+        let mean = ("mean_ns", Value::Int(mean));
+        Value::Chosen(chosen(kind, &[mean, ("shape", Value::Real(1.5))]))
     })
+}
+
+fn udp() -> impl Strategy<Value = Transport> {
+    source(1500).prop_map(|source| Transport::Udp { source })
 }
 
 fn routing() -> impl Strategy<Value = Chosen> {

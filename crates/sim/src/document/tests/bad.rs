@@ -215,7 +215,7 @@ fn words_and_kinds() {
         (
             "/flows/2/udp",
             json!({"source": "cbr"}),
-            "flows.2.udp.source.rate: `rate` is missing | Rate, all bytes of the packets counted.",
+            "flows.2.udp.source.rate: `rate` is missing | Rate of the bytes that are written.",
         ),
         (
             "/flows/2/udp",
