@@ -110,10 +110,10 @@ def sweep(
         raise InputError("--plan, --status and --why are three different things; take one")
     study = Study.load(file, read_overrides(settings))
     place = out if out is not None else default_directory(study)
-    # Before the work rather than after it: nobody wants to wait for a refusal.
-    Store(place).require(study.identity(), force=force)
     with _patience(study, wanted=not as_json):
         plan = study.plan(workers)
+    # After the check: a misspelt value is no other study.
+    Store(place).require(study.identity(), force=force)
     if why is not None:
         explain_run(plan, place, why, file, as_json=as_json)
         return
