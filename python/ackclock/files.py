@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 
 def write_text(path: Path, text: str) -> None:
@@ -18,13 +21,27 @@ def write_bytes(path: Path, data: bytes) -> None:
     Raises:
         OSError: the disk is full, the folder cannot be written to. What was at `path` stays.
     """
-    if path.exists() and not path.is_file():  # /dev/stdout and the like
-        path.write_bytes(data)
+    with replacement(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def replacement(path: Path) -> Iterator[IO[bytes]]:
+    """Give a stream into a file that takes the place of `path` on success.
+
+    `/dev/stdout` and the like are written to as they are.
+
+    Raises:
+        OSError: the disk is full, the folder cannot be written to. What was at `path` stays.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
         return
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         mask = os.umask(0o022)

@@ -24,6 +24,7 @@ class _Files:
     records: str = "records"
     received: str = "received"
     plots: str = "plots"
+    exports: str = "exports"
     log: str = "log.txt"
 
     def all(self) -> set[str]:
@@ -33,6 +34,7 @@ class _Files:
             self.records,
             self.received,
             self.plots,
+            self.exports,
             self.log,
         }
 

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from ackclock.cli.convert import convert
+from ackclock.cli.export import export
 from ackclock.cli.list import list_
 from ackclock.cli.log import log
 from ackclock.cli.plot import plot
@@ -44,7 +45,13 @@ def _help(command: Callable[..., None]) -> str:
 
 for _panel, _commands in {
     "Experiment": {"run": run, "sweep": sweep, "replicate": replicate, "reproduce": reproduce},
-    "Look closer": {"table": table, "plot": plot, "log": log, "theory": theory},
+    "Look closer": {
+        "table": table,
+        "plot": plot,
+        "log": log,
+        "export": export,
+        "theory": theory,
+    },
     "Write scenarios": {
         "list": list_,
         "validate": validate,

@@ -35,6 +35,7 @@ _TITLES = {
     "scenario": "Scenarios of the package",
     "plot": "Plots",
     "record": "Tables of records",
+    "export": "Formats of exports",
 }
 
 
@@ -44,7 +45,8 @@ def list_(
         typer.Argument(
             metavar="KIND",
             help="cc, recovery, rto, queue, routing, source, period, handshake, topology, start, "
-            "ties, profile, block, scenario, plot, record. Without it, the kinds are listed.",
+            "ties, profile, block, scenario, plot, record, export. Without it, the kinds are "
+            "listed.",
             show_default=False,
         ),
     ] = None,
@@ -95,7 +97,7 @@ def _kinds() -> list[str]:
     found = json.loads(_core.registry())
     order = list(_TITLES)
     registered = sorted(found, key=lambda k: (order.index(k) if k in order else len(order), k))
-    return [*registered, "scenario", "plot", "record"]
+    return [*registered, "scenario", "plot", "record", "export"]
 
 
 def _entries(kind: str) -> list[Entry]:
@@ -110,6 +112,18 @@ def _entries(kind: str) -> list[Entry]:
         return [
             {"name": plot.name, "summary": plot.summary, "tables": list(plot.needs)}
             for plot in plots.PLOTS
+        ]
+    if kind == "export":
+        from ackclock import export
+
+        return [
+            {
+                "name": entry.name,
+                "summary": entry.summary,
+                "tables": list(entry.tables),
+                "references": list(entry.references),
+            }
+            for entry in export.FORMATS
         ]
     if kind == "record":
         tables = json.loads(_core.record_tables())

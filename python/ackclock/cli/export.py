@@ -1,0 +1,201 @@
+"""`ackclock export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ackclock.cli.options import JsonOption, SeedOption, SetOption, choose, read_overrides
+
+if TYPE_CHECKING:
+    from ackclock.export import Format, Options
+    from ackclock.results import Results
+
+
+def export(
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN_DIR|SCENARIO",
+            help="What 'ackclock run' wrote; or a scenario, which is run first.",
+            show_default=False,
+        ),
+    ],
+    name: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="ns2, pcapng, windows, csv ('ackclock list export').",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write this file instead of RUN_DIR/exports/NAME; - for standard output. For "
+            "several tables as csv: the folder.",
+            show_default=False,
+        ),
+    ] = None,
+    flows: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--flows",
+            metavar="ID[,ID...]",
+            help="Only these flows; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    links: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--links",
+            metavar="ID[,ID...]",
+            help="Only these links; pcapng: capture on these links. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hosts",
+            metavar="ID[,ID...]",
+            help="pcapng: capture at these hosts. Without it, each flow is captured at its sender.",
+            show_default=False,
+        ),
+    ] = None,
+    tables: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tables",
+            metavar="NAME[,NAME...]",
+            help="csv: these tables ('ackclock list record'); default all that were recorded.",
+            show_default=False,
+        ),
+    ] = None,
+    snaplen: Annotated[
+        int | None,
+        typer.Option(
+            metavar="BYTES",
+            min=40,
+            max=65535,
+            help="pcapng: most bytes of a packet that are written; default 128.",
+            show_default=False,
+        ),
+    ] = None,
+    first_fid: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="ns2: flow id of the first flow; default 0.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: SetOption = None,
+    seed: SeedOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a run in the format of another program: packet trace, capture, tables.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock export runs/bene/two-flows-1 --format pcapng[/cyan]
+    [cyan]ackclock export bene/two-flows --format ns2 --out two-flows.tr[/cyan]
+    [cyan]ackclock export bene/two-flows --format csv --tables cwnd,drops --out tables[/cyan]
+    """
+    from ackclock import export as exporting
+    from ackclock.cli.terminal import print_json
+    from ackclock.errors import InputError
+    from ackclock.export.registry import check
+
+    entry = exporting.find(name)
+    results = _results(run, entry, settings, seed)
+    model = results.model
+    options = exporting.Options(
+        flows=choose("flow", flows, (flow["id"] for flow in model["flows"])),
+        links=choose("link", links, (link["id"] for link in model["links"])),
+        hosts=choose("host", hosts, model["hosts"]),
+        tables=[part for text in tables for part in text.split(",")] if tables else None,
+        snaplen=snaplen,
+        first_fid=first_fid,
+    )
+    check(entry, results, options)
+    if out is not None and str(out) == "-":
+        if as_json:
+            raise InputError("--json and --out - both want standard output")
+        _print(results, entry, options)
+        return
+    place = out if out is not None else _place(results, entry, options)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    written = exporting.export(results, name, place, options)
+    nodes = _node_numbers(results) if entry.name == "ns2" else None
+    if as_json:
+        document: dict[str, object] = {"files": [str(path) for path in written]}
+        print_json(document if nodes is None else {**document, "nodes": nodes})
+        return
+    for path in written:
+        typer.echo(str(path))
+    if nodes is not None:
+        typer.echo("nodes: " + ", ".join(f"{node} = {number}" for node, number in nodes.items()))
+
+
+def _results(run: str, entry: Format, settings: list[str] | None, seed: int | None) -> Results:
+    """The run of a directory; of a scenario, a new run that records what the format needs."""
+    from ackclock import run as simulate
+    from ackclock.cli.progress import progress_line
+    from ackclock.errors import InputError
+    from ackclock.results import Results
+    from ackclock.run_directory import RunDirectory
+    from ackclock.scenario import Scenario
+
+    if RunDirectory(Path(run)).is_run():
+        if settings or seed is not None:
+            raise InputError(
+                f"'{run}' has been run; --set and --seed are for scenarios "
+                f"(its scenario: '{Path(run) / 'scenario.yaml'}')"
+            )
+        return Results.load(run)
+    needed = [f"{table}: changes" for table in (*entry.tables, *entry.also)]
+    record = f"{{kind: none, {', '.join(needed)}}}" if needed else "all"
+    scenario = Scenario.load(run, [*read_overrides(settings), ("record", record)], seed)
+    with progress_line(wanted=True) as progress:
+        return simulate(scenario, progress)
+
+
+def _place(results: Results, entry: Format, options: Options) -> Path:
+    """Where the file goes unless told: into the run directory, or here."""
+    label = results.summary["scenario"].rsplit("/", 1)[-1] or "run"
+    one = entry.name != "csv" or (options.tables is not None and len(options.tables) == 1)
+    ending = entry.suffix if one else ""
+    if entry.name == "windows":
+        label += "-windows"
+    elif entry.name == "csv":
+        label = options.tables[0] if one and options.tables else "csv"
+    if results.directory is None:
+        return Path(f"{label}{ending}")
+    return results.directory / "exports" / f"{label}{ending}"
+
+
+def _print(results: Results, entry: Format, options: Options) -> None:
+    import sys
+
+    from ackclock.errors import InputError
+
+    if entry.name == "csv" and (options.tables is None or len(options.tables) != 1):
+        raise InputError("only one table fits on standard output; choose it with --tables")
+    for chunk in entry.load()(results, options):
+        sys.stdout.buffer.write(chunk)
+    sys.stdout.buffer.flush()
+
+
+def _node_numbers(results: Results) -> dict[str, int]:
+    from ackclock.export.network import Network
+
+    network = Network(results.model)
+    return dict(zip(network.nodes, network.numbers().tolist(), strict=True))

@@ -1,0 +1,31 @@
+"""What can be chosen about an export."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to export. None means: what the format does by itself.
+
+    Attributes:
+        flows: Ids of flows; default all.
+        links: Ids of links. `ns2`, `csv`: only these. `pcapng`: capture on these links.
+        hosts: `pcapng`: capture at these hosts. Default: at the sender of each flow.
+        tables: `csv`: tables of records; default all that were recorded.
+        snaplen: `pcapng`: most bytes of a packet that are written; default 128, which holds all
+            headers. The payload is zeros.
+        first_fid: `ns2`: flow id of the first flow; default 0.
+    """
+
+    flows: list[str] | None = None
+    links: list[str] | None = None
+    hosts: list[str] | None = None
+    tables: list[str] | None = None
+    snaplen: int | None = None
+    first_fid: int | None = None
+
+    def given(self) -> list[str]:
+        """Names of the options that were given."""
+        return [field.name for field in fields(self) if getattr(self, field.name) is not None]

@@ -1,0 +1,91 @@
+"""All packets of a run, by number, put together from the records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.export.columns import ACK, DATA, KINDS, SYN, Columns, Flags, Ints
+
+if TYPE_CHECKING:
+    from ackclock.results import Results
+
+
+@dataclass
+class Packets:
+    """What each packet is; arrays by packet number.
+
+    Attributes:
+        flow: Place of its flow in the scenario; -1 for a router's packet.
+        kind: Code of its kind.
+        seq: As recorded, with the bits beyond 32 put back: of data, the first byte (classic) or the
+            number of the packet; of ACKs, the next byte expected or the packet that caused it; of a
+            router's packet, the router.
+        bytes: Size on the wire.
+        stamp_ns: Of an ACK, when the data were sent that it echoes.
+        sent_ns: When it was sent; -1 for a router's packet.
+    """
+
+    flow: Ints
+    kind: Ints
+    seq: Ints
+    bytes: Ints
+    stamp_ns: Ints
+    sent_ns: Ints
+
+    def __len__(self) -> int:
+        return len(self.flow)
+
+    @classmethod
+    def of(cls, results: Results) -> Packets:
+        """Put them together from the tables `packets`, `transmissions`, `drops` and `waiting`."""
+        flows = [flow["id"] for flow in results.model["flows"]]
+        tables = [
+            Columns(results, name) for name in ("packets", "transmissions", "drops", "waiting")
+        ]
+        ids = [table.ints("packet_id") for table in tables]
+        count = max((int(numbers.max()) + 1 for numbers in ids if len(numbers)), default=0)
+        made = cls(*(np.full(count, -1, np.int64) for _ in range(6)))
+        for table, numbers in zip(tables, ids, strict=True):
+            made.flow[numbers] = table.codes("flow", flows)
+            made.kind[numbers] = table.codes("kind", KINDS)
+            made.seq[numbers] = table.ints("seq")
+            made.bytes[numbers] = table.ints("bytes")
+        packets = tables[0]
+        sent = packets.codes("event", ("sent", "received")) == 0
+        made.stamp_ns[ids[0][sent]] = packets.ns("stamp_s")[sent]
+        made.sent_ns[ids[0][sent]] = packets.ns("time_s")[sent]
+        for number, flow in enumerate(results.model["flows"]):
+            if is_classic(flow):
+                for kind in (DATA, ACK):
+                    mine = np.flatnonzero((made.flow == number) & (made.kind == kind))
+                    made.seq[mine] = _unwrapped(made.seq[mine])
+        return made
+
+    def of_flow(self, flow: int, kind: int) -> Ints:
+        """Numbers of the packets of a flow of one kind, in the order of sending."""
+        return np.flatnonzero((self.flow == flow) & (self.kind == kind))
+
+    def answers_to_syn(self, flow: int) -> Flags:
+        """Which of all packets are plain ACKs of a SYN: sent before the flow's first data."""
+        data = self.of_flow(flow, DATA)
+        mine = (self.flow == flow) & (self.kind == ACK)
+        if not len(self.of_flow(flow, SYN)):
+            return np.zeros(len(self), bool)
+        return mine & (np.arange(len(self)) < data[0]) if len(data) else mine
+
+
+def is_classic(flow: dict[str, Any]) -> bool:
+    """Whether sequence numbers of a flow of the model count bytes."""
+    return flow["tcp"] is not None and flow["tcp"]["sender"] == "classic"
+
+
+def _unwrapped(low: Ints) -> Ints:
+    """Sequence numbers whose low 32 bits were recorded, in the order of sending."""
+    if not len(low):
+        return low
+    steps = np.diff(low)
+    wraps = np.cumsum((steps < -(1 << 31)).astype(np.int64) - (steps > (1 << 31)))
+    return low + np.concatenate(([0], wraps)) * (1 << 32)

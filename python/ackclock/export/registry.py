@@ -1,0 +1,201 @@
+"""All formats, by name. To add one: write its file and add its entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import InputError, unknown
+from ackclock.export.options import Options
+from ackclock.files import replacement
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from ackclock.results import Results
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format that can be asked for.
+
+    Attributes:
+        name: The word for `--format`.
+        summary: What is written, in one line.
+        suffix: How names of its files end.
+        tables: Record tables that it needs.
+        also: Record tables that it takes where they are there.
+        module: Module of this package with `chunks(results, options)`, which gives the file piece
+            by piece, as bytes.
+        options: Names of the `Options` that it knows.
+        references: Where the format is defined.
+    """
+
+    name: str
+    summary: str
+    suffix: str
+    tables: tuple[str, ...]
+    module: str
+    options: tuple[str, ...]
+    references: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    def load(self) -> Callable[[Results, Options], Iterator[bytes]]:
+        """Import the function that makes the file."""
+        return import_module(f"{__package__}.{self.module}").chunks
+
+
+FORMATS = (
+    Format(
+        "ns2",
+        "Packet trace of ns-2 (trace-all): enqueued, dequeued, received, dropped, a line each",
+        ".tr",
+        ("packets", "transmissions", "drops", "waiting"),
+        "ns2",
+        ("flows", "links", "first_fid"),
+        ("The ns Manual, section 26.5 (trace file format)", "ns-2.35 trace/trace.cc"),
+    ),
+    Format(
+        "pcapng",
+        "Packet capture for Wireshark and tshark: IPv4 with TCP and UDP headers, drops as comments",
+        ".pcapng",
+        ("packets", "transmissions", "drops", "waiting"),
+        "pcapng",
+        ("flows", "links", "hosts", "snaplen"),
+        (
+            "draft-ietf-opsawg-pcapng",
+            "RFC 791 (IPv4), RFC 9293 (TCP), RFC 7323 (window scale, timestamps), RFC 2018 (SACK)",
+        ),
+    ),
+    Format(
+        "windows",
+        "Windows, thresholds, round-trip times and timeouts of flows over time, as CSV",
+        ".csv",
+        ("cwnd",),
+        "windows",
+        ("flows",),
+        ("RFC 4180",),
+        also=("rtt", "rto"),
+    ),
+    Format(
+        "csv",
+        "Tables of records as CSV: one file, or a folder with a file for each of several tables",
+        ".csv",
+        (),
+        "tables",
+        ("flows", "links", "tables"),
+        ("RFC 4180",),
+    ),
+)
+
+
+def names() -> list[str]:
+    """Names of all formats."""
+    return [entry.name for entry in FORMATS]
+
+
+def find(name: str) -> Format:
+    """The format of this name.
+
+    Raises:
+        InputError: there is none.
+    """
+    for entry in FORMATS:
+        if entry.name == name:
+            return entry
+    raise InputError(unknown("format", name, names()))
+
+
+def export(
+    results: Results,
+    format: str,
+    out: str | PathLike[str],
+    options: Options | None = None,
+    **more: Any,
+) -> list[Path]:
+    """Write a run in another format.
+
+    Args:
+        results: The run.
+        format: Name of a format of `FORMATS`.
+        out: The file; for several tables as `csv`, the folder. A file is replaced when the new one
+            is complete.
+        options: What to export.
+        **more: The same by name: `flows=["F1"]`.
+
+    Returns:
+        The files written.
+
+    Raises:
+        InputError: an unknown format, flow, link, host or table; an option that the format does not
+            know; records that the format needs were not made.
+        OSError: the file cannot be written.
+    """
+    entry = find(format)
+    chosen = Options(**more) if options is None else options
+    check(entry, results, chosen)
+    place = Path(out)
+    if entry.name == "csv":
+        return _tables(results, chosen, place)
+    with replacement(place) as stream:
+        for chunk in entry.load()(results, chosen):
+            stream.write(chunk)
+    return [place]
+
+
+def check(entry: Format, results: Results, options: Options) -> None:
+    """Refuse what cannot be done.
+
+    Raises:
+        InputError: as `export`.
+    """
+    for option in options.given():
+        if option not in entry.options:
+            known = ", ".join(f"--{name.replace('_', '-')}" for name in entry.options)
+            raise InputError(
+                f"--{option.replace('_', '-')} has no meaning for '{entry.name}', "
+                f"which knows {known}"
+            )
+    model = results.model
+    for kind, wanted, known in (
+        ("flow", options.flows, [flow["id"] for flow in model["flows"]]),
+        ("link", options.links, [link["id"] for link in model["links"]]),
+        ("host", options.hosts, model["hosts"]),
+    ):
+        for name in wanted or ():
+            if name not in known:
+                raise InputError(unknown(kind, name, known))
+    missing = [table for table in entry.tables if table not in results.tables]
+    if missing:
+        raise InputError(
+            f"'{entry.name}' needs records of {_listed(entry.tables)}, and this run has none of "
+            f"{_listed(missing)}; run the scenario again with --set record=all, "
+            "or give 'ackclock export' the scenario in place of the run"
+        )
+
+
+def _listed(words: tuple[str, ...] | list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _tables(results: Results, options: Options, place: Path) -> list[Path]:
+    from ackclock.export import tables
+
+    wanted = tables.chosen(results, options)
+    if options.tables is not None and len(wanted) == 1:
+        files = {wanted[0]: place}
+    else:
+        if place.exists() and not place.is_dir():
+            raise InputError(f"'{place}' is not a folder; several tables go into a folder")
+        place.mkdir(parents=True, exist_ok=True)
+        files = {name: place / f"{name}.csv" for name in wanted}
+    for name, path in files.items():
+        with replacement(path) as stream:
+            for chunk in tables.chunks(
+                results, Options(options.flows, options.links, tables=[name])
+            ):
+                stream.write(chunk)
+    return list(files.values())

@@ -1,0 +1,204 @@
+"""What packets of a run are as IPv4 packets with TCP or UDP inside.
+
+Nodes have addresses from 10.0.0.1 on, hosts first. Sequence numbers begin with 0 at both ends, so
+that the first byte of data has number 1. Headers are as long as TCP makes them; what a scenario
+adds to a packet beside (a link layer, or no header at all) is not shown.
+
+A flow without handshake starts established; SYN, SYN-ACK and ACK at its start are made up, so that
+a reader learns the window scale.
+
+Selective repeat numbers packets and acknowledges each by itself. In a capture packet n begins at
+byte n times the segment, and an ACK shows the next byte expected and, ahead of it, the block around
+the packet that caused it (RFC 2018).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.export.columns import ACK, DATA, ROUTER, SYN, SYN_ACK, Columns, Ints
+from ackclock.export.headers import ACK_FLAG, OTHER, SYN_FLAG, TCP, UDP, WIDTH, Segments
+from ackclock.export.network import Network
+from ackclock.export.packets import Packets, is_classic
+
+if TYPE_CHECKING:
+    from ackclock.results import Results
+
+__all__ = ["HANDSHAKE", "Segments", "address", "most_bytes", "of_packets"]
+
+HANDSHAKE = 3
+"""Made-up messages of a handshake of each flow; they are numbered after all packets."""
+_UNLIMITED = 65535 << 14  # the largest window that TCP can tell
+# Ports at which Wireshark expects no other protocol.
+_SENDERS, _SENDER_PORTS = 50_000, 4_000
+_RECEIVERS, _RECEIVER_PORTS = 42_000, 2_000
+
+
+def address(node: int) -> int:
+    """IPv4 address of a node."""
+    return (10 << 24) + node + 1
+
+
+def most_bytes(segments: Segments, snaplen: int) -> int:
+    """Most bytes of a packet that are captured, padded."""
+    return min(WIDTH + int(segments.payload.max(initial=0)), snaplen) + 4
+
+
+def of_packets(results: Results, network: Network, packets: Packets) -> Segments:
+    """All packets by number, and after them for each flow the messages of a made-up handshake."""
+    flows = results.model["flows"]
+    count = len(packets)
+    whole = _blank(count + HANDSHAKE * len(flows))
+    whole.identification[:count] = np.arange(count)
+    _routers(whole, network, packets)
+    received = Columns(results, "packets")
+    codes = received.codes("event", ("sent", "received"))
+    arrived = received.ints("packet_id")[(codes == 1)]
+    for number, flow in enumerate(flows):
+        both = [address(int(node)) for node in network.ends_of_flow[number]]
+        mine = np.flatnonzero(packets.flow == number)
+        forward = np.isin(packets.kind[mine], (DATA, SYN))
+        own = np.concatenate([mine, count + HANDSHAKE * number + np.arange(HANDSHAKE)])
+        ahead = np.concatenate([forward, [True, False, True]])
+        ports = [_SENDERS + number % _SENDER_PORTS]
+        ports.append(_RECEIVERS + number // _SENDER_PORTS % _RECEIVER_PORTS)
+        whole.source[own] = np.where(ahead, both[0], both[1])
+        whole.target[own] = np.where(ahead, both[1], both[0])
+        whole.source_port[own] = np.where(ahead, ports[0], ports[1])
+        whole.target_port[own] = np.where(ahead, ports[1], ports[0])
+        if flow["tcp"] is None:
+            whole.protocol[own] = UDP
+            whole.payload[mine] = np.maximum(packets.bytes[mine] - 28, 0)
+        else:
+            whole.protocol[own] = TCP
+            _tcp(whole, packets, flow, number, mine, arrived)
+    return whole
+
+
+def _blank(count: int) -> Segments:
+    made = Segments(*(np.zeros(count, np.int64) for _ in range(18)))
+    for column in (made.scale, made.tsval, made.tsecr, made.sack_left, made.sack_right):
+        column[:] = -1
+    return made
+
+
+def _routers(whole: Segments, network: Network, packets: Packets) -> None:
+    """Messages between routers, to whoever is at the far end of the link (224.0.0.1)."""
+    mine = np.flatnonzero(packets.kind == ROUTER)
+    whole.protocol[mine] = OTHER
+    whole.source[mine] = address(network.hosts) + packets.seq[mine]
+    whole.target[mine] = (224 << 24) + 1
+    whole.payload[mine] = np.maximum(packets.bytes[mine] - 20, 0)
+
+
+def _tcp(
+    whole: Segments,
+    packets: Packets,
+    flow: dict[str, Any],
+    number: int,
+    mine: Ints,
+    arrived: Ints,
+) -> None:
+    tcp = flow["tcp"]
+    kind = packets.kind[mine]
+    data, acks = mine[kind == DATA], mine[kind == ACK]
+    scale, window = _window(tcp)
+    whole.flags[mine] = ACK_FLAG
+    whole.window[mine] = window
+    whole.seq[mine] = 1
+    whole.ack[mine] = 1
+    whole.payload[data] = np.maximum(packets.bytes[data] - tcp["header_bytes"], 0)
+    if is_classic(flow):
+        whole.seq[data] = packets.seq[data] + 1
+        whole.ack[acks] = packets.seq[acks] + 1
+    else:
+        segment = tcp["segment_bytes"]
+        whole.seq[data] = packets.seq[data] * segment + 1
+        _selective(whole, packets, data, acks, segment, arrived[packets.flow[arrived] == number])
+    first = len(packets) + HANDSHAKE * number
+    asks = np.concatenate([mine[kind == SYN], [first]])
+    answers = np.concatenate(
+        [mine[kind == SYN_ACK], np.flatnonzero(packets.answers_to_syn(number)), [first + 1]]
+    )
+    confirms = np.array([first + 2])
+    for messages, flags, ack in (
+        (asks, SYN_FLAG, 0),
+        (answers, SYN_FLAG | ACK_FLAG, 1),
+        (confirms, ACK_FLAG, 1),
+    ):
+        whole.flags[messages] = flags
+        whole.seq[messages] = 0 if flags & SYN_FLAG else 1
+        whole.ack[messages] = ack
+        whole.window[messages] = min(window << scale, 65535) if flags & SYN_FLAG else window
+    opening = np.concatenate([asks, answers])
+    whole.mss[opening] = tcp["segment_bytes"]
+    whole.scale[opening] = scale
+    whole.sack_permitted[opening] = not is_classic(flow)
+
+
+def _window(tcp: dict[str, Any]) -> tuple[int, int]:
+    """Window scale, and the receiver's window in its units."""
+    window = tcp["receive_window_bytes"] if tcp["sender"] == "classic" else None
+    window = min(window or _UNLIMITED, _UNLIMITED)
+    scale = 0
+    while -(-window >> scale) > 65535:
+        scale += 1
+    return scale, -(-window >> scale)
+
+
+def _selective(
+    whole: Segments, packets: Packets, data: Ints, acks: Ints, segment: int, arrived: Ints
+) -> None:
+    """ACKs of selective repeat: cumulative, with the block around the packet that caused them."""
+    came = arrived[np.isin(arrived, data)]
+    number = packets.seq[came]
+    if not len(came):
+        return
+    total = int(packets.seq[data].max()) + 1
+    size = np.zeros(total, np.int64)
+    size[packets.seq[data]] = whole.payload[data]
+    # First arrival of each packet, and of the last of all up to it.
+    first = np.full(total, len(came))
+    np.minimum.at(first, number, np.arange(len(came)))
+    until = np.maximum.accumulate(first)
+    # Each ACK belongs to the next arrival of its number that has none yet.
+    cause = _causes(number, packets.seq[acks])
+    in_order = np.searchsorted(until, cause, "right")
+    whole.ack[acks] = 1 + _begin(in_order, segment, size)
+    ahead = np.flatnonzero(packets.seq[acks] >= in_order)
+    blocks = _blocks(first, cause[ahead], packets.seq[acks[ahead]])
+    whole.sack_left[acks[ahead]] = 1 + blocks[:, 0] * segment
+    whole.sack_right[acks[ahead]] = 1 + _begin(blocks[:, 1], segment, size)
+
+
+def _begin(packet: Ints, segment: int, size: Ints) -> Ints:
+    """First byte after all packets before this one; the last packet may be short."""
+    before = np.maximum(packet - 1, 0)
+    return np.where(packet > 0, before * segment + size[before], 0)
+
+
+def _causes(arrivals: Ints, acked: Ints) -> Ints:
+    """For each ACK the place of the arrival that caused it: the next one of its number."""
+    order = np.argsort(arrivals, kind="stable")
+    turn = np.argsort(acked, kind="stable")
+    nth = np.arange(len(acked)) - np.searchsorted(acked[turn], acked[turn], "left")
+    places = np.searchsorted(arrivals[order], acked[turn], "left") + nth
+    causes = np.empty(len(acked), np.int64)
+    causes[turn] = order[np.minimum(places, len(order) - 1)]
+    return causes
+
+
+def _blocks(first: Ints, cause: Ints, packet: Ints) -> np.ndarray:
+    """Blocks [from, to) of packets that had come by an arrival, around a packet."""
+    blocks = np.empty((len(packet), 2), np.int64)
+    for row, (moment, number) in enumerate(zip(cause.tolist(), packet.tolist(), strict=True)):
+        left = number
+        while left > 0 and first[left - 1] <= moment:
+            left -= 1
+        right = number + 1
+        while right < len(first) and first[right] <= moment:
+            right += 1
+        blocks[row] = left, right
+    return blocks
