@@ -206,3 +206,12 @@ def test_numbers_of_segments_follow_their_first_bytes():
     packets.seq[:] = [0, 0, 1000, 1300, 0, 1300]
     flow = {"tcp": {"sender": "classic"}}
     assert segment_numbers(packets, [flow]).tolist() == [0, 1, 2, 3, 0, 2]
+
+
+def test_the_first_segment_of_a_handshake_is_segment_0(tmp_path):
+    tcp = {**LOSSY["flows"][0]["tcp"], "handshake": "first-segment", "initial_window": 1}
+    document = {**LOSSY, "flows": [{**LOSSY["flows"][0], "tcp": tcp}]}
+    lines = lines_of(run(Scenario.from_dict(document)), tmp_path / "x.tr")
+    sent = [line for line in lines if line[0] == "+" and line[2] in "02"]
+    begin = [" ".join([line[4], line[5], line[10], line[11]]) for line in sent[:5]]
+    assert begin == ["tcp 40 0 0", "ack 40 0 1", "tcp 1040 1 2", "ack 40 1 3", "tcp 1040 2 4"]

@@ -100,6 +100,16 @@ def test_handshakes_tell_scale_and_segment(lossy, tmp_path):
     assert {packet.window for packet in newreno} == {40_000}
 
 
+def test_a_handshake_of_the_run_is_shown_as_it_was(tmp_path):
+    results = simulated(flow("F", handshake="first-segment", initial_window=1))
+    packets = captured(results, tmp_path / "x.pcapng").packets
+    assert [packet.flags for packet in packets[:4]] == [SYN, SYN | ACK, ACK, ACK]
+    assert [(p.seq, p.ack, p.payload) for p in packets[:3]] == [(0, 0, 0), (0, 1, 0), (1, 1, 1000)]
+    assert packets[0].tcp_options == packets[1].tcp_options == {2: (1000).to_bytes(2), 3: b"\x0e"}
+    assert {packet.flags for packet in packets[2:]} == {ACK}
+    assert not any("made up" in (packet.comment or "") for packet in packets)
+
+
 def test_drops_are_comments_with_place_time_and_reason(lossy, tmp_path):
     packets = captured(lossy, tmp_path / "x.pcapng").packets
     comments = {p.number: p.comment for p in packets if "dropped" in (p.comment or "")}
