@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import quantities
@@ -42,6 +42,24 @@ def caption(view: View) -> str:
     if summary.get("ackclock"):
         parts.append(f"Ackclock {summary['ackclock']}")
     return "  ·  ".join(part for part in parts if part)
+
+
+def of_runs(views: Sequence[View]) -> tuple[str, str]:
+    """Subtitle and caption of a figure of several runs."""
+    seeds = sorted({str(view.summary["seed"]) for view in views if "seed" in view.summary})
+    names = list(dict.fromkeys(str(view.summary.get("scenario") or "") for view in views))
+    parts = [", ".join(filter(None, names))]
+    if seeds:
+        parts.append(f"seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}")
+    if version := views[0].summary.get("ackclock"):
+        parts.append(f"Ackclock {version}")
+    return f"{len(views)} runs", "  ·  ".join(filter(None, parts))
+
+
+def run_name(view: View, number: int) -> str:
+    """What a run is called among others: its folder, or else its scenario, or its number."""
+    place = getattr(view.results, "directory", None)
+    return str(place.name if place else view.summary.get("scenario") or f"run {number}")
 
 
 def algorithm(flow: Mapping[str, Any]) -> str:

@@ -19,6 +19,12 @@ class Options:
         bin_s: Width of the bins for rates, seconds.
         from_s: Begin the time axis here, seconds; default the start of the run.
         to_s: End the time axis here, seconds; default the end of the run.
+        x: Axis of a sweep that runs along the horizontal axis; default as suits the sweep.
+        y: Axis of a sweep that runs along the vertical axis of a heat map.
+        lines: Axis of a sweep with a line for each of its values.
+        facets: Axes of a sweep with a panel for each combination of their values.
+        value: Column of the results of a sweep to show; default `goodput_bps`.
+        where: Values of axes of a sweep to show, as text; default all.
 
     Raises:
         PlotError: a value that makes no sense.
@@ -30,6 +36,12 @@ class Options:
     bin_s: float | None = None
     from_s: float | None = None
     to_s: float | None = None
+    x: str | None = None
+    y: str | None = None
+    lines: str | None = None
+    facets: tuple[str, ...] | None = None
+    value: str | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         if self.modulo is not None and self.modulo < 2:

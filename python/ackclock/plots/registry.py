@@ -25,7 +25,8 @@ class Plot:
             depends on `form`.
         form: `panel`: the function fills one panel over time, `(view, panel) -> None`.
             `figure`: it makes a whole figure, `(view) -> Figure`. `runs`: a figure of several
-            runs, `(views) -> Figure`.
+            runs, `(views) -> Figure`. `sweep`: it shows sweeps only.
+        sweep: The function that draws it of a sweep, `(sweep view) -> Figure`; none if it cannot.
         panels: In place of a function: the names of the plots that are stacked in this one.
         default: `always`, `never`, or `changing-routes`: whether `plot` draws it unasked.
         options: Names of the `Options` that it knows, beside the span of time that all panels know.
@@ -36,7 +37,8 @@ class Plot:
     summary: str
     needs: tuple[str, ...]
     function: str = ""
-    form: Literal["panel", "figure", "runs"] = "panel"
+    form: Literal["panel", "figure", "runs", "sweep"] = "panel"
+    sweep: str = ""
     panels: tuple[str, ...] = ()
     default: Literal["always", "never", "changing-routes"] = "always"
     options: tuple[str, ...] = ()
@@ -50,8 +52,16 @@ class Plot:
 
     def load(self) -> Callable[..., Any]:
         """Import the function of this plot."""
-        module, _, function = self.function.partition(":")
-        return getattr(import_module(f"{__package__}.{module}"), function)
+        return _load(self.function or self.sweep)
+
+    def load_sweep(self) -> Callable[..., Any]:
+        """Import the function of this plot that draws sweeps."""
+        return _load(self.sweep)
+
+
+def _load(place: str) -> Callable[..., Any]:
+    module, _, function = place.partition(":")
+    return getattr(import_module(f"{__package__}.{module}"), function)
 
 
 PLOTS = (
@@ -202,6 +212,43 @@ PLOTS = (
         "window_sweep:draw",
         "runs",
         default="never",
+    ),
+    Plot(
+        "windows",
+        "Congestion windows by algorithm, or by run, below each other on the same scale",
+        ("cwnd",),
+        "windows:draw",
+        "runs",
+        default="never",
+        options=("from_s", "to_s"),
+    ),
+    Plot(
+        "fairness",
+        "Goodput of each flow as bars, with Jain's index; of a run, or of each cell of a sweep",
+        (),
+        "fairness:draw",
+        "runs",
+        sweep="fairness:draw_sweep",
+        default="never",
+        options=("facets", "where"),
+    ),
+    Plot(
+        "sweep-lines",
+        "A result of a sweep, such as goodput, against an axis, with intervals over replications",
+        (),
+        form="sweep",
+        sweep="sweep_lines:draw",
+        default="never",
+        options=("x", "lines", "facets", "value", "where"),
+    ),
+    Plot(
+        "heat-map",
+        "A result of a sweep over two axes, in colour and in numbers",
+        (),
+        form="sweep",
+        sweep="heat_map:draw",
+        default="never",
+        options=("x", "y", "facets", "value", "where"),
     ),
     Plot(
         "routes",

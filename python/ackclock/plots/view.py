@@ -95,9 +95,13 @@ class View:
 
     def of_flow(self, name: str) -> View:
         """The same with one of its flows only, in the colour that it has among all."""
+        return self.of_flows([name])
+
+    def of_flows(self, names: Sequence[str]) -> View:
+        """The same with some of its flows only, in the colours that they have among all."""
         links = self.asked_links
-        one = View(self.results, [name], links, self.width_mm, self.options)
-        one.flow_color = {name: self.flow_color[name]}
+        one = View(self.results, names, links, self.width_mm, self.options)
+        one.flow_color = {name: self.flow_color[name] for name in names}
         one._tables = self._tables
         return one
 

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ackclock.metrics import queueing_s
 
-from . import packets, palette, quantities
+from . import heading, packets, palette, quantities
 from .errors import PlotError
 from .sheet import Panel, Sheet, mark_style
 from .view import View
@@ -50,7 +50,7 @@ def draw(views: Sequence[View]) -> Figure:
     if not points and len(views) > 1:
         raise PlotError("none of these runs has a finished flow with a limited window")
     view = views[0]
-    sheet = Sheet(view, words=_words(views) if len(views) > 1 else None)
+    sheet = Sheet(view, words=heading.of_runs(views) if len(views) > 1 else None)
     height = _HEIGHT_MM[view.width_mm > 120]
     above, below = sheet.add(height, timed=False), sheet.add(height, timed=False)
     _throughput(view, above, points)
@@ -64,18 +64,6 @@ def draw(views: Sequence[View]) -> Figure:
         )
         sheet.note("Queueing: mean over all segments that arrive, transmissions not included.")
     return sheet.finish()
-
-
-def _words(views: Sequence[View]) -> tuple[str, str]:
-    """Subtitle and caption for several runs."""
-    seeds = sorted({str(view.summary["seed"]) for view in views if "seed" in view.summary})
-    names = list(dict.fromkeys(str(view.summary.get("scenario") or "") for view in views))
-    parts = [", ".join(filter(None, names))]
-    if seeds:
-        parts.append(f"seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}")
-    if version := views[0].summary.get("ackclock"):
-        parts.append(f"Ackclock {version}")
-    return f"{len(views)} runs", "  ·  ".join(filter(None, parts))
 
 
 def of_run(view: View) -> list[Point]:

@@ -1,0 +1,101 @@
+"""Figure of a sweep: a result over two axes, in colour and in numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
+
+from ackclock.tables.groups import groups
+from ackclock.tables.shown import decimals, unit_of
+
+from . import palette, text
+from .across import across
+from .errors import PlotError
+from .facets import TICKS, Facets
+from .sweep_view import SweepView
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MAP = "cividis"  # made for colour-blind eyes, and grows in lightness (Nuñez et al. 2018)
+_ROW_MM = 7.0
+
+
+def draw(view: SweepView) -> Figure:
+    """A result over two axes of a sweep, a panel for each combination of the others.
+
+    Raises:
+        PlotError: the sweep varies fewer than two axes, or too much for one figure.
+    """
+    x, y, facets = _chosen(view)
+    value = view.value()
+    found = groups(view.runs, [*facets, y, x], value.name)
+    known = [group.value for group in found if group.value is not None]
+    if not known:
+        raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
+    unit, size = unit_of(value, known)
+    scaled = {g.key: g.value / size for g in found if g.value is not None}
+    places = decimals(list(scaled.values()), 3)
+    cells = view.cells(facets)
+    over, down = across(x, view.levels(x)), across(y, view.levels(y))
+    widest = max(text.width_mm(label, TICKS) for label in down.labels)
+    page = Facets(
+        view.width_mm,
+        f"{value.title}{f' ({unit})' if unit else ''} over {x} and {y}",
+        view.subtitle(view.title, "means over replications" if view.replications > 1 else ""),
+        view.caption(),
+        len(cells),
+        _beside(len(cells), len(over.labels), view.width_mm),
+        _ROW_MM * len(down.labels),
+        left_mm=widest + 8.0,
+        heads=[view.words(facets, cell) for cell in cells],
+    )
+    low, high = min(scaled.values()), max(scaled.values())
+    ramp = colormaps[_MAP]
+    for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):
+        grid = np.array(
+            [[scaled.get((*cell, b, a), np.nan) for a in view.levels(x)] for b in view.levels(y)]
+        )
+        axes.imshow(grid, cmap=_MAP, vmin=low, vmax=high, aspect="auto", origin="lower")
+        for (row, column), number in np.ndenumerate(grid):
+            if np.isnan(number):
+                words, ink = "no run", palette.FAINT_INK
+            else:
+                share = (number - low) / (high - low) if high > low else 0.5
+                words, ink = f"{number:.{places}f}", palette.text_on(to_hex(ramp(share)))
+            axes.text(column, row, words, ha="center", va="center", size=TICKS, color=ink)
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+        last, first = page.is_last(index), page.is_first(index)
+        axes.set_xticks(range(len(over.labels)), over.labels if last else [], parse_math=False)
+        axes.set_yticks(range(len(down.labels)), down.labels if first else [], parse_math=False)
+        if last:
+            axes.set_xlabel(over.label, labelpad=2, parse_math=False)
+        if first:
+            axes.set_ylabel(down.label, labelpad=2, parse_math=False)
+    return page.finish()
+
+
+def _chosen(view: SweepView) -> tuple[str, str, list[str]]:
+    asked = view.options
+    facets = list(asked.facets or ())
+    free = view.left(asked.x, asked.y, *facets)
+    # Numbers make better maps than words.
+    free.sort(key=lambda axis: not view.numeric(axis))
+    x = asked.x or (free.pop(0) if free else None)
+    y = asked.y or (free.pop(0) if free else None)
+    if x is None or y is None or x == y:
+        raise PlotError("a heat map needs two different axes of the sweep with several values")
+    return x, y, [*facets, *view.left(x, y, *facets)]
+
+
+def _beside(count: int, columns: int, width_mm: float) -> int:
+    most = max(1, int((width_mm - 20) / (9.0 * columns + 4.0)))
+    if count <= most:
+        return count
+    even = [n for n in range(most, 1, -1) if count % n == 0]
+    return even[0] if even else most

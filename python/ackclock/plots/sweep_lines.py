@@ -1,0 +1,146 @@
+"""Figure of a sweep: a result against an axis, a line for each value of another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from ackclock.tables.groups import Group, groups
+from ackclock.tables.shown import unit_of
+from ackclock.tables.values import spelled
+
+from . import palette
+from .across import Across, across
+from .errors import PlotError
+from .facets import Facets
+from .sweep_view import SweepView
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+def draw(view: SweepView) -> Figure:
+    """A result against an axis of a sweep; intervals are those of means over replications.
+
+    Raises:
+        PlotError: the sweep varies nothing, or too much for one figure.
+    """
+    x, lines, facets = chosen(view)
+    value = view.value()
+    found = groups(view.runs, [*facets, *([lines] if lines else []), x], value.name)
+    if all(group.value is None for group in found):
+        raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
+    unit, size = unit_of(value, [group.value for group in found])
+    cells = view.cells(facets)
+    page = Facets(
+        view.width_mm,
+        f"{value.title} against {x}",
+        view.subtitle(view.title),
+        view.caption(),
+        len(cells),
+        _across(len(cells), view.width_mm),
+        30.0 if len(cells) > 2 else 48.0,
+        heads=[view.words(facets, cell) for cell in cells],
+    )
+    axis = across(x, view.levels(x))
+    names = view.levels(lines) if lines else [None]
+    colors = palette.flow_colors([spelled(n) for n in names], [spelled(n) for n in names])
+    top = max(_reach(group) for group in found) / size
+    for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):
+        for place, name in enumerate(names):
+            key = (*cell, *([name] if lines else []))
+            mine = {group.key[-1]: group for group in found if group.key[:-1] == key}
+            mark = _MARKS[place % len(_MARKS)]
+            _line(axes, axis, view.levels(x), mine, size, colors[spelled(name)], mark)
+        axis.place(axes, numbers=page.is_last(index))
+        axes.set_ylim(0, 1.08 * top if top > 0 else 1)
+        axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+        if page.is_first(index):
+            axes.set_ylabel(f"{value.title} ({unit})" if unit else value.title, labelpad=2)
+        else:
+            axes.tick_params(labelleft=False)
+    if lines:
+        page.legend = [
+            (_handle(colors[spelled(name)], _MARKS[i % len(_MARKS)]), f"{lines} {spelled(name)}")
+            for i, name in enumerate(names)
+        ]
+    if any(group.interval for group in found):
+        page.notes.append(
+            f"Bars: 95 % confidence intervals of means over {view.replications} replications."
+        )
+    return page.finish()
+
+
+def chosen(view: SweepView) -> tuple[str, str | None, list[str]]:
+    """Which axis runs along, which one has lines, and which have panels.
+
+    Unasked the axis with most numbers runs along, and the first axis of words, or else the next one
+    of numbers, has lines. All the others have panels: a mean over them would be of nothing.
+    """
+    asked = view.options
+    taken = (asked.lines, *(asked.facets or ()))
+    free = view.left(*taken)
+    numeric = [axis for axis in free if view.numeric(axis)]
+    x = asked.x or max(numeric or free, key=lambda a: len(view.levels(a)), default=None)
+    if x is None:
+        raise PlotError("this sweep varies nothing, or --where leaves one run: there is no line")
+    rest = view.left(x, *taken)
+    words = [axis for axis in rest if not view.numeric(axis)]
+    lines = asked.lines
+    if lines is None and asked.facets is None and rest:
+        fitting = [axis for axis in (*words, *rest) if len(view.levels(axis)) <= len(palette.FLOWS)]
+        lines = fitting[0] if fitting else None
+    elif lines is None and rest:
+        lines = rest[0]
+    facets = list(asked.facets or ())
+    return x, lines, [*facets, *view.left(x, lines, *facets)]
+
+
+def _across(count: int, width_mm: float) -> int:
+    most = 4 if width_mm > 120 else 2
+    if count <= most:
+        return count
+    even = [n for n in range(most, 1, -1) if count % n == 0]
+    return even[0] if even else most
+
+
+def _reach(group: Group) -> float:
+    if group.value is None:
+        return 0.0
+    return max(group.value, group.interval.high) if group.interval else group.value
+
+
+def _line(
+    axes: Axes,
+    axis: Across,
+    levels: list[Any],
+    mine: dict[Any, Group],
+    size: float,
+    color: str,
+    mark: str,
+) -> None:
+    points = [
+        (place, group)
+        for place, level in zip(axis.places, levels, strict=True)
+        if (group := mine.get(level)) is not None and group.value is not None
+    ]
+    if not points:
+        return
+    at = [place for place, _ in points]
+    values = np.array([group.value for _, group in points], np.float64) / size
+    style = {"marker": mark, "ms": 3.4, "mew": 0.5, "mec": "white", "mfc": color}
+    axes.plot(at, values, color=color, lw=1.1, ls="-" if axis.numeric else "", zorder=3, **style)
+    for place, group in points:
+        if group.interval:
+            low, high = max(0.0, group.interval.low) / size, group.interval.high / size
+            axes.plot([place, place], [low, high], color=color, lw=1.0, alpha=0.6, zorder=2.8)
+
+
+def _handle(color: str, mark: str) -> Line2D:
+    return Line2D([], [], color=color, lw=1.1, marker=mark, ms=3.4, mew=0.5, mec="white")

@@ -1,0 +1,133 @@
+"""What plots of a sweep share: its runs and flows, its axes, and which of them goes where."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ackclock.tables import ResultTable, of_sweep
+from ackclock.tables.columns import Column
+from ackclock.tables.groups import require_numbers
+from ackclock.tables.values import ordered, scale, spelled
+
+from .errors import PlotError, unknown
+from .options import Options
+
+MOST_PANELS = 30
+"""More small panels than this cannot be read."""
+
+Cell = tuple[Any, ...]
+
+
+class SweepView:
+    """A sweep as plots see it.
+
+    Args:
+        table: One row a run, as `ackclock sweep` writes it.
+        name: Name of the sweep.
+        axes: Names of its axes.
+        title: Its title; default its name.
+        width_mm: Width of the figures.
+        options: Wishes of the user.
+
+    Raises:
+        PlotError: no run is done.
+        InputError: an axis, a column or a value that the sweep does not have.
+    """
+
+    def __init__(
+        self,
+        table: pa.Table,
+        name: str,
+        axes: Sequence[str],
+        title: str = "",
+        width_mm: float = 180.0,
+        options: Options | None = None,
+    ) -> None:
+        self.options = options or Options()
+        self.width_mm = width_mm
+        self.name = name
+        self.title = title or name
+        self._table = table
+        self._axes = list(axes)
+        wanted = {name: list(values) for name, values in self.options.where}
+        self.runs: ResultTable = of_sweep(table, "runs", axes).where(wanted)
+        if not len(self.runs):
+            raise PlotError("no run of this sweep is done, or none has the values asked for")
+        self.wanted = wanted
+        for axis in (self.options.x, self.options.y, self.options.lines, *(self.options.facets or ())):
+            if axis is not None and axis not in self._axes:
+                raise unknown("axis", axis, self._axes)
+
+    def flows(self) -> ResultTable:
+        """The flows of all runs."""
+        return of_sweep(self._table, "flows", self._axes).where(self.wanted)
+
+    @property
+    def varied(self) -> list[str]:
+        """The axes with more than one value among the runs shown."""
+        return [name for name in self._axes if len(self.levels(name)) > 1]
+
+    def levels(self, axis: str) -> list[Any]:
+        """The values of an axis, by size where they have one."""
+        return ordered(self.runs.values(axis))
+
+    def numeric(self, axis: str) -> bool:
+        """Whether an axis has numbers or quantities of one kind."""
+        return scale(self.levels(axis)) is not None
+
+    def value(self, default: str = "goodput_bps") -> Column:
+        """The column to show.
+
+        Raises:
+            InputError: there is none of this name, or it holds no numbers.
+        """
+        return require_numbers(self.runs, self.options.value or default)
+
+    @property
+    def replications(self) -> int:
+        """Runs with equal settings, at most."""
+        if "replication" not in self.runs.names:
+            return 1
+        return len(set(self.runs.values("replication")))
+
+    def cells(self, axes: Sequence[str]) -> list[Cell]:
+        """The combinations of values of some axes that occur, in order.
+
+        Raises:
+            PlotError: they are too many for panels of one figure.
+        """
+        there = set(zip(*(self.runs.values(axis) for axis in axes), strict=True)) if axes else {()}
+        found = [c for c in itertools.product(*map(self.levels, axes)) if c in there]
+        if len(found) > MOST_PANELS:
+            shown = " and ".join(axes)
+            raise PlotError(
+                f"{len(found)} combinations of {shown} are too many panels for one figure; choose "
+                f"some with --where, such as --where '{axes[0]}={spelled(self.levels(axes[0])[0])}'"
+            )
+        return found
+
+    def left(self, *taken: str | None) -> list[str]:
+        """The varied axes that are not taken."""
+        return [axis for axis in self.varied if axis not in taken]
+
+    def words(self, axes: Sequence[str], cell: Cell) -> str:
+        """What a combination of values is called."""
+        return ", ".join(f"{axis} {spelled(v)}" for axis, v in zip(axes, cell, strict=True))
+
+    def subtitle(self, *parts: str) -> str:
+        """How many runs there are, what they have in common, and more."""
+        fixed = [a for a in self._axes if a not in self.varied]
+        same = [f"{axis} {spelled(self.levels(axis)[0])}" for axis in fixed]
+        count = len(self.runs)
+        runs = f"{count} runs" if count != 1 else "1 run"
+        return "  ·  ".join(part for part in (*parts, runs, *same) if part)
+
+    def caption(self) -> str:
+        """Which sweep it is."""
+        seeds = sorted(set(self.runs.values("seed")))
+        told = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds"
+        return "  ·  ".join((self.name, told))
