@@ -77,6 +77,15 @@ LinksOption = Annotated[
         show_default=False,
     ),
 ]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="NAME=VALUE[,VALUE...]",
+        help="Keep what has one of these values; may be repeated.",
+        show_default=False,
+    ),
+]
 FormatOption = Annotated[ImageFormat, typer.Option("--format", help="What plots are written as.")]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.")
@@ -110,6 +119,26 @@ def read_overrides(settings: Sequence[str] | None) -> list[tuple[str, str]]:
             )
         pairs.append((path.strip(), value))
     return pairs
+
+
+def read_where(conditions: Sequence[str] | None) -> dict[str, list[str]]:
+    """Return `NAME=VALUE,VALUE` conditions as the values of each name.
+
+    Raises:
+        InputError: a condition has no '='.
+    """
+    wanted: dict[str, list[str]] = {}
+    for text in conditions or ():
+        name, equals, values = text.partition("=")
+        if not equals or not name.strip():
+            raise InputError(f"--where needs NAME=VALUE, as in 'queue=64 KiB'; got '{text}'")
+        wanted.setdefault(name.strip(), []).extend(value.strip() for value in values.split(","))
+    return wanted
+
+
+def name_list(texts: Sequence[str] | None) -> list[str]:
+    """Return names that are repeated or separated by commas."""
+    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
 
 
 def choose(kind: str, wanted: Sequence[str] | None, known: Iterable[str]) -> list[str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,17 +13,24 @@ from ackclock.cli.options import (
     ImageFormat,
     JsonOption,
     LinksOption,
+    WhereOption,
     choose,
+    name_list,
+    read_where,
 )
 from ackclock.cli.times import FromOption, ToOption, seconds
+
+if TYPE_CHECKING:
+    from ackclock.plots import Options
 
 
 def plot(
     run_directories: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN_DIR",
-            help="What 'ackclock run' wrote; several for a plot that compares runs.",
+            metavar="DIR",
+            help="What 'ackclock run' or 'ackclock sweep' wrote; several runs for a plot that "
+            "compares them.",
             show_default=False,
         ),
     ],
@@ -70,31 +77,93 @@ def plot(
             show_default=False,
         ),
     ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option(metavar="AXIS", help="Axis of a sweep along the bottom.", show_default=False),
+    ] = None,
+    y: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AXIS", help="Axis of a sweep along the side ('heat-map').", show_default=False
+        ),
+    ] = None,
+    lines: Annotated[
+        str | None,
+        typer.Option(
+            "--lines",
+            metavar="AXIS",
+            help="One line for each value of this axis of a sweep ('sweep-lines').",
+            show_default=False,
+        ),
+    ] = None,
+    facets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--facets",
+            metavar="AXIS[,AXIS...]",
+            help="One panel for each combination of values of these axes of a sweep.",
+            show_default=False,
+        ),
+    ] = None,
+    value: Annotated[
+        str | None,
+        typer.Option(
+            "--value",
+            metavar="NAME",
+            help="Which result of a sweep; default goodput_bps. 'ackclock table SWEEP --columns "
+            "list' says which there are.",
+            show_default=False,
+        ),
+    ] = None,
+    where: WhereOption = None,
     image_format: FormatOption = ImageFormat.png,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write the plots here instead of RUN_DIR/plots.",
+            help="Write the plots here instead of DIR/plots.",
             show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw plots of a run that was made before.
+    """Draw plots of a run or a sweep that was made before.
+
+    Plots of a sweep choose axes by themselves: numbers along the bottom, words as lines, the rest
+    as panels.
 
     [bold]Examples[/bold]
 
     [cyan]ackclock plot runs/caltech/test-case-2-fast-1 --format pdf[/cyan]
     [cyan]ackclock plot runs/caltech/test-case-2-fast-1 --flows F1,F2 --links L1[/cyan]
     [cyan]ackclock plot runs/bene/two-flows-1 --kind sequence --modulo 50 --to 1[/cyan]
-    [cyan]ackclock plot window-1 window-2 window-5 --kind window-sweep --out sweep[/cyan]
+    [cyan]ackclock plot window-1 window-2 window-5 --kind window-sweep --out compared[/cyan]
+    [cyan]ackclock plot my-sweep --kind sweep-lines --value drops --x queue --lines cc[/cyan]
     """
     from ackclock import plots
-    from ackclock.cli.terminal import print_json
+    from ackclock.cli.table_sources import is_sweep
     from ackclock.results import Results
 
+    options = plots.Options(
+        modulo,
+        together,
+        sliding,
+        bin_s,
+        begin,
+        end,
+        x,
+        y,
+        lines,
+        None if facets is None else tuple(name_list(facets)),
+        value,
+        tuple((name, tuple(values)) for name, values in read_where(where).items()),
+    )
+    place = out if out is not None else folder(run_directories[0]) / "plots"
+    if any(map(is_sweep, run_directories)):
+        written = _of_sweep(run_directories, kinds, flows or links, image_format, place, options)
+        _tell(written, as_json=as_json)
+        return
     runs = [Results.load(directory) for directory in run_directories]
     results = runs[0]
     written = plots.plot(
@@ -103,9 +172,45 @@ def plot(
         flows=choose("flow", flows, results.summary["flows"]),
         links=choose("link", links, results.summary["links"]),
         fmt=image_format.value,
-        out=out if out is not None else run_directories[0] / "plots",
-        options=plots.Options(modulo, together, sliding, bin_s, begin, end),
+        out=place,
+        options=options,
     )
+    _tell(written, as_json=as_json)
+
+
+def folder(place: Path) -> Path:
+    """Return where the plots of a run or of a sweep go to."""
+    return place.parent if place.is_file() else place
+
+
+def _of_sweep(
+    places: list[Path],
+    kinds: list[str] | None,
+    parts: list[str] | None,
+    image_format: ImageFormat,
+    out: Path,
+    options: Options,
+) -> list[Path]:
+    from ackclock import plots
+    from ackclock.errors import InputError
+    from ackclock.sweep import load
+
+    if len(places) > 1:
+        raise InputError("a plot of a sweep shows one sweep; name it alone")
+    if parts:
+        raise InputError("--flows and --links choose of runs; of a sweep choose with --where")
+    return plots.plot_sweep(
+        load(places[0]),
+        choose("plot", kinds, plots.names()),
+        image_format.value,
+        out,
+        options=options,
+    )
+
+
+def _tell(written: list[Path], *, as_json: bool) -> None:
+    from ackclock.cli.terminal import print_json
+
     if as_json:
         print_json({"plots": [str(path) for path in written]})
     else:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from ackclock.cli.options import JsonOption, SeedOption, SetOption, read_overrides
+from ackclock.cli.options import (
+    JsonOption,
+    SeedOption,
+    SetOption,
+    WhereOption,
+    name_list,
+    read_overrides,
+    read_where,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,15 +85,7 @@ def table(
             show_default=False,
         ),
     ] = None,
-    where: Annotated[
-        NamesOption,
-        typer.Option(
-            "--where",
-            metavar="NAME=VALUE[,VALUE...]",
-            help="Keep the rows with one of these values; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    where: WhereOption = None,
     sort: Annotated[
         NamesOption,
         typer.Option(
@@ -192,7 +192,7 @@ def table(
 
     chosen = _format(table_format, out, as_json)
     found = opened(sources, what, read_overrides(settings), seed)
-    made = found.table.where(_wanted(where))
+    made = found.table.where(read_where(where))
     if not len(made) and where:
         _refuse("no row has all these values together; leave out one --where")
     if columns == ["list"]:
@@ -200,9 +200,9 @@ def table(
     else:
         made = _summed_up(made, found.what, found.axes, by, rows, across, values, aggregate)
         # Before columns are chosen: rows can be in the order of one that is not shown.
-        made = made.sort(_names(sort))
+        made = made.sort(name_list(sort))
         if columns is not None and columns != ["all"]:
-            made = made.select(_names(columns))
+            made = made.select(name_list(columns))
         elif columns is None and by is None and rows is None and chosen in _FOR_PEOPLE:
             made = made.usual()
     _write(made, chosen, out, digits)
@@ -248,11 +248,11 @@ def _summed_up(
         if values or aggregate:
             _refuse("--value and --aggregate need --by or --rows")
         return made
-    numbers = _names(values) or ["packets" if what == "drops" else "goodput_bps"]
+    numbers = name_list(values) or ["packets" if what == "drops" else "goodput_bps"]
     word = aggregate or ("sum" if what == "drops" else "mean")
     if rows is not None and across is not None:
         return pivoted(made, rows, across, numbers[0], word, axes)
-    return grouped(made, _names(by), numbers, word, axes)
+    return grouped(made, name_list(by), numbers, word, axes)
 
 
 def _listed(made: ResultTable) -> ResultTable:
@@ -263,20 +263,6 @@ def _listed(made: ResultTable) -> ResultTable:
     cells = {head: [getattr(c, head) or None for c in made.columns] for head in heads}
     columns = tuple(Column(head, head.capitalize(), "word") for head in heads)
     return ResultTable(columns, cells, f"Columns: {made.title}").usual()
-
-
-def _wanted(where: list[str] | None) -> dict[str, list[str]]:
-    wanted: dict[str, list[str]] = {}
-    for text in where or ():
-        name, equals, values = text.partition("=")
-        if not equals or not name.strip():
-            _refuse(f"--where needs NAME=VALUE, as in 'queue=64 KiB'; got '{text}'")
-        wanted.setdefault(name.strip(), []).extend(value.strip() for value in values.split(","))
-    return wanted
-
-
-def _names(texts: Sequence[str] | None) -> list[str]:
-    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
 
 
 def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int | None) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ackclock.errors import InputError
-from ackclock.tables import ResultTable, of_summaries
+from ackclock.tables import ResultTable, of_summaries, of_sweep
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,39 @@ def opened(
     Raises:
         InputError: there is no such thing, or a value is set of what has been simulated before.
     """
+    folders = [text for text in sources if is_sweep(Path(text))]
+    if folders:
+        if len(sources) > 1:
+            raise InputError(f"'{folders[0]}' is a sweep, which stands for itself; name it alone")
+        if overrides or seed is not None:
+            raise InputError("a sweep was simulated before; --set and --seed are for scenarios")
+        return _sweep(folders[0], what or "runs")
     summaries: dict[str, Any] = {}
     for text in dict.fromkeys(sources):
         summaries[text] = _summary(text, overrides, seed)
     chosen = what or "flows"
     axes = ("run",) if len(summaries) > 1 else ()
     return Source(of_summaries(summaries, chosen), chosen, axes)
+
+
+def is_sweep(place: Path) -> bool:
+    """Whether results of a sweep are here: in its folder, or in its file."""
+    from ackclock.sweep.store import RESULTS, Store
+
+    if place.is_file():
+        return place.name == RESULTS
+    return Store(place).exists() or (place / RESULTS).is_file()
+
+
+def _sweep(text: str, what: str) -> Source:
+    from ackclock.sweep import load
+
+    results = load(text)
+    made = of_sweep(results.table, what, results.axes)
+    if results.partial:
+        note = f"The sweep is not complete: {len(results)} of {results.runs} runs."
+        made = replace(made, notes=(*made.notes, note))
+    return Source(made, what, tuple(results.axes))
 
 
 def _summary(text: str, overrides: list[tuple[str, str]], seed: int | None) -> Any:

@@ -13,15 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from .errors import PlotError
 from .options import Options
 from .registry import PLOTS, Plot, names
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from .sweep_view import SweepView
     from .view import Run
 
 __all__ = [
@@ -31,8 +33,10 @@ __all__ = [
     "PlotError",
     "available",
     "figure",
+    "figure_of_sweep",
     "names",
     "plot",
+    "plot_sweep",
 ]
 
 
@@ -99,6 +103,61 @@ def figure(
     from .render import draw
 
     return draw(_runs(results), kind, flows, links, width_mm, options or Options())
+
+
+def plot_sweep(
+    results: Sweep,
+    kinds: Sequence[str] | None = None,
+    fmt: str | Sequence[str] = "png",
+    out: str | PathLike[str] = "plots",
+    *,
+    width_mm: float = 180.0,
+    options: Options | None = None,
+) -> list[Path]:
+    """Draw plots of a sweep and write them, one file for each kind and format.
+
+    Args:
+        results: The sweep, as `ackclock.sweep.load` gives it.
+        kinds: `sweep-lines`, `heat-map`, `fairness`; default those that suit the sweep.
+        fmt: `png` (1200 pixels wide), `svg` or `pdf`, or several of them.
+        out: Directory for the files; made if it does not exist.
+        width_mm: Width on paper.
+        options: Which axis goes where, which result is shown, and which runs.
+
+    Raises:
+        PlotError: an unknown plot, axis or format, or one that this sweep does not allow.
+        InputError: an unknown result or value.
+        OSError: a file cannot be written.
+    """
+    from .render import write_sweep
+
+    formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
+    return write_sweep(_sweep_view(results, width_mm, options), kinds, formats, Path(out))
+
+
+def figure_of_sweep(
+    results: Sweep, kind: str, *, width_mm: float = 180.0, options: Options | None = None
+) -> Figure:
+    """One plot of a sweep as a matplotlib `Figure`; arguments and errors as in `plot_sweep`."""
+    from .render import draw_sweep
+
+    return draw_sweep(_sweep_view(results, width_mm, options), kind)
+
+
+def _sweep_view(results: Sweep, width_mm: float, options: Options | None) -> SweepView:
+    from .sweep_view import SweepView
+
+    told = results.table.schema.metadata or {}
+    title = told.get(b"title", b"").decode()
+    return SweepView(results.table, results.study, results.axes, title, width_mm, options)
+
+
+class Sweep(Protocol):
+    """What plots need of a sweep; `ackclock.sweep.SweepResults` has it."""
+
+    table: pa.Table
+    study: str
+    axes: list[str]
 
 
 def _runs(results: Run | Sequence[Run]) -> Sequence[Run]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -45,7 +46,9 @@ class Across:
             axes.set_xlim(low / room, high * room)
         else:
             room = 0.06 * (high - low) or 0.5
-            axes.set_xlim(low - (room if self.numeric else 0.5), high + (room if self.numeric else 0.5))
+            axes.set_xlim(
+                low - (room if self.numeric else 0.5), high + (room if self.numeric else 0.5)
+            )
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_minor_formatter(NullFormatter())
         shown = self._apart(axes)
@@ -94,8 +97,8 @@ def _unit(name: str, texts: Sequence[str]) -> tuple[str, list[str]]:
 def _even_ratios(numbers: Sequence[float]) -> bool:
     if len(numbers) < 3 or min(numbers) <= 0 or max(numbers) < _LEAST_RATIO * min(numbers):
         return False
-    ratios = [math.log(b / a) for a, b in zip(numbers, numbers[1:], strict=False)]
-    steps = [b - a for a, b in zip(numbers, numbers[1:], strict=False)]
+    ratios = [math.log(b / a) for a, b in itertools.pairwise(numbers)]
+    steps = [b - a for a, b in itertools.pairwise(numbers)]
     if max(steps) - min(steps) <= 1e-9 * max(steps):
         return False  # equal steps: linear
     return max(numbers) >= 8 * min(numbers) or max(ratios) - min(ratios) < _EVEN

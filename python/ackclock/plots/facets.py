@@ -24,6 +24,20 @@ _HANDLE, _HANDLE_GAP, _COLUMN_GAP, _LEGEND_ROW = 4.0, 1.2, 3.0, 3.4
 _MOST_TITLE_LINES = 3
 
 
+def beside(count: int, most: int, levels: int = 0) -> int:
+    """How many of some panels stand beside each other, at most `most`.
+
+    With `levels` of the last axis of the panels a row holds all of them, if it can, so that panels
+    below each other differ in the other axes only.
+    """
+    most = max(1, most)
+    if levels > 1 and levels <= most and count % levels == 0:
+        return levels
+    if count <= most:
+        return count
+    return next((n for n in range(most, 1, -1) if count % n == 0), most)
+
+
 @dataclass
 class Facets:
     """A figure in the making: `panels` gives the axes to draw into, `finish` the figure.
@@ -60,7 +74,9 @@ class Facets:
 
     def __post_init__(self) -> None:
         self.figure = Figure(figsize=(self.width_mm * MM, 100 * MM))
-        self.axes: list[Axes] = [self.figure.add_axes((0.1, 0.1, 0.8, 0.8)) for _ in range(self.count)]
+        self.axes: list[Axes] = [
+            self.figure.add_axes((0.1, 0.1, 0.8, 0.8)) for _ in range(self.count)
+        ]
 
     @property
     def panel_mm(self) -> float:
@@ -81,13 +97,17 @@ class Facets:
         room = self.width_mm - 2 * _EDGE
         head = text.lines(self.title, room, _TITLE, "bold")[:_MOST_TITLE_LINES]
         sub = text.lines(self.subtitle, room, _SUBTITLE)[:3]
-        foot = text.lines("  ".join(self.notes), room, _NOTE) + text.lines(self.caption, room, _NOTE)
+        foot = text.lines("  ".join(self.notes), room, _NOTE) + text.lines(
+            self.caption, room, _NOTE
+        )
         columns = self._legend_columns(room)
         rows = -(-len(self.legend) // columns) if self.legend else 0
         head_mm = 4.4 if any(self.heads) else 0.0
         deep = -(-self.count // self.across)
-        top = _TOP + 4.4 * len(head) + 3.3 * len(sub) + 1.2 + rows * _LEGEND_ROW + 1.6 * bool(rows)
-        below = top + deep * (head_mm + self.height_mm) + (deep - 1) * self.between_mm + self.below_mm
+        top = _TOP + 4.4 * len(head) + 3.3 * len(sub) + 1.2 + rows * _LEGEND_ROW + 2.0 * bool(rows)
+        below = (
+            top + deep * (head_mm + self.height_mm) + (deep - 1) * self.between_mm + self.below_mm
+        )
         height = below + 2.6 * len(foot) + 2.0
         self.figure.set_size_inches(self.width_mm * MM, height * MM)
         y = _TOP
@@ -98,7 +118,7 @@ class Facets:
             self._write(line, y + 2.8, height, _SUBTITLE, palette.FAINT_INK)
             y += 3.3
         if self.legend:
-            self._place_legend(columns, y + 0.8, height)
+            self._place_legend(columns, y + 1.6, height)
         for index, axes in enumerate(self.axes):
             row, column = divmod(index, self.across)
             left = self.left_mm + column * (self.panel_mm + _GAP_X)

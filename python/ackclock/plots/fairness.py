@@ -14,7 +14,7 @@ from ackclock.tables.groups import groups
 
 from . import heading, palette, quantities, text
 from .errors import PlotError
-from .facets import TICKS, Facets
+from .facets import TICKS, Facets, beside
 from .palette import DASHES
 from .sweep_view import SweepView
 from .view import View
@@ -55,10 +55,8 @@ def draw(views: Sequence[View]) -> Figure:
     for each in views:
         colors = {**each.flow_color, **colors}
     titles = ["Goodput of each flow", f"{len(views)} runs" if several else heading.title(view)]
-    captions = dict.fromkeys(heading.caption(each) for each in views)
-    return _figure(
-        panels, colors, view.width_mm, titles, "   ".join(captions), binary=view.binary_rates
-    )
+    caption = heading.of_runs(views)[1] if several else heading.caption(view)
+    return _figure(panels, colors, view.width_mm, titles, caption, binary=view.binary_rates)
 
 
 def draw_sweep(view: SweepView) -> Figure:
@@ -87,10 +85,15 @@ def draw_sweep(view: SweepView) -> Figure:
     names = list(dict.fromkeys(table.values("flow")))
     colors = palette.flow_colors(names, names)
     titles = ["Goodput of each flow", view.subtitle(view.title)]
-    page = _figure(
-        panels, colors, view.width_mm, titles, view.caption(), replications=view.replications
+    return _figure(
+        panels,
+        colors,
+        view.width_mm,
+        titles,
+        view.caption(),
+        replications=view.replications,
+        levels=view.last_levels(axes),
     )
-    return page
 
 
 def _of_run(view: View, head: str) -> Bars:
@@ -108,6 +111,7 @@ def _figure(
     *,
     binary: bool = False,
     replications: int = 1,
+    levels: int = 0,
 ) -> Figure:
     if not any(panel.goodputs for panel in panels):
         raise PlotError("nothing to draw: there is no flow")
@@ -119,40 +123,34 @@ def _figure(
     )
     unit = quantities.rate_unit(highest, binary=binary)
     most = max(len(panel.goodputs) for panel in panels)
-    beside = _beside(len(panels), most, width_mm)
-    heads = [_head(panel) for panel in panels]
     page = Facets(
         width_mm,
         titles[0],
         titles[1],
         caption,
         len(panels),
-        beside,
+        beside(len(panels), min(4, int(width_mm / (14.0 + 2.6 * most))), levels),
         48.0 if len(panels) == 1 else 26.0,
-        heads=heads,
+        below_mm=5.0,
+        between_mm=5.5,
+        heads=[panel.head for panel in panels],
     )
     named = most <= _MOST_NAMES
     for index, (panel, axes) in enumerate(zip(panels, page.axes, strict=True)):
         _fill(axes, panel, colors, unit.size)
-        axes.set_ylim(0, 1.1 * highest / unit.size if highest > 0 else 1)
+        axes.set_ylim(0, 1.25 * highest / unit.size if highest > 0 else 1)
         axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
         _name_bars(axes, list(panel.goodputs), page.panel_mm, named=named)
         if page.is_first(index):
             axes.set_ylabel(f"Goodput ({unit.name})", labelpad=2)
         else:
             axes.tick_params(labelleft=False)
-    page.between_mm = 5.5
     page.notes.append("Dashed: equal shares. Jain's index: 1 if all flows got the same.")
     if replications > 1:
         page.notes.append(
             f"Means over {replications} replications; bars on them: 95 % confidence intervals."
         )
     return page.finish()
-
-
-def _head(panel: Bars) -> str:
-    fairness = "" if panel.fairness is None else f"Jain's index {panel.fairness:.3f}"
-    return "  ·  ".join(part for part in (panel.head, fairness) if part)
 
 
 def _fill(axes: Axes, panel: Bars, colors: Mapping[str, str], size: float) -> None:
@@ -168,6 +166,17 @@ def _fill(axes: Axes, panel: Bars, colors: Mapping[str, str], size: float) -> No
             ends = [max(0.0, interval.low) / size, interval.high / size]
             axes.plot([place, place], ends, color=palette.INK, lw=0.9, zorder=4)
     axes.grid(visible=False, axis="x")
+    if panel.fairness is not None:
+        axes.text(
+            0.99,
+            0.97,
+            f"Jain's index {panel.fairness:.3f}",
+            transform=axes.transAxes,
+            size=TICKS,
+            color=palette.INK,
+            ha="right",
+            va="top",
+        )
 
 
 def _name_bars(axes: Axes, names: Sequence[str], width_mm: float, *, named: bool) -> None:
@@ -182,11 +191,3 @@ def _name_bars(axes: Axes, names: Sequence[str], width_mm: float, *, named: bool
     ticks = range(0, len(names), every)
     labels: Any = [names[i] for i in ticks]
     axes.set_xticks(list(ticks), labels, parse_math=False)
-
-
-def _beside(count: int, bars: int, width_mm: float) -> int:
-    most = max(1, min(4, int(width_mm / (14.0 + 2.6 * bars))))
-    if count <= most:
-        return count
-    even = [n for n in range(most, 1, -1) if count % n == 0]
-    return even[0] if even else most

@@ -14,7 +14,7 @@ from ackclock.tables.shown import decimals, unit_of
 from . import palette, text
 from .across import across
 from .errors import PlotError
-from .facets import TICKS, Facets
+from .facets import TICKS, Facets, beside
 from .sweep_view import SweepView
 
 if TYPE_CHECKING:
@@ -48,7 +48,11 @@ def draw(view: SweepView) -> Figure:
         view.subtitle(view.title, "means over replications" if view.replications > 1 else ""),
         view.caption(),
         len(cells),
-        _beside(len(cells), len(over.labels), view.width_mm),
+        beside(
+            len(cells),
+            int((view.width_mm - 20) / (9.0 * len(over.labels) + 4.0)),
+            view.last_levels(facets),
+        ),
         _ROW_MM * len(down.labels),
         left_mm=widest + 8.0,
         heads=[view.words(facets, cell) for cell in cells],
@@ -65,7 +69,7 @@ def draw(view: SweepView) -> Figure:
                 words, ink = "no run", palette.FAINT_INK
             else:
                 share = (number - low) / (high - low) if high > low else 0.5
-                words, ink = f"{number:.{places}f}", palette.text_on(to_hex(ramp(share)))
+                words, ink = f"{number:.{places}f}", _ink(to_hex(ramp(share)))
             axes.text(column, row, words, ha="center", va="center", size=TICKS, color=ink)
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
@@ -93,9 +97,9 @@ def _chosen(view: SweepView) -> tuple[str, str, list[str]]:
     return x, y, [*facets, *view.left(x, y, *facets)]
 
 
-def _beside(count: int, columns: int, width_mm: float) -> int:
-    most = max(1, int((width_mm - 20) / (9.0 * columns + 4.0)))
-    if count <= most:
-        return count
-    even = [n for n in range(most, 1, -1) if count % n == 0]
-    return even[0] if even else most
+def _ink(color: str) -> str:
+    """White or dark ink, whichever has more contrast on a ground (WCAG 2)."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    ground = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#FFFFFF" if 1.05 / (ground + 0.05) > (ground + 0.05) / 0.066 else palette.INK

@@ -21,6 +21,8 @@ from .view import Run, View
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from .sweep_view import SweepView
+
 _LOGGER = logging.getLogger("ackclock")
 
 FORMATS = ("png", "svg", "pdf")
@@ -62,19 +64,82 @@ def write(
     return written
 
 
-def _require_able(views: Sequence[View], options: Options, wanted: Sequence[Plot]) -> None:
-    """Raise if these plots cannot be drawn of these runs, or an option would be lost silently."""
-    for plot in wanted:
-        if len(views) != 1 and (plot.form != "runs" or not views):
-            raise PlotError(f"the plot '{plot.name}' shows one run, not {len(views)}")
-        for view in views:
-            for table in plot.needs:
-                view.need(table)
+def write_sweep(
+    view: SweepView, kinds: Sequence[str] | None, formats: Sequence[str], out: Path
+) -> list[Path]:
+    """See `ackclock.plots.plot_sweep`."""
+    for name in formats:
+        if name not in FORMATS:
+            raise unknown("format", name, FORMATS)
+    wanted = _of_sweep(view) if kinds is None else [_able(kind) for kind in dict.fromkeys(kinds)]
+    _require_heard(view.options, wanted)
+    with _style():
+        drawn = [(plot, plot.load_sweep()(view)) for plot in wanted]
+    out.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    shown = view.options.value
+    for plot, figure in drawn:
+        stem = f"{plot.name}-{_plain(shown)}" if shown and plot.knows("value") else plot.name
+        for name in formats:
+            path = out / f"{stem}.{name}"
+            with _style():
+                _save_figure(figure, path, f"{view.name}: {plot.summary}", _creator())
+            written.append(path)
+    return written
+
+
+def draw_sweep(view: SweepView, kind: str) -> Figure:
+    """See `ackclock.plots.figure_of_sweep`."""
+    plot = _able(kind)
+    _require_heard(view.options, [plot])
+    with _style():
+        return plot.load_sweep()(view)
+
+
+def _able(kind: str) -> Plot:
+    plot = registry.find(kind)
+    if not plot.sweep:
+        able = ", ".join(other.name for other in registry.PLOTS if other.sweep)
+        raise PlotError(
+            f"the plot '{kind}' shows runs, this is a sweep; of sweeps there are: {able}"
+        )
+    return plot
+
+
+def _of_sweep(view: SweepView) -> list[Plot]:
+    """The plots that suit a sweep unasked."""
+    count = len(view.varied)
+    if not count:
+        return [registry.find("fairness")]
+    return [registry.find(name) for name in ("sweep-lines", "heat-map")[: min(count, 2)]]
+
+
+def _creator() -> str:
+    from ackclock._core import version
+
+    return f"Ackclock {version()}"
+
+
+def _require_heard(options: Options, wanted: Sequence[Plot]) -> None:
+    """Raise if an option would be lost silently."""
     for option in options.asked():
         if not any(plot.knows(option) for plot in wanted):
             able = [plot.name for plot in registry.PLOTS if plot.knows(option)]
             word = option.removesuffix("_s").replace("_", "-")
             raise PlotError(f"'{word}' means nothing to the plots asked for; it does to {able[0]}")
+
+
+def _require_able(views: Sequence[View], options: Options, wanted: Sequence[Plot]) -> None:
+    """Raise if these plots cannot be drawn of these runs, or an option would be lost silently."""
+    for plot in wanted:
+        if plot.form == "sweep":
+            raise PlotError(f"the plot '{plot.name}' shows a sweep, not runs")
+        if len(views) != 1 and (plot.form != "runs" or not views):
+            raise PlotError(f"the plot '{plot.name}' shows one run, not {len(views)}")
+        for view in views:
+            for table in plot.needs:
+                view.need(table)
+    _require_heard(options, wanted)
 
 
 def _parts(views: Sequence[View], plot: Plot) -> list[tuple[str, Sequence[View]]]:
@@ -146,6 +211,10 @@ def _save(drawn: Figure, path: Path, view: View, plot: Plot) -> None:
     version = view.summary.get("ackclock", "")
     creator = f"Ackclock {version}".strip()
     title = f"{view.summary.get('scenario') or view.model.get('name')}: {plot.summary}"
+    _save_figure(drawn, path, title, creator)
+
+
+def _save_figure(drawn: Figure, path: Path, title: str, creator: str) -> None:
     kind = path.suffix[1:]
     if kind == "png":
         metadata = {"Software": creator, "Title": title}

@@ -15,13 +15,15 @@ from ackclock.tables.values import spelled
 from . import palette
 from .across import Across, across
 from .errors import PlotError
-from .facets import Facets
+from .facets import Facets, beside
 from .sweep_view import SweepView
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_ASIDE = 0.6
+"""How much of the room of a word its points take."""
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
@@ -44,7 +46,7 @@ def draw(view: SweepView) -> Figure:
         view.subtitle(view.title),
         view.caption(),
         len(cells),
-        _across(len(cells), view.width_mm),
+        beside(len(cells), 4 if view.width_mm > 120 else 2, view.last_levels(facets)),
         30.0 if len(cells) > 2 else 48.0,
         heads=[view.words(facets, cell) for cell in cells],
     )
@@ -57,7 +59,9 @@ def draw(view: SweepView) -> Figure:
             key = (*cell, *([name] if lines else []))
             mine = {group.key[-1]: group for group in found if group.key[:-1] == key}
             mark = _MARKS[place % len(_MARKS)]
-            _line(axes, axis, view.levels(x), mine, size, colors[spelled(name)], mark)
+            # Points over a word stand beside each other; there is no line that tells them apart.
+            aside = 0.0 if axis.numeric else (place - (len(names) - 1) / 2) * _ASIDE / len(names)
+            _line(axes, axis, view.levels(x), mine, size, colors[spelled(name)], mark, aside)
         axis.place(axes, numbers=page.is_last(index))
         axes.set_ylim(0, 1.08 * top if top > 0 else 1)
         axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
@@ -67,7 +71,10 @@ def draw(view: SweepView) -> Figure:
             axes.tick_params(labelleft=False)
     if lines:
         page.legend = [
-            (_handle(colors[spelled(name)], _MARKS[i % len(_MARKS)]), f"{lines} {spelled(name)}")
+            (
+                _handle(colors[spelled(name)], _MARKS[i % len(_MARKS)], axis),
+                f"{lines} {spelled(name)}",
+            )
             for i, name in enumerate(names)
         ]
     if any(group.interval for group in found):
@@ -102,14 +109,6 @@ def chosen(view: SweepView) -> tuple[str, str | None, list[str]]:
     return x, lines, [*facets, *view.left(x, lines, *facets)]
 
 
-def _across(count: int, width_mm: float) -> int:
-    most = 4 if width_mm > 120 else 2
-    if count <= most:
-        return count
-    even = [n for n in range(most, 1, -1) if count % n == 0]
-    return even[0] if even else most
-
-
 def _reach(group: Group) -> float:
     if group.value is None:
         return 0.0
@@ -124,9 +123,10 @@ def _line(
     size: float,
     color: str,
     mark: str,
+    aside: float,
 ) -> None:
     points = [
-        (place, group)
+        (place + aside, group)
         for place, level in zip(axis.places, levels, strict=True)
         if (group := mine.get(level)) is not None and group.value is not None
     ]
@@ -142,5 +142,6 @@ def _line(
             axes.plot([place, place], [low, high], color=color, lw=1.0, alpha=0.6, zorder=2.8)
 
 
-def _handle(color: str, mark: str) -> Line2D:
-    return Line2D([], [], color=color, lw=1.1, marker=mark, ms=3.4, mew=0.5, mec="white")
+def _handle(color: str, mark: str, axis: Across) -> Line2D:
+    line = "-" if axis.numeric else ""
+    return Line2D([], [], color=color, lw=1.1, ls=line, marker=mark, ms=3.4, mew=0.5, mec="white")

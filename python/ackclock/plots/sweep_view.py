@@ -58,7 +58,12 @@ class SweepView:
         if not len(self.runs):
             raise PlotError("no run of this sweep is done, or none has the values asked for")
         self.wanted = wanted
-        for axis in (self.options.x, self.options.y, self.options.lines, *(self.options.facets or ())):
+        for axis in (
+            self.options.x,
+            self.options.y,
+            self.options.lines,
+            *(self.options.facets or ()),
+        ):
             if axis is not None and axis not in self._axes:
                 raise unknown("axis", axis, self._axes)
 
@@ -109,6 +114,10 @@ class SweepView:
                 f"some with --where, such as --where '{axes[0]}={spelled(self.levels(axes[0])[0])}'"
             )
         return found
+
+    def last_levels(self, axes: Sequence[str]) -> int:
+        """How many values the last of these axes has; 0 without axes."""
+        return len(self.levels(axes[-1])) if axes else 0
 
     def left(self, *taken: str | None) -> list[str]:
         """The varied axes that are not taken."""

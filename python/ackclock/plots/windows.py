@@ -37,7 +37,7 @@ def draw(views: Sequence[View]) -> Figure:
         view.time_unit = longest.time_unit
         panel = sheet.add(_HEIGHT_MM)
         flow_window.fill(view, panel)
-        panel.title = name
+        panel.title, panel.unit = name, "congestion window, packets"
         panels.append(panel)
     highest = max(panel.axes.get_ylim()[1] for panel in panels)
     for panel in panels:
@@ -55,21 +55,24 @@ def _of_run(view: View) -> list[tuple[str, View]]:
 
 
 def algorithm(flow: Any) -> str:
-    """What a flow's algorithm is called: its congestion control, and its recovery by another name."""
-    cc = heading.algorithm(flow)
-    recovery = (flow["tcp"].get("recovery") or {}).get("kind")
-    kind = flow["tcp"]["cc"]["kind"]
-    if recovery in (None, "selective-repeat", kind):
-        return cc
-    return f"{cc}, recovery {recovery}"
+    """What the algorithm of a flow is called: its congestion control, and its recovery.
+
+    Tahoe, Reno and NewReno have one congestion control and differ in the recovery of losses.
+    """
+    cc, recovery = flow["tcp"]["cc"]["kind"], (flow["tcp"].get("recovery") or {}).get("kind")
+    if cc == "reno" and recovery in _RENOS:
+        return _RENOS[recovery]
+    name = heading.algorithm(flow)
+    plain = recovery in (None, "selective-repeat", cc)
+    return name if plain else f"{name}, recovery {recovery}"
+
+
+_RENOS = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno"}
 
 
 def _of_runs(views: Sequence[View]) -> list[tuple[str, View]]:
-    """All runs, each called by its algorithms and by what sets it apart from the others."""
-    names = [", ".join(dict.fromkeys(algorithm(v.flow(f)) for f in v.window_flows())) for v in views]
-    if len(set(names)) < len(names):
-        names = [
-            f"{heading.run_name(view, number)}: {name}"
-            for number, (view, name) in enumerate(zip(views, names, strict=True), 1)
-        ]
-    return list(zip(names, views, strict=True))
+    """All runs, called by their algorithms if these tell them apart, else by their names."""
+    used = [list(dict.fromkeys(algorithm(v.flow(f)) for f in v.window_flows())) for v in views]
+    if all(len(names) == 1 for names in used) and len({names[0] for names in used}) == len(used):
+        return [(names[0], view) for names, view in zip(used, views, strict=True)]
+    return [(heading.run_name(view, number), view) for number, view in enumerate(views, 1)]

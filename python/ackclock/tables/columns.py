@@ -339,7 +339,7 @@ RUNS = (
     Column("end_s", "End", unit="s", meaning="When the run ended", digits=5),
     Column(
         "goodput_bps",
-        "Goodput",
+        "Total goodput",
         unit="bit/s",
         meaning="Sum of the goodputs of all flows",
         formula="sum of goodput_bps of the flows",

@@ -1,0 +1,314 @@
+"""Plots of sweeps, fairness and windows: the data drawn, the choice of axes, refusals."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from plot_runs import Maker, link, model, tcp_flow
+
+from ackclock import plots
+from ackclock.cli.app import main
+from ackclock.errors import InputError
+from ackclock.plots import Options, PlotError, figure, figure_of_sweep
+from ackclock.plots.across import across
+from ackclock.plots.facets import beside
+from ackclock.sweep import Study, load
+
+
+def sweep(rows, axes=("cc", "queue"), **more):
+    """A made-up sweep: rows of axes, replication, goodput and the flows' goodputs."""
+    table = []
+    for number, (*values, replication, goodputs) in enumerate(rows):
+        flows = [
+            {"id": f"F{i}", "goodput_bps": goodput, "bytes_delivered": 1000, "start_s": 0.0}
+            for i, goodput in enumerate(goodputs, 1)
+        ]
+        row = {
+            "key": f"{number:04}",
+            **dict(zip(axes, values, strict=True)),
+            "replication": replication,
+            "seed": 1 + replication,
+            "status": "done",
+            "error": None,
+            "end_s": 10.0,
+            "goodput_bps": sum(goodputs),
+            "fairness_jain": 1.0,
+            "drops": number,
+            "flows": flows,
+            "links": [{"id": "L", "direction": "forward", "drops": number}],
+        }
+        table.append({**row, **more})
+    return SimpleNamespace(table=pa.Table.from_pylist(table), study="lab", axes=list(axes))
+
+
+@pytest.fixture
+def grid():
+    """Two algorithms by three queues, three replications."""
+    return sweep(
+        [
+            (cc, queue, replication, [base * 1e5 + 1e4 * replication, 1e5])
+            for cc, base in (("tahoe", 1), ("reno", 2))
+            for queue in ("8 KB", "2 KB", "32 KB")
+            for replication in range(3)
+        ]
+    )
+
+
+def lines(axes):
+    """The curves of a panel with more than the two ends of an error bar."""
+    return [line for line in axes.lines if line.get_marker() not in (None, "None", "")]
+
+
+def test_a_line_for_each_word_over_the_numbers(grid):
+    drawn = figure_of_sweep(grid, "sweep-lines")
+    (panel,) = drawn.axes
+    assert panel.get_xscale() == "log"
+    assert panel.get_xlabel() == "queue (KB)"
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["2", "8", "32"]
+    tahoe, reno = lines(panel)
+    assert list(tahoe.get_xdata()) == [2e3, 8e3, 32e3]
+    assert list(tahoe.get_ydata()) == pytest.approx([210, 210, 210])  # kbps, mean of replications
+    assert list(reno.get_ydata()) == pytest.approx([310, 310, 310])
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["cc tahoe", "cc reno"]
+
+
+def test_error_bars_are_intervals_over_replications(grid):
+    (panel,) = figure_of_sweep(grid, "sweep-lines").axes
+    bars = [line for line in panel.lines if line not in lines(panel)]
+    assert len(bars) == 6
+    # 200, 210, 220: s = 10, t(0.975, 2) = 4.302653.
+    reach = 4.302652729696142 * 10 / 3**0.5
+    assert list(bars[0].get_ydata()) == pytest.approx([210 - reach, 210 + reach])
+
+
+def test_axes_can_be_chosen(grid):
+    options = Options(x="cc", lines="queue", value="drops")
+    (panel,) = figure_of_sweep(grid, "sweep-lines", options=options).axes
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["tahoe", "reno"]
+    curves = lines(panel)
+    assert len(curves) == 3
+    assert curves[0].get_linestyle() == "None"  # no line between words
+    places = [curve.get_xdata()[0] for curve in curves]
+    assert len(set(places)) == 3  # beside each other
+
+
+def test_what_is_left_over_becomes_panels():
+    made = sweep(
+        [
+            (cc, queue, segment, 0, [1e5])
+            for cc in ("tahoe", "reno")
+            for queue in (1, 2, 3, 4)
+            for segment in ("128 B", "512 B")
+        ],
+        ("cc", "queue", "segment"),
+    )
+    first, second = figure_of_sweep(made, "sweep-lines").axes
+    assert [len(lines(panel)) for panel in (first, second)] == [2, 2]
+    assert [panel.texts[0].get_text() for panel in (first, second)] == [
+        "segment 128 B",
+        "segment 512 B",
+    ]
+    one = figure_of_sweep(made, "sweep-lines", options=Options(where=(("segment", ("128 B",)),)))
+    assert len(one.axes) == 1
+
+
+def test_a_heat_map_shows_means_in_cells(grid):
+    (panel,) = figure_of_sweep(grid, "heat-map").axes
+    cells = {text.get_position(): text.get_text() for text in panel.texts}
+    # Queues along the bottom, since they are numbers; algorithms up the side.
+    assert cells[(0, 0)] == "210" and cells[(2, 1)] == "310"
+    values = np.asarray(panel.images[0].get_array())
+    assert values == pytest.approx(np.array([[210.0] * 3, [310.0] * 3]))
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["tahoe", "reno"]
+
+
+def test_a_missing_cell_of_a_heat_map_says_so():
+    made = sweep([("a", 1, 0, [1e5]), ("a", 2, 0, [2e5]), ("b", 1, 0, [3e5])])
+    (panel,) = figure_of_sweep(made, "heat-map").axes
+    assert sorted(text.get_text() for text in panel.texts) == ["100", "200", "300", "no run"]
+
+
+def test_fairness_of_cells_has_a_bar_for_each_flow(grid):
+    panels = figure_of_sweep(grid, "fairness").axes
+    assert len(panels) == 6
+    heights = [bar.get_height() for bar in panels[0].patches]
+    assert heights == pytest.approx([110, 100])
+    words = [text.get_text() for text in panels[0].texts]
+    assert "cc tahoe, queue 2 KB" in words
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("sweep-lines", Options(x="cwnd"), "axis"),
+        ("sweep-lines", Options(value="cc"), "holds no numbers"),
+        ("sweep-lines", Options(where=(("cc", ("vegas",)),)), "tahoe"),
+        ("sweep-lines", Options(modulo=50), "'modulo' means nothing"),
+        ("heat-map", Options(where=(("cc", ("reno",)),)), "two different axes"),
+        ("overview", None, "of sweeps there are: fairness"),
+    ],
+)
+def test_wishes_that_make_no_sense_are_refused(grid, kind, options, message):
+    with pytest.raises(InputError, match=message):
+        figure_of_sweep(grid, kind, options=options)
+
+
+def test_too_many_panels_are_refused_with_a_way_out():
+    made = sweep([(a, b, 0, [1e5]) for a in range(8) for b in range(8)], ("a", "b"))
+    with pytest.raises(PlotError, match=r"64 combinations .* --where 'a=0'"):
+        figure_of_sweep(made, "fairness")
+
+
+@pytest.mark.parametrize(
+    ("values", "logarithmic", "label", "labels"),
+    [
+        (["2 KB", "8 KB", "32 KB", "64 KB"], True, "q (KB)", ("2", "8", "32", "64")),
+        (["512 B", "2 KB", "8 KB"], True, "q", ("512 B", "2 KB", "8 KB")),
+        ([1, 2, 3, 4, 5], False, "q", ("1", "2", "3", "4", "5")),
+        ([0, 1, 10], False, "q", ("0", "1", "10")),
+        (["reno", "tahoe"], False, "q", ("reno", "tahoe")),
+    ],
+)
+def test_axes_have_the_scale_that_suits_the_values(values, logarithmic, label, labels):
+    found = across("q", values)
+    assert (found.logarithmic, found.label, found.labels) == (logarithmic, label, labels)
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "levels", "expected"),
+    [(12, 4, 3, 3), (12, 4, 0, 4), (3, 4, 0, 3), (10, 4, 0, 2), (7, 4, 0, 4), (5, 0, 0, 1)],
+)
+def test_panels_stand_in_even_rows(count, most, levels, expected):
+    assert beside(count, most, levels) == expected
+
+
+# Runs.
+
+
+@pytest.fixture
+def lab():
+    """Three flows of a run, two of them with the same algorithm."""
+    flows = [tcp_flow(name, "A", "B", kind=kind) for name, kind in
+             (("F1", "reno"), ("F2", "fast"), ("F3", "reno"))]  # fmt: skip
+    maker = Maker(model(["A", "B"], [], [link("L1", "A", "B")], flows))
+    for number, name in enumerate(("F1", "F2", "F3"), 1):
+        maker.cwnd(name, [1.0, 2.0, 3.0], [1, 10 * number, 2])
+    run = maker.run(5.0)
+    for name, goodput in (("F1", 1), ("F2", 2), ("F3", 3)):
+        run.summary["flows"][name]["goodput_bps"] = goodput * 2.0**20
+    return run
+
+
+def test_windows_have_a_panel_for_each_algorithm_on_one_scale(lab):
+    drawn = figure(lab, "windows")
+    reno, fast = drawn.axes
+    assert reno.get_ylim() == fast.get_ylim()
+    assert reno.get_ylim()[1] >= 30
+    highest = [max(max(line.get_ydata()) for line in panel.lines) for panel in (reno, fast)]
+    assert highest == [30, 20]
+
+
+def test_windows_of_several_runs_stand_below_each_other(lab):
+    assert len(figure([lab, lab, lab], "windows").axes) == 3
+
+
+def test_fairness_of_a_run(lab):
+    (panel,) = figure(lab, "fairness").axes
+    assert [bar.get_height() for bar in panel.patches] == [1, 2, 3]  # Mibps, as the link
+    # (1 + 2 + 3)^2 / (3 * (1 + 4 + 9)) = 36 / 42.
+    assert "Jain's index 0.857" in [text.get_text() for text in panel.texts]
+    (line,) = panel.lines
+    assert list(line.get_ydata()) == [2, 2]
+
+
+def test_plots_of_sweeps_do_not_draw_runs(lab):
+    with pytest.raises(PlotError, match="shows a sweep, not runs"):
+        figure(lab, "heat-map")
+
+
+# The real thing.
+
+
+@pytest.fixture(scope="module")
+def folder(small_scenario, tmp_path_factory):
+    place = tmp_path_factory.mktemp("sweeps") / "small"
+    grid = {
+        "queue": {"path": "links.L1.queue.limit", "values": ["8 KB", "16 KB", "64 KB"]},
+        "rate": {"path": "links.L1.rate", "values": ["5 Mbps", "10 Mbps"]},
+    }
+    Study(small_scenario.document, grid=grid).run(place)
+    return place
+
+
+@pytest.fixture
+def ackclock(monkeypatch, capsys):
+    """Return a function that runs the program and returns status, output and errors."""
+
+    def call(*arguments):
+        monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setattr(sys, "argv", ["ackclock", *map(str, arguments)])
+        with pytest.raises(SystemExit) as done:
+            main()
+        captured = capsys.readouterr()
+        return done.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+def test_a_sweep_is_drawn_without_options(ackclock, folder):
+    status, out, err = ackclock("plot", folder)
+    assert status == 0, err
+    assert out.split() == [f"{folder}/plots/{name}.png" for name in ("sweep-lines", "heat-map")]
+    again = ackclock("plot", folder, "--kind", "fairness", "--format", "svg", "--where",
+                     "rate=5 Mbps")  # fmt: skip
+    assert again[0] == 0 and (folder / "plots" / "fairness.svg").is_file()
+
+
+def test_a_value_has_a_file_of_its_own(ackclock, folder, tmp_path):
+    out = ackclock("plot", folder, "--kind", "heat-map", "--value", "drops", "--out", tmp_path)[1]
+    assert out.strip() == str(tmp_path / "heat-map-drops.png")
+
+
+def test_plots_of_a_sweep_are_the_same_every_time(folder, tmp_path):
+    for kind in ("sweep-lines", "heat-map", "fairness"):
+        (one,) = plots.plot_sweep(load(folder), [kind], out=tmp_path / "one")
+        (two,) = plots.plot_sweep(load(folder), [kind], out=tmp_path / "two")
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_tables_of_a_sweep(ackclock, folder):
+    runs = json.loads(ackclock("table", folder, "--json")[1])["rows"]
+    assert [(row["queue"], row["rate"]) for row in runs][:2] == [
+        ("8 KB", "5 Mbps"),
+        ("8 KB", "10 Mbps"),
+    ]
+    flows = json.loads(ackclock("table", folder, "--what", "flows", "--json")[1])["rows"]
+    assert len(flows) == 12
+    for row in flows:
+        (run,) = [r for r in runs if (r["queue"], r["rate"]) == (row["queue"], row["rate"])]
+        expected = row["bytes_delivered"] / (run["end_s"] - row["start_s"])
+        assert row["goodput_to_end_bytes_per_s"] == pytest.approx(expected)
+    links = json.loads(ackclock("table", folder, "--what", "links", "--json")[1])["rows"]
+    assert sum(row["drops"] for row in links) == sum(row["drops"] for row in runs)
+
+
+def test_a_cross_table_of_a_sweep(ackclock, folder):
+    out = ackclock("table", folder, "--rows", "queue", "--across", "rate", "--format", "csv")[1]
+    lines = out.splitlines()
+    assert lines[0] == "queue,rate=5 Mbps,rate=10 Mbps"
+    assert [line.split(",")[0] for line in lines[1:]] == ["8 KB", "16 KB", "64 KB"]
+    mixed = ackclock("table", folder, "--by", "queue")[1]
+    assert "over all values of rate" in mixed
+
+
+def test_a_sweep_stands_alone(ackclock, folder, small_file):
+    for arguments in (
+        ["table", folder, small_file],
+        ["plot", folder, folder],
+        ["table", folder, "--seed", "2"],
+        ["plot", folder, "--flows", "F1"],
+    ):
+        assert ackclock(*arguments)[0] == 2
