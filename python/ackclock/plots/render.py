@@ -83,7 +83,7 @@ def write_sweep(
         for name in formats:
             path = out / f"{stem}.{name}"
             with _style():
-                _save_figure(figure, path, f"{view.name}: {plot.summary}", _creator())
+                _save_figure(figure, path, f"{view.name}: {plot.summary}", "Ackclock")
             written.append(path)
     return written
 
@@ -112,12 +112,6 @@ def _of_sweep(view: SweepView) -> list[Plot]:
     if not count:
         return [registry.find("fairness")]
     return [registry.find(name) for name in ("sweep-lines", "heat-map")[: min(count, 2)]]
-
-
-def _creator() -> str:
-    from ackclock._core import version
-
-    return f"Ackclock {version()}"
 
 
 def _require_heard(options: Options, wanted: Sequence[Plot]) -> None:
