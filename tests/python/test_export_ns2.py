@@ -36,7 +36,7 @@ LOSSY = {
             "from": "n3",
             "to": "n2",
             "start": "1 s",
-            "udp": {"source": {"kind": "cbr", "rate": "300 kbps", "packet": "500 B"}},
+            "udp": {"source": {"kind": "cbr", "rate": "300 kbps", "write": "500 B"}},
         },
     ],
     "stop": {"when": "time", "at_latest": "6 s"},
@@ -215,3 +215,14 @@ def test_the_first_segment_of_a_handshake_is_segment_0(tmp_path):
     sent = [line for line in lines if line[0] == "+" and line[2] in "02"]
     begin = [" ".join([line[4], line[5], line[10], line[11]]) for line in sent[:5]]
     assert begin == ["tcp 40 0 0", "ack 40 0 1", "tcp 1040 1 2", "ack 40 1 3", "tcp 1040 2 4"]
+
+
+@pytest.mark.parametrize(
+    ("periods", "word"), [("1 s", "cbr"), ("exponential", "exp"), ("pareto", "pareto")]
+)
+def test_packets_are_called_after_their_source(tmp_path, periods, word):
+    span = periods if periods == "1 s" else {"kind": periods, "mean": "100 ms"}
+    source = {"kind": "on-off", "rate": "300 kbps", "write": "500 B", "on": span, "off": span}
+    document = {**LOSSY, "flows": [{**LOSSY["flows"][1], "udp": {"source": source}}]}
+    lines = lines_of(run(Scenario.from_dict(document)), tmp_path / "x.tr")
+    assert {line[4] for line in lines} == {word}

@@ -152,12 +152,10 @@ def _kinds(flows: list[dict[str, Any]]) -> list[str]:
 
 
 def _source_word(source: dict[str, Any]) -> str:
-    """What ns-2 calls packets of a source without feedback."""
-    if source["kind"] == "cbr":
-        return "cbr"
-    spans = {source[name]["kind"] for name in ("on", "off") if isinstance(source.get(name), dict)}
+    """What ns-2 calls packets of a UDP source; fixed periods are a CBR switched on and off."""
+    spans = [source[name]["kind"] for name in ("on", "off") if name in source]
     words = {"exponential": "exp", "pareto": "pareto"}
-    return next((word for kind, word in words.items() if kind in spans), "udp")
+    return next((words[kind] for kind in spans if kind in words), "cbr")
 
 
 def _ends(network: Network, first_fid: int) -> list[str]:
