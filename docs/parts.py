@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import statistics
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from functools import cache
@@ -368,6 +369,33 @@ def empty_paths() -> str:
     return table(("Scenario", "Flow", "Closed form, ms", "Run, ms"), rows, "  rr")
 
 
+def source_rates() -> str:
+    """Return mean rates of on-off sources, with standard errors, against their closed form."""
+    rows = []
+    for law, remainder in (
+        ("fixed", "carry"),
+        ("fixed", "restart"),
+        ("exponential", "carry"),
+        ("exponential", "restart"),
+        ("exponential", "whole-writes"),
+        ("pareto", "carry"),
+    ):
+        periods = {
+            name: {"kind": law, "mean": mean} for name, mean in (("on", "50 ms"), ("off", "100 ms"))
+        }
+        source = {"kind": "on-off", "rate": "1 Mbps", "write": "500 B", "remainder": remainder}
+        flow = {"id": "F", "count": 10, "from": "A", "to": "B"}
+        flow["udp"] = {"source": source | periods}
+        stop = {"when": "time", "at_latest": "200 s"}
+        scenario = Scenario.from_dict({**LAB, "flows": [flow], "stop": stop, "record": "none"})
+        flows = run(scenario).summary["flows"].values()
+        rates = [flow["bytes_written"] * 8 / 200e3 for flow in flows]
+        error = statistics.stdev(rates) / len(rates) ** 0.5
+        rows.append((f"`{law}`", f"`{remainder}`", f"{statistics.mean(rates):.1f}", f"{error:.1f}"))
+    head = ("Law", "`remainder`", "Mean rate, kbps", "Standard error")
+    return table(head, rows, "  rr")
+
+
 _SOUND: list[Override] = [
     ("flows.F1.tcp.ack_view", "snapshot"),
     ("flows.F1.tcp.ack_duplicates", "always"),
@@ -485,6 +513,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "registries": registries,
     "route-changes": route_changes,
     "scenarios": scenarios,
+    "source-rates": source_rates,
     "units": units,
     "variants": variants,
 }

@@ -78,6 +78,7 @@ def flow(
             "initial_window": initial_window,
             "initial_ssthresh": 100,
             "cc": fast() if cc is None else cc,
+            "source": {"kind": "bulk"},
         },
         "udp": None,
     }
