@@ -5,7 +5,7 @@ import pytest
 
 from ackclock import Scenario, run
 from ackclock.export import export
-from ackclock.export.columns import DATA, SYN
+from ackclock.export.columns import ACK, DATA, SYN, SYN_ACK
 from ackclock.export.ns2 import segment_numbers, times
 from ackclock.export.packets import Packets
 
@@ -200,12 +200,14 @@ def test_half_duplex_links_and_routers(tmp_path):
 
 
 def test_numbers_of_segments_follow_their_first_bytes():
-    count = 6
-    packets = Packets(*(np.zeros(count, np.int64) for _ in range(6)))
-    packets.kind[:] = [SYN, DATA, DATA, DATA, 1, 1]
-    packets.seq[:] = [0, 0, 1000, 1300, 0, 1300]
+    count = 8
+    packets = Packets(*(np.zeros(count, np.int64) for _ in range(6)), np.zeros(count, bool))
+    # The third message of a handshake is an ACK of the sender.
+    packets.kind[:] = [SYN, SYN_ACK, ACK, DATA, DATA, DATA, ACK, ACK]
+    packets.back[:] = [False, True, False, False, False, False, True, True]
+    packets.seq[:] = [0, 0, 0, 0, 1000, 1300, 0, 1300]
     flow = {"tcp": {"sender": "classic"}}
-    assert segment_numbers(packets, [flow]).tolist() == [0, 1, 2, 3, 0, 2]
+    assert segment_numbers(packets, [flow]).tolist() == [0, 0, 0, 1, 2, 3, 0, 2]
 
 
 def test_the_first_segment_of_a_handshake_is_segment_0(tmp_path):

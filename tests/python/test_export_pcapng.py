@@ -1,6 +1,7 @@
 """Captures, read by our own reader and, where it is installed, by tshark."""
 
 import shutil
+import struct
 import subprocess
 from collections import Counter
 
@@ -108,6 +109,25 @@ def test_a_handshake_of_the_run_is_shown_as_it_was(tmp_path):
     assert packets[0].tcp_options == packets[1].tcp_options == {2: (1000).to_bytes(2), 3: b"\x0e"}
     assert {packet.flags for packet in packets[2:]} == {ACK}
     assert not any("made up" in (packet.comment or "") for packet in packets)
+
+
+def test_timestamps_are_shown_where_headers_have_room(tmp_path):
+    results = simulated(flow("F", header="52 B", receiver="delayed"))
+    packets = captured(results, tmp_path / "x.pcapng").packets
+    assert {packet.payload for packet in packets} == {0, 1000}
+    assert {packet.original for packet in packets if packet.flags == ACK} == {52, 1052}
+    rows = results.table("packets").to_pylist()
+    sent = {r["packet_id"]: r["time_s"] for r in rows if r["event"] == "sent"}
+    echoes = {r["packet_id"]: r["stamp_s"] for r in rows if r["event"] == "sent"}
+    last = 0
+    for packet in packets[3:]:
+        value, echo = struct.unpack(">II", packet.tcp_options[8])
+        assert value == int(round(sent[packet.number] * 1e9) // 1_000_000)
+        if packet.outbound:
+            assert echo == last
+        else:
+            assert echo == int(round(echoes[packet.number] * 1e9) // 1_000_000)
+            last = value
 
 
 def test_drops_are_comments_with_place_time_and_reason(lossy, tmp_path):

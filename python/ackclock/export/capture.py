@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.export.columns import ACK, SYN_ACK, Columns, Flags, Ints
+from ackclock.export.columns import SYN, Columns, Flags, Ints
 from ackclock.export.network import DIRECTIONS, Network
 from ackclock.export.options import Options
 from ackclock.export.packets import Packets
@@ -149,13 +149,9 @@ class _Maker:
         packets = self._packets
         if flow["tcp"] is None:
             return
+        if len(packets.of_flow(number, SYN)):
+            return  # it has one of its own
         base = len(packets) + HANDSHAKE * number
-        answers = np.flatnonzero(packets.answers_to_syn(number))
-        if len(answers):
-            # ns-2's handshake: the answer is followed by data.
-            return
-        if (packets.kind[packets.flow == number] == SYN_ACK).any():
-            return
         start = np.full(HANDSHAKE, flow["start_ns"])
         self._handshakes.append(
             (
@@ -187,10 +183,9 @@ class _Maker:
             )
             for number in np.unique(flow[rows][flow[rows] >= 0]):
                 of_flow = rows[flow[rows] == number]
-                kind = self._packets.kind[visits.packet[of_flow[0]]]
                 forward = visits.origin[of_flow[0]] == first_end
-                backwards = kind in (ACK, SYN_ACK)
-                self._handshake(int(number), interface, bool(forward != backwards))
+                back = self._packets.back[visits.packet[of_flow[0]]]
+                self._handshake(int(number), interface, bool(forward != back))
 
     def _interface(self, node: int, link: int) -> int:
         key = (node, link)

@@ -78,7 +78,7 @@ def chunks(results: Results, options: Options) -> Iterator[bytes]:
             kinds.take(pa.array(flow * len(KINDS) + kind + len(KINDS))),
             _numbers(packets.bytes[part.packet]),
             _between_routers(
-                ends.take(pa.array(2 * flow + 2 + np.isin(kind, (ACK, SYN_ACK)))),
+                ends.take(pa.array(2 * flow + 2 + packets.back[part.packet])),
                 np.flatnonzero(kind == ROUTER),
                 numbers[part.origin],
                 numbers[part.target],
@@ -201,8 +201,9 @@ def segment_numbers(packets: Packets, flows: list[dict[str, Any]]) -> Ints:
         begins = np.unique(packets.seq[data])
         seq[data] = np.searchsorted(begins, packets.seq[data]) + shift
         seq[acks] = np.searchsorted(begins, packets.seq[acks]) - 1 + shift
-        for kind in (SYN, SYN_ACK):
-            seq[packets.of_flow(number, kind)] = 0
+        # The third message of a handshake is an ACK of the sender.
+        opening = np.isin(packets.kind, (SYN, SYN_ACK)) | ((packets.kind == ACK) & ~packets.back)
+        seq[(packets.flow == number) & opening] = 0
     return seq
 
 

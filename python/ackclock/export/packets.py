@@ -26,6 +26,7 @@ class Packets:
         bytes: Size on the wire.
         stamp_ns: Of an ACK, when the data were sent that it echoes.
         sent_ns: When it was sent; -1 for a router's packet.
+        back: Whether the flow's receiver sent it.
     """
 
     flow: Ints
@@ -34,6 +35,7 @@ class Packets:
     bytes: Ints
     stamp_ns: Ints
     sent_ns: Ints
+    back: Flags
 
     def __len__(self) -> int:
         return len(self.flow)
@@ -47,7 +49,8 @@ class Packets:
         ]
         ids = [table.ints("packet_id") for table in tables]
         count = max((int(numbers.max()) + 1 for numbers in ids if len(numbers)), default=0)
-        made = cls(*(np.full(count, -1, np.int64) for _ in range(6)))
+        unknown = [np.full(count, -1, np.int64) for _ in range(6)]
+        made = cls(*unknown, back=np.zeros(count, bool))
         for table, numbers in zip(tables, ids, strict=True):
             made.flow[numbers] = table.codes("flow", flows)
             made.kind[numbers] = table.codes("kind", KINDS)
@@ -57,6 +60,10 @@ class Packets:
         sent = packets.codes("event", ("sent", "received")) == 0
         made.stamp_ns[ids[0][sent]] = packets.ns("stamp_s")[sent]
         made.sent_ns[ids[0][sent]] = packets.ns("time_s")[sent]
+        hosts = results.model["hosts"]
+        receiver = np.array([hosts.index(flow["to"]) for flow in results.model["flows"]])
+        host = packets.codes("host", hosts)
+        made.back[ids[0][sent]] = host[sent] == receiver[made.flow[ids[0][sent]]]
         for number, flow in enumerate(results.model["flows"]):
             if is_classic(flow):
                 for kind in (DATA, ACK):
@@ -69,9 +76,9 @@ class Packets:
         return np.flatnonzero((self.flow == flow) & (self.kind == kind))
 
     def answers_to_syn(self, flow: int) -> Flags:
-        """Which of all packets are plain ACKs of a SYN: sent before the flow's first data."""
+        """Which of all packets are the receiver's ACKs of a SYN: sent before the first data."""
         data = self.of_flow(flow, DATA)
-        mine = (self.flow == flow) & (self.kind == ACK)
+        mine = (self.flow == flow) & (self.kind == ACK) & self.back
         if not len(self.of_flow(flow, SYN)):
             return np.zeros(len(self), bool)
         return mine & (np.arange(len(self)) < data[0]) if len(data) else mine

@@ -53,15 +53,16 @@ def of_packets(results: Results, network: Network, packets: Packets) -> Segments
     whole = _blank(count + HANDSHAKE * len(flows))
     whole.identification[:count] = np.arange(count)
     _routers(whole, network, packets)
-    received = Columns(results, "packets")
-    codes = received.codes("event", ("sent", "received"))
-    arrived = received.ints("packet_id")[(codes == 1)]
+    table = Columns(results, "packets")
+    # All packets as they are sent (negative, less one) and received, in the order of the run.
+    sent = table.codes("event", ("sent", "received")) == 0
+    steps = np.where(sent, -1 - table.ints("packet_id"), table.ints("packet_id"))
+    arrived = steps[~sent]
     for number, flow in enumerate(flows):
         both = [address(int(node)) for node in network.ends_of_flow[number]]
         mine = np.flatnonzero(packets.flow == number)
-        forward = np.isin(packets.kind[mine], (DATA, SYN))
         own = np.concatenate([mine, count + HANDSHAKE * number + np.arange(HANDSHAKE)])
-        ahead = np.concatenate([forward, [True, False, True]])
+        ahead = np.concatenate([~packets.back[mine], [True, False, True]])
         ports = [_SENDERS + number % _SENDER_PORTS]
         ports.append(_RECEIVERS + number // _SENDER_PORTS % _RECEIVER_PORTS)
         whole.source[own] = np.where(ahead, both[0], both[1])
@@ -74,7 +75,14 @@ def of_packets(results: Results, network: Network, packets: Packets) -> Segments
         else:
             whole.protocol[own] = TCP
             _tcp(whole, packets, flow, number, mine, arrived)
+            if has_timestamps(flow):
+                _timestamps(whole, packets, flow, own, steps)
     return whole
+
+
+def has_timestamps(flow: dict[str, Any]) -> bool:
+    """Whether the headers of a flow have room for the timestamps option: 20 + 20 + 12 bytes."""
+    return is_classic(flow) and flow["tcp"]["header_bytes"] >= 52
 
 
 def _blank(count: int) -> Segments:
@@ -103,7 +111,8 @@ def _tcp(
 ) -> None:
     tcp = flow["tcp"]
     kind = packets.kind[mine]
-    data, acks = mine[kind == DATA], mine[kind == ACK]
+    back = packets.back[mine]
+    data, acks = mine[kind == DATA], mine[(kind == ACK) & back]
     scale, window = _window(tcp)
     whole.flags[mine] = ACK_FLAG
     whole.window[mine] = window
@@ -122,7 +131,7 @@ def _tcp(
     answers = np.concatenate(
         [mine[kind == SYN_ACK], np.flatnonzero(packets.answers_to_syn(number)), [first + 1]]
     )
-    confirms = np.array([first + 2])
+    confirms = np.concatenate([mine[(kind == ACK) & ~back], [first + 2]])
     for messages, flags, ack in (
         (asks, SYN_FLAG, 0),
         (answers, SYN_FLAG | ACK_FLAG, 1),
@@ -146,6 +155,30 @@ def _window(tcp: dict[str, Any]) -> tuple[int, int]:
     while -(-window >> scale) > 65535:
         scale += 1
     return scale, -(-window >> scale)
+
+
+def _timestamps(
+    whole: Segments, packets: Packets, flow: dict[str, Any], own: Ints, steps: Ints
+) -> None:
+    """Timestamps in milliseconds: what is sent tells its time, and echoes what came last.
+
+    An ACK echoes the data that the receiver chose to echo.
+    """
+    start_ms = flow["start_ns"] // 1_000_000
+    mine, made_up = own[:-HANDSHAKE], own[-HANDSHAKE:]
+    whole.tsval[made_up] = start_ms
+    whole.tsecr[made_up] = [0, start_ms, start_ms]
+    whole.tsval[mine] = packets.sent_ns[mine] // 1_000_000
+    whole.tsecr[mine] = packets.stamp_ns[mine] // 1_000_000
+    number = packets.flow[mine[0]] if len(mine) else -1
+    packet = np.where(steps < 0, -1 - steps, steps)
+    # What the sender sends echoes what it has received last.
+    at_sender = (packets.flow[packet] == number) & (packets.back[packet] == (steps >= 0))
+    steps, packet = steps[at_sender], packet[at_sender]
+    came = np.where(steps >= 0, np.arange(len(steps)), -1)
+    last = np.maximum.accumulate(came) if len(came) else came
+    echo = np.where(last >= 0, packets.sent_ns[packet[last]] // 1_000_000, 0)
+    whole.tsecr[packet[steps < 0]] = echo[steps < 0]
 
 
 def _selective(
