@@ -7,13 +7,22 @@ from pathlib import Path
 from ackclock.errors import InputError, unknown
 
 _ROOT = Path(__file__).parent / "scenarios"
+_STUDY = ".sweep.yaml"
 
 
 def names() -> list[str]:
     """Return the names of all scenarios of the package, such as `caltech/test-case-2-fast`."""
     return sorted(
-        path.relative_to(_ROOT).with_suffix("").as_posix() for path in _ROOT.rglob("*.yaml")
+        path.relative_to(_ROOT).with_suffix("").as_posix()
+        for path in _ROOT.rglob("*.yaml")
+        if not path.name.endswith(_STUDY)
     )
+
+
+def study(name: str) -> Path | None:
+    """Return the file of a study of the package, such as `ns3/lab-grid`; None if there is none."""
+    known = {path.relative_to(_ROOT).as_posix(): path for path in _ROOT.rglob(f"*{_STUDY}")}
+    return known.get(f"{name}{_STUDY}")
 
 
 def find(name: str) -> Path:

@@ -5,7 +5,7 @@ import pytest
 
 from ackclock import Scenario, run
 from ackclock.export import export
-from ackclock.export.columns import ACK, DATA, SYN, SYN_ACK
+from ackclock.export.columns import ACK, DATA, HANDSHAKE_ACK, SYN, SYN_ACK
 from ackclock.export.ns2 import segment_numbers, times
 from ackclock.export.packets import Packets
 
@@ -203,7 +203,7 @@ def test_numbers_of_segments_follow_their_first_bytes():
     count = 8
     packets = Packets(*(np.zeros(count, np.int64) for _ in range(6)), np.zeros(count, bool))
     # The third message of a handshake is an ACK of the sender.
-    packets.kind[:] = [SYN, SYN_ACK, ACK, DATA, DATA, DATA, ACK, ACK]
+    packets.kind[:] = [SYN, SYN_ACK, HANDSHAKE_ACK, DATA, DATA, DATA, ACK, ACK]
     packets.back[:] = [False, True, False, False, False, False, True, True]
     packets.seq[:] = [0, 0, 0, 0, 1000, 1300, 0, 1300]
     flow = {"tcp": {"sender": "classic"}}

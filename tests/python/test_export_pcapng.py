@@ -130,6 +130,16 @@ def test_timestamps_are_shown_where_headers_have_room(tmp_path):
             last = value
 
 
+def test_the_three_messages_of_a_handshake_are_shown(tmp_path):
+    results = simulated(flow("F", handshake="three-way", initial_window=1))
+    packets = captured(results, tmp_path / "x.pcapng").packets
+    assert [packet.flags for packet in packets[:4]] == [SYN, SYN | ACK, ACK, ACK]
+    opening = [(p.seq, p.ack, p.payload, p.outbound) for p in packets[:4]]
+    assert opening == [(0, 0, 0, True), (0, 1, 0, False), (1, 1, 0, True), (1, 1, 1000, True)]
+    assert {packet.flags for packet in packets[2:]} == {ACK}
+    assert not any("made up" in (packet.comment or "") for packet in packets)
+
+
 def test_drops_are_comments_with_place_time_and_reason(lossy, tmp_path):
     packets = captured(lossy, tmp_path / "x.pcapng").packets
     comments = {p.number: p.comment for p in packets if "dropped" in (p.comment or "")}

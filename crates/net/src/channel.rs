@@ -137,7 +137,7 @@ const _: () = assert!(std::mem::offset_of!(Channel, stats) == 112);
 impl Channel {
     /// An idle channel. `link` and `direction` are its codes in the record tables.
     pub fn new(
-        rate_bps: u64,
+        serial: Serial,
         delay: Time,
         queue: Queue,
         service: Service,
@@ -158,7 +158,7 @@ impl Channel {
             free_at: Time::ZERO,
             carry: 0,
             delay,
-            serial: Serial::new(rate_bps),
+            serial,
             queue,
             serving: 0,
             gated: false,

@@ -121,7 +121,7 @@ impl Packet {
             Kind::Handshake => match self.message() {
                 Message::Syn => packet_kind::SYN,
                 Message::SynAck => packet_kind::SYN_ACK,
-                Message::Ack => packet_kind::ACK,
+                Message::Ack => packet_kind::HANDSHAKE_ACK,
             },
         }
     }

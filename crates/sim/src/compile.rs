@@ -9,6 +9,7 @@ use ackclock_net::queue::Queue;
 use ackclock_net::routing::graph::Node;
 use ackclock_net::routing::shortest_path::ShortestPaths;
 use ackclock_net::routing::{Attachment, DistanceVector, Graph};
+use ackclock_net::serial::Serial;
 use ackclock_net::source::{BULK_NAME, Source, Writer};
 use ackclock_net::world::{DELIVER, Network, service_for};
 use ackclock_net::{Channel, ChannelChange, Endpoint, Flow, Service, TcpFlow, UdpFlow};
@@ -18,7 +19,7 @@ use ackclock_tcp::recovery::selective_repeat::Recovery;
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{
     Arrivals, ClassicSender, ClassicSetup, Connection, Data, Handshake, Receiver, Restart,
-    SelectiveRepeat, Setup,
+    SelectiveRepeat, Setup, TimerRules,
 };
 use ackclock_trace::direction;
 use ackclock_units::Time;
@@ -134,13 +135,20 @@ fn classic(flow: &FlowModel, tcp: &Tcp) -> Connection {
         restarts_idle: tcp.idle_restart == "rto",
         grows_used: tcp.unused_window == "stays",
         initial_window: tcp.initial_window as f64,
-        initial_ssthresh: tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets * segment),
+        initial_ssthresh: tcp
+            .initial_ssthresh
+            .map_or(f64::INFINITY, |amount| amount.bytes(segment)),
         receive_window: tcp.receive_window_bytes.unwrap_or(u64::MAX),
         window_in_segments: tcp.window_unit == "segments",
         fills_window: tcp.framing == "fill",
         ssthresh_floor: tcp.ssthresh_floor,
         ignores_zero_ack: tcp.zero_ack == "ignored",
-        restart: Restart::new(&tcp.timer_restart),
+        timer: TimerRules {
+            restart: Restart::new(&tcp.timer_restart),
+            backs_off_at_start: tcp.timer_backoff == "at-start",
+        },
+        send_delay: tcp.send_delay,
+        flight_to_highest: tcp.flight == "highest",
         handshake: Handshake::new(&tcp.handshake),
         cc: Cc::new(&tcp.cc),
         recovery: Classic::new(&tcp.recovery),
@@ -150,11 +158,14 @@ fn classic(flow: &FlowModel, tcp: &Tcp) -> Connection {
 }
 
 fn selective_repeat(flow: &FlowModel, tcp: &Tcp) -> Connection {
+    let segment = tcp.segment_bytes as f64;
     let sender = SelectiveRepeat::new(Setup {
         segment: tcp.segment_bytes as u16,
         data: data(flow, tcp),
         initial_window: tcp.initial_window as f64,
-        initial_ssthresh: tcp.initial_ssthresh.unwrap_or(f64::INFINITY),
+        initial_ssthresh: tcp
+            .initial_ssthresh
+            .map_or(f64::INFINITY, |amount| amount.bytes(segment) / segment),
         cc: Cc::new(&tcp.cc),
         recovery: Recovery::new(&tcp.recovery),
         rto: Rto::new(&tcp.rto),
@@ -238,7 +249,8 @@ impl<'a> Builder<'a> {
         let fixed = |change: &Change| change.rate_bps.is_none() && change.delay.is_none();
         let known = self.links[link as usize].changes.iter().all(fixed);
         let service = if known { self.service } else { Service::Events };
-        let mut channel = Channel::new(model.rate_bps, model.delay, queue, service, link, way);
+        let serial = Serial::new(model.rate_bps, self.links[link as usize].rounding);
+        let mut channel = Channel::new(serial, model.delay, queue, service, link, way);
         let id = &self.links[link as usize].id;
         let name = format!("loss/{id}/{}", direction::NAMES[way as usize]);
         channel.set_loss(Loss::new(&model.loss, Stream::new(self.seed, &name)));

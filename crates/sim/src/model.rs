@@ -1,6 +1,7 @@
 //! The scenario as checked numbers: what the compiler of worlds reads.
 
 use crate::start::Start;
+use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 
@@ -38,6 +39,8 @@ pub struct Link {
     pub ends: [Node; 2],
     /// Whether both directions share one buffer and one transmitter.
     pub half_duplex: bool,
+    /// What becomes of fractions of a nanosecond.
+    pub rounding: Rounding,
     /// From the first end to the second. A half-duplex link has this one only.
     pub forward: Direction,
     /// From the second end to the first.
@@ -115,6 +118,25 @@ pub enum Transport {
     },
 }
 
+/// An amount of data of a flow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Amount {
+    /// Full segments.
+    Segments(f64),
+    /// Bytes.
+    Bytes(u64),
+}
+
+impl Amount {
+    /// Bytes, with segments of this size.
+    pub fn bytes(self, segment: f64) -> f64 {
+        match self {
+            Self::Segments(segments) => segments * segment,
+            Self::Bytes(bytes) => bytes as f64,
+        }
+    }
+}
+
 /// Settings of a reliable transport; see the tables in `ackclock_sim::tables`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tcp {
@@ -128,8 +150,8 @@ pub struct Tcp {
     pub ack_bytes: u64,
     /// Initial window, segments.
     pub initial_window: u64,
-    /// Initial slow-start threshold, segments; none for no limit.
-    pub initial_ssthresh: Option<f64>,
+    /// Initial slow-start threshold; none for no limit.
+    pub initial_ssthresh: Option<Amount>,
     /// Window growth.
     pub cc: Chosen,
     /// Loss detection and repair.
@@ -156,6 +178,12 @@ pub struct Tcp {
     pub zero_ack: String,
     /// Classic: when the retransmission timer starts anew.
     pub timer_restart: String,
+    /// Classic: when the wait of the retransmission timer is doubled.
+    pub timer_backoff: String,
+    /// Classic: how long after an ACK new data leave.
+    pub send_delay: Time,
+    /// Classic: how far the data in flight reach that a loss halves.
+    pub flight: String,
     /// What the application writes, and when.
     pub source: Chosen,
     /// What a write counts as.

@@ -73,14 +73,33 @@ const REALISTIC_NAME: &str = "realistic";
 const REALISTIC_SUMMARY: &str = "As a host of today without SACK: NewReno, limited transmit, delayed \
      ACKs, headers, a first window of ten segments, timers as in Linux.";
 
+static NS3_24: Profile = Profile {
+    entry: Entry {
+        name: NS3_24_NAME,
+        summary: NS3_24_SUMMARY,
+        references: &[
+            "ns-3.24: TcpSocketBase, TcpTahoe, TcpReno, RttMeanDeviation, PointToPointNetDevice, \
+             DropTailQueue",
+        ],
+        params: &[],
+        defect: false,
+    },
+    document: include_str!("profile/ns-3.24.json"),
+};
+
+const NS3_24_NAME: &str = "ns-3.24";
+const NS3_24_SUMMARY: &str = "As ns-3.24 with TcpReno or TcpTahoe over point-to-point links: three-way \
+     handshake, windows in whole bytes, no guard against repeated fast retransmits.";
+
 /// All profiles.
-pub static PROFILES: &[&Profile] = &[&CALTECH2015, &BENE, &REALISTIC];
+pub static PROFILES: &[&Profile] = &[&CALTECH2015, &BENE, &REALISTIC, &NS3_24];
 
 /// The names of all profiles, as a scenario chooses them.
 pub static CHOICES: &[Choice] = &[
     Choice::new(CALTECH2015_NAME, CALTECH2015_SUMMARY),
     Choice::new(BENE_NAME, BENE_SUMMARY),
     Choice::new(REALISTIC_NAME, REALISTIC_SUMMARY),
+    Choice::new(NS3_24_NAME, NS3_24_SUMMARY),
 ];
 
 static DOCUMENTS: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {

@@ -129,6 +129,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Rate => "rate",
         Kind::Size => "size",
         Kind::SizeOrPackets => "size or packets",
+        Kind::SegmentsOrSize => "segments or size",
         Kind::Count => "whole number",
         Kind::CountList => "list of whole numbers",
         Kind::Real => "number",

@@ -106,6 +106,10 @@ fn value(param: &Param) -> Value {
         Kind::Time | Kind::Rate | Kind::Size | Kind::SizeOrPackets => {
             json!({ "type": "string", "pattern": pattern(param.kind) })
         }
+        Kind::SegmentsOrSize => {
+            let size = json!({ "type": "string", "pattern": pattern(param.kind) });
+            any_of([bounded("number"), size].into_iter())
+        }
         Kind::Count => {
             let mut schema = bounded("integer");
             if schema.get("minimum").is_none() {

@@ -107,6 +107,22 @@ const DUPLEX: Param = Param::new(
     "Whether both directions can be used at once.",
 );
 
+const ROUNDING: Param = Param::new(
+    "rounding",
+    Kind::Choice(&[
+        Choice::new(
+            "carried",
+            "the rest is carried over to the next transmission: many take exactly what they should",
+        ),
+        Choice::defect(
+            "double",
+            "each takes 64-bit floating-point seconds, cut to whole nanoseconds (ns-3)",
+        ),
+    ]),
+    "carried",
+    "What becomes of fractions of a nanosecond of transmissions.",
+);
+
 const LOSS: Param = Param::new(
     "loss",
     Kind::Registered(ackclock_net::loss::ENTRIES),
@@ -125,6 +141,7 @@ pub static LINK: &[Param] = &[
     RATE,
     DELAY,
     DUPLEX,
+    ROUNDING,
     QUEUE,
     LOSS,
     FORWARD,
@@ -192,7 +209,7 @@ pub static CHANGE: &[Param] = &[
 ];
 
 /// What a scenario can say for all its links.
-pub static LINK_DEFAULTS: &[Param] = &[RATE, DELAY, DUPLEX, QUEUE, LOSS];
+pub static LINK_DEFAULTS: &[Param] = &[RATE, DELAY, DUPLEX, ROUNDING, QUEUE, LOSS];
 
 /// One direction of a link.
 pub static DIRECTION: &[Param] = &[RATE, DELAY, QUEUE, LOSS];
@@ -281,9 +298,9 @@ pub static TCP: &[Param] = &[
         .at_most("1000000"),
     Param::optional(
         "initial_ssthresh",
-        Kind::Real,
+        Kind::SegmentsOrSize,
         "unlimited",
-        "Slow-start threshold at the start, segments (RFC 5681: arbitrarily high).",
+        "Slow-start threshold at the start, segments or a size (RFC 5681: arbitrarily high).",
     )
     .at_least("1")
     .at_most("1e9"),
@@ -379,6 +396,10 @@ pub static TCP: &[Param] = &[
         "timer_restart",
         Kind::Choice(&[
             Choice::new("on-ack", "each ACK of new data starts the timer anew (RFC 6298 5.3)"),
+            Choice::new(
+                "on-ack-always",
+                "the same, even if nothing is outstanding, while more is to be sent (ns-3.24)",
+            ),
             Choice::defect("on-ack-old-rto", "the same, with the RTO before the ACK's sample"),
             Choice::defect(
                 "on-send",
@@ -387,6 +408,34 @@ pub static TCP: &[Param] = &[
         ]),
         "on-ack",
         "When the retransmission timer starts anew (classic).",
+    ),
+    Param::new(
+        "timer_backoff",
+        Kind::Choice(&[
+            Choice::new("at-expiry", "when the timer expires (RFC 6298 5.5)"),
+            Choice::defect(
+                "at-start",
+                "whenever a segment starts the timer, so that the first wait is doubled, too (ns-3.24)",
+            ),
+        ]),
+        "at-expiry",
+        "When the wait of the retransmission timer is doubled (classic).",
+    ),
+    Param::new(
+        "send_delay",
+        Kind::Time,
+        "0 s",
+        "How long after an ACK new data leave; 1 ns in ns-3 (classic).",
+    )
+    .at_most("1 s"),
+    Param::new(
+        "flight",
+        Kind::Choice(&[
+            Choice::new("next", "up to the next byte to send: not what counts as unsent again"),
+            Choice::new("highest", "up to the highest byte ever sent, in any case (ns-3.24)"),
+        ]),
+        "next",
+        "How far the data in flight reach that a loss halves (classic).",
     ),
     Param::new(
         "source",

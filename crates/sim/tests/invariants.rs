@@ -162,7 +162,9 @@ proptest! {
                 other => panic!("{column} holds codes, not {other:?}"),
             }
         };
-        let ahead = |kind: i32| [packet_kind::DATA, packet_kind::SYN].contains(&kind);
+        let ahead = |kind: i32| {
+            [packet_kind::DATA, packet_kind::SYN, packet_kind::HANDSHAKE_ACK].contains(&kind)
+        };
         let (flow, link, kind, bytes) = (
             whole("transmissions", "flow"),
             whole("transmissions", "link"),

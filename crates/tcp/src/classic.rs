@@ -18,15 +18,19 @@
 //!
 //! DEVIATION: RFC 7661 also takes an unused window back, over minutes; here it only stops growing.
 
+mod opening;
+
 use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
 use crate::data::{Data, Written};
 use crate::handshake::{Handshake, Message, Rules};
 use crate::recovery::Classic as Recovery;
 use crate::recovery::window::{LossRecovery, State};
-use crate::rto::Rto;
+use crate::rto::{Rto, Sampling};
 use crate::send_log::SendLog;
 use crate::sender::{Cause, Segment};
+use crate::sent_list::SentList;
 use crate::stats::SenderStats;
+use crate::timer::{Restart, TimerRules};
 use ackclock_units::Time;
 
 /// What a classic sender is made from.
@@ -56,8 +60,12 @@ pub struct ClassicSetup {
     pub ssthresh_floor: f64,
     /// An ACK of nothing (number 0) is ignored.
     pub ignores_zero_ack: bool,
-    /// When the retransmission timer starts anew.
-    pub restart: Restart,
+    /// Rules of the retransmission timer.
+    pub timer: TimerRules,
+    /// How long after an ACK new data leave.
+    pub send_delay: Time,
+    /// Data in flight, as losses see them, reach up to the highest byte ever sent.
+    pub flight_to_highest: bool,
     /// What passes before the first data.
     pub handshake: Handshake,
     /// Congestion control.
@@ -66,30 +74,6 @@ pub struct ClassicSetup {
     pub recovery: Recovery,
     /// Retransmission timer.
     pub rto: Rto,
-}
-
-/// When the retransmission timer starts anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Restart {
-    /// On each ACK of new data while data are outstanding (RFC 6298 section 5.3).
-    OnAck,
-    /// The same, but with the RTO as it was before the ACK's sample.
-    OnAckOldRto,
-    /// An ACK of new data stops it, and only the next segment sent starts it: defective, for a lost last
-    /// segment then has no timer.
-    OnSend,
-}
-
-impl Restart {
-    /// The rule that a scenario named.
-    pub fn new(word: &str) -> Self {
-        match word {
-            "on-ack" => Self::OnAck,
-            "on-ack-old-rto" => Self::OnAckOldRto,
-            "on-send" => Self::OnSend,
-            other => panic!("no timer rule is named `{other}`"),
-        }
-    }
 }
 
 /// State of one classic sender.
@@ -108,7 +92,13 @@ pub struct ClassicSender {
     resend: Option<Cause>,
     /// With Karn's rule: end and sending time of the segment being timed.
     timed: Option<(u64, Time)>,
-    restart: Restart,
+    /// Segments sent, if they are listed.
+    listed: Option<Box<SentList>>,
+    timer: TimerRules,
+    send_delay: Time,
+    /// With a delay: when new data may leave, and that the moment has not come.
+    send_at: Time,
+    waits: bool,
     fills_window: bool,
     ignores_zero_ack: bool,
     started: bool,
@@ -157,6 +147,7 @@ impl ClassicSender {
                 units_per_byte: segment / mss as f64,
                 bytes_per_unit: mss as f64 / segment,
                 floor: setup.ssthresh_floor,
+                flight_to_highest: setup.flight_to_highest,
                 hold: false,
                 log: log.map(Box::new),
             },
@@ -167,7 +158,11 @@ impl ClassicSender {
             next_tick: Time::NEVER,
             resend: None,
             timed: None,
-            restart: setup.restart,
+            listed: (setup.rto.sampling() == Sampling::Listed).then(Box::default),
+            timer: setup.timer,
+            send_delay: setup.send_delay,
+            send_at: Time::NEVER,
+            waits: false,
             fills_window: setup.fills_window,
             ignores_zero_ack: setup.ignores_zero_ack,
             started: false,
@@ -304,12 +299,8 @@ impl ClassicSender {
     fn on_new_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
         let before = self.state.window.cwnd;
         let old_rto = self.rto.current();
-        let rtt =
-            if self.rto.uses_karn() { self.timed_sample(now, ack) } else { Some(now - stamp) };
-        if let Some(rtt) = rtt {
-            self.stats.on_rtt(rtt);
-            self.rto.on_sample(rtt);
-        }
+        let rtt = self.measure(now, ack, stamp);
+        self.rto.on_new_ack();
         let acked = ack - self.state.una;
         let sample = match &mut self.state.log {
             Some(log) => {
@@ -335,14 +326,31 @@ impl ClassicSender {
             may_grow: verdict.may_grow && ack > self.unused_until,
         };
         self.cc.on_ack(&mut self.state.window, &event);
-        self.deadline = match self.restart {
+        self.deadline = match self.timer.restart {
             Restart::OnAck if self.state.flight() > 0 => now + self.rto.current(),
             // It goes on for the data that this ACK lets out.
             Restart::OnAckOldRto if self.state.una != self.end => now + old_rto,
+            Restart::OnAckAlways if self.state.una != self.end => now + self.rto.current(),
             _ => Time::NEVER,
         };
+        if self.send_delay > Time::ZERO {
+            self.send_later(now);
+        }
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
         rtt
+    }
+
+    /// The round trip that an ACK measures, if any; the timer learns of it.
+    #[inline]
+    fn measure(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
+        let rtt = match self.rto.sampling() {
+            Sampling::Timestamps => self.rto.elapsed(stamp, now),
+            Sampling::Karn => self.timed_sample(now, ack),
+            Sampling::Listed => self.listed_sample(now, ack, stamp),
+        }?;
+        self.stats.on_rtt(rtt);
+        self.rto.on_sample(rtt);
+        Some(rtt)
     }
 
     fn timed_sample(&mut self, now: Time, ack: u64) -> Option<Time> {
@@ -352,6 +360,16 @@ impl ClassicSender {
         }
         self.timed = None;
         Some(now - sent)
+    }
+
+    fn listed_sample(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
+        if self.listed.as_mut()?.on_ack(ack) { self.rto.elapsed(stamp, now) } else { None }
+    }
+
+    /// New data leave a while after this ACK, or with those that wait already.
+    fn send_later(&mut self, now: Time) {
+        self.waits = true;
+        self.send_at = self.send_at.min(now + self.send_delay);
     }
 
     #[cold]
@@ -373,19 +391,31 @@ impl ClassicSender {
             self.deadline = now + self.rto.current();
             self.timed = None;
         }
+        // The duplicate that resends lets nothing else out before the next ACK.
+        self.waits =
+            self.send_delay > Time::ZERO && (verdict.resend || self.send_at != Time::NEVER);
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
     }
 
     /// When to call [`ClassicSender::on_timer`].
     #[inline]
     pub fn next_timer(&self) -> Time {
-        self.deadline.min(self.next_tick)
+        self.deadline.min(self.next_tick).min(self.send_at)
     }
 
     /// The time that was asked for has come, or an earlier one. True if the retransmission timer expired.
     pub fn on_timer(&mut self, now: Time) -> bool {
         let before = self.state.window.cwnd;
-        let expired = self.deadline <= now;
+        if self.send_at <= now {
+            self.send_at = Time::NEVER;
+            self.waits = false;
+        }
+        let due = self.deadline <= now;
+        // A timer that runs while nothing is outstanding gives nothing up.
+        let expired = due && (self.opening || self.state.max > self.state.una);
+        if due {
+            self.deadline = Time::NEVER;
+        }
         if expired && self.opening {
             self.repeat_message(now);
         } else if expired {
@@ -408,7 +438,9 @@ impl ClassicSender {
     fn lose_flight(&mut self, now: Time) {
         self.deadline = Time::NEVER;
         self.stats.timeouts += 1;
-        self.rto.on_timeout();
+        if !self.timer.backs_off_at_start {
+            self.rto.on_timeout();
+        }
         self.timed = None;
         self.extra = 0;
         if let Some(log) = &mut self.state.log {
@@ -420,60 +452,6 @@ impl ClassicSender {
         self.resend = Some(Cause::Timeout);
     }
 
-    /// The timer gives up a message of the handshake.
-    #[cold]
-    fn repeat_message(&mut self, now: Time) {
-        self.tries += 1;
-        if self.handshake.loss_counts() {
-            self.initial_cwnd = self.state.window.segment;
-            self.lose_flight(now);
-        } else {
-            self.deadline = Time::NEVER;
-            self.stats.timeouts += 1;
-            self.timed = None;
-        }
-        self.resend = Some(Cause::Handshake(Message::Syn));
-    }
-
-    /// The receiver's answer has come: data may be sent. Answers the round-trip time that was measured,
-    /// if any; `stamp` is when the message was sent that is answered.
-    #[cold]
-    pub fn establish(&mut self, now: Time, stamp: Time) -> Option<Time> {
-        if !self.opening {
-            return None;
-        }
-        self.opening = false;
-        let before = self.state.window.cwnd;
-        let rtt = if self.rto.uses_karn() { self.timed_sample(now, 0) } else { Some(now - stamp) };
-        if let Some(rtt) = rtt {
-            self.stats.on_rtt(rtt);
-            self.rto.on_sample(rtt);
-        }
-        self.state.hold = false;
-        self.state.window.cwnd = self.initial_cwnd;
-        self.cc.on_established(&mut self.state.window, now, now - stamp);
-        self.recovery.on_established(now - stamp);
-        self.deadline = Time::NEVER;
-        self.resend = self.handshake.confirmation().map(Cause::Handshake);
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
-        rtt
-    }
-
-    /// Sends a message of the handshake.
-    fn transmit_message(&mut self, now: Time, message: Message) -> Segment {
-        if message == Message::Syn {
-            self.timed = (self.tries == 0).then_some((0, now));
-            self.deadline = now + self.handshake.wait(self.tries).unwrap_or(self.rto.current());
-        }
-        let payload = self.handshake.bytes(message);
-        Segment { seq: 0, payload, cause: Cause::Handshake(message) }
-    }
-
-    /// The rules of the handshake.
-    pub fn handshake(&self) -> &Handshake {
-        &self.handshake
-    }
-
     /// The next segment to send at this moment, if any.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
@@ -482,7 +460,7 @@ impl ClassicSender {
         }
         let state = &self.state;
         let left = self.end - state.nxt;
-        if left == 0 || state.hold {
+        if left == 0 || state.hold || self.waits {
             return self.poll_dry(now);
         }
         let window = (state.window.cwnd * state.bytes_per_unit) as u64;
@@ -554,9 +532,20 @@ impl ClassicSender {
         }
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(payload);
+        if let Some(list) = &mut self.listed {
+            list.on_transmit(seq, end, self.state.una);
+        }
         if self.deadline == Time::NEVER {
-            self.deadline = now + self.rto.current();
+            self.start_timer(now);
         }
         Segment { seq: seq as u32, payload, cause }
+    }
+
+    #[inline]
+    fn start_timer(&mut self, now: Time) {
+        if self.timer.backs_off_at_start {
+            self.rto.on_timeout();
+        }
+        self.deadline = now + self.rto.current();
     }
 }

@@ -18,13 +18,16 @@ pub mod recovery;
 pub mod rto;
 pub mod send_log;
 pub mod sender;
+pub mod sent_list;
 pub mod stats;
+pub mod timer;
 
 pub use arrivals::{Arrivals, View};
-pub use classic::{ClassicSender, ClassicSetup, Restart};
+pub use classic::{ClassicSender, ClassicSetup};
 pub use connection::{AckFields, Connection, Reply};
 pub use data::Data;
 pub use handshake::{Handshake, Message};
 pub use receiver::Receiver;
 pub use sender::{Ack, Cause, Segment, SelectiveRepeat, Setup};
 pub use stats::SenderStats;
+pub use timer::{Restart, TimerRules};

@@ -33,6 +33,33 @@ static DELAYED: Entry = Entry {
             "200 ms",
             "Longest wait of an ACK (at most 500 ms by the RFC).",
         ),
+        Param::new(
+            "first_ack",
+            Kind::Choice(&[
+                Choice::new(
+                    "counted",
+                    "the first segment waits for the second one as all others do",
+                ),
+                Choice::new("at-once", "the first segment is acknowledged at once (ns-3.24)"),
+            ]),
+            "counted",
+            "How the first segment of a flow is acknowledged.",
+        ),
+        Param::new(
+            "echo",
+            Kind::Choice(&[
+                Choice::new(
+                    "first",
+                    "that of the first segment not yet acknowledged (RFC 7323 section 4.3)",
+                ),
+                Choice::defect(
+                    "latest",
+                    "that of the segment that arrived last: the delay of the ACK is not measured (ns-3.24)",
+                ),
+            ]),
+            "first",
+            "Which sending time an ACK echoes that stands for several segments.",
+        ),
         BUFFER,
     ],
     defect: false,
@@ -74,6 +101,8 @@ pub struct Receiver {
     /// Segments after which an ACK is due, and its longest wait.
     count: u32,
     delay: Time,
+    /// An ACK echoes the segment that arrived last.
+    echoes_latest: bool,
     /// Segments not yet acknowledged, and the sending time of the first of them.
     unacked: u32,
     stamp: Time,
@@ -87,10 +116,15 @@ pub struct Receiver {
 impl Receiver {
     /// The receiver that a scenario chose.
     pub fn new(chosen: &Chosen) -> Self {
-        let (count, delay) = match chosen.kind.as_str() {
-            "immediate" => (1, Time::ZERO),
-            "delayed" => (chosen.int("count") as u32, Time::from_ns(chosen.int("delay_ns"))),
+        let delayed = match chosen.kind.as_str() {
+            "immediate" => false,
+            "delayed" => true,
             other => panic!("no ACK policy is named `{other}`"),
+        };
+        let (count, delay) = if delayed {
+            (chosen.int("count") as u32, Time::from_ns(chosen.int("delay_ns")))
+        } else {
+            (1, Time::ZERO)
         };
         Self {
             next: 0,
@@ -98,7 +132,9 @@ impl Receiver {
             keeps_segments: chosen.word("buffer") == "segments",
             count,
             delay,
-            unacked: 0,
+            echoes_latest: delayed && chosen.word("echo") == "latest",
+            // One that counts as full makes the first ACK due at once.
+            unacked: if delayed && chosen.word("first_ack") == "at-once" { count } else { 0 },
             stamp: Time::ZERO,
             deadline: Time::NEVER,
             duplicates: 0,
@@ -118,7 +154,7 @@ impl Receiver {
         let end = seq + u64::from(payload);
         if seq == self.next && self.ahead.is_empty() {
             self.next = end;
-            if self.unacked == 0 {
+            if self.unacked == 0 || self.echoes_latest || self.unacked >= self.count {
                 self.stamp = stamp;
             }
             self.unacked += 1;
@@ -239,6 +275,8 @@ mod tests {
             values: vec![
                 ("count".into(), Value::Int(count)),
                 ("delay_ns".into(), Value::Int(200_000_000)),
+                ("first_ack".into(), Value::Word("counted".into())),
+                ("echo".into(), Value::Word("first".into())),
                 ("buffer".into(), Value::Word(buffer.into())),
             ],
         })
@@ -278,6 +316,33 @@ mod tests {
         assert_eq!(ack(&mut r, 40, 5), Some(30));
         assert_eq!(ack(&mut r, 40, 10), Some(30));
         assert_eq!(ack(&mut r, 30, 10), Some(50));
+    }
+
+    #[test]
+    fn the_first_ack_may_be_due_at_once_and_the_latest_segment_echoed() {
+        let delayed = |first_ack: &str, echo: &str| {
+            let values = [("first_ack", first_ack), ("echo", echo), ("buffer", "bytes")];
+            let words = values.map(|(name, word)| (name.to_owned(), Value::Word(word.into())));
+            let mut values = words.to_vec();
+            values.push(("count".into(), Value::Int(2)));
+            values.push(("delay_ns".into(), Value::Int(200_000_000)));
+            Receiver::new(&Chosen { kind: "delayed".into(), values })
+        };
+        let stamps = |mut r: Receiver| {
+            (0..5)
+                .map(|i| r.on_data(Time::ZERO, 10 * i, 10, Time::from_ms(i)))
+                .map(|out| out.map(|out| (out.ack, out.stamp.as_ns() / 1_000_000)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            stamps(delayed("counted", "first")),
+            [None, Some((20, 0)), None, Some((40, 2)), None]
+        );
+        assert_eq!(
+            stamps(delayed("at-once", "latest")),
+            [Some((10, 0)), None, Some((30, 2)), None, Some((50, 4))]
+        );
+        assert_eq!(stamps(delayed("at-once", "first"))[2], Some((30, 1)));
     }
 
     #[test]

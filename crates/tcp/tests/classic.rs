@@ -3,7 +3,7 @@
 use ackclock_tcp::cc::Cc;
 use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::rto::Rto;
-use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Data, Handshake, Restart};
+use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Data, Handshake, Restart, TimerRules};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
 
@@ -26,6 +26,7 @@ fn recovery(kind: &str, other: &[(&str, &str)]) -> Classic {
         ("guard", "recover"),
         ("repeat", "once"),
         ("exit_window", "flight"),
+        ("count_after_timeout", "anew"),
     ];
     let mut values = vec![
         ("threshold", Value::Int(3)),
@@ -66,7 +67,9 @@ fn setup(recovery: Classic) -> ClassicSetup {
         fills_window: false,
         ssthresh_floor: 2.0,
         ignores_zero_ack: false,
-        restart: Restart::OnAck,
+        timer: TimerRules { restart: Restart::OnAck, backs_off_at_start: false },
+        send_delay: Time::ZERO,
+        flight_to_highest: false,
         handshake: Handshake::new(&chosen("none", &[])),
         cc: aimd("capped-bytes", false),
         recovery,
@@ -333,15 +336,105 @@ fn segments_may_be_cut_to_what_fits() {
 }
 
 #[test]
+fn new_data_may_leave_a_while_after_the_ack() {
+    let mut setup = setup(recovery("reno", &[("guard", "none")]));
+    setup.send_delay = Time::from_ns(1);
+    let mut script = Script::new(setup);
+    // The first window leaves at once: nothing is acknowledged yet.
+    assert_eq!(script.sender.max(), 8 * MSS);
+    assert_eq!(script.ack(1), []);
+    assert_eq!(script.sender.next_timer(), script.now + Time::from_ns(1));
+    script.now += Time::from_ns(1);
+    assert!(!script.sender.on_timer(script.now));
+    assert_eq!(script.sent(), [(8000, Cause::New), (9000, Cause::New)]);
+    // What is sent again leaves with the ACK that asks for it, and nothing else.
+    script.ack(1);
+    script.ack(1);
+    assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);
+    script.ack(1);
+    script.ack(1);
+    assert_eq!(script.ack(1), new([10]));
+}
+
+#[test]
+fn the_wait_may_double_with_each_start_of_the_timer() {
+    let standard = [
+        ("initial_ns", Value::Int(1_000_000_000)),
+        ("min_ns", Value::Int(1_000_000_000)),
+        ("max_ns", Value::Int(60_000_000_000)),
+        ("floor", word("total")),
+        ("variance_from", word("old-srtt")),
+        ("sampling", word("listed")),
+        ("granularity_ns", Value::Int(0)),
+        ("timestamp_tick_ns", Value::Int(1_000_000)),
+        ("least_variance_ns", Value::Int(1_000_000)),
+        ("backoff_ends", word("on-ack")),
+    ];
+    let mut setup = setup(recovery("tahoe", &[]));
+    setup.rto = Rto::new(&chosen("rfc6298", &standard));
+    setup.timer = TimerRules { restart: Restart::OnAckAlways, backs_off_at_start: true };
+    let mut script = Script::new(setup);
+    assert_eq!(script.sender.next_timer(), Time::from_secs(2));
+    assert_eq!(script.expire(), [(0, Cause::Timeout)]);
+    assert_eq!(script.sender.next_timer(), Time::from_secs(2 + 4));
+    // An ACK of all that is outstanding starts the timer without back-off, for what comes.
+    script.now += Time::from_ms(1);
+    assert_eq!(script.sender.on_ack(script.now, 8 * MSS, script.now), None);
+    assert_eq!(script.sender.next_timer(), script.now + Time::from_secs(1));
+    // If it expires before anything is sent, nothing is lost.
+    let due = script.sender.next_timer();
+    assert!(!script.sender.on_timer(due));
+    assert_eq!(script.sender.next_timer(), Time::NEVER);
+    assert_eq!(script.sender.stats().timeouts, 1);
+}
+
+#[test]
+fn duplicates_may_be_counted_on_after_a_timeout() {
+    for (rule, fires) in [("anew", true), ("on", false)] {
+        let other = [("guard", "none"), ("count_after_timeout", rule)];
+        for kind in ["tahoe", "reno"] {
+            let mut script = two_losses(recovery(kind, &other));
+            assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);
+            script.expire();
+            script.ack(1);
+            script.ack(1);
+            assert_eq!(!script.ack(1).is_empty(), fires, "{kind} {rule}");
+        }
+    }
+}
+
+#[test]
+fn the_flight_that_a_loss_halves_may_reach_up_to_the_highest_byte() {
+    for (to_highest, ssthresh) in [(false, 2.0), (true, 4.0)] {
+        let mut setup = setup(recovery("reno", &[]));
+        setup.cc = Cc::new(&chosen(
+            "reno",
+            &[
+                ("decrease_from", word("flight")),
+                ("counting", word("capped-bytes")),
+                ("arithmetic", word("real")),
+            ],
+        ));
+        setup.flight_to_highest = to_highest;
+        let mut script = Script::new(setup);
+        // After the first timeout one segment of eight is in flight.
+        script.expire();
+        script.expire();
+        assert_eq!(script.window(), (1.0, ssthresh));
+    }
+}
+
+#[test]
 fn the_timer_starts_anew_on_acks_or_only_on_segments() {
     for (restart, deadline) in [
         (Restart::OnAck, Time::from_ms(1001)),
+        (Restart::OnAckAlways, Time::from_ms(1001)),
         (Restart::OnAckOldRto, Time::from_ms(1001)),
         (Restart::OnSend, Time::NEVER),
     ] {
         let mut setup = setup(recovery("timeout", &[]));
         setup.data.given = Some(3000);
-        setup.restart = restart;
+        setup.timer.restart = restart;
         let mut script = Script::new(setup);
         assert_eq!(script.sender.next_timer(), Time::from_secs(1));
         assert_eq!(script.ack(1), []);
@@ -380,7 +473,7 @@ fn a_dry_sender_goes_on_with_the_next_write() {
 #[test]
 fn an_idle_sender_has_no_timer_under_any_rule() {
     for restart in [Restart::OnAck, Restart::OnAckOldRto, Restart::OnSend] {
-        let mut script = written(|setup| setup.restart = restart);
+        let mut script = written(|setup| setup.timer.restart = restart);
         script.sender.write(script.now, 1000, false);
         script.sent();
         script.ack_bytes(1000);

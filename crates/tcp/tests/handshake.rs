@@ -5,7 +5,7 @@ use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{
     Cause, ClassicSender, ClassicSetup, Connection, Data, Handshake, Message, Receiver, Reply,
-    Restart,
+    Restart, TimerRules,
 };
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
@@ -27,6 +27,7 @@ fn connection(handshake: &Chosen) -> Connection {
         ("guard", word("recover")),
         ("repeat", word("once")),
         ("limited_transmit", Value::Flag(false)),
+        ("count_after_timeout", word("anew")),
     ];
     let mut connection = Connection::Classic {
         sender: ClassicSender::new(ClassicSetup {
@@ -42,9 +43,18 @@ fn connection(handshake: &Chosen) -> Connection {
             fills_window: false,
             ssthresh_floor: 2.0,
             ignores_zero_ack: false,
-            restart: Restart::OnAck,
+            timer: TimerRules { restart: Restart::OnAck, backs_off_at_start: false },
+            send_delay: Time::ZERO,
+            flight_to_highest: false,
             handshake: Handshake::new(handshake),
-            cc: Cc::new(&chosen("reno", &[("decrease_from", word("cwnd"))])),
+            cc: Cc::new(&chosen(
+                "reno",
+                &[
+                    ("decrease_from", word("cwnd")),
+                    ("counting", word("capped-bytes")),
+                    ("arithmetic", word("real")),
+                ],
+            )),
             recovery: Classic::new(&chosen("tahoe", &recovery)),
             rto: Rto::new(&chosen("fixed", &[("timeout_ns", Value::Int(1_000_000_000))])),
         }),
@@ -113,4 +123,63 @@ fn the_loss_of_the_first_segment_is_a_loss_like_any_other() {
     assert_eq!((window.cwnd, window.ssthresh), (1000.0, 2000.0));
     assert_eq!(sent(&mut connection, then), [(0, 1000, Cause::New)]);
     assert_eq!(connection.stats().timeouts, 1);
+}
+
+fn three_way(repetitions: u64) -> Connection {
+    let bytes = |name, value| (name, Value::Int(value));
+    connection(&chosen(
+        "three-way",
+        &[
+            bytes("syn_bytes", 60),
+            bytes("syn_ack_bytes", 56),
+            bytes("ack_bytes", 52),
+            ("timeout_ns", Value::Int(3_000_000_000)),
+            ("repetitions", Value::Int(repetitions)),
+        ],
+    ))
+}
+
+const LONG_SYN: (u32, u16, Cause) = (0, 60, Cause::Handshake(Message::Syn));
+
+#[test]
+fn three_messages_and_then_the_data() {
+    let mut connection = three_way(5);
+    assert_eq!(sent(&mut connection, Time::ZERO), [LONG_SYN]);
+    let half = Time::from_ms(40);
+    assert_eq!(
+        connection.on_message(Message::Syn, Time::ZERO),
+        Some(Reply::Message(Message::SynAck, 56, Time::ZERO))
+    );
+    let rtt = half.times(2);
+    assert_eq!(connection.on_answer(rtt, Time::ZERO), Some(rtt));
+    let messages = sent(&mut connection, rtt);
+    assert_eq!(messages[..2], [(0, 52, Cause::Handshake(Message::Ack)), (0, 1000, Cause::New)]);
+    assert_eq!(messages.len(), 5);
+    assert_eq!(connection.on_message(Message::Ack, rtt), None);
+    // A second SYN-ACK changes nothing.
+    assert_eq!(connection.on_answer(rtt + half, Time::ZERO), None);
+    assert_eq!(sent(&mut connection, rtt + half), []);
+}
+
+#[test]
+fn a_lost_syn_is_sent_again_after_doubled_waits_and_then_given_up() {
+    let mut connection = three_way(2);
+    let mut now = Time::ZERO;
+    for wait in [3, 6, 12] {
+        assert_eq!(sent(&mut connection, now), [LONG_SYN]);
+        assert_eq!(connection.next_timer(), now + Time::from_secs(wait));
+        now = connection.next_timer();
+        connection.on_timer(now);
+    }
+    assert_eq!(sent(&mut connection, now), []);
+    assert_eq!(connection.next_timer(), Time::NEVER);
+    // Such a loss does not count as one of data.
+    let mut connection = three_way(2);
+    sent(&mut connection, Time::ZERO);
+    connection.on_timer(Time::from_secs(3));
+    sent(&mut connection, Time::from_secs(3));
+    connection.on_answer(Time::from_ms(3080), Time::from_secs(3));
+    let window = connection.window();
+    assert_eq!((window.cwnd, window.ssthresh), (4000.0, 64_000.0));
+    assert_eq!(sent(&mut connection, Time::from_ms(3080)).len(), 5);
 }

@@ -39,6 +39,7 @@ category! {
 category! {
     /// Kinds of packets.
     packet_kind: DATA = "data", ACK = "ack", ROUTER = "router", SYN = "syn", SYN_ACK = "syn-ack",
+        HANDSHAKE_ACK = "handshake-ack",
 }
 category! {
     /// Directions of a link.

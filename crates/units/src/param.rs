@@ -15,6 +15,9 @@ pub enum Kind {
     Size,
     /// Bytes or packets, `64 KiB` or `20 packets` (`_bytes` or `_packets`).
     SizeOrPackets,
+    /// Segments as a real number without unit, or bytes, `64 KiB` (no suffix or `_bytes`). Bounds are in
+    /// segments.
+    SegmentsOrSize,
     /// A whole number without unit.
     Count,
     /// A list of whole numbers without unit.

@@ -24,7 +24,7 @@ def sweep(
         str,
         typer.Argument(
             metavar="FILE",
-            help="A file that says which scenario is varied, and how.",
+            help="A file that says which scenario is varied, and how, or a study of the package.",
             show_default=False,
         ),
     ],

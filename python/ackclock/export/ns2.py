@@ -24,7 +24,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from ackclock.export.columns import ACK, DATA, KINDS, ROUTER, SYN, SYN_ACK, Ints
+from ackclock.export.columns import (
+    ACK,
+    DATA,
+    HANDSHAKE_ACK,
+    KINDS,
+    ROUTER,
+    SYN,
+    SYN_ACK,
+    Ints,
+)
 from ackclock.export.network import Network
 from ackclock.export.options import Options
 from ackclock.export.packets import Packets, is_classic
@@ -146,6 +155,7 @@ def _kinds(flows: list[dict[str, Any]]) -> list[str]:
             "router": "rtProtoDV",
             "syn": "tcp",
             "syn-ack": "ack",
+            "handshake-ack": "ack",
         }
         words += [f"{by_kind[kind]} " for kind in KINDS]
     return words
@@ -201,9 +211,8 @@ def segment_numbers(packets: Packets, flows: list[dict[str, Any]]) -> Ints:
         begins = np.unique(packets.seq[data])
         seq[data] = np.searchsorted(begins, packets.seq[data]) + shift
         seq[acks] = np.searchsorted(begins, packets.seq[acks]) - 1 + shift
-        # The third message of a handshake is an ACK of the sender.
-        opening = np.isin(packets.kind, (SYN, SYN_ACK)) | ((packets.kind == ACK) & ~packets.back)
-        seq[(packets.flow == number) & opening] = 0
+        for kind in (SYN, SYN_ACK, HANDSHAKE_ACK):
+            seq[packets.of_flow(number, kind)] = 0
     return seq
 
 

@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.export.columns import ACK, DATA, ROUTER, SYN, SYN_ACK, Columns, Ints
+from ackclock.export.columns import (
+    ACK,
+    DATA,
+    HANDSHAKE_ACK,
+    ROUTER,
+    SYN,
+    SYN_ACK,
+    Columns,
+    Ints,
+)
 from ackclock.export.headers import ACK_FLAG, OTHER, SYN_FLAG, TCP, UDP, WIDTH, Segments
 from ackclock.export.network import Network
 from ackclock.export.packets import Packets, is_classic
@@ -131,7 +140,7 @@ def _tcp(
     answers = np.concatenate(
         [mine[kind == SYN_ACK], np.flatnonzero(packets.answers_to_syn(number)), [first + 1]]
     )
-    confirms = np.concatenate([mine[(kind == ACK) & ~back], [first + 2]])
+    confirms = np.concatenate([mine[kind == HANDSHAKE_ACK], [first + 2]])
     for messages, flags, ack in (
         (asks, SYN_FLAG, 0),
         (answers, SYN_FLAG | ACK_FLAG, 1),

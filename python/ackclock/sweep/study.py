@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock import library
 from ackclock.document import SUFFIXES, Document, flaws, parse_value
 from ackclock.errors import InputError, Problem, ScenarioError
 from ackclock.scenario import Scenario, find
@@ -96,7 +97,7 @@ class Study:
         """Read a study from a file.
 
         Args:
-            path: A YAML, JSON or TOML file.
+            path: A YAML, JSON or TOML file, or the name of a study of the package.
             overrides: Paths and values that are set in all runs, before the axes; text is read as
                 by `--set`.
 
@@ -106,6 +107,8 @@ class Study:
         """
         study = cls.__new__(cls)
         place = Path(path)
+        if not place.is_file():
+            place = library.study(str(path)) or place
         if not place.is_file():
             raise InputError(f"no such file: '{place}'; a sweep is described by a file of its own")
         file = Document.read(place)

@@ -1,7 +1,6 @@
 //! What can happen to a channel while it runs.
 
 use super::{Channel, Service};
-use crate::serial::Serial;
 use ackclock_units::Time;
 
 impl Channel {
@@ -16,7 +15,7 @@ impl Channel {
         debug_assert!(self.service == Service::Events);
         let (bytes, ns) = self.earlier;
         self.earlier = (self.stats.bytes, ns + self.serial.exact_ns(self.stats.bytes - bytes));
-        self.serial = Serial::new(rate_bps);
+        self.serial = self.serial.with_rate(rate_bps);
         self.carry = 0;
     }
 

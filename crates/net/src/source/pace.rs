@@ -42,7 +42,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serial::Serial;
+    use crate::serial::{Rounding, Serial};
     use ackclock_units::param::Value;
 
     /// Packets written back to back at the rate of a link leave as they come.
@@ -53,7 +53,7 @@ mod tests {
                 let values = [("rate_bps", rate), ("write_bytes", bytes)];
                 let values = values.map(|(name, value)| (name.into(), Value::Int(value))).into();
                 let mut pace = Pace::new(&Chosen { kind: "cbr".into(), values });
-                let serial = Serial::new(rate);
+                let serial = Serial::new(rate, Rounding::Carried);
                 let mut carry = 0;
                 for _ in 0..1000 {
                     let (ns, rest) = serial.time(bytes as u16, carry);

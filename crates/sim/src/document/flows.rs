@@ -104,7 +104,21 @@ fn tcp(
         let place = path.key("tcp").key("recovery");
         walker.problems.add(&place, &Value::from(kind.clone()), fault);
     }
+    whole_bytes(walker, &tcp.model, classic, path);
     Some(tcp)
+}
+
+/// Windows of whole bytes must be kept in bytes.
+fn whole_bytes(walker: &mut Walker, tcp: &Map<String, Value>, classic: bool, path: &Path) {
+    let whole = tcp.get("cc").is_some_and(|cc| cc["arithmetic"] == "whole");
+    let in_bytes = classic && tcp.get("window_unit").is_some_and(|unit| unit == "bytes");
+    if whole && !in_bytes {
+        let fault = Fault::new("windows in segments cannot be whole bytes")
+            .allowed("real")
+            .hint("or write `sender: classic` and `window_unit: bytes`");
+        let place = path.key("tcp").key("cc").key("arithmetic");
+        walker.problems.add(&place, &Value::from("whole"), fault);
+    }
 }
 
 /// What the classic sender has that says nothing else.

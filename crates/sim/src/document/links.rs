@@ -38,10 +38,12 @@ fn nature(walker: &mut Walker, own: Layer<'_>, defaults: &[Layer<'_>]) -> Resolv
     let layers: Vec<Layer<'_>> =
         std::iter::once(own.clone()).chain(defaults.iter().cloned()).collect();
     let mut link = Resolved::with_room(LINK.len());
-    let mut duplex = Resolved::with_room(1);
-    walker.param(param("duplex"), &layers, path, &mut duplex);
-    let half = duplex.model.get("duplex").is_some_and(|word| word == "half");
-    link.model.append(&mut duplex.model);
+    let mut whole = Resolved::with_room(2);
+    for name in ["duplex", "rounding"] {
+        walker.param(param(name), &layers, path, &mut whole);
+    }
+    let half = whole.model.get("duplex").is_some_and(|word| word == "half");
+    link.model.append(&mut whole.model);
 
     let sides = ["forward", "backward"].map(|side| side_layer(walker, &own, side, half));
     let [forward, backward] = if sides.iter().all(Option::is_none) {
@@ -67,7 +69,7 @@ fn nature(walker: &mut Walker, own: Layer<'_>, defaults: &[Layer<'_>]) -> Resolv
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     link.canonical.extend(forward.canonical);
-    link.canonical.extend(duplex.canonical);
+    link.canonical.extend(whole.canonical);
     if !different.is_empty() {
         link.canonical.insert("backward".into(), Value::Object(different));
     }

@@ -22,7 +22,7 @@ pub(crate) fn dimensions(kind: Kind) -> &'static [Dimension] {
     match kind {
         Kind::Time | Kind::TimeOr(_) => &[Dimension::Time],
         Kind::Rate => &[Dimension::Rate],
-        Kind::Size => &[Dimension::Size],
+        Kind::Size | Kind::SegmentsOrSize => &[Dimension::Size],
         Kind::SizeOrPackets => &[Dimension::Size, Dimension::Packets],
         _ => &[],
     }
@@ -44,7 +44,8 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Scalar, Fault> {
         }
         Kind::Count => same(Value::from(whole_number(param, value)?)),
         Kind::CountList => same(whole_numbers(param, value)?),
-        Kind::Real => real_number(param, value)?,
+        Kind::SegmentsOrSize if value.is_string() => read_quantity(param, value)?,
+        Kind::Real | Kind::SegmentsOrSize => real_number(param, value)?,
         Kind::Flag => match value {
             Value::Bool(_) => same(value.clone()),
             other => return Err(wrong_type(param, other)),
@@ -222,7 +223,8 @@ fn check_range(param: &Param, scalar: &Scalar) -> Result<(), Fault> {
         |bound: Option<&str>, wrong: fn(f64, f64) -> bool, exact: fn(u64, u64) -> bool| {
             let Some(bound) = bound else { return false };
             match (dimensions(param.kind), param.kind, &scalar.model) {
-                ([], Kind::Real, Value::Number(number)) => {
+                (_, Kind::SegmentsOrSize, _) if scalar.suffix == "_bytes" => false,
+                (_, Kind::Real | Kind::SegmentsOrSize, Value::Number(number)) => {
                     let bound = bound.parse().expect("a bound is a number");
                     number.as_f64().is_some_and(|value| wrong(value, bound))
                 }
@@ -275,6 +277,10 @@ pub(super) fn allowed(param: &Param) -> String {
         Kind::Choice(choices) => {
             choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ")
         }
+        Kind::SegmentsOrSize => {
+            let sizes = quantity::allowed(dimensions(param.kind));
+            format!("a number of segments without unit, or a size: {sizes}")
+        }
         kind => match dimensions(kind) {
             [] => noun(param).to_owned(),
             some => quantity::allowed(some),
@@ -301,6 +307,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Rate => "a rate with its unit",
         Kind::Size => "an amount of data with its unit",
         Kind::SizeOrPackets => "an amount of data or a number of packets",
+        Kind::SegmentsOrSize => "a number of segments without unit or an amount of data",
         Kind::Count => "a whole number without unit",
         Kind::CountList => "a list of whole numbers",
         Kind::Real => "a number without unit",
@@ -441,7 +448,7 @@ mod tests {
                     default(param);
                     for bound in [param.min, param.max].into_iter().flatten() {
                         let inside = match param.kind {
-                            Kind::Count | Kind::Real => {
+                            Kind::Count | Kind::Real | Kind::SegmentsOrSize => {
                                 // JSON has no other way to write 1e9 as a number.
                                 let number: f64 = bound.parse().unwrap();
                                 json!(number)

@@ -1,7 +1,10 @@
 //! From the numeric model as JSON to the typed scenario. The model is complete and valid here.
 
-use crate::model::{Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport};
+use crate::model::{
+    Amount, Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport,
+};
 use crate::start::Start;
+use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value as Setting};
 use serde_json::{Map, Value};
@@ -16,6 +19,7 @@ pub(super) fn scenario(
         id: text(link, "id"),
         ends: *ends,
         half_duplex: text(link, "duplex") == "half",
+        rounding: Rounding::named(&text(link, "rounding")),
         forward: direction(object(link, "forward")),
         backward: direction(object(link, "backward")),
         changes: list(link, "changes").map(change).collect(),
@@ -109,7 +113,7 @@ fn tcp(map: &Map<String, Value>) -> Tcp {
         header_bytes: int(map, "header_bytes"),
         ack_bytes: int(map, "ack_bytes"),
         initial_window: int(map, "initial_window"),
-        initial_ssthresh: map["initial_ssthresh"].as_f64(),
+        initial_ssthresh: amount(map, "initial_ssthresh"),
         cc: chosen(object(map, "cc")),
         recovery: chosen(object(map, "recovery")),
         rto: chosen(object(map, "rto")),
@@ -123,12 +127,21 @@ fn tcp(map: &Map<String, Value>) -> Tcp {
         ssthresh_floor: map["ssthresh_floor"].as_f64().expect("a number of the model"),
         zero_ack: text(map, "zero_ack"),
         timer_restart: text(map, "timer_restart"),
+        timer_backoff: text(map, "timer_backoff"),
+        send_delay: time(map, "send_delay_ns"),
+        flight: text(map, "flight"),
         source: chosen(object(map, "source")),
         writes: text(map, "writes"),
         nagle: map["nagle"] == true,
         idle_restart: text(map, "idle_restart"),
         unused_window: text(map, "unused_window"),
     }
+}
+
+/// Segments or bytes; none where there is no limit.
+fn amount(map: &Map<String, Value>, key: &str) -> Option<Amount> {
+    let bytes = map.get(&format!("{key}_bytes")).and_then(Value::as_u64).map(Amount::Bytes);
+    bytes.or_else(|| map.get(key).and_then(Value::as_f64).map(Amount::Segments))
 }
 
 fn record(map: &Map<String, Value>) -> Record {

@@ -1,8 +1,9 @@
 //! Random scenarios for the tests of the engine.
 
+use ackclock_net::serial::Rounding;
 use ackclock_sim::Simulation;
 use ackclock_sim::model::{
-    Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport,
+    Amount, Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport,
 };
 use ackclock_sim::start::Start;
 use ackclock_units::Time;
@@ -90,7 +91,12 @@ fn direction() -> impl Strategy<Value = Direction> {
 
 fn cc() -> impl Strategy<Value = Chosen> {
     prop_oneof![
-        pick(&["flight", "cwnd"]).prop_map(|from| chosen("reno", &[("decrease_from", from)])),
+        (pick(&["flight", "cwnd"]), pick(&["capped-bytes", "bytes", "acks"])).prop_map(
+            |(from, counting)| chosen(
+                "reno",
+                &[("decrease_from", from), ("counting", counting), ("arithmetic", word("real"))]
+            )
+        ),
         (1u64..30).prop_map(|window| chosen("fixed", &[("window", Value::Int(window))])),
         (2.0..30.0f64, pick(&["rtt", "period"]), pick(&["ewma", "samples"])).prop_map(
             |(alpha, update, averaging)| chosen(
@@ -135,6 +141,10 @@ fn recovery() -> impl Strategy<Value = Chosen> {
 }
 
 fn rto() -> impl Strategy<Value = Chosen> {
+    pick(&["timestamps", "karn", "listed"]).prop_flat_map(rto_with)
+}
+
+fn rto_with(sampling: Value) -> impl Strategy<Value = Chosen> {
     let ns = |ms: u64| Value::Int(ms * 1_000_000);
     prop_oneof![
         Just(chosen("fixed", &[("timeout_ns", ns(500))])),
@@ -146,8 +156,11 @@ fn rto() -> impl Strategy<Value = Chosen> {
                 ("max_ns", ns(60_000)),
                 ("floor", word("total")),
                 ("variance_from", word("old-srtt")),
-                ("sampling", word("timestamps")),
+                ("sampling", sampling),
                 ("granularity_ns", ns(0)),
+                ("timestamp_tick_ns", ns(0)),
+                ("least_variance_ns", ns(0)),
+                ("backoff_ends", word("on-sample")),
             ]
         )),
     ]
@@ -177,6 +190,7 @@ fn classic_recovery() -> impl Strategy<Value = Chosen> {
                     ("limited_transmit", Value::Flag(limited)),
                     ("grow_on_exit", Value::Flag(grow)),
                     ("exit_window", exit),
+                    ("count_after_timeout", word(if grow { "on" } else { "anew" })),
                 ],
             )
         })
@@ -213,6 +227,8 @@ fn classic() -> impl Strategy<Value = Tcp> {
             &[
                 ("count", Value::Int(count)),
                 ("delay_ns", Value::Int(200_000_000)),
+                ("first_ack", word(if count == 2 { "at-once" } else { "counted" })),
+                ("echo", word(if count == 3 { "latest" } else { "first" })),
                 ("buffer", word("bytes")),
             ]
         )),
@@ -221,20 +237,46 @@ fn classic() -> impl Strategy<Value = Tcp> {
         pick(&["bytes", "segments"]),
         pick(&["full", "fill"]),
         pick(&["counts", "ignored"]),
-        pick(&["on-ack", "on-ack-old-rto", "on-send"]),
+        pick(&["on-ack", "on-ack-always", "on-ack-old-rto", "on-send"]),
+        pick(&["at-expiry", "at-start"]),
+        pick(&["next", "highest"]),
     );
     let window = prop::option::of(1_500u64..100_000);
     let handshake = prop_oneof![
         Just(chosen("none", &[])),
         Just(chosen("first-segment", &[("size_bytes", Value::Int(40))])),
+        (1u64..4).prop_map(|repetitions| chosen(
+            "three-way",
+            &[
+                ("syn_bytes", Value::Int(60)),
+                ("syn_ack_bytes", Value::Int(56)),
+                ("ack_bytes", Value::Int(52)),
+                ("timeout_ns", Value::Int(300_000_000)),
+                ("repetitions", Value::Int(repetitions)),
+            ]
+        )),
     ];
     let ends = (handshake, receiver);
     let idle = (prop::bool::ANY, pick(&["none", "rto"]), pick(&["grows", "stays"]));
     (tcp(), classic_cc(), classic_recovery(), ends, words, window, idle).prop_map(
-        |(tcp, cc, recovery, (handshake, receiver), words, receive_window_bytes, idle)| {
+        |(tcp, mut cc, recovery, (handshake, receiver), words, receive_window_bytes, idle)| {
             let (nagle, idle_restart, unused_window) = idle;
-            let [window_unit, framing, zero_ack, timer_restart, idle_restart] =
-                [words.0, words.1, words.2, words.3, idle_restart].map(text);
+            let [
+                window_unit,
+                framing,
+                zero_ack,
+                timer_restart,
+                idle_restart,
+                timer_backoff,
+                flight,
+            ] = [words.0, words.1, words.2, words.3, idle_restart, words.4, words.5].map(text);
+            // Whole bytes need windows in bytes.
+            if let Some((_, rule)) = cc.values.iter_mut().find(|(name, _)| name == "arithmetic")
+                && window_unit == "bytes"
+                && framing == "full"
+            {
+                *rule = word("whole");
+            }
             Tcp {
                 sender: "classic".into(),
                 ack_bytes: if receive_window_bytes.is_some() { 40 } else { 52 },
@@ -250,6 +292,10 @@ fn classic() -> impl Strategy<Value = Tcp> {
                 nagle,
                 idle_restart,
                 unused_window: text(unused_window),
+                timer_backoff,
+                // New data leave a nanosecond late in half of the cases.
+                send_delay: Time::from_ns(u64::from(flight == "highest")),
+                flight,
                 ..tcp
             }
         },
@@ -266,7 +312,7 @@ fn tcp() -> impl Strategy<Value = Tcp> {
             header_bytes: 40,
             ack_bytes: 40,
             initial_window,
-            initial_ssthresh: Some(64.0),
+            initial_ssthresh: Some(Amount::Segments(64.0)),
             cc,
             recovery,
             rto,
@@ -285,6 +331,9 @@ fn tcp() -> impl Strategy<Value = Tcp> {
             nagle: false,
             idle_restart: "none".into(),
             unused_window: "grows".into(),
+            timer_backoff: "at-expiry".into(),
+            send_delay: Time::ZERO,
+            flight: "next".into(),
         },
     )
 }
@@ -396,6 +445,7 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
                         id: format!("L{i}"),
                         ends,
                         half_duplex: *half_duplex,
+                        rounding: if i % 3 == 2 { Rounding::Double } else { Rounding::Carried },
                         forward: forward.clone(),
                         backward: backward.clone(),
                     });

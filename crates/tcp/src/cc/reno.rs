@@ -1,12 +1,13 @@
 //! Reno: slow start, then one segment a round trip; halves on a loss.
 //!
 //! Source: RFC 5681 section 3.1. In slow start each ACK adds the data it acknowledges, at most one
-//! segment; in congestion avoidance each ACK adds segment²/cwnd (equation 3). A loss asks for half
+//! segment; in congestion avoidance each ACK adds segment²/cwnd (equation 3), whatever it acknowledges. A loss asks for half
 //! of the flight size (equation 4) or, as an option, half of the window. The floor of two segments,
 //! the window after a timeout and fast recovery are the sender's and the recovery's.
 //!
 //! DEVIATION: the window also grows when the flow does not use it (no RFC 7661 validation).
 
+use super::growth::{COUNTING, Counting};
 use super::{AckEvent, CongestionControl, LossEvent, Window};
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
@@ -14,15 +15,34 @@ pub(super) static ENTRY: Entry = Entry {
     name: "reno",
     summary: "Slow start, then one segment per round trip; halves on a loss.",
     references: &["RFC 5681 section 3.1"],
-    params: &[Param::new(
-        "decrease_from",
-        Kind::Choice(&[
-            Choice::new("flight", "half of the data in flight (RFC 5681 equation 4)"),
-            Choice::new("cwnd", "half of the window, as Linux, ns-2 and the Caltech simulator do"),
-        ]),
-        "flight",
-        "What a loss halves.",
-    )],
+    params: &[
+        Param::new(
+            "decrease_from",
+            Kind::Choice(&[
+                Choice::new("flight", "half of the data in flight (RFC 5681 equation 4)"),
+                Choice::new(
+                    "cwnd",
+                    "half of the window, as Linux, ns-2 and the Caltech simulator do",
+                ),
+            ]),
+            "flight",
+            "What a loss halves.",
+        ),
+        COUNTING,
+        Param::new(
+            "arithmetic",
+            Kind::Choice(&[
+                Choice::new("real", "windows are real numbers"),
+                Choice::new(
+                    "whole",
+                    "whole bytes: steps and halves are cut, a step is at least 1 byte (RFC 5681 \
+                     section 3.1, ns-3)",
+                ),
+            ]),
+            "real",
+            "How steps of the window are computed.",
+        ),
+    ],
     defect: false,
 };
 
@@ -30,11 +50,17 @@ pub(super) static ENTRY: Entry = Entry {
 #[derive(Debug, Clone)]
 pub struct Reno {
     decrease_from_flight: bool,
+    counting: Counting,
+    whole: bool,
 }
 
 impl Reno {
     pub(super) fn new(chosen: &Chosen) -> Self {
-        Self { decrease_from_flight: chosen.word("decrease_from") == "flight" }
+        Self {
+            decrease_from_flight: chosen.word("decrease_from") == "flight",
+            counting: Counting::new(chosen),
+            whole: chosen.word("arithmetic") == "whole",
+        }
     }
 }
 
@@ -44,16 +70,18 @@ impl CongestionControl for Reno {
         if !ack.may_grow {
             return;
         }
-        window.cwnd += if window.in_slow_start() {
-            ack.newly_acked.min(window.segment)
-        } else {
-            window.segment * window.segment / window.cwnd
-        };
+        if window.in_slow_start() {
+            window.cwnd += self.counting.of(ack, window.segment);
+            return;
+        }
+        let step = window.segment * window.segment / window.cwnd;
+        window.cwnd += if self.whole { step.floor().max(1.0) } else { step };
     }
 
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
         let from = if self.decrease_from_flight { loss.flight } else { window.cwnd };
-        Some(from / 2.0)
+        let half = from / 2.0;
+        Some(if self.whole { half.floor() } else { half })
     }
 }
 
@@ -67,7 +95,11 @@ mod tests {
     fn reno(from: &str) -> Reno {
         Reno::new(&Chosen {
             kind: "reno".into(),
-            values: vec![("decrease_from".into(), Value::Word(from.into()))],
+            values: vec![
+                ("decrease_from".into(), Value::Word(from.into())),
+                ("counting".into(), Value::Word("capped-bytes".into())),
+                ("arithmetic".into(), Value::Word("real".into())),
+            ],
         })
     }
 
@@ -98,6 +130,25 @@ mod tests {
         assert!((8.9..9.0).contains(&window.cwnd), "{}", window.cwnd);
         cc.on_ack(&mut window, &ack(false));
         assert!((8.9..9.0).contains(&window.cwnd));
+    }
+
+    #[test]
+    fn whole_bytes_are_cut_and_a_step_is_one_byte_at_least() {
+        let mut window = Window { cwnd: 300.0, ssthresh: 300.0, segment: 128.0 };
+        let mut cc = Reno { whole: true, counting: Counting::Acks, ..reno("cwnd") };
+        cc.on_ack(&mut window, &ack(true));
+        assert_eq!(window.cwnd, 354.0);
+        window.cwnd = 65_535.0;
+        cc.on_ack(&mut window, &ack(true));
+        assert_eq!(window.cwnd, 65_536.0);
+        let loss =
+            LossEvent { now: Time::ZERO, signal: Signal::Gap, flight: 12.0, transmissions: 1 };
+        window.cwnd = 301.0;
+        assert_eq!(cc.on_loss(&window, &loss), Some(150.0));
+        // In slow start an ACK may count as a segment, whatever it acknowledges.
+        window.ssthresh = 1000.0;
+        cc.on_ack(&mut window, &ack(true));
+        assert_eq!(window.cwnd, 429.0);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod first_segment;
 mod none;
+mod three_way;
 
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry};
@@ -68,6 +69,11 @@ pub trait Rules {
         None
     }
 
+    /// How often the first message is sent again at most; then the flow gives up.
+    fn repetitions(&self) -> u32 {
+        u32::MAX
+    }
+
     /// Whether the loss of a message is a loss like any other: it cuts the window, and the first window
     /// of data is one segment.
     fn loss_counts(&self) -> bool;
@@ -121,6 +127,10 @@ macro_rules! registry {
                 match self { $(Self::$variant(rules) => rules.wait(tries)),* }
             }
 
+            fn repetitions(&self) -> u32 {
+                match self { $(Self::$variant(rules) => rules.repetitions()),* }
+            }
+
             fn loss_counts(&self) -> bool {
                 match self { $(Self::$variant(rules) => rules.loss_counts()),* }
             }
@@ -131,4 +141,5 @@ macro_rules! registry {
 registry! {
     None: none,
     FirstSegment: first_segment,
+    ThreeWay: three_way,
 }

@@ -64,6 +64,20 @@ pub const REPEAT: Param = Param::new(
     "Which duplicates of one ACK trigger a fast retransmit, as far as `guard` lets them.",
 );
 
+/// Whether a timeout ends the count of duplicate ACKs.
+pub const COUNT_AFTER_TIMEOUT: Param = Param::new(
+    "count_after_timeout",
+    Kind::Choice(&[
+        Choice::new("anew", "from zero: the duplicates that come belong to what is sent again"),
+        Choice::defect(
+            "on",
+            "on from what it was, until new data are acknowledged: the third duplicate may never come (ns-3.24)",
+        ),
+    ]),
+    "anew",
+    "How duplicate ACKs are counted after a timeout.",
+);
+
 /// New data on the first duplicate ACKs.
 pub const LIMITED_TRANSMIT: Param = Param::new(
     "limited_transmit",

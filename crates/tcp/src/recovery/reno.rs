@@ -5,7 +5,8 @@
 //! by one. The first ACK of new data deflates it and ends the recovery, even if more is missing.
 
 use super::options::{
-    AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger,
+    AFTER_TIMEOUT, COUNT_AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD,
+    Trigger,
 };
 use super::window::{Cut, LossRecovery, State, Verdict, collapse};
 use ackclock_units::param::{Chosen, Entry};
@@ -14,7 +15,15 @@ pub(super) static ENTRY: Entry = Entry {
     name: "reno",
     summary: "Fast retransmit and fast recovery; the first new ACK ends it.",
     references: &["RFC 5681 section 3.2", "Fall and Floyd 1996 section 3"],
-    params: &[AFTER_TIMEOUT, THRESHOLD, GUARD, REPEAT, LIMITED_TRANSMIT, GROW_ON_EXIT],
+    params: &[
+        AFTER_TIMEOUT,
+        THRESHOLD,
+        GUARD,
+        REPEAT,
+        LIMITED_TRANSMIT,
+        COUNT_AFTER_TIMEOUT,
+        GROW_ON_EXIT,
+    ],
     defect: false,
 };
 
@@ -22,6 +31,7 @@ pub(super) static ENTRY: Entry = Entry {
 #[derive(Debug, Clone)]
 pub struct Reno {
     go_back: bool,
+    counts_on: bool,
     trigger: Trigger,
     grow_on_exit: bool,
     active: bool,
@@ -31,6 +41,7 @@ impl Reno {
     pub(super) fn new(chosen: &Chosen) -> Self {
         Self {
             go_back: chosen.word("later_data") == "unsent",
+            counts_on: chosen.word("count_after_timeout") == "on",
             trigger: Trigger::new(chosen),
             grow_on_exit: chosen.flag("grow_on_exit"),
             active: false,
@@ -74,7 +85,11 @@ impl LossRecovery for Reno {
 
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>) {
         self.active = false;
+        let duplicates = state.duplicates;
         collapse(state, self.go_back, cut);
+        if self.counts_on {
+            state.duplicates = duplicates;
+        }
     }
 
     fn is_active(&self) -> bool {

@@ -4,7 +4,9 @@
 //! comparisons of Tahoe, Reno and SACK TCP", 1996, section 2. The third duplicate ACK sends the segment
 //! again and sets the window to one segment, like a timeout.
 
-use super::options::{GO_BACK_N, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger};
+use super::options::{
+    COUNT_AFTER_TIMEOUT, GO_BACK_N, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger,
+};
 use super::window::{Cut, LossRecovery, State, Verdict, collapse};
 use ackclock_units::param::{Chosen, Entry};
 
@@ -12,7 +14,7 @@ pub(super) static ENTRY: Entry = Entry {
     name: "tahoe",
     summary: "Fast retransmit, then slow start from one segment.",
     references: &["Jacobson 1988", "Fall and Floyd 1996 section 2"],
-    params: &[GO_BACK_N, THRESHOLD, GUARD, REPEAT, LIMITED_TRANSMIT],
+    params: &[GO_BACK_N, THRESHOLD, GUARD, REPEAT, LIMITED_TRANSMIT, COUNT_AFTER_TIMEOUT],
     defect: false,
 };
 
@@ -20,12 +22,17 @@ pub(super) static ENTRY: Entry = Entry {
 #[derive(Debug, Clone)]
 pub struct Tahoe {
     go_back: bool,
+    counts_on: bool,
     trigger: Trigger,
 }
 
 impl Tahoe {
     pub(super) fn new(chosen: &Chosen) -> Self {
-        Self { go_back: chosen.word("later_data") == "unsent", trigger: Trigger::new(chosen) }
+        Self {
+            go_back: chosen.word("later_data") == "unsent",
+            counts_on: chosen.word("count_after_timeout") == "on",
+            trigger: Trigger::new(chosen),
+        }
     }
 }
 
@@ -36,7 +43,7 @@ impl LossRecovery for Tahoe {
             return Verdict { extra_segments, ..Verdict::default() };
         }
         let duplicates = state.duplicates;
-        self.on_timeout(state, cut);
+        collapse(state, self.go_back, cut);
         // Later duplicates of the same ACK are counted on.
         state.duplicates = duplicates;
         Verdict { resend: true, ..Verdict::default() }
@@ -48,6 +55,10 @@ impl LossRecovery for Tahoe {
     }
 
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>) {
+        let duplicates = state.duplicates;
         collapse(state, self.go_back, cut);
+        if self.counts_on {
+            state.duplicates = duplicates;
+        }
     }
 }

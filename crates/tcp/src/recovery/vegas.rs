@@ -337,6 +337,7 @@ mod tests {
                 units_per_byte: 1.0 / MSS as f64,
                 bytes_per_unit: MSS as f64,
                 floor: 2.0,
+                flight_to_highest: false,
                 hold: false,
                 log: Some(Box::default()),
             };

@@ -31,6 +31,8 @@ pub struct State {
     pub bytes_per_unit: f64,
     /// Least slow-start threshold after a loss, segments.
     pub floor: f64,
+    /// A loss sees the data in flight up to the highest byte ever sent, also after going back.
+    pub flight_to_highest: bool,
     /// Nothing but the oldest segment is sent until new data are acknowledged.
     pub hold: bool,
     /// When each segment in flight was sent, if the congestion control or the recovery needs to know.
@@ -56,7 +58,11 @@ impl State {
         LossEvent {
             now,
             signal,
-            flight: self.in_units(self.flight()),
+            flight: self.in_units(if self.flight_to_highest {
+                self.max - self.una
+            } else {
+                self.flight()
+            }),
             transmissions: oldest.map_or(1, |sent| sent.transmissions),
         }
     }

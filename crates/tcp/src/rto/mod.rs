@@ -11,6 +11,17 @@ use ackclock_units::param::{Chosen, Entry};
 /// Retransmission timers that a scenario can name.
 pub static ENTRIES: &[&Entry] = &[&rfc6298::ENTRY, &fixed::ENTRY];
 
+/// Which round trips are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sampling {
+    /// Every ACK of new data echoes a sending time.
+    Timestamps,
+    /// One segment at a time, never one that was sent twice.
+    Karn,
+    /// What the list of sent segments says, by timestamps.
+    Listed,
+}
+
 /// A retransmission timer.
 #[derive(Debug, Clone)]
 pub enum Rto {
@@ -48,13 +59,30 @@ impl Rto {
         }
     }
 
-    /// Whether round-trip times are measured by Karn's rule: one segment at a time, never one that was
-    /// sent twice. Otherwise every ACK of new data echoes a sending time.
+    /// Which round trips are measured.
     #[inline]
-    pub fn uses_karn(&self) -> bool {
+    pub fn sampling(&self) -> Sampling {
         match self {
-            Self::Fixed(_) => false,
-            Self::Rfc6298(rto) => rto.uses_karn(),
+            Self::Fixed(_) => Sampling::Timestamps,
+            Self::Rfc6298(rto) => rto.sampling(),
+        }
+    }
+
+    /// The round trip that timestamps show; none if their clock is too coarse for it.
+    #[inline]
+    pub fn elapsed(&self, from: Time, to: Time) -> Option<Time> {
+        match self {
+            Self::Fixed(_) => Some(to - from),
+            Self::Rfc6298(rto) => rto.elapsed(from, to),
+        }
+    }
+
+    /// New data were acknowledged, and the sample, if there is one, was taken.
+    #[inline]
+    pub fn on_new_ack(&mut self) {
+        match self {
+            Self::Fixed(_) => {}
+            Self::Rfc6298(rto) => rto.on_new_ack(),
         }
     }
 

@@ -6,8 +6,10 @@
 //!
 //! By default samples come from a sending time that the receiver echoes, so they are valid after a
 //! retransmission too (RFC 7323 section 4), and any sample ends the back-off. With `sampling: karn` one
-//! segment at a time is measured, never one that was sent twice (RFC 6298 section 3).
+//! segment at a time is measured, never one that was sent twice (RFC 6298 section 3). What `listed` means
+//! stands with [`crate::sent_list`].
 
+use super::Sampling;
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
@@ -52,6 +54,11 @@ pub(super) static ENTRY: Entry = Entry {
                     "karn",
                     "one segment at a time, never one that was sent twice (section 3)",
                 ),
+                Choice::defect(
+                    "listed",
+                    "by timestamps, when the ACK covers the first of the listed segments: those sent \
+                     while another was the oldest outstanding one, and not again as the oldest (ns-3.24)",
+                ),
             ]),
             "timestamps",
             "Which round trips are measured.",
@@ -61,6 +68,27 @@ pub(super) static ENTRY: Entry = Entry {
             Kind::Time,
             "0 s",
             "The wait is rounded up to a multiple of this clock tick.",
+        ),
+        Param::new(
+            "timestamp_tick",
+            Kind::Time,
+            "0 s",
+            "Resolution of timestamps; a round trip of no tick is no sample. 0 s: exact.",
+        ),
+        Param::new(
+            "least_variance",
+            Kind::Time,
+            "0 s",
+            "4 rttvar count as this at least: G of section 2.3, without rounding.",
+        ),
+        Param::new(
+            "backoff_ends",
+            Kind::Choice(&[
+                Choice::new("on-sample", "with the next sample (RFC 6298 section 5)"),
+                Choice::new("on-ack", "with the next ACK of new data, measured or not (ns-3.24)"),
+            ]),
+            "on-sample",
+            "When the doubling of the wait ends.",
         ),
     ],
     defect: false,
@@ -76,8 +104,13 @@ pub struct Rfc6298 {
     max: Time,
     floor_on_variance: bool,
     from_new_srtt: bool,
-    karn: bool,
+    sampling: Sampling,
     tick: u64,
+    timestamp_tick: u64,
+    least_variance: Time,
+    ends_on_ack: bool,
+    /// The wait without back-off.
+    calm: Time,
 }
 
 impl Rfc6298 {
@@ -89,8 +122,16 @@ impl Rfc6298 {
             max: chosen.optional_int("max_ns").map_or(Time::NEVER, Time::from_ns),
             floor_on_variance: chosen.word("floor") == "variance",
             from_new_srtt: chosen.word("variance_from") == "new-srtt",
-            karn: chosen.word("sampling") == "karn",
+            sampling: match chosen.word("sampling") {
+                "karn" => Sampling::Karn,
+                "listed" => Sampling::Listed,
+                _ => Sampling::Timestamps,
+            },
             tick: chosen.int("granularity_ns").max(1),
+            timestamp_tick: chosen.int("timestamp_tick_ns").max(1),
+            least_variance: Time::from_ns(chosen.int("least_variance_ns")),
+            ends_on_ack: chosen.word("backoff_ends") == "on-ack",
+            calm: Time::from_ns(chosen.int("initial_ns")),
         }
     }
 
@@ -100,8 +141,26 @@ impl Rfc6298 {
     }
 
     #[inline]
-    pub(super) fn uses_karn(&self) -> bool {
-        self.karn
+    pub(super) fn sampling(&self) -> Sampling {
+        self.sampling
+    }
+
+    /// The round trip that timestamps show; none if it is no tick long.
+    #[inline]
+    pub(super) fn elapsed(&self, from: Time, to: Time) -> Option<Time> {
+        let tick = self.timestamp_tick;
+        if tick == 1 {
+            return Some(to - from);
+        }
+        let ticks = to.as_ns() / tick - from.as_ns() / tick;
+        (ticks > 0).then(|| Time::from_ns(ticks * tick))
+    }
+
+    #[inline]
+    pub(super) fn on_new_ack(&mut self) {
+        if self.ends_on_ack {
+            self.rto = self.calm;
+        }
     }
 
     pub(super) fn on_sample(&mut self, rtt: Time) {
@@ -115,14 +174,15 @@ impl Rfc6298 {
             }
         };
         self.estimate = Some((srtt, rttvar));
-        let variance = Time::from_ns(rttvar).times(4);
+        let variance = Time::from_ns(rttvar).times(4).max(self.least_variance);
         let wait = if self.floor_on_variance {
             Time::from_ns(srtt) + variance.max(self.min)
         } else {
             (Time::from_ns(srtt) + variance.max(Time::from_ns(self.tick))).max(self.min)
         };
         let ticks = wait.as_ns().div_ceil(self.tick);
-        self.rto = Time::from_ns(ticks.saturating_mul(self.tick)).min(self.max);
+        self.calm = Time::from_ns(ticks.saturating_mul(self.tick)).min(self.max);
+        self.rto = self.calm;
     }
 
     pub(super) fn on_timeout(&mut self) {
@@ -146,6 +206,9 @@ mod tests {
                 ("variance_from".into(), Value::Word("old-srtt".into())),
                 ("sampling".into(), Value::Word("timestamps".into())),
                 ("granularity_ns".into(), Value::Int(0)),
+                ("timestamp_tick_ns".into(), Value::Int(0)),
+                ("least_variance_ns".into(), Value::Int(0)),
+                ("backoff_ends".into(), Value::Word("on-sample".into())),
             ],
         })
     }
@@ -175,6 +238,33 @@ mod tests {
         assert_eq!(rto.current(), Time::from_secs(60));
         rto.on_sample(Time::from_ms(10));
         assert_eq!(rto.current(), Time::from_ms(200));
+    }
+
+    #[test]
+    fn an_ack_may_end_the_back_off_and_the_variance_has_a_floor_of_its_own() {
+        let mut rto = timer(0, "total");
+        rto.least_variance = Time::from_ms(1);
+        rto.on_sample(Time::from_ms(64));
+        for _ in 0..50 {
+            rto.on_sample(Time::from_ms(64));
+        }
+        assert_eq!(rto.current(), Time::from_ms(65));
+        rto.on_timeout();
+        rto.on_new_ack();
+        assert_eq!(rto.current(), Time::from_ms(130));
+        rto.ends_on_ack = true;
+        rto.on_new_ack();
+        assert_eq!(rto.current(), Time::from_ms(65));
+    }
+
+    #[test]
+    fn timestamps_may_be_coarse() {
+        let mut rto = timer(0, "total");
+        let [early, late] = [1_999_999, 3_000_000].map(Time::from_ns);
+        assert_eq!(rto.elapsed(early, late), Some(late - early));
+        rto.timestamp_tick = 1_000_000;
+        assert_eq!(rto.elapsed(early, late), Some(Time::from_ms(2)));
+        assert_eq!(rto.elapsed(late, Time::from_ns(3_999_999)), None);
     }
 
     #[test]

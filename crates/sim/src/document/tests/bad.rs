@@ -68,6 +68,22 @@ fn names_and_keys() {
         ),
         ("/links/1/backward/between", json!(3), "links.1.backward.between: unknown key `between`"),
         ("/colour", json!("red"), "colour: unknown key `colour`"),
+        (
+            "/flows/0/tcp",
+            json!({"initial_ssthresh": "64"}),
+            "flows.0.tcp.initial_ssthresh: `64` has no unit | for example `64 KiB`",
+        ),
+        (
+            "/flows/0/tcp",
+            json!({"initial_ssthresh": 0}),
+            "flows.0.tcp.initial_ssthresh: `0` is too small",
+        ),
+        (
+            "/flows/0/tcp",
+            json!({"cc": {"kind": "reno", "arithmetic": "whole"}}),
+            "flows.0.tcp.cc.arithmetic: windows in segments cannot be whole bytes | or write \
+             `sender: classic` and `window_unit: bytes`",
+        ),
         ("/links/0/id", json!("L2"), "links.1.id: duplicate id `L2` | `links.0` has it already"),
         (
             "/flows/-",

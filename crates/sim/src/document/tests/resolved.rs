@@ -1,7 +1,7 @@
 //! What becomes of valid documents.
 
 use super::*;
-use crate::model::{Node, Transport};
+use crate::model::{Amount, Node, Transport};
 use ackclock_units::Time;
 
 #[test]
@@ -13,6 +13,7 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
             "id": "L2",
             "ends": ["R1", "R2"],
             "duplex": "full",
+            "rounding": "carried",
             "changes": [],
             "forward": {
                 "rate_bps": 2_097_152,
@@ -117,6 +118,27 @@ fn unlimited_things_are_null_in_the_model_and_a_word_in_the_document() {
     assert_eq!(model["links"][0]["forward"]["queue"]["limit_packets"], Value::Null);
     assert_eq!(canonical["flows"][0]["tcp"]["initial_ssthresh"], json!(64.5));
     assert_eq!(canonical["flows"][1]["tcp"]["initial_ssthresh"], "unlimited");
+}
+
+#[test]
+fn a_threshold_is_a_number_of_segments_or_a_size() {
+    let tcp = |threshold: Value| {
+        let checked = check(&with("/flows/0/tcp", json!({"initial_ssthresh": threshold})));
+        let [canonical, model] = [checked.canonical.unwrap(), checked.model.unwrap()]
+            .map(|document| document["flows"][0]["tcp"].clone());
+        let Transport::Tcp(tcp) = &checked.scenario.unwrap().flows[0].transport else {
+            panic!("a reliable flow")
+        };
+        (canonical["initial_ssthresh"].clone(), model, tcp.initial_ssthresh)
+    };
+    let (canonical, model, typed) = tcp(json!(12));
+    assert_eq!((&canonical, &model["initial_ssthresh"]), (&json!(12), &json!(12.0)));
+    assert_eq!(typed, Some(Amount::Segments(12.0)));
+    let (canonical, model, typed) = tcp(json!("65535 B"));
+    assert_eq!((&canonical, &model["initial_ssthresh_bytes"]), (&json!("65535 B"), &json!(65535)));
+    assert_eq!((model.get("initial_ssthresh"), typed), (None, Some(Amount::Bytes(65535))));
+    assert_eq!(typed.unwrap().bytes(536.0), 65535.0);
+    assert_eq!(Amount::Segments(2.5).bytes(536.0), 1340.0);
 }
 
 #[test]
