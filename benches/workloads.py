@@ -3,6 +3,10 @@
 ``chain(n, hops)``: ``n`` disjoint chains of links, each fed by a constant-rate source at 90 % of
 the links' rate. No transport and no loss: the event queue, queues and wires alone. A chain-second
 has 750,000 packets, and as many packet-hops times ``hops``.
+
+``dumbbell(n)``: ``n`` NewReno flows over one bottleneck that gives each of them 10 Mbps, whatever
+``n`` is, so that the cost of a packet-hop shows only how the engine scales with the number of
+flows, links and pending events. :data:`COUNTS` has what other simulators count in the same work.
 """
 
 from __future__ import annotations
@@ -10,6 +14,14 @@ from __future__ import annotations
 from typing import Any
 
 Document = dict[str, Any]
+
+COUNTS: dict[tuple[int, float], dict[str, int]] = {
+    (1, 600): {"csg-htsim": 492_274, "ns-2.35": 493_858},
+    (10, 60): {"csg-htsim": 499_919, "ns-2.35": 500_681},
+    (100, 6): {"csg-htsim": 497_533, "ns-2.35": 497_600},
+    (1000, 1): {"csg-htsim": 799_856},
+}
+"""Data packets sent in ``dumbbell(n, seconds)`` by other simulators, for (n, seconds)."""
 
 
 def chain(n: int, hops: int = 10, seconds: float = 0.4) -> Document:
@@ -49,5 +61,54 @@ def chain(n: int, hops: int = 10, seconds: float = 0.4) -> Document:
         "links": links,
         "flows": flows,
         "stop": {"when": "time", "at_latest": f"{round(seconds * 1e9)} ns"},
+        "record": "none",
+    }
+
+
+def dumbbell(n: int, seconds: float) -> Document:
+    """``n`` NewReno flows without end over a bottleneck of ``n`` times 10 Mbps."""
+
+    def queue(packets: int) -> Document:
+        # The limits of the other simulators count the packet in transmission.
+        limit = f"{1500 * packets} B"
+        return {"kind": "droptail", "limit": limit, "counts": "waiting-and-in-service"}
+
+    return {
+        "name": f"bench/dumbbell-{n}",
+        "topology": {
+            "kind": "dumbbell",
+            "leaves": n,
+            "access": {
+                "rate": "100 Mbps",
+                "delay": [f"{1 + i} ms" for i in range(10)],
+                "queue": queue(1000),
+            },
+            "bottleneck": {"rate": f"{10 * n} Mbps", "delay": "10 ms", "queue": queue(16 * n)},
+            "egress": {"rate": "100 Mbps", "delay": "1 ms", "queue": queue(1000)},
+        },
+        "flows": [
+            {
+                "id": "F",
+                "count": n,
+                "from": "S*",
+                "to": "D*",
+                "start": {"kind": "spread", "over": "40 ms"},
+                "tcp": {
+                    "sender": "classic",
+                    "segment": "1460 B",
+                    "header": "40 B",
+                    "ack": "40 B",
+                    # The other simulators open with a SYN, too.
+                    "handshake": "three-way",
+                    "initial_window": 10,
+                    "initial_ssthresh": 40,
+                    "cc": "reno",
+                    "recovery": "newreno",
+                    "receiver": "immediate",
+                    "rto": {"kind": "rfc6298", "min": "250 ms"},
+                },
+            }
+        ],
+        "stop": {"when": "time", "at_latest": f"{seconds} s"},
         "record": "none",
     }

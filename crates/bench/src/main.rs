@@ -48,6 +48,12 @@ fn main() -> ExitCode {
     let output = simulation.finish();
 
     let summary = &output.summary;
+    let segment = |flow: &serde_json::Value| flow["segment_bytes"].as_u64().unwrap_or(1).max(1);
+    let sum = |value: &dyn Fn(&serde_json::Value) -> u64| -> u64 {
+        let flows = summary["flows"].as_object();
+        flows.into_iter().flat_map(|flows| flows.values()).map(value).sum()
+    };
+    let count = |key: &str| sum(&|flow| flow[key].as_u64().unwrap_or(0));
     println!(
         "{}",
         serde_json::json!({
@@ -58,6 +64,9 @@ fn main() -> ExitCode {
             "packet_hops": summary["packet_hops"],
             "end_s": summary["end_s"],
             "digest": summary["digest"],
+            "segments_sent": count("segments_sent"),
+            "segments_delivered": sum(&|flow| flow["bytes_delivered"].as_u64().unwrap_or(0) / segment(flow)),
+            "segments_dropped": count("segments_dropped"),
             "built_bytes": built,
             "end_bytes": ran,
         })
