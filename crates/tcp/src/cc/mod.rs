@@ -109,9 +109,10 @@ pub trait CongestionControl {
     }
 }
 
-/// Declares the algorithms: the table of entries, and an enum in place of a virtual call.
+/// Declares the algorithms: the table of entries, and an enum in place of a virtual call. Large ones stand in a
+/// box: every flow has room for the largest that does not.
 macro_rules! registry {
-    ($($variant:ident: $module:ident),* $(,)?) => {
+    ($($variant:ident: $module:ident as $holder:ty),* $(,)?) => {
         /// Congestion controls that a scenario can name.
         pub static ENTRIES: &[&Entry] = &[$(&$module::ENTRY),*];
 
@@ -120,7 +121,7 @@ macro_rules! registry {
         pub enum Cc {
             $(
                 #[allow(missing_docs, reason = "documented by the entry")]
-                $variant($module::$variant),
+                $variant($holder),
             )*
         }
 
@@ -129,7 +130,7 @@ macro_rules! registry {
             pub fn new(chosen: &Chosen) -> Self {
                 $(
                     if chosen.kind == $module::ENTRY.name {
-                        return Self::$variant($module::$variant::new(chosen));
+                        return Self::$variant(<$holder>::from($module::$variant::new(chosen)));
                     }
                 )*
                 panic!("no congestion control is named `{}`", chosen.kind)
@@ -172,10 +173,10 @@ macro_rules! registry {
 }
 
 registry! {
-    Reno: reno,
-    Aimd: aimd,
-    Aiad: aiad,
-    Fast: fast,
-    Fixed: fixed,
-    Vegas: vegas,
+    Reno: reno as reno::Reno,
+    Aimd: aimd as aimd::Aimd,
+    Aiad: aiad as aiad::Aiad,
+    Fast: fast as Box<fast::Fast>,
+    Fixed: fixed as fixed::Fixed,
+    Vegas: vegas as Box<vegas::Vegas>,
 }

@@ -28,15 +28,16 @@ pub static ENTRIES: &[&Entry] = &[
     &vegas::ENTRY,
 ];
 
-/// Declares an enum in place of a virtual call.
+/// Declares an enum in place of a virtual call. Large kinds stand in a box: every flow has room for the largest
+/// that does not.
 macro_rules! registry {
-    ($($variant:ident: $module:ident),* $(,)?) => {
+    ($($variant:ident: $module:ident as $holder:ty),* $(,)?) => {
         /// Any recovery of the classic sender.
         #[derive(Debug, Clone)]
         pub enum Classic {
             $(
                 #[allow(missing_docs, reason = "documented by the entry")]
-                $variant($module::$variant),
+                $variant($holder),
             )*
         }
 
@@ -45,7 +46,7 @@ macro_rules! registry {
             pub fn new(chosen: &Chosen) -> Self {
                 $(
                     if chosen.kind == $module::ENTRY.name {
-                        return Self::$variant($module::$variant::new(chosen));
+                        return Self::$variant(<$holder>::from($module::$variant::new(chosen)));
                     }
                 )*
                 panic!("the classic sender has no recovery named `{}`", chosen.kind)
@@ -85,9 +86,9 @@ macro_rules! registry {
 }
 
 registry! {
-    Timeout: timeout,
-    Tahoe: tahoe,
-    Reno: reno,
-    NewReno: newreno,
-    Vegas: vegas,
+    Timeout: timeout as timeout::Timeout,
+    Tahoe: tahoe as tahoe::Tahoe,
+    Reno: reno as reno::Reno,
+    NewReno: newreno as newreno::NewReno,
+    Vegas: vegas as Box<vegas::Vegas>,
 }
