@@ -89,6 +89,7 @@ impl Flow {
     }
 
     /// When the application writes next.
+    #[inline]
     pub(crate) fn next_write(&self) -> Time {
         match &self.endpoint {
             Endpoint::Tcp(tcp) => tcp.next_write(),
@@ -157,6 +158,7 @@ impl TcpFlow {
     }
 
     /// When the application writes next.
+    #[inline]
     pub(crate) fn next_write(&self) -> Time {
         self.writer.as_ref().map_or(Time::NEVER, |writer| writer.next())
     }

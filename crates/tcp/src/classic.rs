@@ -458,11 +458,11 @@ impl ClassicSender {
         if let Some(cause) = self.resend.take() {
             return Some(self.transmit_oldest(now, cause));
         }
-        let state = &self.state;
-        let left = self.end - state.nxt;
-        if left == 0 || state.hold || self.waits {
-            return self.poll_dry(now);
+        let mut left = self.end - self.state.nxt;
+        if left == 0 || self.state.hold || self.waits {
+            left = self.refill(now)?;
         }
+        let state = &self.state;
         let window = (state.window.cwnd * state.bytes_per_unit) as u64;
         let usable = (window + self.extra).min(self.receive_window).saturating_sub(state.flight());
         let whole = left.min(state.mss);
@@ -479,12 +479,12 @@ impl ClassicSender {
         Some(self.transmit(now, seq, payload as u16, cause))
     }
 
-    /// Nothing may be sent just now, but perhaps a small segment that waited for ACKs.
+    /// Bytes of a small segment that waited for ACKs and may leave now, where nothing else may.
     #[cold]
     #[inline(never)]
-    fn poll_dry(&mut self, now: Time) -> Option<Segment> {
+    fn refill(&mut self, now: Time) -> Option<u64> {
         let state = &self.state;
-        if state.hold || state.nxt != self.end {
+        if state.hold || self.waits || state.nxt != self.end {
             return None;
         }
         if self.drained.0 != state.nxt {
@@ -494,7 +494,7 @@ impl ClassicSender {
             self.unused_until = state.nxt;
         }
         self.release();
-        if self.end == self.state.nxt { None } else { self.poll_transmit(now) }
+        Some(self.end - self.state.nxt).filter(|left| *left > 0)
     }
 
     #[cold]

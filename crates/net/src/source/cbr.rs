@@ -48,12 +48,16 @@ impl Cbr {
 
     #[inline]
     pub(super) fn write(&mut self, now: Time) -> (u32, Time) {
-        let mut gap = self.pace.next();
-        if let Some(jitter) = &mut self.jitter {
-            let (share, stream) = &mut **jitter;
-            let factor = 1.0 + *share * (2.0 * stream.uniform() - 1.0);
-            gap = Time::from_ns((gap.as_ns() as f64 * factor) as u64);
-        }
+        let gap = self.pace.next();
+        let gap = if self.jitter.is_some() { self.jittered(gap) } else { gap };
         (self.pace.bytes, now + gap)
+    }
+
+    #[cold]
+    fn jittered(&mut self, gap: Time) -> Time {
+        let Some(jitter) = &mut self.jitter else { return gap };
+        let (share, stream) = &mut **jitter;
+        let factor = 1.0 + *share * (2.0 * stream.uniform() - 1.0);
+        Time::from_ns((gap.as_ns() as f64 * factor) as u64)
     }
 }

@@ -127,6 +127,7 @@ impl OnOff {
         self.turn_on(begin, wait)
     }
 
+    #[inline(never)]
     pub(super) fn write(&mut self, now: Time) -> (u32, Time) {
         if let Some(wait) = self.pending.take() {
             return (0, self.turn_on(now, wait));

@@ -8,14 +8,16 @@ use ackclock_units::Time;
 pub struct Writer {
     source: Source,
     next: Time,
-    left: Option<u64>,
-    written: u64,
+    /// Bytes to write in all; `u64::MAX` for without end, which no run comes near.
+    total: u64,
+    left: u64,
 }
 
 impl Writer {
     /// A source that has not started; `bytes` to write in all, none without end.
     pub fn new(source: Source, bytes: Option<u64>) -> Self {
-        Self { source, next: Time::NEVER, left: bytes, written: 0 }
+        let total = bytes.unwrap_or(u64::MAX);
+        Self { source, next: Time::NEVER, total, left: total }
     }
 
     /// Starts it.
@@ -35,26 +37,21 @@ impl Writer {
         if self.next > now {
             return 0;
         }
-        let (mut bytes, next) = self.source.write(now);
-        self.next = next;
-        if let Some(left) = &mut self.left {
-            bytes = u64::from(bytes).min(*left) as u32;
-            *left -= u64::from(bytes);
-            if *left == 0 {
-                self.next = Time::NEVER;
-            }
-        }
-        self.written += u64::from(bytes);
-        bytes
+        let (bytes, next) = self.source.write(now);
+        let bytes = u64::from(bytes).min(self.left);
+        self.left -= bytes;
+        self.next = if self.left == 0 { Time::NEVER } else { next };
+        bytes as u32
     }
 
     /// Whether everything is written.
+    #[inline]
     pub fn is_finished(&self) -> bool {
-        self.left == Some(0)
+        self.left == 0
     }
 
     /// Bytes written so far.
     pub fn written(&self) -> u64 {
-        self.written
+        self.total - self.left
     }
 }
