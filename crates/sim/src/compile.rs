@@ -110,7 +110,7 @@ fn writer(flow: &FlowModel, source: &Chosen, seed: u64) -> Option<Writer> {
 fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
     let connection = match tcp.sender.as_str() {
         "selective-repeat" => selective_repeat(flow, tcp),
-        "classic" => classic(flow, tcp),
+        "classic" => classic(flow, tcp, seed),
         other => panic!("no sender is named `{other}`"),
     };
     let writer = writer(flow, &tcp.source, seed);
@@ -126,8 +126,16 @@ fn data(flow: &FlowModel, tcp: &Tcp) -> Data {
     }
 }
 
-fn classic(flow: &FlowModel, tcp: &Tcp) -> Connection {
+fn classic(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Connection {
     let segment = tcp.segment_bytes as f64;
+    let receive_window = tcp.receive_window_bytes.unwrap_or(u64::MAX);
+    let mut initial_ssthresh =
+        tcp.initial_ssthresh.map_or(f64::INFINITY, |amount| amount.bytes(segment));
+    if tcp.initial_ssthresh_limit == "receive-window" {
+        initial_ssthresh = initial_ssthresh.min(receive_window as f64);
+    }
+    let mut rto = Rto::new(&tcp.rto);
+    rto.draw_phase(|| Stream::new(seed, &format!("rto/{}", flow.id)).uniform());
     let sender = ClassicSender::new(ClassicSetup {
         segment: tcp.segment_bytes as u16,
         data: data(flow, tcp),
@@ -135,13 +143,13 @@ fn classic(flow: &FlowModel, tcp: &Tcp) -> Connection {
         restarts_idle: tcp.idle_restart == "rto",
         grows_used: tcp.unused_window == "stays",
         initial_window: tcp.initial_window as f64,
-        initial_ssthresh: tcp
-            .initial_ssthresh
-            .map_or(f64::INFINITY, |amount| amount.bytes(segment)),
-        receive_window: tcp.receive_window_bytes.unwrap_or(u64::MAX),
+        initial_ssthresh,
+        receive_window,
         window_in_segments: tcp.window_unit == "segments",
         fills_window: tcp.framing == "fill",
         ssthresh_floor: tcp.ssthresh_floor,
+        whole_ssthresh: tcp.ssthresh_rounding == "whole-segments",
+        idle_timer: tcp.idle_restart == "timer",
         ignores_zero_ack: tcp.zero_ack == "ignored",
         timer: TimerRules {
             restart: Restart::new(&tcp.timer_restart),
@@ -152,7 +160,7 @@ fn classic(flow: &FlowModel, tcp: &Tcp) -> Connection {
         handshake: Handshake::new(&tcp.handshake),
         cc: Cc::new(&tcp.cc),
         recovery: Classic::new(&tcp.recovery),
-        rto: Rto::new(&tcp.rto),
+        rto,
     });
     Connection::Classic { sender, receiver: Receiver::new(&tcp.receiver) }
 }

@@ -174,6 +174,10 @@ pub struct Tcp {
     pub framing: String,
     /// Classic: least slow-start threshold after a loss, segments.
     pub ssthresh_floor: f64,
+    /// Classic: what bounds the initial slow-start threshold.
+    pub initial_ssthresh_limit: String,
+    /// Classic: whether the threshold after a loss is cut to whole segments.
+    pub ssthresh_rounding: String,
     /// Classic: what an ACK of nothing does.
     pub zero_ack: String,
     /// Classic: when the retransmission timer starts anew.

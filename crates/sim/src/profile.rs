@@ -91,8 +91,26 @@ const NS3_24_NAME: &str = "ns-3.24";
 const NS3_24_SUMMARY: &str = "As ns-3.24 with TcpReno or TcpTahoe over point-to-point links: three-way \
      handshake, windows in whole bytes, no guard against repeated fast retransmits.";
 
+static NS2_35: Profile = Profile {
+    entry: Entry {
+        name: NS2_35_NAME,
+        summary: NS2_35_SUMMARY,
+        references: &[
+            "ns-2.35: tcp/tcp.cc, tcp-reno.cc, tcp-newreno.cc, tcp-vegas.cc, tcp-sink.cc, drop-tail.cc, \
+             ns-default.tcl",
+        ],
+        params: &[],
+        defect: false,
+    },
+    document: include_str!("profile/ns-2.35.json"),
+};
+
+const NS2_35_NAME: &str = "ns-2.35";
+const NS2_35_SUMMARY: &str = "As the one-way TCP agents of ns-2.35 with their defaults: windows in packets, \
+     a receiver's window of 20, a first segment for the handshake, a timer in ticks of 10 ms.";
+
 /// All profiles.
-pub static PROFILES: &[&Profile] = &[&CALTECH2015, &BENE, &REALISTIC, &NS3_24];
+pub static PROFILES: &[&Profile] = &[&CALTECH2015, &BENE, &REALISTIC, &NS3_24, &NS2_35];
 
 /// The names of all profiles, as a scenario chooses them.
 pub static CHOICES: &[Choice] = &[
@@ -100,6 +118,7 @@ pub static CHOICES: &[Choice] = &[
     Choice::new(BENE_NAME, BENE_SUMMARY),
     Choice::new(REALISTIC_NAME, REALISTIC_SUMMARY),
     Choice::new(NS3_24_NAME, NS3_24_SUMMARY),
+    Choice::new(NS2_35_NAME, NS2_35_SUMMARY),
 ];
 
 static DOCUMENTS: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {

@@ -349,9 +349,9 @@ pub static TCP: &[Param] = &[
     ),
     Param::optional(
         "receive_window",
-        Kind::Size,
+        Kind::SizeOrPackets,
         "unlimited",
-        "The receiver's window, which limits the data in flight (classic).",
+        "The receiver's window, which limits the data in flight; a packet is a full segment (classic).",
     )
     .at_least("1 B"),
     Param::new(
@@ -381,6 +381,24 @@ pub static TCP: &[Param] = &[
     .at_least("0")
     .at_most("1e9"),
     Param::new(
+        "ssthresh_rounding",
+        Kind::Choice(&[
+            Choice::new("exact", "it is what the congestion control asks for"),
+            Choice::new("whole-segments", "it is cut to whole segments (ns-2)"),
+        ]),
+        "exact",
+        "How exact the slow-start threshold after a loss is (classic).",
+    ),
+    Param::new(
+        "initial_ssthresh_limit",
+        Kind::Choice(&[
+            Choice::new("none", "`initial_ssthresh` alone"),
+            Choice::new("receive-window", "the receiver's window, too (ns-2)"),
+        ]),
+        "none",
+        "What bounds the slow-start threshold at the start (classic).",
+    ),
+    Param::new(
         "zero_ack",
         Kind::Choice(&[
             Choice::new("counts", "duplicates of the first ACK count like all others"),
@@ -400,6 +418,7 @@ pub static TCP: &[Param] = &[
                 "on-ack-always",
                 "the same, even if nothing is outstanding, while more is to be sent (ns-3.24)",
             ),
+            Choice::new("on-ack-and-repair", "the same, and each fast retransmit (ns-2)"),
             Choice::defect("on-ack-old-rto", "the same, with the RTO before the ACK's sample"),
             Choice::defect(
                 "on-send",
@@ -465,6 +484,10 @@ pub static TCP: &[Param] = &[
             Choice::new(
                 "rto",
                 "after an RTO without sending the window is at most the initial one (RFC 5681 4.1)",
+            ),
+            Choice::new(
+                "timer",
+                "the retransmission timer runs on; when it expires, the window is one segment (ns-2)",
             ),
         ]),
         "none",

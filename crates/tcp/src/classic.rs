@@ -21,7 +21,7 @@
 mod opening;
 
 use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
-use crate::data::{Data, Written};
+use crate::data::Written;
 use crate::handshake::{Handshake, Message, Rules};
 use crate::recovery::Classic as Recovery;
 use crate::recovery::window::{LossRecovery, State};
@@ -29,52 +29,10 @@ use crate::rto::{Rto, Sampling};
 use crate::send_log::SendLog;
 use crate::sender::{Cause, Segment};
 use crate::sent_list::SentList;
+use crate::setup::ClassicSetup;
 use crate::stats::SenderStats;
 use crate::timer::{Restart, TimerRules};
 use ackclock_units::Time;
-
-/// What a classic sender is made from.
-#[derive(Debug, Clone)]
-pub struct ClassicSetup {
-    /// Payload bytes of a full segment, at most 65535.
-    pub segment: u16,
-    /// What there is to send.
-    pub data: Data,
-    /// A small segment waits until all before it is acknowledged, unless it is the last.
-    pub nagle: bool,
-    /// After an RTO without sending the window is at most the initial one.
-    pub restarts_idle: bool,
-    /// A window that is not used does not grow.
-    pub grows_used: bool,
-    /// Initial window, segments.
-    pub initial_window: f64,
-    /// Initial slow-start threshold, bytes.
-    pub initial_ssthresh: f64,
-    /// The receiver's window, bytes.
-    pub receive_window: u64,
-    /// Windows are kept in whole segments and fractions of them, not in bytes.
-    pub window_in_segments: bool,
-    /// Segments are cut to what fits into the window.
-    pub fills_window: bool,
-    /// Least slow-start threshold after a loss, segments.
-    pub ssthresh_floor: f64,
-    /// An ACK of nothing (number 0) is ignored.
-    pub ignores_zero_ack: bool,
-    /// Rules of the retransmission timer.
-    pub timer: TimerRules,
-    /// How long after an ACK new data leave.
-    pub send_delay: Time,
-    /// Data in flight, as losses see them, reach up to the highest byte ever sent.
-    pub flight_to_highest: bool,
-    /// What passes before the first data.
-    pub handshake: Handshake,
-    /// Congestion control.
-    pub cc: Cc,
-    /// Loss recovery.
-    pub recovery: Recovery,
-    /// Retransmission timer.
-    pub rto: Rto,
-}
 
 /// State of one classic sender.
 #[derive(Debug, Clone)]
@@ -85,6 +43,11 @@ pub struct ClassicSender {
     /// Bytes that may be in flight beyond the window just now (RFC 3042).
     extra: u64,
     receive_window: u64,
+    /// Most bytes in flight just now: the receiver's window, or less for a burst.
+    ceiling: u64,
+    idle_timer: bool,
+    /// The window counts whole segments.
+    whole_window: bool,
     /// When the retransmission timer expires.
     deadline: Time,
     next_tick: Time,
@@ -148,12 +111,20 @@ impl ClassicSender {
                 bytes_per_unit: mss as f64 / segment,
                 floor: setup.ssthresh_floor,
                 flight_to_highest: setup.flight_to_highest,
+                whole_ssthresh: setup.whole_ssthresh,
+                limit: match setup.receive_window {
+                    u64::MAX => f64::INFINITY,
+                    bytes => bytes as f64 * (segment / mss as f64),
+                },
                 hold: false,
                 log: log.map(Box::new),
             },
             end: written.bytes,
             extra: 0,
             receive_window: setup.receive_window,
+            ceiling: setup.receive_window,
+            idle_timer: setup.idle_timer,
+            whole_window: setup.window_in_segments && !setup.fills_window,
             deadline: Time::NEVER,
             next_tick: Time::NEVER,
             resend: None,
@@ -314,7 +285,8 @@ impl ClassicSender {
         let verdict = self.recovery.on_new_ack(&mut self.state, acked);
         self.state.duplicates = verdict.duplicates;
         self.state.hold = false;
-        self.extra = 0;
+        self.extra = verdict.extra_segments * self.state.mss;
+        self.ceiling = self.receive_window;
         // What was waiting to be sent again has arrived.
         self.resend = (verdict.resend && !self.is_finished()).then_some(Cause::GapRetransmit);
         let event = AckEvent {
@@ -327,7 +299,12 @@ impl ClassicSender {
         };
         self.cc.on_ack(&mut self.state.window, &event);
         self.deadline = match self.timer.restart {
-            Restart::OnAck if self.state.flight() > 0 => now + self.rto.current(),
+            _ if verdict.keeps_timer => self.deadline,
+            Restart::OnAck | Restart::OnAckAndRepair
+                if self.state.flight() > 0 || (self.idle_timer && !self.is_finished()) =>
+            {
+                now + self.rto.current()
+            }
             // It goes on for the data that this ACK lets out.
             Restart::OnAckOldRto if self.state.una != self.end => now + old_rto,
             Restart::OnAckAlways if self.state.una != self.end => now + self.rto.current(),
@@ -335,6 +312,9 @@ impl ClassicSender {
         };
         if self.send_delay > Time::ZERO {
             self.send_later(now);
+        }
+        if verdict.burst.is_some() {
+            self.limit_burst(verdict.burst);
         }
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
         rtt
@@ -349,8 +329,15 @@ impl ClassicSender {
             Sampling::Listed => self.listed_sample(now, ack, stamp),
         }?;
         self.stats.on_rtt(rtt);
-        self.rto.on_sample(rtt);
+        self.rto.on_sample(now, rtt);
         Some(rtt)
+    }
+
+    /// Lets at most so many new segments out before the next ACK.
+    #[cold]
+    fn limit_burst(&mut self, segments: Option<u32>) {
+        let burst = segments.map_or(u64::MAX, |segments| u64::from(segments) * self.state.mss);
+        self.ceiling = self.state.flight().saturating_add(burst).min(self.receive_window);
     }
 
     fn timed_sample(&mut self, now: Time, ack: u64) -> Option<Time> {
@@ -383,8 +370,15 @@ impl ClassicSender {
             self.cc.on_loss(&state.window, &state.loss(now, Signal::Gap))
         });
         self.extra = verdict.extra_segments * self.state.mss;
+        self.limit_burst(verdict.burst);
         if verdict.resend {
             self.resend = Some(Cause::FastRetransmit);
+            if self.timer.restart == Restart::OnAckAndRepair {
+                self.deadline = now + self.rto.current();
+            }
+            if self.rto.drops_timed() {
+                self.timed = None;
+            }
         }
         if verdict.backs_off {
             self.rto.on_timeout();
@@ -416,6 +410,9 @@ impl ClassicSender {
         if due {
             self.deadline = Time::NEVER;
         }
+        if due && !expired && self.idle_timer {
+            self.restart_idle(now);
+        }
         if expired && self.opening {
             self.repeat_message(now);
         } else if expired {
@@ -433,6 +430,15 @@ impl ClassicSender {
         expired
     }
 
+    /// The timer has expired with nothing in flight: what follows starts slowly.
+    #[cold]
+    fn restart_idle(&mut self, now: Time) {
+        self.state.window.cwnd = self.state.window.segment;
+        self.state.begin_episode();
+        self.timed = None;
+        self.deadline = now + self.rto.current();
+    }
+
     /// The timer gives up what is in flight.
     #[cold]
     fn lose_flight(&mut self, now: Time) {
@@ -443,6 +449,7 @@ impl ClassicSender {
         }
         self.timed = None;
         self.extra = 0;
+        self.ceiling = self.receive_window;
         if let Some(log) = &mut self.state.log {
             log.now = now;
         }
@@ -463,8 +470,12 @@ impl ClassicSender {
             left = self.refill(now)?;
         }
         let state = &self.state;
-        let window = (state.window.cwnd * state.bytes_per_unit) as u64;
-        let usable = (window + self.extra).min(self.receive_window).saturating_sub(state.flight());
+        let window = if self.whole_window {
+            state.window.cwnd as u64 * state.mss
+        } else {
+            (state.window.cwnd * state.bytes_per_unit) as u64
+        };
+        let usable = (window + self.extra).min(self.ceiling).saturating_sub(state.flight());
         let whole = left.min(state.mss);
         let payload = if usable >= whole {
             whole
@@ -526,6 +537,7 @@ impl ClassicSender {
         } else if self.timed.is_none() {
             self.timed = Some((end, now));
         }
+        let idle = self.idle_timer && self.state.una == self.state.max;
         self.state.max = self.state.max.max(end);
         if let Some(log) = &mut self.state.log {
             log.on_transmit(now, seq, end);
@@ -535,7 +547,7 @@ impl ClassicSender {
         if let Some(list) = &mut self.listed {
             list.on_transmit(seq, end, self.state.una);
         }
-        if self.deadline == Time::NEVER {
+        if self.deadline == Time::NEVER || idle {
             self.start_timer(now);
         }
         Segment { seq: seq as u32, payload, cause }

@@ -19,15 +19,17 @@ pub mod rto;
 pub mod send_log;
 pub mod sender;
 pub mod sent_list;
+pub mod setup;
 pub mod stats;
 pub mod timer;
 
 pub use arrivals::{Arrivals, View};
-pub use classic::{ClassicSender, ClassicSetup};
+pub use classic::ClassicSender;
 pub use connection::{AckFields, Connection, Reply};
 pub use data::Data;
 pub use handshake::{Handshake, Message};
 pub use receiver::Receiver;
 pub use sender::{Ack, Cause, Segment, SelectiveRepeat, Setup};
+pub use setup::ClassicSetup;
 pub use stats::SenderStats;
 pub use timer::{Restart, TimerRules};

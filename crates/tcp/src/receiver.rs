@@ -60,6 +60,18 @@ static DELAYED: Entry = Entry {
             "first",
             "Which sending time an ACK echoes that stands for several segments.",
         ),
+        Param::new(
+            "duplicates",
+            Kind::Choice(&[
+                Choice::new("at-once", "a segment that brings nothing new is acknowledged at once"),
+                Choice::new(
+                    "newest-waits",
+                    "but for the newest one in order, whose ACK waits like that of new data (ns-2)",
+                ),
+            ]),
+            "at-once",
+            "When segments that bring nothing new are acknowledged.",
+        ),
         BUFFER,
     ],
     defect: false,
@@ -98,6 +110,8 @@ pub struct Receiver {
     ahead: Vec<(u64, u64)>,
     /// Segments are kept or thrown away as a whole.
     keeps_segments: bool,
+    /// The ACK of a duplicate of the newest segment waits.
+    newest_waits: bool,
     /// Segments after which an ACK is due, and its longest wait.
     count: u32,
     delay: Time,
@@ -130,6 +144,7 @@ impl Receiver {
             next: 0,
             ahead: Vec::new(),
             keeps_segments: chosen.word("buffer") == "segments",
+            newest_waits: chosen.kind == "delayed" && chosen.word("duplicates") == "newest-waits",
             count,
             delay,
             echoes_latest: delayed && chosen.word("echo") == "latest",
@@ -166,7 +181,15 @@ impl Receiver {
             }
             return None;
         }
+        let before = self.duplicates;
         self.on_disorder(seq, end);
+        let newest = end == self.next && seq < end && self.ahead.is_empty();
+        if self.newest_waits && newest && self.duplicates > before && self.deadline == Time::NEVER {
+            self.stamp = stamp;
+            self.unacked = 1;
+            self.deadline = now + self.delay;
+            return None;
+        }
         // RFC 5681 section 4.2: out of order, or filling a gap, is acknowledged at once.
         self.stamp = stamp;
         Some(self.acknowledge())
@@ -277,9 +300,28 @@ mod tests {
                 ("delay_ns".into(), Value::Int(200_000_000)),
                 ("first_ack".into(), Value::Word("counted".into())),
                 ("echo".into(), Value::Word("first".into())),
+                ("duplicates".into(), Value::Word("at-once".into())),
                 ("buffer".into(), Value::Word(buffer.into())),
             ],
         })
+    }
+
+    #[test]
+    fn the_ack_of_the_newest_segment_may_wait_once_more() {
+        let mut r = receiver(2, "bytes");
+        r.newest_waits = true;
+        assert_eq!(ack(&mut r, 0, 10), None);
+        assert_eq!(ack(&mut r, 10, 10), Some(20));
+        // Older segments are acknowledged at once; while an ACK waits, the newest one, too.
+        assert_eq!(ack(&mut r, 0, 10), Some(20));
+        assert_eq!(ack(&mut r, 10, 10), None);
+        assert_eq!(r.next_timer(), Time::from_ms(200));
+        assert_eq!(ack(&mut r, 10, 10), Some(20));
+        assert_eq!(r.next_timer(), Time::NEVER);
+        // It is not the newest one if more has arrived ahead.
+        assert_eq!(ack(&mut r, 30, 10), Some(20));
+        assert_eq!(ack(&mut r, 10, 10), Some(20));
+        assert_eq!(r.duplicates, 4);
     }
 
     fn ack(receiver: &mut Receiver, seq: u64, len: u16) -> Option<u64> {
@@ -321,7 +363,12 @@ mod tests {
     #[test]
     fn the_first_ack_may_be_due_at_once_and_the_latest_segment_echoed() {
         let delayed = |first_ack: &str, echo: &str| {
-            let values = [("first_ack", first_ack), ("echo", echo), ("buffer", "bytes")];
+            let values = [
+                ("first_ack", first_ack),
+                ("echo", echo),
+                ("duplicates", "at-once"),
+                ("buffer", "bytes"),
+            ];
             let words = values.map(|(name, word)| (name.to_owned(), Value::Word(word.into())));
             let mut values = words.to_vec();
             values.push(("count".into(), Value::Int(2)));

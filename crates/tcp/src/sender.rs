@@ -259,7 +259,7 @@ impl SelectiveRepeat {
         let before = self.window.cwnd;
         let rtt = now - ack.stamp;
         self.stats.on_rtt(rtt);
-        self.rto.on_sample(rtt);
+        self.rto.on_sample(now, rtt);
         let gapless = view.is_gapless();
 
         let mut newly = u32::from(self.settle(ack.seq));
@@ -346,7 +346,13 @@ impl SelectiveRepeat {
             let signal = Signal::Gap;
             self.cc.on_loss(
                 &self.window,
-                &LossEvent { now, signal, flight, transmissions: 1 + u32::from(resent) },
+                &LossEvent {
+                    now,
+                    signal,
+                    flight,
+                    limit: f64::INFINITY,
+                    transmissions: 1 + u32::from(resent),
+                },
             )
         } else {
             None
@@ -417,7 +423,7 @@ impl SelectiveRepeat {
             let flight = f64::from(self.in_transit);
             let signal = Signal::Timeout;
             let transmissions = 1 + u32::from(resent);
-            let loss = LossEvent { now, signal, flight, transmissions };
+            let loss = LossEvent { now, signal, flight, limit: f64::INFINITY, transmissions };
             if let Some(target) = self.cc.on_loss(&self.window, &loss) {
                 self.recovery.on_timeout(&mut self.window, target, self.next);
             }

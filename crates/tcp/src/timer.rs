@@ -18,6 +18,8 @@ pub enum Restart {
     OnAck,
     /// The same, but with the RTO as it was before the ACK's sample.
     OnAckOldRto,
+    /// On each ACK of new data and with each fast retransmit.
+    OnAckAndRepair,
     /// The same as the first, and also while nothing is outstanding but more is to be sent.
     OnAckAlways,
     /// An ACK of new data stops it, and only the next segment sent starts it: defective, for a lost last
@@ -32,6 +34,7 @@ impl Restart {
             "on-ack" => Self::OnAck,
             "on-ack-old-rto" => Self::OnAckOldRto,
             "on-ack-always" => Self::OnAckAlways,
+            "on-ack-and-repair" => Self::OnAckAndRepair,
             "on-send" => Self::OnSend,
             other => panic!("no timer rule is named `{other}`"),
         }

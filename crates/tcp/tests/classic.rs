@@ -27,6 +27,8 @@ fn recovery(kind: &str, other: &[(&str, &str)]) -> Classic {
         ("repeat", "once"),
         ("exit_window", "flight"),
         ("count_after_timeout", "anew"),
+        ("inflation", "window"),
+        ("partial_timer", "each"),
     ];
     let mut values = vec![
         ("threshold", Value::Int(3)),
@@ -66,6 +68,8 @@ fn setup(recovery: Classic) -> ClassicSetup {
         window_in_segments: false,
         fills_window: false,
         ssthresh_floor: 2.0,
+        whole_ssthresh: false,
+        idle_timer: false,
         ignores_zero_ack: false,
         timer: TimerRules { restart: Restart::OnAck, backs_off_at_start: false },
         send_delay: Time::ZERO,

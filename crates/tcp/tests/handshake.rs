@@ -42,6 +42,8 @@ fn connection(handshake: &Chosen) -> Connection {
             window_in_segments: false,
             fills_window: false,
             ssthresh_floor: 2.0,
+            whole_ssthresh: false,
+            idle_timer: false,
             ignores_zero_ack: false,
             timer: TimerRules { restart: Restart::OnAck, backs_off_at_start: false },
             send_delay: Time::ZERO,

@@ -86,7 +86,8 @@ fn tcp(
     if classic {
         layers.push(Layer { map: &CLASSIC, path: path.clone(), told: true });
     }
-    let tcp = transport(walker, own, "tcp", TCP, path, &layers)?;
+    let mut tcp = transport(walker, own, "tcp", TCP, path, &layers)?;
+    count_in_bytes(&mut tcp.model);
     let kind = tcp.model.get("recovery").and_then(|recovery| recovery.get("kind"));
     if let Some(Value::String(kind)) = kind
         && (kind == "selective-repeat") == classic
@@ -118,6 +119,18 @@ fn whole_bytes(walker: &mut Walker, tcp: &Map<String, Value>, classic: bool, pat
             .hint("or write `sender: classic` and `window_unit: bytes`");
         let place = path.key("tcp").key("cc").key("arithmetic");
         walker.problems.add(&place, &Value::from("whole"), fault);
+    }
+}
+
+/// The receiver's window in bytes, where it was given in segments.
+fn count_in_bytes(model: &mut Map<String, Value>) {
+    let segments = model.remove("receive_window_packets");
+    if !model.contains_key("receive_window_bytes") {
+        let whole = |value: Option<&Value>| value.and_then(Value::as_u64);
+        let bytes = whole(segments.as_ref())
+            .zip(whole(model.get("segment_bytes")))
+            .map(|(segments, bytes)| segments.saturating_mul(bytes));
+        model.insert("receive_window_bytes".into(), Value::from(bytes));
     }
 }
 

@@ -125,6 +125,8 @@ fn tcp(map: &Map<String, Value>) -> Tcp {
         window_unit: text(map, "window_unit"),
         framing: text(map, "framing"),
         ssthresh_floor: map["ssthresh_floor"].as_f64().expect("a number of the model"),
+        initial_ssthresh_limit: text(map, "initial_ssthresh_limit"),
+        ssthresh_rounding: text(map, "ssthresh_rounding"),
         zero_ack: text(map, "zero_ack"),
         timer_restart: text(map, "timer_restart"),
         timer_backoff: text(map, "timer_backoff"),

@@ -163,6 +163,16 @@ fn rto_with(sampling: Value) -> impl Strategy<Value = Chosen> {
                 ("backoff_ends", word("on-sample")),
             ]
         )),
+        Just(chosen(
+            "ticks",
+            &[
+                ("tick_ns", ns(10)),
+                ("phase_ns", Value::Null),
+                ("initial_ns", ns(3000)),
+                ("min_ns", ns(200)),
+                ("max_ns", ns(60_000)),
+            ]
+        )),
     ]
 }
 
@@ -171,7 +181,7 @@ fn classic_recovery() -> impl Strategy<Value = Chosen> {
         pick(&["timeout", "tahoe", "reno", "newreno"]),
         pick(&["unsent", "in-flight"]),
         1u64..4,
-        pick(&["recover", "none"]),
+        pick(&["recover", "recover-or-first", "none"]),
         pick(&["once", "every"]),
         prop::bool::ANY,
         prop::bool::ANY,
@@ -191,6 +201,9 @@ fn classic_recovery() -> impl Strategy<Value = Chosen> {
                     ("grow_on_exit", Value::Flag(grow)),
                     ("exit_window", exit),
                     ("count_after_timeout", word(if grow { "on" } else { "anew" })),
+                    ("inflation", word(if grow { "apart" } else { "window" })),
+                    ("partial_timer", word(if grow { "first" } else { "each" })),
+                    ("burst", if limited { Value::Int(2) } else { Value::Null }),
                 ],
             )
         })
@@ -229,6 +242,7 @@ fn classic() -> impl Strategy<Value = Tcp> {
                 ("delay_ns", Value::Int(200_000_000)),
                 ("first_ack", word(if count == 2 { "at-once" } else { "counted" })),
                 ("echo", word(if count == 3 { "latest" } else { "first" })),
+                ("duplicates", word("newest-waits")),
                 ("buffer", word("bytes")),
             ]
         )),
@@ -237,7 +251,7 @@ fn classic() -> impl Strategy<Value = Tcp> {
         pick(&["bytes", "segments"]),
         pick(&["full", "fill"]),
         pick(&["counts", "ignored"]),
-        pick(&["on-ack", "on-ack-always", "on-ack-old-rto", "on-send"]),
+        pick(&["on-ack", "on-ack-always", "on-ack-and-repair", "on-ack-old-rto", "on-send"]),
         pick(&["at-expiry", "at-start"]),
         pick(&["next", "highest"]),
     );
@@ -257,7 +271,7 @@ fn classic() -> impl Strategy<Value = Tcp> {
         )),
     ];
     let ends = (handshake, receiver);
-    let idle = (prop::bool::ANY, pick(&["none", "rto"]), pick(&["grows", "stays"]));
+    let idle = (prop::bool::ANY, pick(&["none", "rto", "timer"]), pick(&["grows", "stays"]));
     (tcp(), classic_cc(), classic_recovery(), ends, words, window, idle).prop_map(
         |(tcp, mut cc, recovery, (handshake, receiver), words, receive_window_bytes, idle)| {
             let (nagle, idle_restart, unused_window) = idle;
@@ -324,12 +338,14 @@ fn tcp() -> impl Strategy<Value = Tcp> {
             window_unit: "bytes".into(),
             framing: "full".into(),
             ssthresh_floor: 2.0,
+            initial_ssthresh_limit: if live { "receive-window" } else { "none" }.into(),
+            ssthresh_rounding: if live { "whole-segments" } else { "exact" }.into(),
+            idle_restart: if reack { "none" } else { "timer" }.into(),
             zero_ack: "counts".into(),
             timer_restart: "on-ack".into(),
             source,
             writes: text(writes),
             nagle: false,
-            idle_restart: "none".into(),
             unused_window: "grows".into(),
             timer_backoff: "at-expiry".into(),
             send_delay: Time::ZERO,

@@ -186,7 +186,10 @@ impl CongestionControl for Fast {
     }
 
     fn on_tick(&mut self, window: &mut Window) {
-        self.update(window);
+        // The sender may have measured a handshake, but no data yet.
+        if self.average.get() > 0.0 {
+            self.update(window);
+        }
     }
 }
 

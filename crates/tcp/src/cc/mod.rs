@@ -73,6 +73,8 @@ pub struct LossEvent {
     pub signal: Signal,
     /// Data sent and not acknowledged, the lost packet included.
     pub flight: f64,
+    /// The receiver's window; infinite if it has no limit.
+    pub limit: f64,
     /// How often the lost packet was sent; 1 where the sender keeps no log of it.
     pub transmissions: u32,
 }

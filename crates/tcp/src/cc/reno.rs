@@ -20,9 +20,10 @@ pub(super) static ENTRY: Entry = Entry {
             "decrease_from",
             Kind::Choice(&[
                 Choice::new("flight", "half of the data in flight (RFC 5681 equation 4)"),
+                Choice::new("cwnd", "half of the window, as Linux and the Caltech simulator do"),
                 Choice::new(
-                    "cwnd",
-                    "half of the window, as Linux, ns-2 and the Caltech simulator do",
+                    "usable",
+                    "half of the window or of the receiver's, if that is less (ns-2)",
                 ),
             ]),
             "flight",
@@ -49,15 +50,27 @@ pub(super) static ENTRY: Entry = Entry {
 /// State: none but the options; the window holds all of it.
 #[derive(Debug, Clone)]
 pub struct Reno {
-    decrease_from_flight: bool,
+    decrease_from: From,
     counting: Counting,
     whole: bool,
+}
+
+/// What a loss halves.
+#[derive(Debug, Clone, Copy)]
+enum From {
+    Flight,
+    Cwnd,
+    Usable,
 }
 
 impl Reno {
     pub(super) fn new(chosen: &Chosen) -> Self {
         Self {
-            decrease_from_flight: chosen.word("decrease_from") == "flight",
+            decrease_from: match chosen.word("decrease_from") {
+                "cwnd" => From::Cwnd,
+                "usable" => From::Usable,
+                _ => From::Flight,
+            },
             counting: Counting::new(chosen),
             whole: chosen.word("arithmetic") == "whole",
         }
@@ -79,7 +92,11 @@ impl CongestionControl for Reno {
     }
 
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
-        let from = if self.decrease_from_flight { loss.flight } else { window.cwnd };
+        let from = match self.decrease_from {
+            From::Flight => loss.flight,
+            From::Cwnd => window.cwnd,
+            From::Usable => window.cwnd.min(loss.limit),
+        };
         let half = from / 2.0;
         Some(if self.whole { half.floor() } else { half })
     }
@@ -141,8 +158,13 @@ mod tests {
         window.cwnd = 65_535.0;
         cc.on_ack(&mut window, &ack(true));
         assert_eq!(window.cwnd, 65_536.0);
-        let loss =
-            LossEvent { now: Time::ZERO, signal: Signal::Gap, flight: 12.0, transmissions: 1 };
+        let loss = LossEvent {
+            now: Time::ZERO,
+            signal: Signal::Gap,
+            flight: 12.0,
+            limit: 16.0,
+            transmissions: 1,
+        };
         window.cwnd = 301.0;
         assert_eq!(cc.on_loss(&window, &loss), Some(150.0));
         // In slow start an ACK may count as a segment, whatever it acknowledges.
@@ -154,9 +176,15 @@ mod tests {
     #[test]
     fn a_loss_halves_what_it_is_told_to() {
         let window = Window { cwnd: 20.0, ssthresh: 8.0, segment: 1.0 };
-        let loss =
-            LossEvent { now: Time::ZERO, signal: Signal::Gap, flight: 12.0, transmissions: 1 };
+        let loss = LossEvent {
+            now: Time::ZERO,
+            signal: Signal::Gap,
+            flight: 12.0,
+            limit: 16.0,
+            transmissions: 1,
+        };
         assert_eq!(reno("flight").on_loss(&window, &loss), Some(6.0));
         assert_eq!(reno("cwnd").on_loss(&window, &loss), Some(10.0));
+        assert_eq!(reno("usable").on_loss(&window, &loss), Some(8.0));
     }
 }

@@ -574,7 +574,13 @@ mod tests {
     fn a_loss_costs_a_quarter_and_a_repeated_one_half() {
         let cut = |loss: &str, cwnd, signal, transmissions| {
             let window = Window { cwnd, ssthresh: 2.0, segment: 1.0 };
-            let event = LossEvent { now: Time::ZERO, signal, flight: cwnd, transmissions };
+            let event = LossEvent {
+                now: Time::ZERO,
+                signal,
+                flight: cwnd,
+                limit: f64::INFINITY,
+                transmissions,
+            };
             vegas(&[("loss", loss)]).on_loss(&window, &event).unwrap()
         };
         assert_eq!(cut("quarter", 10.5, Signal::Gap, 1), 7.875);

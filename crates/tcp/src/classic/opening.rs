@@ -38,7 +38,7 @@ impl ClassicSender {
         self.state.window.cwnd = self.initial_cwnd;
         self.cc.on_established(&mut self.state.window, now, now - stamp);
         self.recovery.on_established(now - stamp);
-        self.deadline = Time::NEVER;
+        self.deadline = if self.idle_timer { now + self.rto.current() } else { Time::NEVER };
         self.resend = self.handshake.confirmation().map(Cause::Handshake);
         if self.send_delay > Time::ZERO {
             self.send_later(now);

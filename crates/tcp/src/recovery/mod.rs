@@ -4,6 +4,7 @@
 //! add one of them: a new file with an [`Entry`] and a type that implements
 //! [`window::LossRecovery`], and one line in [`registry!`] below.
 
+mod inflation;
 mod newreno;
 mod options;
 mod reno;

@@ -4,8 +4,10 @@
 //! is *partial*: the next segment is missing too and is sent again at once; the window is deflated by
 //! what was acknowledged, less one segment.
 
-use super::options::{AFTER_TIMEOUT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger};
-use super::reno::enter;
+use super::inflation::{INFLATION, Inflation};
+use super::options::{
+    AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger,
+};
 use super::window::{Cut, LossRecovery, State, Verdict, collapse};
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
@@ -29,8 +31,26 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("ssthresh", "ssthresh (option 2): may send a burst"),
             ]),
             "flight",
-            "The window when recovery ends.",
+            "The window when recovery ends, unless inflation is kept apart.",
         ),
+        INFLATION,
+        GROW_ON_EXIT,
+        Param::new(
+            "partial_timer",
+            Kind::Choice(&[
+                Choice::new("each", "each partial ACK starts it anew (slow but steady)"),
+                Choice::new("first", "only the first one of a recovery (impatient, as in ns-2)"),
+            ]),
+            "each",
+            "When partial ACKs start the retransmission timer anew (RFC 6582 section 4).",
+        ),
+        Param::optional(
+            "burst",
+            Kind::Count,
+            "unlimited",
+            "Most new segments that one ACK lets out during recovery (ns-2: 2).",
+        )
+        .at_least("1"),
     ],
     defect: false,
 };
@@ -40,7 +60,14 @@ pub(super) static ENTRY: Entry = Entry {
 pub struct NewReno {
     go_back: bool,
     trigger: Trigger,
+    inflation: Inflation,
     exit_to_flight: bool,
+    grow_on_exit: bool,
+    first_partial_only: bool,
+    /// Most segments that an ACK lets out during recovery, beside the one that is sent again.
+    burst: Option<u32>,
+    /// A partial ACK has come in this recovery.
+    partial: bool,
     active: bool,
 }
 
@@ -49,7 +76,12 @@ impl NewReno {
         Self {
             go_back: chosen.word("later_data") == "unsent",
             trigger: Trigger::new(chosen),
+            inflation: Inflation::new(chosen),
             exit_to_flight: chosen.word("exit_window") == "flight",
+            grow_on_exit: chosen.flag("grow_on_exit"),
+            first_partial_only: chosen.word("partial_timer") == "first",
+            burst: chosen.optional_int("burst").map(|segments| segments as u32),
+            partial: false,
             active: false,
         }
     }
@@ -58,12 +90,22 @@ impl NewReno {
 impl LossRecovery for NewReno {
     fn on_duplicate(&mut self, state: &mut State, cut: Cut<'_>) -> Verdict {
         if self.active {
-            state.window.cwnd += state.window.segment;
-            return Verdict::default();
+            self.inflation.grow(state);
+            return Verdict {
+                extra_segments: self.inflation.segments,
+                burst: self.burst,
+                ..Verdict::default()
+            };
         }
         if self.trigger.fires(state) {
-            self.active = enter(state, cut);
-            return Verdict { resend: true, ..Verdict::default() };
+            self.active = self.inflation.enter(state, cut);
+            self.partial = false;
+            return Verdict {
+                resend: true,
+                extra_segments: self.inflation.segments,
+                burst: self.burst,
+                ..Verdict::default()
+            };
         }
         Verdict { extra_segments: self.trigger.extra_segments(state), ..Verdict::default() }
     }
@@ -73,24 +115,30 @@ impl LossRecovery for NewReno {
         if !self.active {
             return Verdict { may_grow: true, ..Verdict::default() };
         }
-        let segment = state.window.segment;
         if state.recover.is_some_and(|recover| state.una < recover) {
-            let deflated = state.window.cwnd - state.in_units(acked);
-            let back = if acked >= state.mss { segment } else { 0.0 };
-            state.window.cwnd = (deflated + back).max(segment);
-            return Verdict { resend: true, ..Verdict::default() };
+            self.inflation.deflate(state, acked);
+            let keeps_timer = self.first_partial_only && std::mem::replace(&mut self.partial, true);
+            return Verdict {
+                resend: true,
+                extra_segments: self.inflation.segments,
+                burst: self.burst,
+                keeps_timer,
+                ..Verdict::default()
+            };
         }
         self.active = false;
-        state.window.cwnd = state.window.ssthresh;
-        if self.exit_to_flight {
+        self.inflation.end(state);
+        if self.exit_to_flight && !self.inflation.apart {
+            let segment = state.window.segment;
             let flight = state.in_units(state.flight()).max(segment) + segment;
             state.window.cwnd = state.window.cwnd.min(flight);
         }
-        Verdict::default()
+        Verdict { may_grow: self.grow_on_exit, ..Verdict::default() }
     }
 
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>) {
         self.active = false;
+        self.inflation.segments = 0;
         collapse(state, self.go_back, cut);
     }
 

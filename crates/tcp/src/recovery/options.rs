@@ -41,6 +41,10 @@ pub const GUARD: Param = Param::new(
             "no second fast retransmit until more is acknowledged than was sent before the first one, or before a timeout (RFC 6582 section 3.2, ns-2's bugFix_)",
         ),
         Choice::new(
+            "recover-or-first",
+            "the same, but the first segment of a flow is free of it (ns-2's bugFix_ with bugfix_ss_)",
+        ),
+        Choice::new(
             "outstanding",
             "until all that is acknowledged: duplicates of the ACK that does it count again",
         ),
@@ -71,7 +75,7 @@ pub const COUNT_AFTER_TIMEOUT: Param = Param::new(
         Choice::new("anew", "from zero: the duplicates that come belong to what is sent again"),
         Choice::defect(
             "on",
-            "on from what it was, until new data are acknowledged: the third duplicate may never come (ns-3.24)",
+            "on from what it was, until new data are acknowledged: the third duplicate may never come (ns-3.24, Tahoe of ns-2)",
         ),
     ]),
     "anew",
@@ -98,6 +102,7 @@ pub const GROW_ON_EXIT: Param = Param::new(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Guard {
     Recover,
+    RecoverOrFirst,
     Outstanding,
     None,
 }
@@ -118,6 +123,7 @@ impl Trigger {
             threshold: chosen.int("threshold") as u32,
             guard: match chosen.word("guard") {
                 "none" => Guard::None,
+                "recover-or-first" => Guard::RecoverOrFirst,
                 "outstanding" => Guard::Outstanding,
                 _ => Guard::Recover,
             },
@@ -136,6 +142,9 @@ impl Trigger {
         let same_window = match self.guard {
             Guard::None => false,
             Guard::Outstanding => state.recover.is_some_and(|recover| state.una < recover),
+            Guard::RecoverOrFirst => {
+                state.una > 0 && state.recover.is_some_and(|recover| state.una <= recover)
+            }
             Guard::Recover => state.recover.is_some_and(|recover| state.una <= recover),
         };
         due && !same_window

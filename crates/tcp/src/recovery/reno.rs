@@ -4,6 +4,7 @@
 //! inflates it by the three segments that have left the network; each further duplicate ACK inflates it
 //! by one. The first ACK of new data deflates it and ends the recovery, even if more is missing.
 
+use super::inflation::{INFLATION, Inflation};
 use super::options::{
     AFTER_TIMEOUT, COUNT_AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD,
     Trigger,
@@ -22,6 +23,7 @@ pub(super) static ENTRY: Entry = Entry {
         REPEAT,
         LIMITED_TRANSMIT,
         COUNT_AFTER_TIMEOUT,
+        INFLATION,
         GROW_ON_EXIT,
     ],
     defect: false,
@@ -33,6 +35,7 @@ pub struct Reno {
     go_back: bool,
     counts_on: bool,
     trigger: Trigger,
+    inflation: Inflation,
     grow_on_exit: bool,
     active: bool,
 }
@@ -43,32 +46,24 @@ impl Reno {
             go_back: chosen.word("later_data") == "unsent",
             counts_on: chosen.word("count_after_timeout") == "on",
             trigger: Trigger::new(chosen),
+            inflation: Inflation::new(chosen),
             grow_on_exit: chosen.flag("grow_on_exit"),
             active: false,
         }
     }
 }
 
-/// Enters fast recovery (RFC 5681 section 3.2, steps 2 and 3); false if the congestion control does not
-/// react to losses.
-pub(super) fn enter(state: &mut State, cut: Cut<'_>) -> bool {
-    let target = cut(state);
-    state.begin_episode();
-    let Some(target) = target else { return false };
-    state.cut(target);
-    state.window.cwnd = state.window.ssthresh + f64::from(state.duplicates) * state.window.segment;
-    true
-}
-
 impl LossRecovery for Reno {
     fn on_duplicate(&mut self, state: &mut State, cut: Cut<'_>) -> Verdict {
         if self.trigger.fires(state) {
-            self.active = enter(state, cut);
-            return Verdict { resend: true, ..Verdict::default() };
+            self.active = self.inflation.enter(state, cut);
+            let extra_segments = self.inflation.segments;
+            return Verdict { resend: true, extra_segments, ..Verdict::default() };
         }
         if self.active {
-            state.window.cwnd += state.window.segment;
-            return Verdict::default();
+            self.inflation.grow(state);
+            let extra_segments = self.inflation.segments;
+            return Verdict { extra_segments, ..Verdict::default() };
         }
         Verdict { extra_segments: self.trigger.extra_segments(state), ..Verdict::default() }
     }
@@ -79,13 +74,14 @@ impl LossRecovery for Reno {
             return Verdict { may_grow: true, ..Verdict::default() };
         }
         self.active = false;
-        state.window.cwnd = state.window.ssthresh;
+        self.inflation.end(state);
         Verdict { may_grow: self.grow_on_exit, ..Verdict::default() }
     }
 
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>) {
         self.active = false;
         let duplicates = state.duplicates;
+        self.inflation.segments = 0;
         collapse(state, self.go_back, cut);
         if self.counts_on {
             state.duplicates = duplicates;

@@ -338,6 +338,8 @@ mod tests {
                 bytes_per_unit: MSS as f64,
                 floor: 2.0,
                 flight_to_highest: false,
+                whole_ssthresh: false,
+                limit: f64::INFINITY,
                 hold: false,
                 log: Some(Box::default()),
             };

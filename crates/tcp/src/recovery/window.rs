@@ -33,6 +33,10 @@ pub struct State {
     pub floor: f64,
     /// A loss sees the data in flight up to the highest byte ever sent, also after going back.
     pub flight_to_highest: bool,
+    /// The threshold is cut to whole segments.
+    pub whole_ssthresh: bool,
+    /// The receiver's window, in the window's unit; infinite if it has no limit.
+    pub limit: f64,
     /// Nothing but the oldest segment is sent until new data are acknowledged.
     pub hold: bool,
     /// When each segment in flight was sent, if the congestion control or the recovery needs to know.
@@ -63,13 +67,17 @@ impl State {
             } else {
                 self.flight()
             }),
+            limit: self.limit,
             transmissions: oldest.map_or(1, |sent| sent.transmissions),
         }
     }
 
     /// Sets the threshold that a loss asks for; the window is left to the caller.
     pub fn cut(&mut self, target: f64) {
-        self.window.ssthresh = target.max(self.floor * self.window.segment);
+        let segment = self.window.segment;
+        let target =
+            if self.whole_ssthresh { (target / segment).floor() * segment } else { target };
+        self.window.ssthresh = target.max(self.floor * segment);
     }
 
     /// Begins an episode at the data sent so far.
@@ -94,6 +102,10 @@ pub struct Verdict {
     pub extra_segments: u64,
     /// The retransmission timer is doubled and starts anew.
     pub backs_off: bool,
+    /// Most new segments that may leave on this ACK.
+    pub burst: Option<u32>,
+    /// An ACK of new data leaves the retransmission timer as it is.
+    pub keeps_timer: bool,
     /// After an ACK of new data: the count from which duplicates of it go on.
     pub duplicates: u32,
 }

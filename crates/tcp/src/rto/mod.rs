@@ -4,12 +4,13 @@
 
 mod fixed;
 mod rfc6298;
+mod ticks;
 
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry};
 
 /// Retransmission timers that a scenario can name.
-pub static ENTRIES: &[&Entry] = &[&rfc6298::ENTRY, &fixed::ENTRY];
+pub static ENTRIES: &[&Entry] = &[&rfc6298::ENTRY, &fixed::ENTRY, &ticks::ENTRY];
 
 /// Which round trips are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub enum Rto {
     Fixed(fixed::Fixed),
     /// Follows the round-trip time.
     Rfc6298(rfc6298::Rfc6298),
+    /// Follows the round-trip time, counted in ticks of a clock.
+    Ticks(ticks::Ticks),
 }
 
 impl Rto {
@@ -37,6 +40,7 @@ impl Rto {
         match chosen.kind.as_str() {
             "fixed" => Self::Fixed(fixed::Fixed::new(chosen)),
             "rfc6298" => Self::Rfc6298(rfc6298::Rfc6298::new(chosen)),
+            "ticks" => Self::Ticks(ticks::Ticks::new(chosen)),
             other => panic!("no retransmission timer is named `{other}`"),
         }
     }
@@ -47,15 +51,17 @@ impl Rto {
         match self {
             Self::Fixed(rto) => rto.current(),
             Self::Rfc6298(rto) => rto.current(),
+            Self::Ticks(rto) => rto.current(),
         }
     }
 
-    /// A round-trip time was measured.
+    /// A round-trip time was measured that ends now.
     #[inline]
-    pub fn on_sample(&mut self, rtt: Time) {
+    pub fn on_sample(&mut self, now: Time, rtt: Time) {
         match self {
             Self::Fixed(_) => {}
             Self::Rfc6298(rto) => rto.on_sample(rtt),
+            Self::Ticks(rto) => rto.on_sample(now, rtt),
         }
     }
 
@@ -65,6 +71,7 @@ impl Rto {
         match self {
             Self::Fixed(_) => Sampling::Timestamps,
             Self::Rfc6298(rto) => rto.sampling(),
+            Self::Ticks(_) => Sampling::Karn,
         }
     }
 
@@ -72,8 +79,20 @@ impl Rto {
     #[inline]
     pub fn elapsed(&self, from: Time, to: Time) -> Option<Time> {
         match self {
-            Self::Fixed(_) => Some(to - from),
+            Self::Fixed(_) | Self::Ticks(_) => Some(to - from),
             Self::Rfc6298(rto) => rto.elapsed(from, to),
+        }
+    }
+
+    /// Whether a fast retransmit ends the measurement that is going on, whatever is sent again.
+    pub fn drops_timed(&self) -> bool {
+        matches!(self, Self::Ticks(_))
+    }
+
+    /// Where the ticks begin, if that is left open: a fraction of a tick from 0 to 1.
+    pub fn draw_phase(&mut self, draw: impl FnOnce() -> f64) {
+        if let Self::Ticks(rto) = self {
+            rto.draw_phase(draw);
         }
     }
 
@@ -81,7 +100,7 @@ impl Rto {
     #[inline]
     pub fn on_new_ack(&mut self) {
         match self {
-            Self::Fixed(_) => {}
+            Self::Fixed(_) | Self::Ticks(_) => {}
             Self::Rfc6298(rto) => rto.on_new_ack(),
         }
     }
@@ -91,6 +110,7 @@ impl Rto {
         match self {
             Self::Fixed(_) => {}
             Self::Rfc6298(rto) => rto.on_timeout(),
+            Self::Ticks(rto) => rto.on_timeout(),
         }
     }
 }

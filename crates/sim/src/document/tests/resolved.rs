@@ -163,3 +163,18 @@ fn text_with_a_byte_order_mark_is_read_and_other_text_refused() {
         [": a scenario is a mapping of keys to values, not a list | begin with `hosts: [A, B]`"]
     );
 }
+
+#[test]
+fn a_receive_window_in_packets_counts_full_segments() {
+    let window = |given: &str| {
+        let mut document = valid();
+        document["flows"][0]["tcp"] =
+            json!({"sender": "classic", "segment": "500 B", "receive_window": given});
+        let checked = check(&document);
+        assert_eq!(checked.canonical.unwrap()["flows"][0]["tcp"]["receive_window"], given);
+        checked.model.unwrap()["flows"][0]["tcp"]["receive_window_bytes"].clone()
+    };
+    assert_eq!(window("20 packets"), 10_000);
+    assert_eq!(window("9 kB"), 9000);
+    assert_eq!(window("unlimited"), Value::Null);
+}
