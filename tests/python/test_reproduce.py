@@ -161,8 +161,19 @@ class Made:
         self.summary = {
             "end_s": 10.0,
             "flows": {
-                "F1": {"finish_ack_s": 9.0, "segment_bytes": 1024, "retransmissions": 3},
+                "F1": {
+                    "finish_ack_s": 9.0,
+                    "segment_bytes": 1024,
+                    "retransmissions": 3,
+                    "segments_dropped": 2,
+                    "packets_on_wire": 103,
+                    "bytes_on_wire": 109000,
+                    "timeouts": 1,
+                },
                 "F2": {"finish_ack_s": None, "segment_bytes": 1024, "retransmissions": 0},
+            },
+            "links": {
+                "L1": {"forward": {"utilization": 0.75, "queue_packets": {"mean": 2.5, "max": 7}}}
             },
         }
         step = np.arange(0, 10, 0.1) + 0.05
@@ -181,11 +192,12 @@ class Made:
                 bytes=[1024] * 100 + [64] * 100,
             ),
             "packets": self._made(
-                time_s=step,
-                flow=["F1"] * 100,
-                event=["sent"] * 100,
-                kind=["data"] * 100,
-                bytes=[1024] * 50 + [2048] * 50,
+                time_s=[*step, 9.97, 9.98, 9.99],
+                flow=["F1"] * 103,
+                event=["sent"] * 100 + ["received"] * 3,
+                kind=["data"] * 100 + ["ack"] * 3,
+                seq=[1024 * i for i in range(100)] + [2048, 51200, 51200],
+                bytes=[1024] * 50 + [2048] * 50 + [40] * 3,
             ),
             "cwnd": self._made(
                 time_s=[1.0, 2.0, 5.0],
@@ -251,6 +263,14 @@ PACKET = 1024 * 8 / 0.1 / 2**20
         ("rtt_max", Place("F1", 2.5), 40),
         ("reductions", Place("F1"), 2),
         ("reductions", Place("F2"), 0),
+        ("lost", Place("F1"), 2),
+        ("transferred", Place("F1"), 109000),
+        ("packets", Place("F1"), 103),
+        ("acknowledged", Place("F1"), 50),
+        ("timeouts", Place("F1"), 1),
+        ("utilization", Place("L1"), 0.75),
+        ("waiting_mean", Place("L1"), 2.5),
+        ("waiting_max", Place("L1"), 7),
     ],
 )
 def test_a_measure(name, place, expected):
@@ -377,6 +397,7 @@ def test_a_narrow_terminal_loses_columns_but_no_verdict(report):
 
 
 def test_experiments_are_found_by_name():
-    assert list(reproduce.available()) == ["caltech", "bene-reliability", "bene-congestion"]
+    known = ["caltech", "bene-reliability", "bene-congestion", "ns3-lab"]
+    assert list(reproduce.available()) == known
     with pytest.raises(InputError, match="caltech"):
         reproduce.run(["caltec"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from .errors import PlotError
@@ -22,9 +23,11 @@ class Options:
         x: Axis of a sweep that runs along the horizontal axis; default as suits the sweep.
         y: Axis of a sweep that runs along the vertical axis of a heat map.
         lines: Axis of a sweep with a line for each of its values.
-        facets: Axes of a sweep with a panel for each combination of their values.
+        facets: Axes of a sweep with a panel for each combination of their values; one name or
+            several.
         value: Column of the results of a sweep to show; default `goodput_bps`.
-        where: Values of axes of a sweep to show, as text; default all.
+        where: Values of axes of a sweep to show, as text, such as `{"window": ["8000 B"]}`; default
+            all.
 
     Raises:
         PlotError: a value that makes no sense.
@@ -39,11 +42,13 @@ class Options:
     x: str | None = None
     y: str | None = None
     lines: str | None = None
-    facets: tuple[str, ...] | None = None
+    facets: Sequence[str] | None = None
     value: str | None = None
-    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    where: Mapping[str, str | Sequence[str]] | Sequence[tuple[str, Sequence[str]]] = ()
 
     def __post_init__(self) -> None:
+        if self.facets is not None:
+            object.__setattr__(self, "facets", _words(self.facets))
         if self.modulo is not None and self.modulo < 2:
             raise PlotError(f"sequence numbers modulo {self.modulo}: take 2 or more, such as 50")
         if self.bin_s is not None and not self.bin_s > 0:
@@ -53,6 +58,16 @@ class Options:
             shown = "the end" if end is None else f"{end:g} s"
             raise PlotError(f"a time axis from {begin:g} s to {shown}: there is no such time")
 
+    @property
+    def selected(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The axes of `where`, each with its values."""
+        pairs = self.where.items() if isinstance(self.where, Mapping) else self.where
+        return tuple((name, _words(values)) for name, values in pairs)
+
     def asked(self) -> list[str]:
         """Names of the options that differ from their defaults."""
         return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+
+
+def _words(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

@@ -53,7 +53,7 @@ class SweepView:
         self.title = title or name
         self._table = table
         self._axes = list(axes)
-        wanted = {name: list(values) for name, values in self.options.where}
+        wanted = {name: list(values) for name, values in self.options.selected}
         self.runs: ResultTable = of_sweep(table, "runs", axes).where(wanted)
         if not len(self.runs):
             raise PlotError("no run of this sweep is done, or none has the values asked for")

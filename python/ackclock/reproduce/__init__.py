@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ackclock.errors import InputError, unknown
-from ackclock.reproduce import bene_congestion, bene_reliability
+from ackclock.reproduce import bene_congestion, bene_reliability, ns3_lab
 from ackclock.reproduce.comparison import Progress, Runner, compare
 from ackclock.reproduce.paper import load
 from ackclock.reproduce.rendering import markdown, render
@@ -72,6 +72,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         summary="Heffner 2015: Tahoe, AIAD and AIMD on Bene, by five sets of rules",
         figures=_FOLDER / "bene-congestion.yaml",
         compare=bene_congestion.compare,
+    ),
+    Experiment(
+        name="ns3-lab",
+        summary="Ravuri 2016: Tahoe and Reno over windows, queues and segments in ns-3.24",
+        figures=_FOLDER / "ns3-lab.yaml",
+        compare=ns3_lab.compare,
     ),
 )
 """All experiments, in the order in which they are shown."""

@@ -303,6 +303,59 @@ def retransmissions(run: Run, place: Place) -> float:
     return float(run.flow(place.of)["retransmissions"])
 
 
+@_measure("")
+def lost(run: Run, place: Place) -> float:
+    """Data packets of a flow that are dropped in the network."""
+    return float(run.flow(place.of)["segments_dropped"])
+
+
+@_measure("bytes")
+def transferred(run: Run, place: Place) -> float:
+    """Bytes that leave a flow's host, headers and packets sent again included."""
+    return float(run.flow(place.of)["bytes_on_wire"])
+
+
+@_measure("")
+def packets(run: Run, place: Place) -> float:
+    """Packets that leave a flow's host, those sent again included."""
+    return float(run.flow(place.of)["packets_on_wire"])
+
+
+@_measure("", "packets")
+def acknowledged(run: Run, place: Place) -> float:
+    """Segments that a flow's sender knows to have arrived."""
+    (seq,) = select(run.outcome, "packets", ("seq",), flow=place.of, event="received", kind="ack")
+    return float(seq.max(initial=0) // run.flow(place.of)["segment_bytes"])
+
+
+@_measure("")
+def timeouts(run: Run, place: Place) -> float:
+    """How often a flow's retransmission timer expires."""
+    return float(run.flow(place.of)["timeouts"])
+
+
+@_measure("")
+def utilization(run: Run, place: Place) -> float:
+    """Share of the run in which a link's forward direction sends."""
+    return float(_forward(run, place)["utilization"])
+
+
+@_measure("packets")
+def waiting_mean(run: Run, place: Place) -> float:
+    """Time-weighted mean of all packets that wait for a link's forward direction."""
+    return float(_forward(run, place)["queue_packets"]["mean"])
+
+
+@_measure("packets")
+def waiting_max(run: Run, place: Place) -> float:
+    """Most packets that wait for a link's forward direction."""
+    return float(_forward(run, place)["queue_packets"]["max"])
+
+
+def _forward(run: Run, place: Place) -> Mapping[str, Any]:
+    return run.outcome.summary["links"][place.of]["forward"]
+
+
 def _link(place: Place) -> dict[str, str]:
     return {"link": place.of} if place.of else {}
 

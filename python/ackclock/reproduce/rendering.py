@@ -205,9 +205,12 @@ def _number(value: float | None, tolerance: Tolerance | None = None) -> str:
         return "never"
     if tolerance is not None and tolerance.absolute and not tolerance.relative:
         decimals = math.ceil(-math.log10(2 * tolerance.absolute))
-        if decimals > 3 or (decimals > 0 and abs(value) >= 1e4):
+        if decimals > 3 or (decimals >= 0 and abs(value) >= 1e4):
             # What is compared to so many digits is shown with them.
             return f"{value:.{decimals}f}"
+    exact = tolerance is not None and not tolerance.absolute and not tolerance.relative
+    if exact and value == int(value):
+        return f"{value:.0f}"
     # Four digits, but no more than three after the point: what is nearly zero is no better known.
     return f"{round(value, 3):.4g}"
 

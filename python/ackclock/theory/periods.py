@@ -275,7 +275,7 @@ class ActiveFlows:
         low, high = np.maximum(kept - slack, 0.0), kept + slack
         most = high / (high + others @ low)
         least = low / (low + others @ high)
-        return np.maximum(most - mine, mine - least) / mine, together @ slack
+        return np.maximum(most - mine, mine - least) / mine, together.astype(np.float64) @ slack
 
     def queue_states(self, state: State) -> dict[tuple[str, str], QueueState]:
         """What each visited queue has in an equilibrium."""

@@ -1,0 +1,197 @@
+"""The ns-3 lab: goodput of Tahoe and Reno over a grid of windows, queues and segments.
+
+The figures are data (`ns3-lab.yaml`): what the report prints, and what each sink of ns-3.24 has
+received in each of the 192 runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from ackclock.metrics import jain
+from ackclock.reproduce import printed
+from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
+from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance
+
+_ONE, _TEN = "ns3/lab-one-flow", "ns3/lab-ten-flows"
+# What ns-3.24 halves: its Tahoe the window, its Reno the data in flight.
+_HALVES = {"tahoe": "cwnd", "reno": "flight"}
+_COUNT = Tolerance("count")
+
+Cell = tuple[str, int, int, int]
+"""Recovery, segment, window and queue of a run, in bytes."""
+
+
+def compare(
+    name: str, figures: Path, progress: Progress | None = None, runner: Runner | None = None
+) -> Report:
+    """Run the grid with one flow and with ten and make the report; see `comparison.compare`."""
+    with figures.open(encoding="utf-8") as file:
+        data = YAML(typ="safe", pure=True).load(file)
+    segments = data["original"]["one_flow"]
+    one = {cell: [count] for cell, count in _cells(segments, data["queues"])}
+    ten = dict(_cells(data["original"]["ten_flows"], data["queues"]))
+    jobs = [*((_ONE, cell) for cell in one), *((_TEN, cell) for cell in ten)]
+    received: dict[tuple[str, Cell], list[int]] = {}
+
+    def take(job: tuple[str, Cell]) -> list[int]:
+        scenario, cell = job
+        flows = (runner or run_scenario)(scenario, _overrides(cell)).summary["flows"]
+        return [flow["bytes_delivered"] // cell[1] for flow in flows.values()]
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for job, counts in zip(jobs, pool.map(take, jobs), strict=True):
+            received[job] = counts
+            if progress is not None:
+                progress(job[0], len(received), len(jobs))
+
+    span_s = (data["end_ns"] - data["starts_ns"][0]) / 1e9
+    ours = {cell: received[_ONE, cell][0] for cell in one}
+    goodput = {cell: count * cell[1] / span_s for cell, count in ours.items()}
+    text = {key: _line(value) for key, value in data["about"].items()}
+    cases = (
+        Case(
+            "The printed figures",
+            _ONE,
+            text["printed"],
+            (Group("goodput of one flow", tuple(_printed(data["report"], goodput))),),
+        ),
+        Case("What decides", _ONE, text["trends"], tuple(_trends(data["trends"], goodput))),
+        Case("One flow, all cells", _ONE, text["one"], tuple(_one(one, ours))),
+        Case(
+            "Ten flows, all cells",
+            _TEN,
+            text["ten"],
+            tuple(_ten(ten, {cell: received[_TEN, cell] for cell in ten})),
+        ),
+    )
+    notes = tuple(_line(note) for note in data["notes"])
+    return Report(name, data["title"], _line(data["source"]), notes, cases)
+
+
+def _cells(rows: Sequence[Mapping[str, Any]], queues: Sequence[int]) -> Sequence[tuple[Cell, Any]]:
+    return [
+        ((row["recovery"], row["segment"], row["window"], queue), received)
+        for row in rows
+        for queue, received in zip(queues, row["received"], strict=True)
+    ]
+
+
+def _overrides(cell: Cell) -> list[Override]:
+    recovery, segment, window, queue = cell
+    return [
+        ("flows.*.tcp.recovery", recovery),
+        ("flows.*.tcp.cc.decrease_from", _HALVES[recovery]),
+        ("flows.*.tcp.segment", f"{segment} B"),
+        ("flows.*.tcp.receive_window", f"{window} B"),
+        ("defaults.link.queue.limit", f"{queue} B"),
+        ("record", "none"),
+    ]
+
+
+def _printed(report: Sequence[Mapping[str, Any]], goodput: Mapping[Cell, float]) -> list[Row]:
+    return [
+        _row(
+            f"{row['recovery'].title()}, {_place(row['segment'], row['window'], row['queue'])}",
+            "byte/s",
+            goodput[row["recovery"], row["segment"], row["window"], row["queue"]],
+            paper=printed.value(row["goodput"]),
+            tolerance=printed.tolerance(row["goodput"]),
+        )
+        for row in report
+    ]
+
+
+def _trends(trends: Mapping[str, Any], goodput: Mapping[Cell, float]) -> list[Group]:
+    """Return what the report says of the whole grid, counted."""
+    cells = [cell[1:] for cell in goodput if cell[0] == "reno"]
+    gains = [goodput["reno", *cell] - goodput["tahoe", *cell] for cell in cells]
+    counts = {
+        "equal": sum(gain == 0 for gain in gains),
+        "reno": sum(gain > 0 for gain in gains),
+        "tahoe": sum(gain < 0 for gain in gains),
+    }
+    words = {
+        "equal": "cells in which both are equal",
+        "reno": "cells in which Reno is better",
+        "tahoe": "cells in which Tahoe is better",
+    }
+    compared = [_row(words[key], "", counts[key], original=trends[key]) for key in words]
+    small = [
+        _row(
+            f"window of 2000 B, segments of {segment} B",
+            "byte/s",
+            goodput["reno", segment, 2000, 2000],
+            original=printed.value(wanted),
+            tolerance=printed.tolerance(wanted),
+        )
+        for segment, wanted in trends["window_2000"].items()
+    ]
+    return [Group("Tahoe against Reno, 48 cells", tuple(compared)), Group("goodput", tuple(small))]
+
+
+def _one(original: Mapping[Cell, Sequence[int]], ours: Mapping[Cell, int]) -> list[Group]:
+    """Return one group for each recovery and segment."""
+    return [
+        Group(
+            f"{recovery.title()}, segments of {segment} B received",
+            tuple(
+                _row(_place(*cell[1:]), "", ours[cell], original=original[cell][0])
+                for cell in cells
+            ),
+        )
+        for (recovery, segment), cells in itertools.groupby(original, key=lambda cell: cell[:2])
+    ]
+
+
+def _ten(original: Mapping[Cell, Sequence[int]], ours: Mapping[Cell, Sequence[int]]) -> list[Group]:
+    """Return one group for each recovery and segment; flows are compared one by one."""
+    groups: list[Group] = []
+    for (recovery, segment), cells in itertools.groupby(original, key=lambda cell: cell[:2]):
+        rows: list[Row] = []
+        for cell in cells:
+            theirs, mine, place = original[cell], ours[cell], _place(*cell[1:])
+            same = sum(a == b for a, b in zip(theirs, mine, strict=True))
+            rows.append(_row(f"{place}: flows alike", "", same, original=len(theirs)))
+            rows.append(
+                _row(f"{place}: Jain's index", "", jain(mine) or 0.0, original=jain(theirs))
+            )
+        groups.append(Group(f"{recovery.title()}, segments of {segment} B", tuple(rows)))
+    return groups
+
+
+def _place(segment: int, window: int, queue: int) -> str:
+    return f"{segment} B, window {window}, queue {queue}"
+
+
+def _row(
+    what: str,
+    unit: str,
+    ours: float,
+    paper: float | None = None,
+    original: float | None = None,
+    tolerance: Tolerance = _COUNT,
+) -> Row:
+    """Make a row; compared with the report where it prints the figure, or with ns-3.24."""
+    return Row(
+        what=what,
+        unit=unit,
+        source="tables" if paper is not None else "",
+        read="printed" if paper is not None else "",
+        paper=paper,
+        predicted=None,
+        original=() if original is None else (float(original),),
+        ours=float(ours),
+        tolerance=tolerance,
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
