@@ -104,9 +104,14 @@ FLOW = (
         _get("bytes_delivered"),
     ),
     Figure(
-        "bytes_received", "integer", "bytes",
-        "Payload that arrived, also out of order or more than once; null where it is not counted",
-        _get("bytes_received"),
+        "packets_on_wire", "integer", "packets",
+        "Data packets of which the first link of the path began the transmission",
+        _get("packets_on_wire"),
+    ),
+    Figure(
+        "bytes_on_wire", "integer", "bytes",
+        "Their bytes with headers, those sent again included",
+        _get("bytes_on_wire"),
     ),
     Figure("start_s", "real", "s", "Start of the flow", _get("start_s")),
     Figure("finish_s", "real", "s", "Arrival of the last byte; null: never", _get("finish_s")),

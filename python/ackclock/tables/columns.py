@@ -146,13 +146,6 @@ FLOWS = (
         Column("segment_bytes", "Segment", "count", "B", "Payload of a full segment"),
         Column("bytes_offered", "Offered", "count", "B", "What the flow wants to send"),
         Column(
-            "bytes_received",
-            "Received",
-            "count",
-            "B",
-            "Payload bytes that arrived, in order or not",
-        ),
-        Column(
             "packets_on_wire",
             "Packets out",
             "count",
