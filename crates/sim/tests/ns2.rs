@@ -309,3 +309,28 @@ fn a_parking_lot_of_newreno_flows_sends_the_packets_of_ns2() {
     assert_eq!(counts(&summary, "F2"), [116_534, 228, 141, 1]);
     assert_eq!(counts(&summary, "F3"), [116_499, 234, 141, 2]);
 }
+
+/// Which packets ns-2 lost of a flow through a link that loses one in a hundred, in the order in which they
+/// came to the link.
+const LOST: [u64; 63] = [
+    89, 97, 191, 204, 482, 517, 641, 668, 722, 738, 884, 920, 1003, 1106, 1160, 1220, 1391, 1418,
+    1532, 1600, 1609, 1660, 1947, 2187, 2331, 2381, 2410, 2457, 2486, 2625, 2907, 3010, 3067, 3087,
+    3094, 3127, 3138, 3157, 3271, 3293, 3406, 3433, 3440, 3531, 3558, 3586, 3629, 3630, 3722, 3897,
+    3978, 4196, 4199, 4203, 4395, 4456, 4509, 4562, 4593, 4616, 4809, 5012, 5210,
+];
+
+#[test]
+fn the_same_losses_have_the_same_consequences_as_in_ns2() {
+    let mut delayed = tcp("newreno", 10_000);
+    delayed["receiver"] = json!("delayed");
+    let runs = [
+        // Two repairs in a window, timeouts, and duplicates on both sides of a timeout.
+        (tcp("tahoe", 10_000), [5279, 72, 63, 3]),
+        (delayed, [4329, 61, 54, 2]),
+    ];
+    for (tcp, expected) in runs {
+        let mut document = alone(50.0, 48, 5001, flow("F", ["s0", "d0"], 0, ALONE, &tcp), 60);
+        document["links"][0]["forward"]["loss"] = json!({"kind": "packets", "numbers": LOST.as_slice()});
+        assert_eq!(counts(&run(&document).summary, "F"), expected);
+    }
+}

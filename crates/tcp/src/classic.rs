@@ -333,6 +333,17 @@ impl ClassicSender {
         Some(rtt)
     }
 
+    /// The window in bytes, as far as it counts.
+    #[inline]
+    fn window_bytes(&self) -> u64 {
+        let state = &self.state;
+        if self.whole_window {
+            state.window.cwnd as u64 * state.mss
+        } else {
+            (state.window.cwnd * state.bytes_per_unit) as u64
+        }
+    }
+
     /// Lets at most so many new segments out before the next ACK.
     #[cold]
     fn limit_burst(&mut self, segments: Option<u32>) {
@@ -370,6 +381,11 @@ impl ClassicSender {
             self.cc.on_loss(&state.window, &state.loss(now, Signal::Gap))
         });
         self.extra = verdict.extra_segments * self.state.mss;
+        if !self.recovery.is_active() {
+            // RFC 3042: each of these ACKs lets one segment out, not those that others left over.
+            let one = (self.state.flight() + self.state.mss).saturating_sub(self.window_bytes());
+            self.extra = self.extra.min(one);
+        }
         self.limit_burst(verdict.burst);
         if verdict.resend {
             self.resend = Some(Cause::FastRetransmit);
@@ -470,12 +486,8 @@ impl ClassicSender {
             left = self.refill(now)?;
         }
         let state = &self.state;
-        let window = if self.whole_window {
-            state.window.cwnd as u64 * state.mss
-        } else {
-            (state.window.cwnd * state.bytes_per_unit) as u64
-        };
-        let usable = (window + self.extra).min(self.ceiling).saturating_sub(state.flight());
+        let usable =
+            (self.window_bytes() + self.extra).min(self.ceiling).saturating_sub(state.flight());
         let whole = left.min(state.mss);
         let payload = if usable >= whole {
             whole

@@ -289,6 +289,18 @@ fn limited_transmit_sends_new_data_on_the_first_duplicates() {
 }
 
 #[test]
+fn limited_transmit_sends_one_segment_a_duplicate() {
+    let rules = [("limited_transmit", "true"), ("count_after_timeout", "on")];
+    let mut script = Script::new(setup(recovery("tahoe", &rules)));
+    assert_eq!(script.ack(1), new([8, 9]));
+    assert_eq!(script.ack(1), new([10]));
+    assert_eq!(script.expire(), [(1, Cause::Timeout)]);
+    // The second one; the first one had its segment before the timeout.
+    assert_eq!(script.ack(1), [(2, Cause::GapRetransmit)]);
+    assert_eq!(script.ack(1), []);
+}
+
+#[test]
 fn a_timeout_sends_the_oldest_segment_and_halves_the_threshold() {
     for kind in ["timeout", "tahoe", "reno", "newreno"] {
         let mut script = Script::new(setup(recovery(kind, &[])));
