@@ -330,7 +330,11 @@ fn the_same_losses_have_the_same_consequences_as_in_ns2() {
     ];
     for (tcp, expected) in runs {
         let mut document = alone(50.0, 48, 5001, flow("F", ["s0", "d0"], 0, ALONE, &tcp), 60);
-        document["links"][0]["forward"]["loss"] = json!({"kind": "packets", "numbers": LOST.as_slice()});
+        for access in [1, 2] {
+            document["links"][access]["rate"] = json!("1 Gbps");
+        }
+        document["links"][0]["forward"]["loss"] =
+            json!({"kind": "packets", "numbers": LOST.as_slice()});
         assert_eq!(counts(&run(&document).summary, "F"), expected);
     }
 }
