@@ -64,7 +64,7 @@ test-python: setup
 	$(BIN)/python -m pytest -q
 
 reproduce: setup
-	$(BIN)/ackclock reproduce caltech
+	$(BIN)/ackclock reproduce caltech ns3-lab ns2-lab
 
 bench: setup ## Measure the speed of the engine and of the test cases
 	@cargo build --release --locked --quiet -p ackclock-bench

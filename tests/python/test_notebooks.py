@@ -10,6 +10,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 
 # What has to be on the page: the figures of the reports.
 SHOWN = {
+    "ns2-lab": ["766520", "759240", "940000", "96.9%", "12.22"],
     "ns3-lab": [
         "192 runs, 1056 flows",
         "27189.0",

@@ -32,6 +32,15 @@ def test_counts_have_no_tolerance(ns3):
     assert {(row.tolerance.relative, row.tolerance.absolute) for row in counted} == {(0, 0)}
 
 
+def test_the_ns_2_lab_agrees_with_and_without_pauses_of_its_sources():
+    (report,) = reproduce.run(["ns2-lab"])
+    assert Counter(row.verdict for row in report.rows) == {Verdict.AGREES: 36}
+    lost, transferred = (
+        [row.ours for row in report.cases[0].groups[group].rows] for group in (0, 1)
+    )
+    assert (lost, transferred) == ([10, 11, 1], [766520, 759240, 940000])
+
+
 def test_a_wrong_rule_is_noticed():
     """Without the lab's missing guard, the figures of lossy cells must not agree."""
     from ackclock.reproduce import ns3_lab

@@ -79,6 +79,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         figures=_FOLDER / "ns3-lab.yaml",
         compare=ns3_lab.compare,
     ),
+    Experiment(
+        name="ns2-lab",
+        summary="Fernández Camón and Pérez Datsira 2021: Tahoe, Reno and Vegas in ns-2.35",
+        figures=_FOLDER / "ns2-lab.yaml",
+    ),
 )
 """All experiments, in the order in which they are shown."""
 
