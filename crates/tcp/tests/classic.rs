@@ -34,6 +34,7 @@ fn recovery(kind: &str, other: &[(&str, &str)]) -> Classic {
         ("threshold", Value::Int(3)),
         ("limited_transmit", Value::Flag(other.contains(&("limited_transmit", "true")))),
         ("grow_on_exit", Value::Flag(false)),
+        ("burst", if other.contains(&("burst", "2")) { Value::Int(2) } else { Value::Null }),
     ];
     for (name, default) in words {
         let given = other.iter().find(|(other, _)| *other == name);
@@ -557,4 +558,41 @@ fn an_idle_sender_falls_back_to_its_initial_window() {
         let expected = if falls_back { 8.0 } else { grown };
         assert_eq!(script.window().0, expected, "{restarts_idle} {idle_ms}");
     }
+}
+
+#[test]
+fn inflation_kept_apart_leaves_the_window_alone() {
+    let mut setup = setup(recovery("reno", &[("inflation", "apart")]));
+    setup.initial_window = 9.0;
+    let mut script = Script::new(setup);
+    assert_eq!(script.ack(1), new([9, 10]));
+    for _ in 0..2 {
+        assert_eq!(script.ack(1), []);
+    }
+    // Half of ten segments, and three duplicates beside it.
+    assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);
+    assert_eq!(script.window(), (5.0, 5.0));
+    for _ in 0..2 {
+        assert_eq!(script.ack(1), []);
+    }
+    // The sixth duplicate: 5 and 6 segments, of which ten are in flight.
+    assert_eq!(script.ack(1), new([11]));
+    assert_eq!(script.window(), (5.0, 5.0));
+    assert_eq!(script.ack(12), new([12, 13, 14, 15, 16]));
+    assert_eq!(script.window(), (5.0, 5.0));
+}
+
+#[test]
+fn an_impatient_newreno_sends_two_segments_an_ack_and_keeps_its_timer() {
+    let rules = [("inflation", "apart"), ("partial_timer", "first"), ("burst", "2")];
+    let mut script = two_losses(recovery("newreno", &rules));
+    assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);
+    // Partial ACKs of segment 3 and 5; only the first one restarts the timer.
+    assert_eq!(script.ack(4)[0], (4, Cause::GapRetransmit));
+    let timer = script.sender.next_timer();
+    assert_eq!(timer, script.now + Time::from_secs(1));
+    let sent = script.ack(6);
+    assert_eq!(sent[0], (6, Cause::GapRetransmit));
+    assert!(sent.len() <= 3, "{sent:?}");
+    assert_eq!(script.sender.next_timer(), timer);
 }

@@ -79,11 +79,15 @@ impl Inflation {
         state.window.cwnd = state.window.cwnd.max(segment);
     }
 
-    /// Recovery ends: the window is ssthresh, or stays where it is if the inflation is kept apart.
-    pub(super) fn end(&mut self, state: &mut State) {
+    /// Recovery ends: the window is ssthresh, or stays where it is if the inflation is kept apart. `grows`
+    /// says that the ACK lets it grow.
+    pub(super) fn end(&mut self, state: &mut State, grows: bool) {
         self.segments = 0;
         if !self.apart {
             state.window.cwnd = state.window.ssthresh;
+        } else if !grows {
+            // Half a segment would let nothing out any more.
+            state.window.cwnd = state.window.cwnd.max(state.window.segment);
         }
     }
 }

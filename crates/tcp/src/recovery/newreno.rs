@@ -127,7 +127,7 @@ impl LossRecovery for NewReno {
             };
         }
         self.active = false;
-        self.inflation.end(state);
+        self.inflation.end(state, self.grow_on_exit);
         if self.exit_to_flight && !self.inflation.apart {
             let segment = state.window.segment;
             let flight = state.in_units(state.flight()).max(segment) + segment;

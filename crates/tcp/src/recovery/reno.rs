@@ -74,7 +74,7 @@ impl LossRecovery for Reno {
             return Verdict { may_grow: true, ..Verdict::default() };
         }
         self.active = false;
-        self.inflation.end(state);
+        self.inflation.end(state, self.grow_on_exit);
         Verdict { may_grow: self.grow_on_exit, ..Verdict::default() }
     }
 
