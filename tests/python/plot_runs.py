@@ -241,7 +241,12 @@ class Maker:
             for name, parts in self.parts.items()
         }
         flows = {
-            name: {"start_s": 0.0, "finish_ack_s": (finish or {}).get(name)} for name in self.flows
+            name: {
+                "start_s": 0.0,
+                "finish_ack_s": (finish or {}).get(name),
+                "goodput_bps": 1e6 * number,
+            }
+            for number, name in enumerate(self.flows)
         }
         document = {
             "ackclock": "0.1.0",

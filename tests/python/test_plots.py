@@ -385,13 +385,16 @@ def test_forty_flows_have_a_short_legend_and_two_of_them_clear_colours():
     assert list(View(run, flows=["F7", "F8"]).flow_color.values()) == list(palette.FLOWS[:2])
 
 
-@pytest.mark.parametrize("kind", plots.names())
+OF_RUNS = [plot.name for plot in plots.available() if plot.form != "sweep"]
+
+
+@pytest.mark.parametrize("kind", OF_RUNS)
 def test_a_run_without_a_single_record(kind, tmp_path):
     (path,) = plots.plot(diamond().run(0.0), [kind], out=tmp_path)
     assert path.is_file()
 
 
-@pytest.mark.parametrize("kind", plots.names())
+@pytest.mark.parametrize("kind", OF_RUNS)
 def test_two_hosts_and_a_link(kind, tmp_path):
     flow = made.tcp_flow("F1", "H1", "H2", 0.5)
     maker = made.Maker(made.model(["H1", "H2"], [], [made.link("L1", "H1", "H2")], [flow]))
@@ -399,6 +402,13 @@ def test_two_hosts_and_a_link(kind, tmp_path):
     maker.rtt("F1", [0.52], [0.02])
     maker.packets("F1", "sent", [0.5])
     assert plots.plot(maker.run(1.0), [kind], out=tmp_path)[0].is_file()
+
+
+@pytest.mark.parametrize("kind", sorted(set(plots.names()) - set(OF_RUNS)))
+def test_plots_of_sweeps_say_that_a_run_is_none(kind, tmp_path):
+    with pytest.raises(plots.PlotError, match="shows a sweep, not runs"):
+        plots.plot(diamond().run(1.0), [kind], out=tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_flows_without_tcp_have_no_window():
