@@ -80,7 +80,7 @@ def dumbbell(n: int, seconds: float) -> Document:
             "leaves": n,
             "access": {
                 "rate": "100 Mbps",
-                "delay": [f"{1 + i} ms" for i in range(10)],
+                "delay": [f"{1 + i} ms" for i in range(min(n, 10))],
                 "queue": queue(1000),
             },
             "bottleneck": {"rate": f"{10 * n} Mbps", "delay": "10 ms", "queue": queue(16 * n)},

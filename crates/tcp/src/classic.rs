@@ -35,7 +35,10 @@ use crate::timer::{Restart, TimerRules};
 use ackclock_units::Time;
 
 /// State of one classic sender.
+///
+/// What each ACK touches comes first and lies together: with thousands of flows the cache decides.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct ClassicSender {
     state: State,
     /// End of the data that may be sent.
@@ -45,45 +48,47 @@ pub struct ClassicSender {
     receive_window: u64,
     /// Most bytes in flight just now: the receiver's window, or less for a burst.
     ceiling: u64,
-    idle_timer: bool,
-    /// The window counts whole segments.
-    whole_window: bool,
+    /// ACKs up to here are of data after which the window was not used; zero if that does not matter.
+    unused_until: u64,
     /// When the retransmission timer expires.
     deadline: Time,
     next_tick: Time,
+    /// With a delay: when new data may leave.
+    send_at: Time,
+    send_delay: Time,
     /// The oldest segment is to be sent again, for this reason.
     resend: Option<Cause>,
-    /// With Karn's rule: end and sending time of the segment being timed.
-    timed: Option<(u64, Time)>,
-    /// Segments sent, if they are listed.
-    listed: Option<Box<SentList>>,
     timer: TimerRules,
-    send_delay: Time,
-    /// With a delay: when new data may leave, and that the moment has not come.
-    send_at: Time,
+    /// With a delay: the moment has not come.
     waits: bool,
+    /// The window counts whole segments.
+    whole_window: bool,
     fills_window: bool,
+    idle_timer: bool,
     ignores_zero_ack: bool,
+    nagle: bool,
+    grows_used: bool,
+    restarts_idle: bool,
     started: bool,
     /// The handshake is going on.
     opening: bool,
     /// Messages of the handshake that were sent again.
     tries: u32,
+    /// Segments sent, if they are listed.
+    listed: Option<Box<SentList>>,
+    /// With Karn's rule: end and sending time of the segment being timed.
+    timed: Option<(u64, Time)>,
+    rto: Rto,
+    recovery: Recovery,
+    cc: Cc,
+    stats: SenderStats,
+    // The rest is for flows that open, or that wait for their application.
     /// Window at the end of the handshake.
     initial_cwnd: f64,
     handshake: Handshake,
-    nagle: bool,
-    grows_used: bool,
-    /// ACKs up to here are of data after which the window was not used; zero if that does not matter.
-    unused_until: u64,
-    restarts_idle: bool,
     /// When the last data were sent that there were, and what came after them then.
     drained: (u64, Time),
     written: Written,
-    cc: Cc,
-    recovery: Recovery,
-    rto: Rto,
-    stats: SenderStats,
 }
 
 impl ClassicSender {

@@ -24,8 +24,23 @@ pub enum Sampling {
 }
 
 /// A retransmission timer.
+///
+/// What each ACK asks for stands in fields: a match costs as much as the answer.
 #[derive(Debug, Clone)]
-pub enum Rto {
+pub struct Rto {
+    /// The present wait.
+    current: Time,
+    sampling: Sampling,
+    /// Timestamps are exact.
+    exact: bool,
+    /// An ACK of new data ends the back-off, with a sample or without.
+    ends_on_ack: bool,
+    rule: Rule,
+}
+
+/// How the wait is worked out.
+#[derive(Debug, Clone)]
+enum Rule {
     /// The same wait for every packet.
     Fixed(fixed::Fixed),
     /// Follows the round-trip time.
@@ -34,64 +49,79 @@ pub enum Rto {
     Ticks(ticks::Ticks),
 }
 
-impl Rto {
-    /// The timer that a scenario chose.
-    pub fn new(chosen: &Chosen) -> Self {
-        match chosen.kind.as_str() {
-            "fixed" => Self::Fixed(fixed::Fixed::new(chosen)),
-            "rfc6298" => Self::Rfc6298(rfc6298::Rfc6298::new(chosen)),
-            "ticks" => Self::Ticks(ticks::Ticks::new(chosen)),
-            other => panic!("no retransmission timer is named `{other}`"),
-        }
-    }
-
-    /// The present wait.
+impl Rule {
     #[inline]
-    pub fn current(&self) -> Time {
+    fn current(&self) -> Time {
         match self {
             Self::Fixed(rto) => rto.current(),
             Self::Rfc6298(rto) => rto.current(),
             Self::Ticks(rto) => rto.current(),
         }
     }
+}
+
+impl Rto {
+    /// The timer that a scenario chose.
+    pub fn new(chosen: &Chosen) -> Self {
+        let rule = match chosen.kind.as_str() {
+            "fixed" => Rule::Fixed(fixed::Fixed::new(chosen)),
+            "rfc6298" => Rule::Rfc6298(rfc6298::Rfc6298::new(chosen)),
+            "ticks" => Rule::Ticks(ticks::Ticks::new(chosen)),
+            other => panic!("no retransmission timer is named `{other}`"),
+        };
+        let (sampling, exact, ends_on_ack) = match &rule {
+            Rule::Fixed(_) => (Sampling::Timestamps, true, false),
+            Rule::Rfc6298(rto) => (rto.sampling(), rto.is_exact(), rto.ends_on_ack()),
+            Rule::Ticks(_) => (Sampling::Karn, true, false),
+        };
+        Self { current: rule.current(), sampling, exact, ends_on_ack, rule }
+    }
+
+    /// The present wait.
+    #[inline]
+    pub fn current(&self) -> Time {
+        self.current
+    }
 
     /// A round-trip time was measured that ends now.
     #[inline]
     pub fn on_sample(&mut self, now: Time, rtt: Time) {
-        match self {
-            Self::Fixed(_) => {}
-            Self::Rfc6298(rto) => rto.on_sample(rtt),
-            Self::Ticks(rto) => rto.on_sample(now, rtt),
-        }
+        self.current = match &mut self.rule {
+            Rule::Rfc6298(rto) => {
+                rto.on_sample(rtt);
+                rto.current()
+            }
+            Rule::Fixed(rto) => rto.current(),
+            Rule::Ticks(rto) => {
+                rto.on_sample(now, rtt);
+                rto.current()
+            }
+        };
     }
 
     /// Which round trips are measured.
     #[inline]
     pub fn sampling(&self) -> Sampling {
-        match self {
-            Self::Fixed(_) => Sampling::Timestamps,
-            Self::Rfc6298(rto) => rto.sampling(),
-            Self::Ticks(_) => Sampling::Karn,
-        }
+        self.sampling
     }
 
     /// The round trip that timestamps show; none if their clock is too coarse for it.
     #[inline]
     pub fn elapsed(&self, from: Time, to: Time) -> Option<Time> {
-        match self {
-            Self::Fixed(_) | Self::Ticks(_) => Some(to - from),
-            Self::Rfc6298(rto) => rto.elapsed(from, to),
+        match &self.rule {
+            Rule::Rfc6298(rto) if !self.exact => rto.elapsed(from, to),
+            _ => Some(to - from),
         }
     }
 
     /// Whether a fast retransmit ends the measurement that is going on, whatever is sent again.
     pub fn drops_timed(&self) -> bool {
-        matches!(self, Self::Ticks(_))
+        matches!(self.rule, Rule::Ticks(_))
     }
 
     /// Where the ticks begin, if that is left open: a fraction of a tick from 0 to 1.
     pub fn draw_phase(&mut self, draw: impl FnOnce() -> f64) {
-        if let Self::Ticks(rto) = self {
+        if let Rule::Ticks(rto) = &mut self.rule {
             rto.draw_phase(draw);
         }
     }
@@ -99,18 +129,21 @@ impl Rto {
     /// New data were acknowledged, and the sample, if there is one, was taken.
     #[inline]
     pub fn on_new_ack(&mut self) {
-        match self {
-            Self::Fixed(_) | Self::Ticks(_) => {}
-            Self::Rfc6298(rto) => rto.on_new_ack(),
+        if self.ends_on_ack
+            && let Rule::Rfc6298(rto) = &mut self.rule
+        {
+            rto.on_new_ack();
+            self.current = rto.current();
         }
     }
 
     /// The timer expired.
     pub fn on_timeout(&mut self) {
-        match self {
-            Self::Fixed(_) => {}
-            Self::Rfc6298(rto) => rto.on_timeout(),
-            Self::Ticks(rto) => rto.on_timeout(),
+        match &mut self.rule {
+            Rule::Fixed(_) => {}
+            Rule::Rfc6298(rto) => rto.on_timeout(),
+            Rule::Ticks(rto) => rto.on_timeout(),
         }
+        self.current = self.rule.current();
     }
 }
