@@ -174,5 +174,5 @@ def test_the_readme_has_commands_and_an_own_scenario_of_fifteen_lines():
     everything = "".join(block.text for block in blocks if block.language == "bash")
     for command in ("run", "plot", "theory", "reproduce", "list", "validate"):
         assert f"ackclock {command} " in everything
-    (scenario,) = (b for b in blocks if b.language == "yaml" and "hosts:" in b.text)
+    (scenario,) = (b for b in blocks if b.language == "yaml" and "flows:" in b.text)
     assert len(scenario.text.splitlines()) <= 15

@@ -24,10 +24,12 @@
 
 mod changes;
 mod held;
+mod next;
 mod records;
 mod stats;
 mod waits;
 
+pub use next::ROUTED;
 pub use stats::ChannelStats;
 
 use crate::loss::Loss;
@@ -99,11 +101,12 @@ pub struct Channel {
     next_start: Time,
     /// End of the last transmission, whole nanoseconds; the rest is `carry`.
     free_at: Time,
-    carry: u64,
     delay: Time,
+    /// Where all packets go from here, forward and backward; `ROUTED` where that depends on the flow.
+    next: [u32; 2],
     // Second line.
     serial: Serial,
-    queue: Queue,
+    carry: u64,
     /// Size of the packet in transmission, or of the last one.
     serving: u16,
     /// Packets that come may vanish: there is a loss model, or the link is down.
@@ -115,6 +118,7 @@ pub struct Channel {
     /// The counters of packets and bytes are still in the second line.
     stats: ChannelStats,
     // The rest.
+    queue: Queue,
     waiting_bytes: u64,
     waiting_data: u32,
     /// Walked: packets that reach the far end after the end of the run.
@@ -156,15 +160,16 @@ impl Channel {
             takes_when_idle: queue.takes_when_idle(),
             next_start: Time::ZERO,
             free_at: Time::ZERO,
-            carry: 0,
             delay,
+            next: [ROUTED; 2],
             serial,
-            queue,
+            carry: 0,
             serving: 0,
             gated: false,
             down: false,
             keeps_waits: false,
             stats: ChannelStats::default(),
+            queue,
             waiting_bytes: 0,
             waiting_data: 0,
             late: 0,

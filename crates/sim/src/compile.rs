@@ -4,6 +4,7 @@ use crate::model::{
     Change, Direction, Flow as FlowModel, Link, Node as NodeModel, Scenario, Tcp, Transport,
 };
 use ackclock_engine::{Stream, Ties};
+use ackclock_net::channel::ROUTED;
 use ackclock_net::loss::Loss;
 use ackclock_net::queue::Queue;
 use ackclock_net::routing::graph::Node;
@@ -61,6 +62,9 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         None => Routes::shortest(scenario, &graph),
         Some(_) => Routes::first_hops(scenario, &graph),
     };
+    for (channel, next) in channels.iter_mut().zip(routes.only_next(ends.len())) {
+        channel.set_next(next);
+    }
     // Walking runs ahead of time, so the end must be known and links must not change meanwhile.
     let foreseeable = service == Service::Fused && !scenario.stop.flows_complete;
     let steady = scenario.links.iter().all(|link| link.changes.is_empty());
@@ -356,6 +360,23 @@ impl Routes {
             }
         }
         walkable
+    }
+
+    /// Where all packets go that leave a channel, forward and backward; `ROUTED` where flows part.
+    fn only_next(&self, channels: usize) -> Vec<[u32; 2]> {
+        let mut next = vec![[None; 2]; channels];
+        if self.row_bits > 0 {
+            for path in self.rows.chunks_exact(1 << (self.row_bits - 1)) {
+                for step in path.windows(2).take_while(|step| step[0] != DELIVER) {
+                    let known = &mut next[(step[0] >> 1) as usize][(step[0] & 1) as usize];
+                    *known = match *known {
+                        Some(way) if way != step[1] => Some(ROUTED),
+                        _ => Some(step[1]),
+                    };
+                }
+            }
+        }
+        next.into_iter().map(|ways| ways.map(|way| way.unwrap_or(ROUTED))).collect()
     }
 
     /// With dynamic routing only the hosts' own links are known beforehand.

@@ -38,7 +38,7 @@ use ackclock_units::Time;
 ///
 /// What each ACK touches comes first and lies together: with thousands of flows the cache decides.
 #[derive(Debug, Clone)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct ClassicSender {
     state: State,
     /// End of the data that may be sent.

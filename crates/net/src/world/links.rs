@@ -2,7 +2,7 @@
 
 use super::World;
 use super::network::DELIVER;
-use crate::channel::{Offer, Service};
+use crate::channel::{Offer, ROUTED, Service};
 use crate::packet::{Kind, Packet};
 use crate::routing::distance_vector::{Message, NO_ROUTE};
 use crate::routing::graph::Node;
@@ -77,7 +77,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             return;
         }
         packet.advance();
-        let way = self.next_way(&packet);
+        let way = self.next_way(index, &packet);
         if way == DELIVER {
             self.receive(packet);
         } else {
@@ -146,7 +146,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                             return time;
                         }
                         packet.advance();
-                        way = self.next_way(&packet);
+                        way = self.next_way(index, &packet);
                         time = arrival;
                         continue;
                     }
@@ -194,11 +194,16 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
     }
 
-    /// The next way on a static route.
+    /// The next way on a static route: most channels know it without looking up the flow's route.
     #[inline]
-    pub(super) fn next_way(&self, packet: &Packet) -> u32 {
-        let row = (packet.flow() as usize) << self.net.row_bits;
-        self.net.routes[row + packet.hop()]
+    pub(super) fn next_way(&self, index: u32, packet: &Packet) -> u32 {
+        match self.net.channels[index as usize].next(packet.is_reverse()) {
+            ROUTED => {
+                let row = (packet.flow() as usize) << self.net.row_bits;
+                self.net.routes[row + packet.hop()]
+            }
+            way => way,
+        }
     }
 
     /// The loss model of a channel takes a packet.
