@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import files_transfer, library
-from ackclock.document import SUFFIXES, Document, flaws, parse_value
+from ackclock.document import SUFFIXES, Document, parse_value, require_plain
 from ackclock.errors import InputError, Problem, ScenarioError
 
 Override = tuple[str, Any]
@@ -66,12 +66,7 @@ class Scenario:
             ScenarioError: the scenario cannot be run.
         """
         data = copy.deepcopy(dict(document))
-        problems = [
-            Problem(message, path=".".join(map(str, path)), value=shown)
-            for path, message, shown in flaws(data)
-        ]
-        if problems:
-            raise ScenarioError(problems)
+        require_plain(data)
         return cls(Document(data))
 
     def set(self, path: str, value: Any) -> Scenario:

@@ -1,5 +1,8 @@
 """What tests share."""
 
+import sys
+from typing import NamedTuple
+
 import pytest
 from hypothesis import settings
 from small import document
@@ -31,3 +34,30 @@ def small_file(tmp_path):
     path = tmp_path / "small.yaml"
     path.write_text(to_yaml(document()), encoding="utf-8")
     return path
+
+
+class Done(NamedTuple):
+    """What a call of the program did."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def ackclock(tmp_path, monkeypatch, capsys):
+    """Return a function that calls the program in an empty folder."""
+    from ackclock.cli.app import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["ackclock", *map(str, args)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        captured = capsys.readouterr()
+        code = caught.value.code
+        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
+
+    return call

@@ -6,12 +6,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from small import document
-
-from ackclock.cli.app import main
 
 COMMANDS = [
     "sweep",
@@ -19,31 +16,6 @@ COMMANDS = [
     "convert",
 ]  # fmt: skip
 KINDS = ["cc", "recovery", "rto", "queue", "routing", "source", "ties", "profile"]
-
-
-class Done(NamedTuple):
-    """What a call of the program did."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def ackclock(tmp_path, monkeypatch, capsys):
-    """Return a function that calls the program in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["ackclock", *map(str, args)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        captured = capsys.readouterr()
-        code = caught.value.code
-        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
-
-    return call
 
 
 def start(folder, *args):

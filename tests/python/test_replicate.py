@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -23,7 +22,6 @@ from ackclock import (
     replicate,
     run,
 )
-from ackclock.cli.app import main
 from ackclock.replications import FIELDS, measured
 
 LOSSY = "bene/reliability-text-dynamic"
@@ -260,29 +258,11 @@ def test_nothing_is_left_of_a_failed_write(lossy, tmp_path):
 # The command.
 
 
-class Done(NamedTuple):
-    """What a call of the program did."""
-
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def ackclock(tmp_path, monkeypatch, capsys):
-    """Return a function that calls the program in an empty folder."""
-    monkeypatch.chdir(tmp_path)
+def ackclock(ackclock, monkeypatch):
+    """The program on a terminal of 110 columns."""
     monkeypatch.setenv("COLUMNS", "110")
-
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["ackclock", *map(str, args)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        captured = capsys.readouterr()
-        code = caught.value.code
-        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
-
-    return call
+    return ackclock
 
 
 def test_the_command_shows_quantiles_intervals_and_tail(ackclock):

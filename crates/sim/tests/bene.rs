@@ -3,7 +3,8 @@
 //! The window table is that of a student report of 2016; the other figures come from Bene itself with a
 //! sender of its own, written from the lab texts of 2015 and 2017.
 
-use ackclock_sim::{Simulation, check};
+mod documents;
+
 use serde_json::{Value, json};
 
 /// One hop of 10 Mbps and 10 ms; `flows` are (start in seconds, bytes, TCP).
@@ -26,12 +27,7 @@ fn document(link: &Value, flows: &[(f64, u64, Value)]) -> Value {
 }
 
 fn run(document: &Value) -> Value {
-    let checked = check(document);
-    let problems: Vec<&str> = checked.problems.iter().map(|p| p.message.as_str()).collect();
-    let scenario = checked.scenario.unwrap_or_else(|| panic!("{problems:?}"));
-    let mut simulation = Simulation::new(scenario);
-    assert!(simulation.advance(u64::MAX));
-    simulation.finish().summary
+    documents::run(document).summary
 }
 
 fn seconds(summary: &Value, flow: &str, name: &str) -> f64 {

@@ -3,18 +3,12 @@
 //! The figures are of runs of ns-2.35 (Debian 12). It draws for each flow when the clock of its timer ticks;
 //! `phase` is what it drew there. All else is the profile. Packet 0 is the segment of the handshake.
 
-use ackclock_sim::{Output, Simulation, check};
-use ackclock_trace::{Column, packet_event, packet_kind};
-use serde_json::{Value, json};
+mod documents;
 
-fn run(document: &Value) -> Output {
-    let checked = check(document);
-    let problems: Vec<&str> = checked.problems.iter().map(|p| p.message.as_str()).collect();
-    let scenario = checked.scenario.unwrap_or_else(|| panic!("{problems:?}"));
-    let mut simulation = Simulation::new(scenario);
-    assert!(simulation.advance(u64::MAX));
-    simulation.finish()
-}
+use ackclock_sim::Output;
+use ackclock_trace::{Column, packet_event, packet_kind};
+use documents::run;
+use serde_json::{Value, json};
 
 /// A link of so many Mbps and ms; `limit` as ns-2 counts, one more than may wait.
 fn link(ends: [&str; 2], mbps: f64, ms: u64, limit: u64) -> Value {

@@ -3,7 +3,8 @@
 //! The goodputs of the lab's report are printed there. All other figures, and the starts to the nanosecond, come from
 //! ns-3.24 itself with the lab's program: what each sink has received after 10 s, in segments.
 
-use ackclock_sim::{Simulation, check};
+mod documents;
+
 use serde_json::{Value, json};
 
 /// Starts in nanoseconds: the first ten draws from [0, 0.1) s of ns-3's stream 6110 with seed 11223344.
@@ -56,12 +57,7 @@ fn document(
 }
 
 fn summary(document: &Value) -> Value {
-    let checked = check(document);
-    let problems: Vec<&str> = checked.problems.iter().map(|p| p.message.as_str()).collect();
-    let scenario = checked.scenario.unwrap_or_else(|| panic!("{problems:?}"));
-    let mut simulation = Simulation::new(scenario);
-    assert!(simulation.advance(u64::MAX));
-    simulation.finish().summary
+    documents::run(document).summary
 }
 
 /// Bytes delivered of each flow.

@@ -1,10 +1,11 @@
-"""The progress line of a run: simulated time, speed, flows done, time left at most."""
+"""Progress on a terminal: of a run in simulated time, of many runs as a bar."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ackclock.cli import figures
 from ackclock.run import Progress
@@ -44,6 +45,33 @@ def progress_line(*, wanted: bool) -> Iterator[Callable[[Progress], None] | None
     finally:
         if shown:
             bar.stop()
+
+
+@contextmanager
+def progress_bar(
+    words: Callable[[Any], str], *, wanted: bool, width: int
+) -> Iterator[Callable[[Any], None] | None]:
+    """Give a function that shows how many of many runs are done.
+
+    It is called with a state that has `done` and `total`, which `words` describes. None when
+    standard error is no terminal. The bar is so many characters wide.
+    """
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns: tuple[Any, ...] = (BarColumn(bar_width=width), TextColumn("{task.description}"))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+
+        def show(state: Any) -> None:
+            share = state.done / state.total if state.total else 1.0
+            bar.update(task, completed=share, description=words(state))
+
+        yield show
 
 
 def describe(state: Progress) -> str:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +17,7 @@ from ackclock.cli.options import (
     choose,
     read_overrides,
 )
+from ackclock.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from ackclock.replicate import ReplicationProgress
@@ -117,7 +115,7 @@ def replicate(
     if plot is not None:
         _require_drawable(plot)
 
-    with _progress_line(wanted=not as_json) as progress:
+    with progress_bar(_words, wanted=not as_json, width=16) as progress:
         try:
             replications = simulate(chosen, count, first_seed, workers, progress)
         except ReplicationsInterrupted as interruption:
@@ -208,26 +206,6 @@ def _draw(
         caption=f"{scenario.name}  ·  {len(replications)} replications, seeds {seeds[0]} to "
         f"{seeds[-1]}  ·  dots: quantiles, bars: 95 % confidence",
     )
-
-
-@contextmanager
-def _progress_line(*, wanted: bool) -> Iterator[Callable[[ReplicationProgress], None] | None]:
-    """Give a function that shows progress; None when standard error is no terminal."""
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    columns: tuple[Any, ...] = (BarColumn(bar_width=16), TextColumn("{task.description}"))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-
-        def show(state: ReplicationProgress) -> None:
-            bar.update(task, completed=state.done / state.total, description=_words(state))
-
-        yield show
 
 
 def _words(state: ReplicationProgress) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +14,7 @@ import typer
 
 from ackclock.cli import figures
 from ackclock.cli.options import JsonOption, SetOption, read_overrides
+from ackclock.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from ackclock.sweep import Outlook, Plan, Study, SweepProgress
@@ -160,7 +161,7 @@ def _run(
 
     last: list[SweepProgress] = []
     interrupted = False
-    with terminable(), _progress_bar(wanted=not as_json) as show:
+    with terminable(), progress_bar(describe, wanted=not as_json, width=24) as show:
 
         def progress(state: SweepProgress) -> None:
             last[:] = [state]
@@ -240,27 +241,6 @@ def _patience(study: Study, *, wanted: bool) -> Iterator[None]:
 
     with Console(stderr=True).status(f"checking {study.points} combinations"):
         yield
-
-
-@contextmanager
-def _progress_bar(*, wanted: bool) -> Iterator[Callable[[SweepProgress], None] | None]:
-    """Give a function that shows progress; None when standard error is no terminal."""
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    columns: tuple[Any, ...] = (BarColumn(bar_width=24), TextColumn("{task.description}"))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-
-        def show(state: SweepProgress) -> None:
-            share = state.done / state.total if state.total else 1.0
-            bar.update(task, completed=share, description=describe(state))
-
-        yield show
 
 
 def describe(state: SweepProgress) -> str:

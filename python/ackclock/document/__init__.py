@@ -38,6 +38,7 @@ __all__ = [
     "flaws",
     "parse_value",
     "plain",
+    "require_plain",
 ]
 
 SUFFIXES = (".yaml", ".yml", ".json", ".toml")
@@ -276,6 +277,20 @@ def _step(container: Any, step: str | int) -> Any:
         return container[step]
     except (KeyError, IndexError, TypeError):
         return None
+
+
+def require_plain(data: Any) -> None:
+    """Check that data from Python are document data.
+
+    Raises:
+        ScenarioError: they are not; it holds all that `flaws` finds.
+    """
+    problems = [
+        Problem(message, path=".".join(map(str, path)), value=shown)
+        for path, message, shown in flaws(data)
+    ]
+    if problems:
+        raise ScenarioError(problems)
 
 
 def flaws(data: Any) -> Iterator[tuple[Path, str, str | None]]:

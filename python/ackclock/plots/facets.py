@@ -12,7 +12,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from . import palette, text
+from . import legends, palette, text
 
 MM = 1 / 25.4  # inches
 TICKS = 6.6
@@ -165,21 +165,11 @@ class Facets:
     def _place_legend(self, columns: int, y_mm: float, height: float) -> None:
         # matplotlib fills column after column; people read row after row.
         shown = [entry for start in range(columns) for entry in self.legend[start::columns]]
-        em = _LEGEND * text.MM_PER_POINT
-        drawn = self.figure.legend(
-            [handle for handle, _ in shown],
-            [label for _, label in shown],
+        legends.draw(
+            self.figure,
+            shown,
+            columns,
+            legends.Measures(_LEGEND, _HANDLE, _HANDLE_GAP, _COLUMN_GAP, _LEGEND_ROW),
             loc="upper left",
-            bbox_to_anchor=(_EDGE / self.width_mm, 1 - y_mm / height),
-            ncols=columns,
-            fontsize=_LEGEND,
-            labelcolor=palette.INK,
-            borderpad=0,
-            borderaxespad=0,
-            handlelength=_HANDLE / em,
-            handletextpad=_HANDLE_GAP / em,
-            columnspacing=_COLUMN_GAP / em,
-            labelspacing=(_LEGEND_ROW / em) - 1.15,
+            anchor=(_EDGE / self.width_mm, 1 - y_mm / height),
         )
-        for words in drawn.get_texts():
-            words.set_parse_math(False)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from . import palette, text
+from . import legends, palette, text
 from .heading import caption, subtitle, title
 from .palette import DASHES, LineStyle
 from .view import View
@@ -298,22 +298,11 @@ class Sheet:
             columns = self._legend_columns(labels, self.axes_width_mm)
             # matplotlib fills column after column; people read row after row.
             shown = [entry for i in range(columns) for entry in shown[i::columns]]
-            labels = [label for _, label in shown]
-        em = _LEGEND_SIZE * text.MM_PER_POINT
-        legend = panel.axes.legend(
-            [handle for handle, _ in shown],
-            labels,
+        legends.draw(
+            panel.axes,
+            shown,
+            columns,
+            legends.Measures(_LEGEND_SIZE, _HANDLE, _HANDLE_GAP, _COLUMN_GAP, _LEGEND_ROW),
             loc="lower right" if beside else "lower left",
-            bbox_to_anchor=(1 if beside else 0, 1 + 0.9 / panel.height_mm),
-            ncols=columns,
-            fontsize=_LEGEND_SIZE,
-            labelcolor=palette.INK,
-            borderpad=0,
-            borderaxespad=0,
-            handlelength=_HANDLE / em,
-            handletextpad=_HANDLE_GAP / em,
-            columnspacing=_COLUMN_GAP / em,
-            labelspacing=(_LEGEND_ROW / em) - 1.15,
+            anchor=(1 if beside else 0, 1 + 0.9 / panel.height_mm),
         )
-        for words in legend.get_texts():
-            words.set_parse_math(False)

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ruamel.yaml import YAML
 
 from ackclock.metrics import drop_times, select, windowed_rates
 from ackclock.reproduce import printed
 from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
 from ackclock.reproduce.measures import RunOutcome
+from ackclock.reproduce.paper import one_line, read
 from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance
 
 _LINK = "L1"
@@ -29,8 +29,7 @@ def compare(
     name: str, figures: Path, progress: Progress | None = None, runner: Runner | None = None
 ) -> Report:
     """Run all experiments under all rules and make the report; see `comparison.compare`."""
-    with figures.open(encoding="utf-8") as file:
-        data = YAML(typ="safe", pure=True).load(file)
+    data = read(figures)
     tolerances = {key: Tolerance(key, **limits) for key, limits in data["tolerances"].items()}
     jobs = [(entry, variant) for entry in data["experiments"] for variant in entry["figures"]]
 
@@ -54,7 +53,7 @@ def compare(
         Case(
             title=entry["title"],
             scenario=entry["scenario"],
-            about=_line(entry["about"]),
+            about=one_line(entry["about"]),
             groups=tuple(next(left) for _ in entry["figures"]),
             overrides=tuple(
                 f"{path}={value}" for path, value in entry.get("overrides", {}).items()
@@ -62,8 +61,8 @@ def compare(
         )
         for entry in data["experiments"]
     )
-    notes = tuple(_line(note) for note in data["notes"])
-    return Report(name, data["title"], _line(data["source"]), notes, cases)
+    notes = tuple(one_line(note) for note in data["notes"])
+    return Report(name, data["title"], one_line(data["source"]), notes, cases)
 
 
 def _rows(
@@ -179,7 +178,3 @@ def _row(
 
 def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from ruamel.yaml import YAML
 
 from ackclock.metrics import HasTables
 from ackclock.reproduce import printed, sampling
 from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
+from ackclock.reproduce.paper import one_line, read
 from ackclock.reproduce.report import Case, Group, Report, Row, Spread, Tolerance
 
 _FLOW, _LINK = "F1", "L1"
@@ -43,8 +43,7 @@ def compare(
     replicator: Replicator = replicate,
 ) -> Report:
     """Run all of it and make the report; see `comparison.compare`."""
-    with figures.open(encoding="utf-8") as file:
-        data = YAML(typ="safe", pure=True).load(file)
+    data = read(figures)
     run = runner or run_scenario
     cells = [
         (cell, timer) for cell in data["tables"]["cells"] for timer in data["tables"]["timers"]
@@ -71,8 +70,8 @@ def compare(
     ]
     if progress is not None:
         progress("the tail", total, total)
-    notes = tuple(_line(note) for note in data["notes"])
-    return Report(name, data["title"], _line(data["source"]), notes, tuple(cases))
+    notes = tuple(one_line(note) for note in data["notes"])
+    return Report(name, data["title"], one_line(data["source"]), notes, tuple(cases))
 
 
 # Single runs
@@ -104,7 +103,7 @@ def _windows(data: Mapping[str, Any], run: Runner) -> Case:
             _printed("mean queueing delay", "ms", entry["delay"], delay_ms, read),
         )
         groups.append(Group(f"Window of {window * _SEGMENT} B", rows))
-    return Case("Table 3: windows", data["scenario"], _line(data["about"]), tuple(groups))
+    return Case("Table 3: windows", data["scenario"], one_line(data["about"]), tuple(groups))
 
 
 def _trace(data: Mapping[str, Any], run: Runner) -> Case:
@@ -126,7 +125,7 @@ def _trace(data: Mapping[str, Any], run: Runner) -> Case:
         what = f"line {entry['line']}: {what}"
         rows.append(_row(what, "s", wanted, float(ours), tolerance, (data["source"], "printed")))
     groups = (Group("The timer", tuple(rows)),)
-    return Case("Snippet 1: the timer", data["scenario"], _line(data["about"]), groups)
+    return Case("Snippet 1: the timer", data["scenario"], one_line(data["about"]), groups)
 
 
 def _timer_events(outcome: HasTables) -> Iterator[tuple[str, float, float]]:
@@ -158,7 +157,7 @@ def _scripted(data: Mapping[str, Any], run: Runner) -> Case:
         )
         shown = f"data {_list(lost['data'])} and ACKs {_list(lost['acks'])} lost"
         groups.append(Group(f"{_upper(entry['timer'])}: {shown}", rows))
-    return Case("Scripted losses", data["scenario"], _line(data["about"]), tuple(groups))
+    return Case("Scripted losses", data["scenario"], one_line(data["about"]), tuple(groups))
 
 
 def _numbers(lost: list[int]) -> dict[str, Any]:
@@ -238,7 +237,7 @@ def _wider(error: Tolerance, text: str) -> Tolerance:
 
 
 def _means(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Case]:
-    no_mean = _line(tables["reasons"]["no-mean"])
+    no_mean = one_line(tables["reasons"]["no-mean"])
     for file, source in tables["source"].items():
         groups = [
             Group(
@@ -255,7 +254,7 @@ def _means(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Case]:
         yield Case(
             title=f"{source}: {file}, means as printed",
             scenario=f"{tables['scenarios'][file]}-fixed",
-            about=" ".join(_line(text) for text in texts),
+            about=" ".join(one_line(text) for text in texts),
             groups=tuple(groups),
         )
 
@@ -289,7 +288,7 @@ def _quantiles(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Ca
         yield Case(
             title=f"{source}: {file}, quantiles over {tables['runs'][file]} runs",
             scenario=f"{tables['scenarios'][file]}-fixed",
-            about=_line(tables["about"]["quantiles"]),
+            about=one_line(tables["about"]["quantiles"]),
             groups=tuple(groups),
         )
 
@@ -308,7 +307,7 @@ def _tail(data: Mapping[str, Any], tables: Mapping[str, Any], replicator: Replic
     return Case(
         title="Why there is no mean",
         scenario=data["scenario"],
-        about=_line(data["about"]),
+        about=one_line(data["about"]),
         groups=(Group("A loss of 50 % each way, dynamic timer", (row,)),),
         overrides=tuple(f"{path}={value}" for path, value in overrides),
     )
@@ -359,7 +358,3 @@ def _list(numbers: list[int]) -> str:
 
 def _upper(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

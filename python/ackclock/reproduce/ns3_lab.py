@@ -13,11 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from ackclock.metrics import jain
 from ackclock.reproduce import printed
 from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
+from ackclock.reproduce.paper import one_line, read
 from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance
 
 _ONE, _TEN = "ns3/lab-one-flow", "ns3/lab-ten-flows"
@@ -33,8 +32,7 @@ def compare(
     name: str, figures: Path, progress: Progress | None = None, runner: Runner | None = None
 ) -> Report:
     """Run the grid with one flow and with ten and make the report; see `comparison.compare`."""
-    with figures.open(encoding="utf-8") as file:
-        data = YAML(typ="safe", pure=True).load(file)
+    data = read(figures)
     segments = data["original"]["one_flow"]
     one = {cell: [count] for cell, count in _cells(segments, data["queues"])}
     ten = dict(_cells(data["original"]["ten_flows"], data["queues"]))
@@ -55,7 +53,7 @@ def compare(
     span_s = (data["end_ns"] - data["starts_ns"][0]) / 1e9
     ours = {cell: received[_ONE, cell][0] for cell in one}
     goodput = {cell: count * cell[1] / span_s for cell, count in ours.items()}
-    text = {key: _line(value) for key, value in data["about"].items()}
+    text = {key: one_line(value) for key, value in data["about"].items()}
     cases = (
         Case(
             "The printed figures",
@@ -72,8 +70,8 @@ def compare(
             tuple(_ten(ten, {cell: received[_TEN, cell] for cell in ten})),
         ),
     )
-    notes = tuple(_line(note) for note in data["notes"])
-    return Report(name, data["title"], _line(data["source"]), notes, cases)
+    notes = tuple(one_line(note) for note in data["notes"])
+    return Report(name, data["title"], one_line(data["source"]), notes, cases)
 
 
 def _cells(rows: Sequence[Mapping[str, Any]], queues: Sequence[int]) -> Sequence[tuple[Cell, Any]]:
@@ -191,7 +189,3 @@ def _row(
         ours=float(ours),
         tolerance=tolerance,
     )
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -79,18 +79,17 @@ def load(path: Path) -> Paper:
             figure with nothing to compare with. The file is part of the package, so this is a fault
             of the package.
     """
-    with path.open(encoding="utf-8") as file:
-        data = YAML(typ="safe", pure=True).load(file)
+    data = read(path)
     _only(data, "title", "source", "notes", "tolerances", "reasons", "cases")
     tolerances = {name: Tolerance(name, **limits) for name, limits in data["tolerances"].items()}
-    reasons = {name: _line(text) for name, text in data["reasons"].items()}
+    reasons = {name: one_line(text) for name, text in data["reasons"].items()}
     cases = tuple(_case(entry, tolerances, reasons) for entry in data["cases"])
     if unused := set(reasons.values()) - {f.reason for case in cases for f in case.figures}:
         raise ValueError(f"reasons without a figure: {unused}")
     return Paper(
         title=data["title"],
-        source=_line(data["source"]),
-        notes=tuple(_line(note) for note in data["notes"]),
+        source=one_line(data["source"]),
+        notes=tuple(one_line(note) for note in data["notes"]),
         cases=cases,
     )
 
@@ -110,7 +109,7 @@ def _case(
     return PaperCase(
         title=entry["title"],
         scenario=entry["scenario"],
-        about=_line(entry["about"]),
+        about=one_line(entry["about"]),
         figures=tuple(figures),
         overrides=tuple(entry.get("overrides", {}).items()),
         orders=orders,
@@ -162,5 +161,12 @@ def _number(value: float | str) -> float:
     return math.inf if value == "never" else float(value)
 
 
-def _line(text: str) -> str:
+def read(path: Path) -> dict[str, Any]:
+    """Read a file of figures as it is, for experiments with a form of their own."""
+    with path.open(encoding="utf-8") as file:
+        return YAML(typ="safe", pure=True).load(file)
+
+
+def one_line(text: str) -> str:
+    """Return text that was folded in the file as one line."""
     return " ".join(text.split())

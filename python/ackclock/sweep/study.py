@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import library
-from ackclock.document import SUFFIXES, Document, flaws, parse_value
+from ackclock.document import SUFFIXES, Document, parse_value, require_plain
 from ackclock.errors import InputError, Problem, ScenarioError
 from ackclock.scenario import Scenario, find
 from ackclock.sweep import axes, figures
@@ -81,12 +81,7 @@ class Study:
     ) -> None:
         given = {"grid": grid, "zip": zip, "replications": replications, "set": settings}
         parts = {key: copy.deepcopy(value) for key, value in given.items() if value is not None}
-        wrong = [
-            Problem(message, path=".".join(map(str, path)), value=shown)
-            for path, message, shown in flaws(_lists(parts))
-        ]
-        if wrong:
-            raise ScenarioError(wrong)
+        require_plain(_lists(parts))
         self.file: Document | None = None
         self.inline = False
         self.base, self.folder, own_name = _base(base)
@@ -265,12 +260,7 @@ def _base(base: Scenario | str | Path | Mapping[str, Any]) -> tuple[Document, Pa
         return base.source, folder, base.name
     if isinstance(base, Mapping):
         data = copy.deepcopy(dict(base))
-        wrong = [
-            Problem(message, path=".".join(map(str, path)), value=shown)
-            for path, message, shown in flaws(data)
-        ]
-        if wrong:
-            raise ScenarioError(wrong)
+        require_plain(data)
         return Document(data), Path(), str(data.get("name", "sweep"))
     path = find(base)
     document = Document.read(path)

@@ -71,7 +71,9 @@ impl Rto {
         };
         let (sampling, exact, ends_on_ack) = match &rule {
             Rule::Fixed(_) => (Sampling::Timestamps, true, false),
-            Rule::Rfc6298(rto) => (rto.sampling(), rto.is_exact(), rto.ends_on_ack()),
+            Rule::Rfc6298(rto) => {
+                (rfc6298::sampling(chosen), rto.is_exact(), rfc6298::ends_on_ack(chosen))
+            }
             Rule::Ticks(_) => (Sampling::Karn, true, false),
         };
         Self { current: rule.current(), sampling, exact, ends_on_ack, rule }

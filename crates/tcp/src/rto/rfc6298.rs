@@ -104,13 +104,25 @@ pub struct Rfc6298 {
     max: Time,
     floor_on_variance: bool,
     from_new_srtt: bool,
-    sampling: Sampling,
     tick: u64,
     timestamp_tick: u64,
     least_variance: Time,
-    ends_on_ack: bool,
     /// The wait without back-off.
     calm: Time,
+}
+
+/// Which round trips a scenario wants to be measured.
+pub(super) fn sampling(chosen: &Chosen) -> Sampling {
+    match chosen.word("sampling") {
+        "karn" => Sampling::Karn,
+        "listed" => Sampling::Listed,
+        _ => Sampling::Timestamps,
+    }
+}
+
+/// Whether an ACK of new data ends the back-off, with a sample or without.
+pub(super) fn ends_on_ack(chosen: &Chosen) -> bool {
+    chosen.word("backoff_ends") == "on-ack"
 }
 
 impl Rfc6298 {
@@ -122,15 +134,9 @@ impl Rfc6298 {
             max: chosen.optional_int("max_ns").map_or(Time::NEVER, Time::from_ns),
             floor_on_variance: chosen.word("floor") == "variance",
             from_new_srtt: chosen.word("variance_from") == "new-srtt",
-            sampling: match chosen.word("sampling") {
-                "karn" => Sampling::Karn,
-                "listed" => Sampling::Listed,
-                _ => Sampling::Timestamps,
-            },
             tick: chosen.int("granularity_ns").max(1),
             timestamp_tick: chosen.int("timestamp_tick_ns").max(1),
             least_variance: Time::from_ns(chosen.int("least_variance_ns")),
-            ends_on_ack: chosen.word("backoff_ends") == "on-ack",
             calm: Time::from_ns(chosen.int("initial_ns")),
         }
     }
@@ -140,18 +146,9 @@ impl Rfc6298 {
         self.rto
     }
 
-    pub(super) fn sampling(&self) -> Sampling {
-        self.sampling
-    }
-
     /// Whether timestamps have no ticks.
     pub(super) fn is_exact(&self) -> bool {
         self.timestamp_tick == 1
-    }
-
-    /// Whether an ACK of new data ends the back-off.
-    pub(super) fn ends_on_ack(&self) -> bool {
-        self.ends_on_ack
     }
 
     /// The round trip that timestamps show; none if it is no tick long.

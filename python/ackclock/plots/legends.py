@@ -1,0 +1,54 @@
+"""Legends: how handles and words are set out, the same on every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import palette, text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Sizes of a legend: letters in points, all else in mm."""
+
+    size: float
+    handle: float
+    handle_gap: float
+    column_gap: float
+    row: float
+
+
+def draw(
+    place: Axes | Figure,
+    entries: Sequence[tuple[Any, str]],
+    columns: int,
+    measures: Measures,
+    *,
+    loc: Any,
+    anchor: tuple[float, float],
+) -> None:
+    """Draw entries, handle and words, in columns; `loc` of the legend comes to `anchor`."""
+    em = measures.size * text.MM_PER_POINT
+    legend = place.legend(
+        [handle for handle, _ in entries],
+        [label for _, label in entries],
+        loc=loc,
+        bbox_to_anchor=anchor,
+        ncols=columns,
+        fontsize=measures.size,
+        labelcolor=palette.INK,
+        borderpad=0,
+        borderaxespad=0,
+        handlelength=measures.handle / em,
+        handletextpad=measures.handle_gap / em,
+        columnspacing=measures.column_gap / em,
+        labelspacing=(measures.row / em) - 1.15,
+    )
+    for words in legend.get_texts():
+        words.set_parse_math(False)
