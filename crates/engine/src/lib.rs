@@ -4,6 +4,7 @@
 //! flow, a router) has at most a few entries in the queue however many packets wait behind it.
 
 mod elementary;
+mod heap;
 pub mod queue;
 pub mod random;
 pub mod ties;

@@ -9,95 +9,12 @@
 //! the heap moves about; [`WideQueue`] uses 128 bits and can also order equal times by a number;
 //! [`ClockQueue`] imitates simulators whose clock is a floating-point number.
 
+use crate::heap::Heap;
 use crate::ties::Ties;
 use ackclock_units::Time;
 
-const ARITY: usize = 4;
 const ENTITY_BITS: u32 = 20;
 const WIDE_ENTITY_BITS: u32 = 24;
-
-/// A heap of keys with a placeholder at its top.
-#[derive(Debug, Default)]
-struct Heap<K> {
-    keys: Vec<K>,
-    /// The top is being handled and must not be displaced.
-    held: bool,
-}
-
-impl<K: Copy + Ord> Heap<K> {
-    const fn new() -> Self {
-        Self { keys: Vec::new(), held: false }
-    }
-
-    #[inline]
-    fn peek(&self) -> Option<K> {
-        self.keys.first().copied()
-    }
-
-    #[inline]
-    fn push(&mut self, key: K) {
-        let mut hole = self.keys.len();
-        self.keys.push(key);
-        while hole > 0 {
-            let parent = (hole - 1) / ARITY;
-            let above = self.keys[parent];
-            if above <= key || (parent == 0 && self.held) {
-                break;
-            }
-            self.keys[hole] = above;
-            hole = parent;
-        }
-        self.keys[hole] = key;
-    }
-
-    #[inline]
-    fn replace_top(&mut self, key: K) {
-        self.held = false;
-        self.sift_down(key);
-    }
-
-    #[inline]
-    fn pop(&mut self) {
-        self.held = false;
-        let last = self.keys.pop().expect("an entry is being handled");
-        if !self.keys.is_empty() {
-            self.sift_down(last);
-        }
-    }
-
-    /// Puts `key` where it belongs, starting from the top.
-    #[inline]
-    fn sift_down(&mut self, key: K) {
-        let keys = self.keys.as_mut_slice();
-        let mut hole = 0;
-        loop {
-            let first = hole * ARITY + 1;
-            let (child, least) = if first + ARITY <= keys.len() {
-                // All four children exist: a fixed number of comparisons.
-                let group = &keys[first..first + ARITY];
-                let (a, b) = if group[1] < group[0] { (1, group[1]) } else { (0, group[0]) };
-                let (c, d) = if group[3] < group[2] { (3, group[3]) } else { (2, group[2]) };
-                if d < b { (first + c, d) } else { (first + a, b) }
-            } else if first < keys.len() {
-                let mut best = (first, keys[first]);
-                for (offset, &k) in keys[first..].iter().enumerate().skip(1) {
-                    if k < best.1 {
-                        best = (first + offset, k);
-                    }
-                }
-                best
-            } else {
-                break;
-            };
-            if key <= least {
-                break;
-            }
-            keys[hole] = least;
-            hole = child;
-        }
-        keys[hole] = key;
-    }
-}
 
 /// A stamp of any queue, for those who keep it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -217,7 +134,7 @@ impl EventQueue for PackedQueue {
 
     #[inline]
     fn peek(&mut self) -> Option<(Time, u32)> {
-        if self.near.keys.is_empty() {
+        if self.near.is_empty() {
             self.refill();
         }
         let key = self.near.peek()?;
@@ -227,7 +144,7 @@ impl EventQueue for PackedQueue {
 
     #[inline]
     fn hold(&mut self) {
-        self.near.held = true;
+        self.near.hold();
     }
 
     #[inline]
@@ -294,7 +211,7 @@ impl EventQueue for WideQueue {
 
     #[inline]
     fn hold(&mut self) {
-        self.heap.held = true;
+        self.heap.hold();
     }
 
     #[inline]
@@ -368,7 +285,7 @@ impl EventQueue for ClockQueue {
                 self.clock += due - self.clock;
             }
         }
-        self.heap.held = true;
+        self.heap.hold();
     }
 
     #[inline]
