@@ -90,7 +90,7 @@ impl<K: Key> Heap<K> {
         }
         let mut hole = self.len - 1;
         self.len += 1;
-        if hole % ARITY == 0 {
+        if hole.is_multiple_of(ARITY) {
             self.groups.push(Group::EMPTY);
         }
         loop {
@@ -127,7 +127,7 @@ impl<K: Key> Heap<K> {
         let Some(last) = self.len.checked_sub(1) else { return };
         let group = &mut self.groups[last / ARITY].0;
         let key = std::mem::replace(&mut group[last % ARITY], K::LAST);
-        if last % ARITY == 0 {
+        if last.is_multiple_of(ARITY) {
             self.groups.pop();
         }
         self.sift_down(key);

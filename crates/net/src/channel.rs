@@ -1,12 +1,7 @@
 //! One transmitter with its queue and its wire: a direction of a full-duplex link, or a half-duplex
 //! link as a whole.
 //!
-//! Queue and wire are one ring of packets:
-//!
-//! ```text
-//!   head ........ waiting ........ tail
-//!   on the wire    in the queue     free
-//! ```
+//! Queue and wire are one chain of packets ([`chain`]).
 //!
 //! **Departure at once.** A first-in-first-out queue in front of a wire of known rate has no secrets:
 //! the moment a packet will leave is known when it enters. So a packet costs one event, its arrival at
@@ -17,11 +12,12 @@
 //!
 //! **Walked.** Where all packets that leave a channel go on to channels that nobody else feeds, not even
 //! the arrival needs an event: the packet enters the next channel at once, with the time at which it will
-//! get there. The ring then holds only what waits.
+//! get there. The chain then holds only what waits.
 //!
 //! At one moment, departures come before arrivals: a packet that arrives just when another one starts
 //! to be transmitted finds its place free.
 
+mod chain;
 mod changes;
 mod held;
 mod next;
@@ -36,10 +32,13 @@ use crate::loss::Loss;
 use crate::packet::{Kind, Packet};
 use crate::queue::{Occupancy, Queue};
 use crate::serial::Serial;
+use crate::slots::{Entry, Slots};
 use ackclock_engine::Stamp;
 use ackclock_trace::Recorder;
 use ackclock_units::Time;
+use chain::Chain;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use waits::Waits;
 
 /// How a channel finds out that a transmission ends.
@@ -72,13 +71,6 @@ pub enum Offer {
     Started,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    /// End of transmission. Served by events: when it entered while it waits, when it arrives afterwards.
-    departure: Time,
-    packet: Packet,
-}
-
 /// A transmitter with its queue and its wire.
 ///
 /// An arrival touches the first cache line, a packet that enters and need not wait the second one, too;
@@ -86,10 +78,7 @@ struct Entry {
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub struct Channel {
-    ring: Box<[Entry]>,
-    head: u32,
-    waiting: u32,
-    tail: u32,
+    chain: Chain,
     service: Service,
     /// An entry for the next arrival is in the event queue.
     armed: bool,
@@ -97,15 +86,16 @@ pub struct Channel {
     busy: bool,
     /// The queue takes any packet that meets an idle transmitter.
     takes_when_idle: bool,
+    /// Where all packets go from here; `ROUTED` where that depends on the flow.
+    next: u32,
+    // Second line.
     /// End of transmission of the packet before the first waiting one: when that one starts.
     next_start: Time,
     /// End of the last transmission, whole nanoseconds; the rest is `carry`.
     free_at: Time,
     delay: Time,
-    /// Where all packets go from here, forward and backward; `ROUTED` where that depends on the flow.
-    next: [u32; 2],
-    // Second line.
-    serial: Serial,
+    /// Shared by channels of the same rate.
+    serial: Arc<Serial>,
     carry: u64,
     /// Size of the packet in transmission, or of the last one.
     serving: u16,
@@ -121,47 +111,52 @@ pub struct Channel {
     queue: Queue,
     waiting_bytes: u64,
     waiting_data: u32,
+    /// The same as `next` for packets that travel from the second end of a half-duplex link to the first.
+    next_back: u32,
     /// Walked: packets that reach the far end after the end of the run.
     late: u32,
     waits: Option<Box<Waits>>,
     loss: Option<Box<Loss>>,
+    served: Option<Box<Served>>,
     link: i32,
     direction: i32,
-    /// Served by events: when the packet that left last arrives.
+}
+
+/// What only a channel served by events keeps.
+#[derive(Debug, Clone, Default)]
+struct Served {
+    /// When the packet that left last arrives.
     last_arrival: Time,
     /// Bytes transmitted at earlier rates, and the nanoseconds that they took.
     earlier: (u64, f64),
-    /// Served by events: stamps of the arrivals of packets on the wire, for orders that need them.
+    /// Stamps of the arrivals of packets on the wire, for orders that need them.
     stamps: VecDeque<Stamp>,
 }
 
-const _: () = assert!(std::mem::offset_of!(Channel, serial) == 64);
+const _: () = assert!(std::mem::offset_of!(Channel, next_start) == 64);
 const _: () = assert!(std::mem::offset_of!(Channel, stats) == 112);
+const _: () = assert!(size_of::<Channel>() == 320);
 
 impl Channel {
     /// An idle channel. `link` and `direction` are its codes in the record tables.
     pub fn new(
-        serial: Serial,
+        serial: Arc<Serial>,
         delay: Time,
         queue: Queue,
         service: Service,
         link: i32,
         direction: i32,
     ) -> Self {
-        let blank = Packet::new(Kind::Data, Packet::NO_FLOW, 0);
         Self {
-            ring: vec![Entry { departure: Time::ZERO, packet: blank }; 4].into(),
-            head: 0,
-            waiting: 0,
-            tail: 0,
+            chain: Chain::new(),
             service,
             armed: false,
             busy: false,
             takes_when_idle: queue.takes_when_idle(),
+            next: ROUTED,
             next_start: Time::ZERO,
             free_at: Time::ZERO,
             delay,
-            next: [ROUTED; 2],
             serial,
             carry: 0,
             serving: 0,
@@ -172,14 +167,13 @@ impl Channel {
             queue,
             waiting_bytes: 0,
             waiting_data: 0,
+            next_back: ROUTED,
             late: 0,
             waits: None,
             loss: None,
+            served: (service == Service::Events).then(Box::default),
             link,
             direction,
-            last_arrival: Time::ZERO,
-            earlier: (0, 0.0),
-            stamps: VecDeque::new(),
         }
     }
 
@@ -191,7 +185,7 @@ impl Channel {
 
     /// Lets packets go on to the next channel at once; the channel must be empty.
     pub fn walk(&mut self) {
-        debug_assert!(self.service == Service::Fused && self.tail == 0);
+        debug_assert!(self.service == Service::Fused && self.chain.held() == 0);
         self.service = Service::Walked;
     }
 
@@ -202,10 +196,20 @@ impl Channel {
 
     /// Nanoseconds of transmission; exact after [`Channel::close`].
     pub fn busy_ns(&self) -> f64 {
-        let (bytes, ns) = self.earlier;
+        let (bytes, ns) = self.earlier();
         // Bytes of a transmission that an earlier rate counted may be taken back at the end.
         let present = self.stats.bytes.saturating_sub(bytes);
         ns + self.serial.exact_ns(present) + self.stats.unfinished_ns as f64
+    }
+
+    /// Bytes transmitted at earlier rates, and the nanoseconds that they took.
+    fn earlier(&self) -> (u64, f64) {
+        self.served.as_ref().map_or((0, 0.0), |served| served.earlier)
+    }
+
+    /// What a channel served by events keeps.
+    fn served(&mut self) -> &mut Served {
+        self.served.as_mut().expect("a channel served by events")
     }
 
     /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].
@@ -234,61 +238,35 @@ impl Channel {
         self.direction
     }
 
-    #[inline]
-    fn entry(&self, index: u32) -> &Entry {
-        &self.ring[index as usize & (self.ring.len() - 1)]
-    }
-
-    #[inline]
-    fn entry_mut(&mut self, index: u32) -> &mut Entry {
-        let mask = self.ring.len() - 1;
-        &mut self.ring[index as usize & mask]
-    }
-
-    #[inline(always)]
-    fn push(&mut self, entry: Entry) {
-        if self.tail.wrapping_sub(self.head) as usize == self.ring.len() {
-            self.grow();
-        }
-        *self.entry_mut(self.tail) = entry;
-        self.tail = self.tail.wrapping_add(1);
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let size = self.ring.len();
-        let mut ring = vec![self.ring[0]; 2 * size];
-        for i in 0..size as u32 {
-            let index = self.head.wrapping_add(i);
-            ring[index as usize & (2 * size - 1)] = *self.entry(index);
-        }
-        self.ring = ring.into();
+    /// Gives the channel its first slots.
+    pub(crate) fn open(&mut self, slots: &mut Slots) {
+        self.chain.open(slots);
     }
 
     /// Brings the queue up to date: packets whose transmission has started are no longer waiting.
     #[inline(always)]
-    fn settle<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
-        while self.waiting != self.tail && self.next_start <= now {
+    fn settle<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
+        while self.chain.queued() > 0 && self.next_start <= now {
             let start = self.next_start;
-            let Entry { departure, packet } = *self.entry(self.waiting);
-            self.next_start = departure;
-            self.leave_queue(start, departure + self.delay, &packet, recorder);
-        }
-        if self.service == Service::Walked {
-            self.head = self.waiting;
+            let Entry { time: arrival, packet } = *self.chain.first_waiting(slots);
+            self.next_start = arrival - self.delay;
+            match self.service {
+                Service::Walked => self.chain.drop_first(slots),
+                _ => self.chain.start_first(slots),
+            }
+            self.leave_queue(start, arrival, packet, recorder);
         }
     }
 
-    /// The first waiting packet leaves the queue.
+    /// The first waiting packet has left the queue.
     #[inline]
     fn leave_queue<R: Recorder>(
         &mut self,
         start: Time,
         arrival: Time,
-        packet: &Packet,
+        packet: Packet,
         recorder: &mut R,
     ) {
-        self.waiting = self.waiting.wrapping_add(1);
         self.serving = packet.size();
         self.waiting_bytes -= u64::from(packet.size());
         self.waiting_data -= u32::from(packet.kind() == Kind::Data);
@@ -300,13 +278,13 @@ impl Channel {
 
     /// Whether the queue takes this packet now.
     #[inline(always)]
-    fn admits(&self, now: Time, packet: &Packet) -> bool {
+    fn admits(&self, now: Time, packet: Packet) -> bool {
         let serving = match self.service {
             Service::Events => self.busy,
             _ => self.next_start > now,
         };
         let occupancy = Occupancy {
-            packets: self.tail.wrapping_sub(self.waiting),
+            packets: self.chain.queued(),
             bytes: self.waiting_bytes,
             in_service: serving.then_some(self.serving),
         };
@@ -315,29 +293,30 @@ impl Channel {
 
     /// A packet arrives at the queue. `exempt` packets are always taken.
     #[inline(always)]
-    pub fn offer<R: Recorder>(
+    pub(crate) fn offer<R: Recorder>(
         &mut self,
         now: Time,
         packet: Packet,
         exempt: bool,
+        slots: &mut Slots,
         recorder: &mut R,
     ) -> Offer {
         if self.service != Service::Events {
-            self.settle(now, recorder);
+            self.settle(now, slots, recorder);
         }
         // Nothing waits behind an idle transmitter, so most queues need not be asked.
         let idle = self.takes_when_idle && self.free_at <= now && !self.busy;
-        let admitted = idle || exempt || self.admits(now, &packet);
+        let admitted = idle || exempt || self.admits(now, packet);
         if self.gated {
-            return self.offer_gated(now, packet, admitted, recorder);
+            return self.offer_gated(now, packet, admitted, slots, recorder);
         }
         if !admitted {
             self.stats.drops += 1;
             return Offer::Dropped;
         }
         match self.service {
-            Service::Events => self.enter(now, packet, recorder),
-            _ => Offer::Scheduled(self.enter_fused(now, packet, recorder)),
+            Service::Events => self.enter(now, packet, slots, recorder),
+            _ => Offer::Scheduled(self.enter_fused(now, packet, slots, recorder)),
         }
     }
 
@@ -348,6 +327,7 @@ impl Channel {
         now: Time,
         mut packet: Packet,
         admitted: bool,
+        slots: &mut Slots,
         recorder: &mut R,
     ) -> Offer {
         if self.down {
@@ -368,43 +348,49 @@ impl Channel {
             packet.set_lost();
         }
         match self.service {
-            Service::Events => self.enter(now, packet, recorder),
-            _ if packet.is_lost() => Offer::Doomed(self.enter_fused(now, packet, recorder)),
-            _ => Offer::Scheduled(self.enter_fused(now, packet, recorder)),
+            Service::Events => self.enter(now, packet, slots, recorder),
+            _ if packet.is_lost() => Offer::Doomed(self.enter_fused(now, packet, slots, recorder)),
+            _ => Offer::Scheduled(self.enter_fused(now, packet, slots, recorder)),
         }
     }
 
     #[inline(always)]
-    fn enter_fused<R: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut R) -> Time {
+    fn enter_fused<R: Recorder>(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        slots: &mut Slots,
+        recorder: &mut R,
+    ) -> Time {
         if R::ON {
             recorder.ids().enter(self.lane(), now);
         }
         let idle = self.free_at <= now;
         let (start, carry) = if idle { (now, 0) } else { (self.free_at, self.carry) };
-        let departure = self.transmit(start, carry, now, &packet);
+        let departure = self.transmit(start, carry, now, packet);
+        let arrival = departure + self.delay;
         if idle {
             self.next_start = departure;
             self.serving = packet.size();
             // A walked packet that does not wait is gone.
             if self.service != Service::Walked {
-                self.push(Entry { departure, packet });
+                self.chain.push(Entry { time: arrival, packet }, false, slots);
             }
-            self.waiting = self.tail;
             if R::ON {
-                self.record_transmission(now, departure + self.delay, &packet, recorder);
+                self.record_transmission(now, arrival, packet, recorder);
             }
         } else {
-            self.push(Entry { departure, packet });
-            self.join_queue(now, &packet, recorder);
+            self.chain.push(Entry { time: arrival, packet }, true, slots);
+            self.join_queue(now, packet, recorder);
         }
-        departure + self.delay
+        arrival
     }
 
     #[inline]
-    fn join_queue<R: Recorder>(&mut self, now: Time, packet: &Packet, recorder: &mut R) {
+    fn join_queue<R: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut R) {
         self.waiting_bytes += u64::from(packet.size());
         self.waiting_data += u32::from(packet.kind() == Kind::Data);
-        self.stats.packets_max = self.stats.packets_max.max(self.tail.wrapping_sub(self.waiting));
+        self.stats.packets_max = self.stats.packets_max.max(self.chain.queued());
         self.stats.bytes_max = self.stats.bytes_max.max(self.waiting_bytes);
         if R::ON {
             self.record_queue(now, recorder);
@@ -413,7 +399,7 @@ impl Channel {
 
     /// Counts a transmission from `start` of a packet that entered at `entered`; answers its end.
     #[inline(always)]
-    fn transmit(&mut self, start: Time, carry: u64, entered: Time, packet: &Packet) -> Time {
+    fn transmit(&mut self, start: Time, carry: u64, entered: Time, packet: Packet) -> Time {
         let (span, carry) = self.serial.time(packet.size(), carry);
         let departure = start + Time::from_ns(span);
         self.free_at = departure;
@@ -436,46 +422,60 @@ impl Channel {
     }
 
     /// Served by events: the packet starts at once or waits.
-    fn enter<R: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut R) -> Offer {
-        self.push(Entry { departure: now, packet });
+    fn enter<R: Recorder>(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        slots: &mut Slots,
+        recorder: &mut R,
+    ) -> Offer {
         if R::ON {
             recorder.ids().enter(self.lane(), now);
         }
         if self.busy {
-            self.join_queue(now, &packet, recorder);
+            self.chain.push(Entry { time: now, packet }, true, slots);
+            self.join_queue(now, packet, recorder);
             return Offer::Waiting;
         }
-        self.waiting = self.tail;
-        self.begin(now, 0, self.tail.wrapping_sub(1));
+        let arrival = self.begin(now, 0, now, packet);
+        self.chain.push(Entry { time: arrival, packet }, false, slots);
         if R::ON {
-            self.record_transmission(now, self.last_arrival, &packet, recorder);
+            self.record_transmission(now, arrival, packet, recorder);
         }
         Offer::Started
     }
 
-    /// Served by events: starts the transmission of the packet at `index`.
-    fn begin(&mut self, now: Time, carry: u64, index: u32) {
-        let Entry { departure: entered, packet } = *self.entry(index);
-        let departure = self.transmit(now, carry, entered, &packet);
-        // A shorter delay does not let packets overtake others.
-        self.last_arrival = self.last_arrival.max(departure + self.delay);
-        self.entry_mut(index).departure = self.last_arrival;
+    /// Served by events: starts the transmission of a packet that entered at `entered`; answers when it
+    /// arrives.
+    fn begin(&mut self, now: Time, carry: u64, entered: Time, packet: Packet) -> Time {
+        let departure = self.transmit(now, carry, entered, packet);
         self.next_start = departure;
         self.serving = packet.size();
         self.busy = true;
+        // A shorter delay does not let packets overtake others.
+        let arrival = departure + self.delay;
+        let last = &mut self.served().last_arrival;
+        *last = (*last).max(arrival);
+        *last
     }
 
     /// Served by events: a transmission ends. True if another one starts.
-    pub fn end_transmission<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> bool {
+    pub(crate) fn end_transmission<R: Recorder>(
+        &mut self,
+        now: Time,
+        slots: &mut Slots,
+        recorder: &mut R,
+    ) -> bool {
         debug_assert!(self.busy && self.free_at == now);
         self.busy = false;
-        if self.waiting == self.tail {
+        if self.chain.queued() == 0 {
             return false;
         }
-        let index = self.waiting;
-        let packet = self.entry(index).packet;
-        self.begin(now, self.carry, index);
-        self.leave_queue(now, self.last_arrival, &packet, recorder);
+        let Entry { time: entered, packet } = *self.chain.first_waiting(slots);
+        let arrival = self.begin(now, self.carry, entered, packet);
+        self.chain.first_waiting(slots).time = arrival;
+        self.chain.start_first(slots);
+        self.leave_queue(now, arrival, packet, recorder);
         true
     }
 
@@ -491,7 +491,7 @@ impl Channel {
 
     /// Served by events: notes the stamp of the arrival of the packet that has just started.
     pub fn push_stamp(&mut self, stamp: Stamp) {
-        self.stamps.push_back(stamp);
+        self.served().stamps.push_back(stamp);
     }
 
     /// Whether the next arrival has to be scheduled; from now on it counts as scheduled.
@@ -502,40 +502,43 @@ impl Channel {
 
     /// The packet that reaches the far end now.
     #[inline]
-    pub fn deliver<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Packet {
-        if self.waiting == self.head {
-            self.settle(now, recorder);
+    pub(crate) fn deliver<R: Recorder>(
+        &mut self,
+        now: Time,
+        slots: &mut Slots,
+        recorder: &mut R,
+    ) -> Packet {
+        if self.chain.queued() == self.chain.held() {
+            self.settle(now, slots, recorder);
         }
         if R::ON {
             recorder.ids().arrive(self.lane());
         }
-        let packet = self.entry(self.head).packet;
-        self.head = self.head.wrapping_add(1);
-        packet
+        self.chain.pop(slots)
     }
 
     /// When the next packet on the wire arrives, and the stamp of that event.
     #[inline]
-    pub fn next_arrival(&mut self) -> Option<(Time, Stamp)> {
+    pub(crate) fn next_arrival(&mut self) -> Option<(Time, Stamp)> {
         debug_assert!(self.service != Service::Walked);
         if self.service == Service::Events {
             return self.next_served_arrival();
         }
-        if self.head == self.tail {
+        if self.chain.held() == 0 {
             self.armed = false;
             return None;
         }
-        Some((self.entry(self.head).departure + self.delay, Stamp::default()))
+        Some((self.chain.front().time, Stamp::default()))
     }
 
-    /// Served by events: the entries on the wire hold their arrivals.
+    /// Served by events: only packets on the wire know their arrivals.
     fn next_served_arrival(&mut self) -> Option<(Time, Stamp)> {
-        if self.head == self.waiting {
+        if self.chain.held() == self.chain.queued() {
             self.armed = false;
             return None;
         }
-        let stamp = self.stamps.pop_front().unwrap_or_default();
-        Some((self.entry(self.head).departure, stamp))
+        let stamp = self.served().stamps.pop_front().unwrap_or_default();
+        Some((self.chain.front().time, stamp))
     }
 
     /// How the channel is served.
@@ -551,9 +554,9 @@ impl Channel {
     }
 
     /// Ends the run: counts only what has happened until now.
-    pub fn close<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
+    pub(crate) fn close<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
         if self.service != Service::Events {
-            self.settle(now, recorder);
+            self.settle(now, slots, recorder);
         }
         if self.next_start > now {
             // The transmission going on.
@@ -565,19 +568,17 @@ impl Channel {
         }
         // Waits that are not over.
         let (mut start, mut carry) = (self.next_start, self.carry);
-        let mut index = self.waiting;
-        while index != self.tail {
-            let Entry { departure, packet } = *self.entry(index);
+        for Entry { time, packet } in self.chain.waiting(slots) {
             if R::ON {
-                self.record_waiting(&packet, recorder);
+                self.record_waiting(packet, recorder);
             }
             let size = u128::from(packet.size());
             if self.service == Service::Events {
-                let waited = u128::from((now - departure).as_ns());
+                let waited = u128::from((now - time).as_ns());
                 self.stats.wait_ns += waited;
                 self.stats.wait_byte_ns += waited * size;
                 // The longest wait is that of all packets that entered, as in a fused channel.
-                self.stats.wait_max = self.stats.wait_max.max(start - departure);
+                self.stats.wait_max = self.stats.wait_max.max(start - time);
                 let (span, rest) = self.serial.time(packet.size(), carry);
                 start += Time::from_ns(span);
                 carry = rest;
@@ -587,9 +588,8 @@ impl Channel {
                 self.stats.wait_byte_ns -= rest * size;
                 self.stats.packets -= 1;
                 self.stats.bytes -= u64::from(packet.size());
-                start = departure;
+                start = time - self.delay;
             }
-            index = index.wrapping_add(1);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Packets, links, queues, routing, hosts: the simulated network.
 //!
 //! A [`World`] is a network at one moment. Invariants: a packet is a small value that moves between
-//! the rings of links, never allocated; created = delivered + dropped + queued + in flight; nothing
+//! the slots of links, never allocated; created = delivered + dropped + queued + in flight; nothing
 //! here reads files, prints or looks at a clock.
 
 pub mod channel;
@@ -11,6 +11,7 @@ pub mod packet;
 pub mod queue;
 pub mod routing;
 pub mod serial;
+mod slots;
 pub mod source;
 pub mod world;
 

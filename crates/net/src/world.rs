@@ -10,6 +10,7 @@ use crate::channel::Service;
 use crate::flow::Endpoint;
 use crate::packet::Packet;
 use crate::routing::distance_vector::{DistanceVector, Message};
+use crate::slots::Slots;
 use ackclock_engine::EventQueue;
 use ackclock_tcp::Segment;
 use ackclock_trace::{Digest, Recorder};
@@ -23,6 +24,8 @@ pub struct World<Q: EventQueue, R> {
     queue: Q,
     recorder: R,
     net: Network,
+    /// The packets in all channels.
+    slots: Slots,
     counters: Counters,
     /// Flows that are not complete.
     active: usize,
@@ -56,7 +59,11 @@ pub struct World<Q: EventQueue, R> {
 
 impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// Sets a network in motion.
-    pub fn new(net: Network, mut queue: Q, recorder: R) -> Self {
+    pub fn new(mut net: Network, mut queue: Q, recorder: R) -> Self {
+        let mut slots = Slots::default();
+        for channel in &mut net.channels {
+            channel.open(&mut slots);
+        }
         let channels = net.channels.len() as u32;
         let routers = 2 * channels;
         let flows = routers + net.routers as u32;
@@ -92,6 +99,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             exempt: net.distance_vector.as_ref().is_some_and(DistanceVector::is_exempt),
             ahead: Time::ZERO,
             net,
+            slots,
             counters: Counters::default(),
             arrivals: channels,
             routers,
@@ -176,15 +184,15 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         for index in 0..self.net.channels.len() {
             let channel = &mut self.net.channels[index];
-            channel.close(self.now, &mut self.recorder);
-            for place in 0..channel.waiting() {
-                let packet = self.net.channels[index].waiting_packet(place);
+            channel.close(self.now, &mut self.slots, &mut self.recorder);
+            let waiting: Vec<Packet> = channel.waiting_packets(&self.slots).collect();
+            for packet in waiting {
                 let way = (index as u32) << 1 | u32::from(packet.is_reverse());
-                self.keep_off_wire(way, &packet);
+                self.keep_off_wire(way, packet);
             }
         }
         for (way, packet) in std::mem::take(&mut self.outbox) {
-            self.keep_off_wire(way, &packet);
+            self.keep_off_wire(way, packet);
         }
     }
 

@@ -19,12 +19,13 @@ use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::recovery::selective_repeat::Recovery;
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{
-    Arrivals, ClassicSender, ClassicSetup, Connection, Data, Handshake, Receiver, Restart,
-    SelectiveRepeat, Setup, TimerRules,
+    Arrivals, Classic as Ends, ClassicSender, ClassicSetup, Connection, Data, Handshake, Receiver,
+    Restart, Selective, SelectiveRepeat, Setup, TimerRules,
 };
 use ackclock_trace::direction;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
+use std::sync::Arc;
 
 /// Ways in which the engine saves work without changing results. Tests switch them off one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,17 +82,23 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
             Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp, scenario.seed)),
             Transport::Udp { source } => {
                 let writer = writer(flow, source, scenario.seed);
-                Endpoint::Udp(UdpFlow::new(writer.expect("a source that waits between packets")))
+                let writer = writer.expect("a source that waits between packets");
+                Endpoint::Udp(Box::new(UdpFlow::new(writer)))
             }
         };
         Flow::new(start, *first, [flow.from as u32, flow.to as u32], endpoint)
     });
+    let mut flows: Vec<Flow> = flows.collect();
+    for i in 1..flows.len() {
+        let (before, rest) = flows.split_at_mut(i);
+        rest[0].share_rules(&before[i - 1]);
+    }
     let burst_order = match ties {
         Ties::Random { seed, .. } => Some(Stream::new(seed, "ties/burst")),
         _ => None,
     };
     Network {
-        flows: flows.collect(),
+        flows,
         channels,
         ends,
         routes: routes.rows,
@@ -166,7 +173,7 @@ fn classic(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Connection {
         recovery: Classic::new(&tcp.recovery),
         rto,
     });
-    Connection::Classic { sender, receiver: Receiver::new(&tcp.receiver) }
+    Connection::Classic(Ends::new(sender, Receiver::new(&tcp.receiver)))
 }
 
 fn selective_repeat(flow: &FlowModel, tcp: &Tcp) -> Connection {
@@ -182,12 +189,12 @@ fn selective_repeat(flow: &FlowModel, tcp: &Tcp) -> Connection {
         recovery: Recovery::new(&tcp.recovery),
         rto: Rto::new(&tcp.rto),
     });
-    Connection::SelectiveRepeat {
+    Connection::SelectiveRepeat(Box::new(Selective {
         sender,
         arrivals: Arrivals::new(),
         live_view: tcp.ack_view == "live",
         acks_duplicates: tcp.ack_duplicates == "always",
-    }
+    }))
 }
 
 const fn node(model: NodeModel) -> Node {
@@ -204,6 +211,8 @@ struct Builder<'a> {
     ends: Vec<[Node; 2]>,
     graph: Graph,
     service: Service,
+    /// Rates met so far.
+    serials: Vec<Arc<Serial>>,
     changes: Vec<ChannelChange>,
 }
 
@@ -217,6 +226,7 @@ impl<'a> Builder<'a> {
             ends: Vec::new(),
             graph: Graph::new(scenario.hosts.len(), scenario.routers.len()),
             service,
+            serials: Vec::new(),
             changes: Vec::new(),
         };
         for (index, link) in scenario.links.iter().enumerate() {
@@ -261,7 +271,7 @@ impl<'a> Builder<'a> {
         let fixed = |change: &Change| change.rate_bps.is_none() && change.delay.is_none();
         let known = self.links[link as usize].changes.iter().all(fixed);
         let service = if known { self.service } else { Service::Events };
-        let serial = Serial::new(model.rate_bps, self.links[link as usize].rounding);
+        let serial = self.serial(Serial::new(model.rate_bps, self.links[link as usize].rounding));
         let mut channel = Channel::new(serial, model.delay, queue, service, link, way);
         let id = &self.links[link as usize].id;
         let name = format!("loss/{id}/{}", direction::NAMES[way as usize]);
@@ -269,6 +279,17 @@ impl<'a> Builder<'a> {
         self.channels.push(channel);
         self.ends.push(ends);
         self.channels.len() as u32 - 1
+    }
+
+    /// One copy for channels of the same rate, if it was met lately.
+    fn serial(&mut self, serial: Serial) -> Arc<Serial> {
+        let lately = self.serials.iter().rev().take(16);
+        if let Some(known) = lately.into_iter().find(|known| ***known == serial) {
+            return Arc::clone(known);
+        }
+        let serial = Arc::new(serial);
+        self.serials.push(Arc::clone(&serial));
+        serial
     }
 
     fn attach(&mut self, from: Node, to: Node, channel: u32, reverse: bool, delay: Time) {

@@ -40,8 +40,9 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
             Endpoint::Tcp(tcp) => tcp_flow(scenario, model, flow, tcp, end),
             Endpoint::Udp(udp) => udp_flow(scenario, model, flow, udp, end),
         };
-        summary["packets_on_wire"] = flow.wire.packets.into();
-        summary["bytes_on_wire"] = flow.wire.bytes.into();
+        let wire = flow.on_wire();
+        summary["packets_on_wire"] = wire.packets.into();
+        summary["bytes_on_wire"] = wire.bytes.into();
         let mut drops = flow.drops.clone();
         // Shortcuts handle drops in another order.
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));

@@ -22,148 +22,134 @@ mod opening;
 
 use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
 use crate::data::Written;
-use crate::handshake::{Handshake, Message, Rules};
+use crate::handshake::{Message, Rules};
 use crate::recovery::Classic as Recovery;
 use crate::recovery::window::{LossRecovery, State};
 use crate::rto::{Rto, Sampling};
+use crate::rules::SenderRules;
 use crate::send_log::SendLog;
 use crate::sender::{Cause, Segment};
 use crate::sent_list::SentList;
 use crate::setup::ClassicSetup;
 use crate::stats::SenderStats;
-use crate::timer::{Restart, TimerRules};
+use crate::timer::Restart;
 use ackclock_units::Time;
+use std::sync::Arc;
 
 /// State of one classic sender.
 ///
-/// What each ACK touches comes first and lies together: with thousands of flows the cache decides.
+/// What each ACK touches lies together: with thousands of flows the cache decides.
 #[derive(Debug, Clone)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct ClassicSender {
+    // What only some rules use fills up the receiver's last cache line.
+    /// With Karn's rule: end and sending time of the segment being timed.
+    timed: Option<(u64, Time)>,
+    /// Segments sent, if they are listed.
+    listed: Option<Box<SentList>>,
+    // What each ACK touches.
     state: State,
     /// End of the data that may be sent.
     end: u64,
-    /// Bytes that may be in flight beyond the window just now (RFC 3042).
-    extra: u64,
-    receive_window: u64,
     /// Most bytes in flight just now: the receiver's window, or less for a burst.
     ceiling: u64,
-    /// ACKs up to here are of data after which the window was not used; zero if that does not matter.
-    unused_until: u64,
+    /// Bytes that may be in flight beyond the window just now (RFC 3042).
+    extra: u64,
     /// When the retransmission timer expires.
     deadline: Time,
-    next_tick: Time,
-    /// With a delay: when new data may leave.
-    send_at: Time,
-    send_delay: Time,
     /// The oldest segment is to be sent again, for this reason.
     resend: Option<Cause>,
-    timer: TimerRules,
     /// With a delay: the moment has not come.
     waits: bool,
-    /// The window counts whole segments.
-    whole_window: bool,
-    fills_window: bool,
-    idle_timer: bool,
-    ignores_zero_ack: bool,
-    nagle: bool,
-    grows_used: bool,
-    restarts_idle: bool,
     started: bool,
     /// The handshake is going on.
     opening: bool,
-    /// Messages of the handshake that were sent again.
-    tries: u32,
-    /// Segments sent, if they are listed.
-    listed: Option<Box<SentList>>,
-    /// With Karn's rule: end and sending time of the segment being timed.
-    timed: Option<(u64, Time)>,
     rto: Rto,
+    stats: SenderStats,
+    /// With a delay: when new data may leave.
+    send_at: Time,
+    next_tick: Time,
     recovery: Recovery,
     cc: Cc,
-    stats: SenderStats,
+    written: Written,
     // The rest is for flows that open, or that wait for their application.
+    /// ACKs up to here are of data after which the window was not used; zero if that does not matter.
+    unused_until: u64,
+    /// Messages of the handshake that were sent again.
+    tries: u32,
     /// Window at the end of the handshake.
     initial_cwnd: f64,
-    handshake: Handshake,
     /// When the last data were sent that there were, and what came after them then.
     drained: (u64, Time),
-    written: Written,
 }
 
 impl ClassicSender {
     /// A sender that has not started.
     pub fn new(setup: ClassicSetup) -> Self {
-        let mss = u64::from(setup.segment);
+        let rules = SenderRules::new(&setup);
+        let mss = rules.mss;
         let needed = || setup.cc.needs_send_times().then(SendLog::default);
         let log = setup.recovery.send_log(mss, setup.receive_window).or_else(needed);
-        let segment = if setup.window_in_segments { 1.0 } else { mss as f64 };
+        let segment = setup.window_segment();
         let written = Written::new(&setup.data, mss);
         Self {
             state: State {
                 window: Window {
                     cwnd: setup.initial_window * segment,
-                    ssthresh: setup.initial_ssthresh * (segment / mss as f64),
+                    ssthresh: setup.initial_ssthresh * rules.units_per_byte,
                     segment,
                 },
                 una: 0,
                 nxt: 0,
                 max: 0,
-                duplicates: 0,
-                recover: None,
-                mss,
-                units_per_byte: segment / mss as f64,
-                bytes_per_unit: mss as f64 / segment,
-                floor: setup.ssthresh_floor,
-                flight_to_highest: setup.flight_to_highest,
-                whole_ssthresh: setup.whole_ssthresh,
-                limit: match setup.receive_window {
-                    u64::MAX => f64::INFINITY,
-                    bytes => bytes as f64 * (segment / mss as f64),
-                },
-                hold: false,
                 log: log.map(Box::new),
+                duplicates: 0,
+                hold: false,
+                recover: None,
+                rules: Arc::new(rules),
             },
             end: written.bytes,
-            extra: 0,
-            receive_window: setup.receive_window,
             ceiling: setup.receive_window,
-            idle_timer: setup.idle_timer,
-            whole_window: setup.window_in_segments && !setup.fills_window,
+            extra: 0,
             deadline: Time::NEVER,
-            next_tick: Time::NEVER,
             resend: None,
-            timed: None,
-            listed: (setup.rto.sampling() == Sampling::Listed).then(Box::default),
-            timer: setup.timer,
-            send_delay: setup.send_delay,
-            send_at: Time::NEVER,
             waits: false,
-            fills_window: setup.fills_window,
-            ignores_zero_ack: setup.ignores_zero_ack,
             started: false,
             opening: false,
-            tries: 0,
-            initial_cwnd: setup.initial_window * segment,
-            handshake: setup.handshake,
-            nagle: setup.nagle,
-            grows_used: setup.grows_used,
-            unused_until: 0,
-            restarts_idle: setup.restarts_idle,
-            drained: (0, Time::ZERO),
-            written,
-            cc: setup.cc,
-            recovery: setup.recovery,
+            listed: (setup.rto.sampling() == Sampling::Listed).then(Box::default),
             rto: setup.rto,
             stats: SenderStats::new(),
+            send_at: Time::NEVER,
+            next_tick: Time::NEVER,
+            recovery: setup.recovery,
+            cc: setup.cc,
+            written,
+            timed: None,
+            unused_until: 0,
+            tries: 0,
+            initial_cwnd: setup.initial_window * segment,
+            drained: (0, Time::ZERO),
         }
+    }
+
+    /// Shares the rules of another sender if they are the same.
+    pub fn share_rules(&mut self, other: &Self) {
+        if self.state.rules == other.state.rules {
+            self.state.rules = Arc::clone(&other.state.rules);
+        }
+        self.rto.share_rules(&other.rto);
+    }
+
+    #[inline]
+    fn rules(&self) -> &SenderRules {
+        &self.state.rules
     }
 
     /// Starts the flow.
     pub fn start(&mut self, now: Time) {
         debug_assert!(!self.started);
         self.started = true;
-        if self.handshake.happens() {
+        if self.rules().handshake.happens() {
             self.opening = true;
             self.state.hold = true;
             self.state.window.cwnd = self.state.window.segment;
@@ -200,14 +186,14 @@ impl ClassicSender {
 
     /// The application writes; `last` if it will write nothing more.
     pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
-        let state = &mut self.state;
-        if self.restarts_idle
+        let state = &self.state;
+        if self.rules().restarts_idle
             && state.una == state.max
             && self.drained.0 == state.nxt
             && now.since(self.drained.1) > self.rto.current()
         {
             let before = state.window.cwnd;
-            state.window.cwnd = before.min(self.initial_cwnd);
+            self.state.window.cwnd = before.min(self.initial_cwnd);
             self.stats.on_cwnd(now, before, self.state.window.cwnd);
         }
         self.written.add(bytes, last);
@@ -217,14 +203,14 @@ impl ClassicSender {
     /// Lets go what was written, without a small segment that has to wait.
     fn release(&mut self) {
         let state = &self.state;
-        let waits = self.nagle && state.max > state.una && !self.written.is_complete();
-        let small = if waits { (self.written.bytes - state.nxt) % state.mss } else { 0 };
+        let waits = self.rules().nagle && state.max > state.una && !self.written.is_complete();
+        let small = if waits { (self.written.bytes - state.nxt) % state.rules.mss } else { 0 };
         self.end = self.end.max(self.written.bytes - small);
     }
 
     /// Payload bytes of a full segment.
     pub fn segment_bytes(&self) -> u16 {
-        self.state.mss as u16
+        self.rules().mss as u16
     }
 
     /// First byte that is not acknowledged.
@@ -265,7 +251,7 @@ impl ClassicSender {
             return self.establish(now, stamp);
         }
         let counts = ack == self.state.una && self.state.flight() > 0;
-        if counts && !(ack == 0 && self.ignores_zero_ack) {
+        if counts && !(ack == 0 && self.rules().ignores_zero_ack) {
             self.on_duplicate(now);
         }
         None
@@ -290,8 +276,8 @@ impl ClassicSender {
         let verdict = self.recovery.on_new_ack(&mut self.state, acked);
         self.state.duplicates = verdict.duplicates;
         self.state.hold = false;
-        self.extra = verdict.extra_segments * self.state.mss;
-        self.ceiling = self.receive_window;
+        self.extra = verdict.extra_segments * self.rules().mss;
+        self.ceiling = self.rules().receive_window;
         // What was waiting to be sent again has arrived.
         self.resend = (verdict.resend && !self.is_finished()).then_some(Cause::GapRetransmit);
         let event = AckEvent {
@@ -300,13 +286,13 @@ impl ClassicSender {
             base_rtt: self.stats.rtt_min,
             newly_acked: self.state.in_units(acked),
             flight: self.state.in_units(self.state.flight()),
-            may_grow: verdict.may_grow && ack > self.unused_until,
+            may_grow: verdict.may_grow && (!self.rules().grows_used || ack > self.unused_until),
         };
         self.cc.on_ack(&mut self.state.window, &event);
-        self.deadline = match self.timer.restart {
+        self.deadline = match self.rules().timer.restart {
             _ if verdict.keeps_timer => self.deadline,
             Restart::OnAck | Restart::OnAckAndRepair
-                if self.state.flight() > 0 || (self.idle_timer && !self.is_finished()) =>
+                if self.state.flight() > 0 || (self.rules().idle_timer && !self.is_finished()) =>
             {
                 now + self.rto.current()
             }
@@ -315,7 +301,7 @@ impl ClassicSender {
             Restart::OnAckAlways if self.state.una != self.end => now + self.rto.current(),
             _ => Time::NEVER,
         };
-        if self.send_delay > Time::ZERO {
+        if self.rules().send_delay > Time::ZERO {
             self.send_later(now);
         }
         if verdict.burst.is_some() {
@@ -328,7 +314,7 @@ impl ClassicSender {
     /// The round trip that an ACK measures, if any; the timer learns of it.
     #[inline]
     fn measure(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
-        let rtt = match self.rto.sampling() {
+        let rtt = match self.rules().sampling {
             Sampling::Timestamps => self.rto.elapsed(stamp, now),
             Sampling::Karn => self.timed_sample(now, ack),
             Sampling::Listed => self.listed_sample(now, ack, stamp),
@@ -338,22 +324,22 @@ impl ClassicSender {
         Some(rtt)
     }
 
-    /// The window in bytes, as far as it counts.
+    /// The window in bytes, as far as it counts. (Signed numbers are the ones that the processor converts to.)
     #[inline]
     fn window_bytes(&self) -> u64 {
         let state = &self.state;
-        if self.whole_window {
-            state.window.cwnd as u64 * state.mss
+        if self.rules().whole_window {
+            state.window.cwnd as i64 as u64 * state.rules.mss
         } else {
-            (state.window.cwnd * state.bytes_per_unit) as u64
+            (state.window.cwnd * state.rules.bytes_per_unit) as i64 as u64
         }
     }
 
     /// Lets at most so many new segments out before the next ACK.
     #[cold]
     fn limit_burst(&mut self, segments: Option<u32>) {
-        let burst = segments.map_or(u64::MAX, |segments| u64::from(segments) * self.state.mss);
-        self.ceiling = self.state.flight().saturating_add(burst).min(self.receive_window);
+        let burst = segments.map_or(u64::MAX, |segments| u64::from(segments) * self.rules().mss);
+        self.ceiling = self.state.flight().saturating_add(burst).min(self.rules().receive_window);
     }
 
     fn timed_sample(&mut self, now: Time, ack: u64) -> Option<Time> {
@@ -372,7 +358,7 @@ impl ClassicSender {
     /// New data leave a while after this ACK, or with those that wait already.
     fn send_later(&mut self, now: Time) {
         self.waits = true;
-        self.send_at = self.send_at.min(now + self.send_delay);
+        self.send_at = self.send_at.min(now + self.rules().send_delay);
     }
 
     #[cold]
@@ -385,16 +371,16 @@ impl ClassicSender {
         let verdict = self.recovery.on_duplicate(&mut self.state, &mut |state: &State| {
             self.cc.on_loss(&state.window, &state.loss(now, Signal::Gap))
         });
-        self.extra = verdict.extra_segments * self.state.mss;
+        self.extra = verdict.extra_segments * self.rules().mss;
         if !self.recovery.is_active() {
             // RFC 3042: each of these ACKs lets one segment out, not those that others left over.
-            let one = (self.state.flight() + self.state.mss).saturating_sub(self.window_bytes());
+            let one = (self.state.flight() + self.rules().mss).saturating_sub(self.window_bytes());
             self.extra = self.extra.min(one);
         }
         self.limit_burst(verdict.burst);
         if verdict.resend {
             self.resend = Some(Cause::FastRetransmit);
-            if self.timer.restart == Restart::OnAckAndRepair {
+            if self.rules().timer.restart == Restart::OnAckAndRepair {
                 self.deadline = now + self.rto.current();
             }
             if self.rto.drops_timed() {
@@ -408,7 +394,7 @@ impl ClassicSender {
         }
         // The duplicate that resends lets nothing else out before the next ACK.
         self.waits =
-            self.send_delay > Time::ZERO && (verdict.resend || self.send_at != Time::NEVER);
+            self.rules().send_delay > Time::ZERO && (verdict.resend || self.send_at != Time::NEVER);
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
     }
 
@@ -431,7 +417,7 @@ impl ClassicSender {
         if due {
             self.deadline = Time::NEVER;
         }
-        if due && !expired && self.idle_timer {
+        if due && !expired && self.rules().idle_timer {
             self.restart_idle(now);
         }
         if expired && self.opening {
@@ -465,12 +451,12 @@ impl ClassicSender {
     fn lose_flight(&mut self, now: Time) {
         self.deadline = Time::NEVER;
         self.stats.timeouts += 1;
-        if !self.timer.backs_off_at_start {
+        if !self.rules().timer.backs_off_at_start {
             self.rto.on_timeout();
         }
         self.timed = None;
         self.extra = 0;
-        self.ceiling = self.receive_window;
+        self.ceiling = self.rules().receive_window;
         if let Some(log) = &mut self.state.log {
             log.now = now;
         }
@@ -493,10 +479,10 @@ impl ClassicSender {
         let state = &self.state;
         let usable =
             (self.window_bytes() + self.extra).min(self.ceiling).saturating_sub(state.flight());
-        let whole = left.min(state.mss);
+        let whole = left.min(state.rules.mss);
         let payload = if usable >= whole {
             whole
-        } else if self.fills_window && usable > 0 {
+        } else if self.rules().fills_window && usable > 0 {
             usable
         } else {
             return None;
@@ -518,7 +504,9 @@ impl ClassicSender {
         if self.drained.0 != state.nxt {
             self.drained = (state.nxt, now);
         }
-        if self.grows_used && state.in_units(state.flight() + state.mss) <= state.window.cwnd {
+        if self.rules().grows_used
+            && state.in_units(state.flight() + state.rules.mss) <= state.window.cwnd
+        {
             self.unused_until = state.nxt;
         }
         self.release();
@@ -531,7 +519,7 @@ impl ClassicSender {
             return self.transmit_message(now, message);
         }
         let seq = self.state.una;
-        let payload = self.state.mss.min(self.end - seq);
+        let payload = self.rules().mss.min(self.end - seq);
         if seq == self.state.max {
             // Nothing is in flight (`recovery: vegas` with a ring): it does not count as sent.
             return self.transmit(now, seq, payload as u16, Cause::New);
@@ -551,17 +539,19 @@ impl ClassicSender {
             }
             // Karn's rule: nothing that was sent twice is timed.
             self.timed = self.timed.filter(|(timed, _)| *timed <= seq || *timed > end);
-        } else if self.timed.is_none() {
+        } else if self.rules().sampling == Sampling::Karn && self.timed.is_none() {
             self.timed = Some((end, now));
         }
-        let idle = self.idle_timer && self.state.una == self.state.max;
+        let idle = self.rules().idle_timer && self.state.una == self.state.max;
         self.state.max = self.state.max.max(end);
         if let Some(log) = &mut self.state.log {
             log.on_transmit(now, seq, end);
         }
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(payload);
-        if let Some(list) = &mut self.listed {
+        if self.rules().sampling == Sampling::Listed
+            && let Some(list) = &mut self.listed
+        {
             list.on_transmit(seq, end, self.state.una);
         }
         if self.deadline == Time::NEVER || idle {
@@ -572,7 +562,7 @@ impl ClassicSender {
 
     #[inline]
     fn start_timer(&mut self, now: Time) {
-        if self.timer.backs_off_at_start {
+        if self.rules().timer.backs_off_at_start {
             self.rto.on_timeout();
         }
         self.deadline = now + self.rto.current();

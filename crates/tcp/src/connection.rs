@@ -37,23 +37,41 @@ pub enum Reply {
 #[allow(clippy::large_enum_variant, reason = "connections live in one array")]
 pub enum Connection {
     /// Packets, each acknowledged by itself.
-    SelectiveRepeat {
-        /// Sender.
-        sender: SelectiveRepeat,
-        /// What has arrived at the receiver.
-        arrivals: Arrivals,
-        /// ACKs show the receiver as it is when they arrive.
-        live_view: bool,
-        /// Duplicates are acknowledged.
-        acks_duplicates: bool,
-    },
+    SelectiveRepeat(Box<Selective>),
     /// Bytes, acknowledged cumulatively.
-    Classic {
-        /// Sender.
-        sender: ClassicSender,
-        /// Receiver.
-        receiver: Receiver,
-    },
+    Classic(Classic),
+}
+
+/// The two ends of a flow of packets, each acknowledged by itself.
+#[derive(Debug, Clone)]
+pub struct Selective {
+    /// Sender.
+    pub sender: SelectiveRepeat,
+    /// What has arrived at the receiver.
+    pub arrivals: Arrivals,
+    /// ACKs show the receiver as it is when they arrive.
+    pub live_view: bool,
+    /// Duplicates are acknowledged.
+    pub acks_duplicates: bool,
+}
+
+/// The two ends of a flow of bytes, acknowledged cumulatively.
+///
+/// In memory the receiver comes first: what a segment touches there lies together, and so does what an ACK
+/// touches at the sender.
+#[derive(Debug, Clone)]
+#[repr(C)]
+pub struct Classic {
+    receiver: Receiver,
+    sender: ClassicSender,
+}
+
+impl Classic {
+    /// A connection of these two ends.
+    pub fn new(sender: ClassicSender, mut receiver: Receiver) -> Self {
+        receiver.expect(sender.bytes());
+        Self { receiver, sender }
+    }
 }
 
 /// The 64-bit number nearest to `near` whose low 32 bits are `low`.
@@ -71,15 +89,23 @@ impl From<AckOut> for AckFields {
 }
 
 impl Connection {
+    /// Shares the rules of another connection where they are the same; saves memory, changes nothing else.
+    pub fn share_rules(&mut self, other: &Self) {
+        if let (Self::Classic(both), Self::Classic(other)) = (self, other) {
+            both.sender.share_rules(&other.sender);
+        }
+    }
+
     /// A data packet reaches the receiver; the ACK to send at once, if any.
     #[inline]
     pub fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time) -> Option<AckFields> {
         match self {
-            Self::SelectiveRepeat { arrivals, acks_duplicates, .. } => {
+            Self::SelectiveRepeat(both) => {
+                let Selective { arrivals, acks_duplicates, .. } = &mut **both;
                 let new = arrivals.on_data(seq);
                 (new || *acks_duplicates).then(|| AckFields { seq, aux: arrivals.count(), stamp })
             }
-            Self::Classic { receiver, .. } => {
+            Self::Classic(Classic { receiver, .. }) => {
                 let seq = extend(seq, receiver.next());
                 receiver.on_data(now, seq, payload, stamp).map(AckFields::from)
             }
@@ -90,14 +116,15 @@ impl Connection {
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: AckFields) -> Option<Time> {
         match self {
-            Self::SelectiveRepeat { sender, arrivals, live_view, .. } => {
+            Self::SelectiveRepeat(both) => {
+                let Selective { sender, arrivals, live_view, .. } = &mut **both;
                 let number = if *live_view { arrivals.count() } else { ack.aux };
                 let view = arrivals.view(number);
                 sender.on_ack(now, &Ack { seq: ack.seq, stamp: ack.stamp }, view);
                 arrivals.forget_below(sender.base());
                 Some(now - ack.stamp)
             }
-            Self::Classic { sender, .. } => {
+            Self::Classic(Classic { sender, .. }) => {
                 let number = extend(ack.seq, sender.una());
                 sender.on_ack(now, number, ack.stamp)
             }
@@ -107,7 +134,7 @@ impl Connection {
     /// A message of the handshake reaches the receiver; what to send at once, if anything.
     #[cold]
     pub fn on_message(&mut self, message: Message, stamp: Time) -> Option<Reply> {
-        let Self::Classic { sender, receiver } = self else {
+        let Self::Classic(Classic { sender, receiver }) = self else {
             unreachable!("only the classic sender has a handshake")
         };
         match sender.handshake().answer(message) {
@@ -123,7 +150,7 @@ impl Connection {
     /// if any.
     #[cold]
     pub fn on_answer(&mut self, now: Time, stamp: Time) -> Option<Time> {
-        let Self::Classic { sender, .. } = self else {
+        let Self::Classic(Classic { sender, .. }) = self else {
             unreachable!("only the classic sender has a handshake")
         };
         sender.establish(now, stamp)
@@ -132,16 +159,19 @@ impl Connection {
     /// Starts the flow.
     pub fn start(&mut self, now: Time) {
         match self {
-            Self::SelectiveRepeat { sender, .. } => sender.start(now),
-            Self::Classic { sender, .. } => sender.start(now),
+            Self::SelectiveRepeat(both) => both.sender.start(now),
+            Self::Classic(Classic { sender, .. }) => sender.start(now),
         }
     }
 
     /// The application writes; `last` if it will write nothing more.
     pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
         match self {
-            Self::SelectiveRepeat { sender, .. } => sender.write(bytes, last),
-            Self::Classic { sender, .. } => sender.write(now, bytes, last),
+            Self::SelectiveRepeat(both) => both.sender.write(bytes, last),
+            Self::Classic(Classic { sender, receiver }) => {
+                sender.write(now, bytes, last);
+                receiver.expect(sender.bytes());
+            }
         }
     }
 
@@ -149,19 +179,21 @@ impl Connection {
     #[inline]
     pub fn next_timer(&self) -> Time {
         match self {
-            Self::SelectiveRepeat { sender, .. } => sender.next_timer(),
-            Self::Classic { sender, receiver } => sender.next_timer().min(receiver.next_timer()),
+            Self::SelectiveRepeat(both) => both.sender.next_timer(),
+            Self::Classic(Classic { sender, receiver }) => {
+                sender.next_timer().min(receiver.next_timer())
+            }
         }
     }
 
     /// A time that was asked for has come; an ACK that the receiver owes, if any.
     pub fn on_timer(&mut self, now: Time) -> Option<AckFields> {
         match self {
-            Self::SelectiveRepeat { sender, .. } => {
-                sender.on_timer(now);
+            Self::SelectiveRepeat(both) => {
+                both.sender.on_timer(now);
                 None
             }
-            Self::Classic { sender, receiver } => {
+            Self::Classic(Classic { sender, receiver }) => {
                 if sender.next_timer() <= now {
                     sender.on_timer(now);
                 }
@@ -174,8 +206,8 @@ impl Connection {
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         match self {
-            Self::SelectiveRepeat { sender, .. } => sender.poll_transmit(now),
-            Self::Classic { sender, .. } => sender.poll_transmit(now),
+            Self::SelectiveRepeat(both) => both.sender.poll_transmit(now),
+            Self::Classic(Classic { sender, .. }) => sender.poll_transmit(now),
         }
     }
 
@@ -183,16 +215,16 @@ impl Connection {
     #[inline]
     pub fn window(&self) -> &Window {
         match self {
-            Self::SelectiveRepeat { sender, .. } => sender.window(),
-            Self::Classic { sender, .. } => sender.window(),
+            Self::SelectiveRepeat(both) => both.sender.window(),
+            Self::Classic(Classic { sender, .. }) => sender.window(),
         }
     }
 
     /// Whether the flow is in fast recovery.
     pub fn in_recovery(&self) -> bool {
         match self {
-            Self::SelectiveRepeat { sender, .. } => sender.in_recovery(),
-            Self::Classic { sender, .. } => sender.in_recovery(),
+            Self::SelectiveRepeat(both) => both.sender.in_recovery(),
+            Self::Classic(Classic { sender, .. }) => sender.in_recovery(),
         }
     }
 
@@ -200,8 +232,8 @@ impl Connection {
     #[inline]
     pub fn is_finished(&self) -> bool {
         match self {
-            Self::SelectiveRepeat { sender, .. } => sender.is_finished(),
-            Self::Classic { sender, .. } => sender.is_finished(),
+            Self::SelectiveRepeat(both) => both.sender.is_finished(),
+            Self::Classic(Classic { sender, .. }) => sender.is_finished(),
         }
     }
 
@@ -209,64 +241,66 @@ impl Connection {
     #[inline]
     pub fn is_delivered(&self) -> bool {
         match self {
-            Self::SelectiveRepeat { sender, arrivals, .. } => {
+            Self::SelectiveRepeat(both) => {
+                let Selective { sender, arrivals, .. } = &**both;
                 sender.packets() == Some(arrivals.cumulative())
             }
-            Self::Classic { sender, receiver } => sender.bytes() == Some(receiver.next()),
+            Self::Classic(both) => both.receiver.is_complete(),
         }
     }
 
     /// Payload bytes that have arrived in order.
     pub fn bytes_delivered(&self) -> u64 {
         match self {
-            Self::SelectiveRepeat { sender, arrivals, .. } => {
+            Self::SelectiveRepeat(both) => {
+                let Selective { sender, arrivals, .. } = &**both;
                 let packets = arrivals.cumulative();
                 packets.checked_sub(1).map_or(0, |last| {
                     u64::from(last) * u64::from(sender.segment_bytes())
                         + u64::from(sender.payload(last))
                 })
             }
-            Self::Classic { receiver, .. } => receiver.next(),
+            Self::Classic(Classic { receiver, .. }) => receiver.next(),
         }
     }
 
     /// Payload bytes of a full segment.
     pub fn segment_bytes(&self) -> u16 {
         match self {
-            Self::SelectiveRepeat { sender, .. } => sender.segment_bytes(),
-            Self::Classic { sender, .. } => sender.segment_bytes(),
+            Self::SelectiveRepeat(both) => both.sender.segment_bytes(),
+            Self::Classic(Classic { sender, .. }) => sender.segment_bytes(),
         }
     }
 
     /// What the sender counted.
     pub fn stats(&self) -> &SenderStats {
         match self {
-            Self::SelectiveRepeat { sender, .. } => sender.stats(),
-            Self::Classic { sender, .. } => sender.stats(),
+            Self::SelectiveRepeat(both) => both.sender.stats(),
+            Self::Classic(Classic { sender, .. }) => sender.stats(),
         }
     }
 
     /// Segments that reached the receiver without bringing anything new.
     pub fn duplicates(&self) -> u64 {
         match self {
-            Self::SelectiveRepeat { arrivals, .. } => arrivals.duplicates,
-            Self::Classic { receiver, .. } => receiver.duplicates,
+            Self::SelectiveRepeat(both) => both.arrivals.duplicates,
+            Self::Classic(Classic { receiver, .. }) => receiver.duplicates,
         }
     }
 
     /// Segments that reached the receiver ahead of earlier ones, or after later ones.
     pub fn reordered(&self) -> u64 {
         match self {
-            Self::SelectiveRepeat { arrivals, .. } => arrivals.reordered,
-            Self::Classic { receiver, .. } => receiver.reordered,
+            Self::SelectiveRepeat(both) => both.arrivals.reordered,
+            Self::Classic(Classic { receiver, .. }) => receiver.reordered,
         }
     }
 
     /// Packets to send in all; none without end.
     pub fn packets(&self) -> Option<u64> {
         match self {
-            Self::SelectiveRepeat { sender, .. } => sender.packets().map(u64::from),
-            Self::Classic { sender, .. } => {
+            Self::SelectiveRepeat(both) => both.sender.packets().map(u64::from),
+            Self::Classic(Classic { sender, .. }) => {
                 sender.bytes().map(|bytes| bytes.div_ceil(u64::from(sender.segment_bytes())))
             }
         }
@@ -276,8 +310,8 @@ impl Connection {
     /// timer.
     pub fn rto(&self) -> Option<(Time, Time)> {
         match self {
-            Self::SelectiveRepeat { .. } => None,
-            Self::Classic { sender, .. } => Some((sender.rto(), sender.deadline())),
+            Self::SelectiveRepeat(_) => None,
+            Self::Classic(Classic { sender, .. }) => Some((sender.rto(), sender.deadline())),
         }
     }
 }

@@ -14,11 +14,12 @@ pub struct Data {
 
 /// What was written so far.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(crate) struct Written {
-    /// Bytes that the sender was given.
-    pub bytes: u64,
     /// Bytes that it will have been given at the end; `u64::MAX` for without end or while it is not known.
     pub total: u64,
+    /// Bytes that the sender was given.
+    pub bytes: u64,
     /// What a write is rounded up to, bytes.
     unit: u64,
 }

@@ -102,30 +102,39 @@ pub struct AckOut {
 }
 
 /// State of one receiver.
+///
+/// A segment in order touches one cache line: the first 64 bytes.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Receiver {
     /// Next byte expected (RCV.NXT).
     next: u64,
-    /// Data beyond it, as disjoint ranges in ascending order.
+    /// Bytes that will come in all; `u64::MAX` while that is not known.
+    total: u64,
+    /// Sending time of the first of the segments not yet acknowledged, how many they are, and after how many
+    /// an ACK is due.
+    stamp: Time,
+    unacked: u32,
+    count: u32,
+    /// When an ACK is due at the latest.
+    deadline: Time,
+    /// Data beyond the next byte expected, as disjoint ranges in ascending order.
     ahead: Vec<(u64, u64)>,
+    /// Longest wait of an ACK.
+    delay: Time,
     /// Segments are kept or thrown away as a whole.
     keeps_segments: bool,
     /// The ACK of a duplicate of the newest segment waits.
     newest_waits: bool,
-    /// Segments after which an ACK is due, and its longest wait.
-    count: u32,
-    delay: Time,
     /// An ACK echoes the segment that arrived last.
     echoes_latest: bool,
-    /// Segments not yet acknowledged, and the sending time of the first of them.
-    unacked: u32,
-    stamp: Time,
-    deadline: Time,
     /// Segments that brought nothing new.
     pub duplicates: u64,
     /// Segments that arrived ahead of others.
     pub reordered: u64,
 }
+
+const _: () = assert!(std::mem::offset_of!(Receiver, delay) == 64);
 
 impl Receiver {
     /// The receiver that a scenario chose.
@@ -142,6 +151,7 @@ impl Receiver {
         };
         Self {
             next: 0,
+            total: u64::MAX,
             ahead: Vec::new(),
             keeps_segments: chosen.word("buffer") == "segments",
             newest_waits: chosen.kind == "delayed" && chosen.word("duplicates") == "newest-waits",
@@ -163,13 +173,24 @@ impl Receiver {
         self.next
     }
 
+    /// Tells how many bytes will come in all.
+    pub fn expect(&mut self, total: Option<u64>) {
+        self.total = total.unwrap_or(u64::MAX);
+    }
+
+    /// Whether everything has arrived.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.next == self.total
+    }
+
     /// A segment arrives. `stamp` is when it was sent.
     #[inline]
     pub fn on_data(&mut self, now: Time, seq: u64, payload: u16, stamp: Time) -> Option<AckOut> {
         let end = seq + u64::from(payload);
         if seq == self.next && self.ahead.is_empty() {
             self.next = end;
-            if self.unacked == 0 || self.echoes_latest || self.unacked >= self.count {
+            if self.unacked == 0 || self.unacked >= self.count || self.echoes_latest {
                 self.stamp = stamp;
             }
             self.unacked += 1;

@@ -54,3 +54,10 @@ pub struct ClassicSetup {
     /// Retransmission timer.
     pub rto: Rto,
 }
+
+impl ClassicSetup {
+    /// A full segment in the window's unit.
+    pub(crate) fn window_segment(&self) -> f64 {
+        if self.window_in_segments { 1.0 } else { f64::from(self.segment) }
+    }
+}

@@ -2,23 +2,18 @@
 
 use ackclock_units::Time;
 
-/// Counters and averages of one sender.
+/// Counters and averages of one sender; what changes rarely comes last.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct SenderStats {
     /// Data packets sent, retransmissions included.
     pub segments_sent: u64,
     /// Payload bytes sent, retransmissions included.
     pub bytes_sent: u64,
-    /// Packets sent again.
-    pub retransmissions: u64,
-    /// Packets sent again because of gaps.
-    pub fast_retransmits: u64,
-    /// Packets given up by the timer.
-    pub timeouts: u64,
-    /// Round-trip times measured.
-    pub rtt_samples: u64,
-    /// Sum of them, nanoseconds.
+    /// Sum of the round-trip times measured, nanoseconds.
     pub rtt_sum_ns: u128,
+    /// How many they are.
+    pub rtt_samples: u64,
     /// Least of them.
     pub rtt_min: Time,
     /// Greatest of them.
@@ -29,6 +24,12 @@ pub struct SenderStats {
     cwnd_area: f64,
     cwnd_since: Time,
     cwnd_start: Time,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// Packets sent again because of gaps.
+    pub fast_retransmits: u64,
+    /// Packets given up by the timer.
+    pub timeouts: u64,
 }
 
 impl SenderStats {

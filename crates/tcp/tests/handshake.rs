@@ -4,8 +4,8 @@ use ackclock_tcp::cc::Cc;
 use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{
-    Cause, ClassicSender, ClassicSetup, Connection, Data, Handshake, Message, Receiver, Reply,
-    Restart, TimerRules,
+    Cause, Classic as Ends, ClassicSender, ClassicSetup, Connection, Data, Handshake, Message,
+    Receiver, Reply, Restart, TimerRules,
 };
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
@@ -29,39 +29,38 @@ fn connection(handshake: &Chosen) -> Connection {
         ("limited_transmit", Value::Flag(false)),
         ("count_after_timeout", word("anew")),
     ];
-    let mut connection = Connection::Classic {
-        sender: ClassicSender::new(ClassicSetup {
-            segment: 1000,
-            data: Data { given: Some(u64::MAX), whole_segments: false },
-            nagle: false,
-            restarts_idle: false,
-            grows_used: false,
-            initial_window: 4.0,
-            initial_ssthresh: 64_000.0,
-            receive_window: u64::MAX,
-            window_in_segments: false,
-            fills_window: false,
-            ssthresh_floor: 2.0,
-            whole_ssthresh: false,
-            idle_timer: false,
-            ignores_zero_ack: false,
-            timer: TimerRules { restart: Restart::OnAck, backs_off_at_start: false },
-            send_delay: Time::ZERO,
-            flight_to_highest: false,
-            handshake: Handshake::new(handshake),
-            cc: Cc::new(&chosen(
-                "reno",
-                &[
-                    ("decrease_from", word("cwnd")),
-                    ("counting", word("capped-bytes")),
-                    ("arithmetic", word("real")),
-                ],
-            )),
-            recovery: Classic::new(&chosen("tahoe", &recovery)),
-            rto: Rto::new(&chosen("fixed", &[("timeout_ns", Value::Int(1_000_000_000))])),
-        }),
-        receiver: Receiver::new(&chosen("immediate", &[("buffer", word("bytes"))])),
-    };
+    let sender = ClassicSender::new(ClassicSetup {
+        segment: 1000,
+        data: Data { given: Some(u64::MAX), whole_segments: false },
+        nagle: false,
+        restarts_idle: false,
+        grows_used: false,
+        initial_window: 4.0,
+        initial_ssthresh: 64_000.0,
+        receive_window: u64::MAX,
+        window_in_segments: false,
+        fills_window: false,
+        ssthresh_floor: 2.0,
+        whole_ssthresh: false,
+        idle_timer: false,
+        ignores_zero_ack: false,
+        timer: TimerRules { restart: Restart::OnAck, backs_off_at_start: false },
+        send_delay: Time::ZERO,
+        flight_to_highest: false,
+        handshake: Handshake::new(handshake),
+        cc: Cc::new(&chosen(
+            "reno",
+            &[
+                ("decrease_from", word("cwnd")),
+                ("counting", word("capped-bytes")),
+                ("arithmetic", word("real")),
+            ],
+        )),
+        recovery: Classic::new(&chosen("tahoe", &recovery)),
+        rto: Rto::new(&chosen("fixed", &[("timeout_ns", Value::Int(1_000_000_000))])),
+    });
+    let receiver = Receiver::new(&chosen("immediate", &[("buffer", word("bytes"))]));
+    let mut connection = Connection::Classic(Ends::new(sender, receiver));
     connection.start(Time::ZERO);
     connection
 }

@@ -2,6 +2,7 @@
 
 use super::{Channel, Service};
 use ackclock_units::Time;
+use std::sync::Arc;
 
 impl Channel {
     /// The link takes packets or not from now on.
@@ -13,9 +14,10 @@ impl Channel {
     /// Transmissions that begin from now on have this rate; only for channels served by events.
     pub fn set_rate(&mut self, rate_bps: u64) {
         debug_assert!(self.service == Service::Events);
-        let (bytes, ns) = self.earlier;
-        self.earlier = (self.stats.bytes, ns + self.serial.exact_ns(self.stats.bytes - bytes));
-        self.serial = self.serial.with_rate(rate_bps);
+        let (bytes, ns) = self.earlier();
+        let present = self.stats.bytes;
+        self.served().earlier = (present, ns + self.serial.exact_ns(present - bytes));
+        self.serial = Arc::new(self.serial.with_rate(rate_bps));
         self.carry = 0;
     }
 

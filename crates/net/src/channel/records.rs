@@ -11,7 +11,7 @@ impl Channel {
             time,
             link: self.link,
             direction: self.direction,
-            packets: self.tail.wrapping_sub(self.waiting) as i32,
+            packets: self.chain.queued() as i32,
             data_packets: self.waiting_data as i32,
             bytes: self.waiting_bytes as i64,
         });
@@ -26,7 +26,7 @@ impl Channel {
         &self,
         time: Time,
         arrival: Time,
-        packet: &Packet,
+        packet: Packet,
         recorder: &mut R,
     ) {
         let stays = self.service != Service::Walked;
@@ -46,7 +46,7 @@ impl Channel {
         });
     }
 
-    pub(super) fn record_waiting<R: Recorder>(&self, packet: &Packet, recorder: &mut R) {
+    pub(super) fn record_waiting<R: Recorder>(&self, packet: Packet, recorder: &mut R) {
         let (id, time) = recorder.ids().start(self.lane(), false);
         recorder.waiting(WaitingRow {
             time,

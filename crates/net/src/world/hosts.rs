@@ -112,6 +112,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let mut packet = Packet::new(Kind::Handshake, flow, bytes);
         packet.stamp = stamp;
         packet.aux = message as u32;
+        if !packet.goes_back() {
+            self.net.flows[flow as usize].messages.add(bytes);
+        }
         self.send(packet);
     }
 
@@ -130,11 +133,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.recorder.ids().create();
             self.record_packet(&packet, from, packet_event::SENT);
         }
-        let flow = &mut self.net.flows[packet.flow() as usize];
-        let way = flow.first[from];
-        if from == 0 {
-            flow.wire.add(packet.size());
-        }
+        let way = self.net.flows[packet.flow() as usize].first[from];
         if self.net.queues_sends {
             let stamp = self.queue.stamp(0.0);
             self.queue.push(self.now, stamp, self.sends);
@@ -368,6 +367,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         packet.stamp = self.now;
         packet.seq = udp.sent;
         udp.sent += 1;
+        udp.bytes_sent += u64::from(size);
         self.send(packet);
         if complete {
             self.complete_flow();

@@ -36,7 +36,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     pub(super) fn end_transmission(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
-        if !channel.end_transmission(self.now, &mut self.recorder) {
+        if !channel.end_transmission(self.now, &mut self.slots, &mut self.recorder) {
             return None;
         }
         self.schedule_arrival(index);
@@ -59,9 +59,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline]
     pub(super) fn arrival(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
-        let packet = channel.deliver(self.now, &mut self.recorder);
+        let packet = channel.deliver(self.now, &mut self.slots, &mut self.recorder);
         if packet.is_lost() {
-            self.lose(self.now, index, &packet);
+            self.lose(self.now, index, packet);
         } else {
             self.forward(index, packet);
         }
@@ -77,7 +77,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             return;
         }
         packet.advance();
-        let way = self.next_way(index, &packet);
+        let way = self.next_way(index, packet);
         if way == DELIVER {
             self.receive(packet);
         } else {
@@ -112,7 +112,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         match protocol.way(router, host) {
             NO_ROUTE => {
                 self.counters.dropped_no_route += 1;
-                self.drop_packet(self.now, &packet, -1, -1, drop_reason::NO_ROUTE);
+                self.drop_packet(self.now, packet, -1, -1, drop_reason::NO_ROUTE);
             }
             way => self.offer(way, packet),
         }
@@ -138,7 +138,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             packet.set_reverse(way & 1 == 1);
             let exempt = self.exempt && packet.kind() == Kind::Router;
             let channel = &mut self.net.channels[index as usize];
-            match channel.offer(time, packet, exempt, &mut self.recorder) {
+            match channel.offer(time, packet, exempt, &mut self.slots, &mut self.recorder) {
                 Offer::Scheduled(arrival) => {
                     if channel.service() == Service::Walked {
                         if arrival > self.net.end {
@@ -146,7 +146,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                             return time;
                         }
                         packet.advance();
-                        way = self.next_way(index, &packet);
+                        way = self.next_way(index, packet);
                         time = arrival;
                         continue;
                     }
@@ -163,7 +163,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                         channel.on_late();
                     } else {
                         self.ahead = self.ahead.max(arrival);
-                        self.lose(arrival, index, &packet);
+                        self.lose(arrival, index, packet);
                     }
                 }
                 Offer::Started => {
@@ -176,18 +176,18 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 Offer::Down => {
                     let (link, direction) = (channel.link(), channel.direction());
                     self.counters.dropped_down += 1;
-                    self.keep_off_wire(way, &packet);
-                    self.drop_packet(time, &packet, link, direction, drop_reason::LINK_DOWN);
+                    self.keep_off_wire(way, packet);
+                    self.drop_packet(time, packet, link, direction, drop_reason::LINK_DOWN);
                 }
                 Offer::Lost => {
-                    self.keep_off_wire(way, &packet);
-                    self.lose(time, index, &packet);
+                    self.keep_off_wire(way, packet);
+                    self.lose(time, index, packet);
                 }
                 Offer::Dropped => {
                     let (link, direction) = (channel.link(), channel.direction());
                     self.counters.dropped_full += 1;
-                    self.keep_off_wire(way, &packet);
-                    self.drop_packet(time, &packet, link, direction, drop_reason::QUEUE_FULL);
+                    self.keep_off_wire(way, packet);
+                    self.drop_packet(time, packet, link, direction, drop_reason::QUEUE_FULL);
                 }
             }
             return time;
@@ -196,7 +196,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// The next way on a static route: most channels know it without looking up the flow's route.
     #[inline]
-    pub(super) fn next_way(&self, index: u32, packet: &Packet) -> u32 {
+    pub(super) fn next_way(&self, index: u32, packet: Packet) -> u32 {
         match self.net.channels[index as usize].next(packet.is_reverse()) {
             ROUTED => {
                 let row = (packet.flow() as usize) << self.net.row_bits;
@@ -208,7 +208,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// The loss model of a channel takes a packet.
     #[cold]
-    pub(super) fn lose(&mut self, time: Time, index: u32, packet: &Packet) {
+    pub(super) fn lose(&mut self, time: Time, index: u32, packet: Packet) {
         let channel = &self.net.channels[index as usize];
         let (link, direction) = (channel.link(), channel.direction());
         self.counters.lost += 1;
@@ -217,11 +217,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// A packet is not transmitted on a way; if it is that out of its host, it was counted too early.
     #[cold]
-    pub(super) fn keep_off_wire(&mut self, way: u32, packet: &Packet) {
+    pub(super) fn keep_off_wire(&mut self, way: u32, packet: Packet) {
         if packet.kind() != Kind::Router && !packet.goes_back() {
             let flow = &mut self.net.flows[packet.flow() as usize];
             if flow.first[0] == way {
-                flow.wire.take_back(packet.size());
+                flow.kept_off.add(packet.size());
             }
         }
     }
@@ -230,7 +230,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn drop_packet(
         &mut self,
         time: Time,
-        packet: &Packet,
+        packet: Packet,
         link: i32,
         direction: i32,
         reason: i32,

@@ -176,8 +176,8 @@ macro_rules! registry {
 
 registry! {
     Reno: reno as reno::Reno,
-    Aimd: aimd as aimd::Aimd,
-    Aiad: aiad as aiad::Aiad,
+    Aimd: aimd as Box<aimd::Aimd>,
+    Aiad: aiad as Box<aiad::Aiad>,
     Fast: fast as Box<fast::Fast>,
     Fixed: fixed as fixed::Fixed,
     Vegas: vegas as Box<vegas::Vegas>,

@@ -12,7 +12,7 @@ impl ClassicSender {
     #[cold]
     pub(super) fn repeat_message(&mut self, now: Time) {
         self.tries += 1;
-        if self.handshake.loss_counts() {
+        if self.rules().handshake.loss_counts() {
             self.initial_cwnd = self.state.window.segment;
             self.lose_flight(now);
         } else {
@@ -20,7 +20,7 @@ impl ClassicSender {
             self.stats.timeouts += 1;
             self.timed = None;
         }
-        let left = self.tries <= self.handshake.repetitions();
+        let left = self.tries <= self.rules().handshake.repetitions();
         self.resend = left.then_some(Cause::Handshake(Message::Syn));
     }
 
@@ -38,9 +38,10 @@ impl ClassicSender {
         self.state.window.cwnd = self.initial_cwnd;
         self.cc.on_established(&mut self.state.window, now, now - stamp);
         self.recovery.on_established(now - stamp);
-        self.deadline = if self.idle_timer { now + self.rto.current() } else { Time::NEVER };
-        self.resend = self.handshake.confirmation().map(Cause::Handshake);
-        if self.send_delay > Time::ZERO {
+        self.deadline =
+            if self.rules().idle_timer { now + self.rto.current() } else { Time::NEVER };
+        self.resend = self.rules().handshake.confirmation().map(Cause::Handshake);
+        if self.rules().send_delay > Time::ZERO {
             self.send_later(now);
         }
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
@@ -51,17 +52,17 @@ impl ClassicSender {
     pub(super) fn transmit_message(&mut self, now: Time, message: Message) -> Segment {
         if message == Message::Syn {
             self.timed = (self.tries == 0).then_some((0, now));
-            match self.handshake.wait(self.tries) {
+            match self.rules().handshake.wait(self.tries) {
                 Some(wait) => self.deadline = now + wait,
                 None => self.start_timer(now),
             }
         }
-        let payload = self.handshake.bytes(message);
+        let payload = self.rules().handshake.bytes(message);
         Segment { seq: 0, payload, cause: Cause::Handshake(message) }
     }
 
     /// The rules of the handshake.
     pub fn handshake(&self) -> &Handshake {
-        &self.handshake
+        &self.rules().handshake
     }
 }

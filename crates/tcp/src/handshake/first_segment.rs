@@ -19,7 +19,7 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 /// Length of the first segment.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FirstSegment {
     bytes: u16,
 }

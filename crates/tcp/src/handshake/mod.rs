@@ -86,7 +86,7 @@ macro_rules! registry {
         pub static ENTRIES: &[&Entry] = &[$(&$module::ENTRY),*];
 
         /// Any registered handshake.
-        #[derive(Debug, Clone)]
+        #[derive(Debug, Clone, PartialEq)]
         pub enum Handshake {
             $(
                 #[allow(missing_docs, reason = "documented by the entry")]

@@ -14,7 +14,7 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 /// Nothing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct None;
 
 impl None {

@@ -37,7 +37,7 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 /// Lengths and waits.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ThreeWay {
     syn: u16,
     syn_ack: u16,

@@ -65,7 +65,7 @@ impl Inflation {
     pub(super) fn deflate(&mut self, state: &mut State, acked: u64) {
         let segment = state.window.segment;
         if self.apart {
-            let acked = acked / state.mss;
+            let acked = acked / state.rules.mss;
             if self.segments > acked {
                 self.segments -= acked.saturating_sub(1);
             } else {
@@ -73,7 +73,7 @@ impl Inflation {
                 self.segments = 1;
             }
         } else {
-            let back = if acked >= state.mss { segment } else { 0.0 };
+            let back = if acked >= state.rules.mss { segment } else { 0.0 };
             state.window.cwnd += back - state.in_units(acked);
         }
         state.window.cwnd = state.window.cwnd.max(segment);

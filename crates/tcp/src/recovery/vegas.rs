@@ -297,7 +297,9 @@ impl LossRecovery for Vegas {
 mod tests {
     use super::*;
     use crate::cc::Window;
+    use crate::rules::SenderRules;
     use ackclock_units::param::Value;
+    use std::sync::Arc;
 
     const MSS: u64 = 1000;
 
@@ -331,17 +333,11 @@ mod tests {
                 una: 0,
                 nxt: 0,
                 max: 0,
-                duplicates: 0,
-                recover: None,
-                mss: MSS,
-                units_per_byte: 1.0 / MSS as f64,
-                bytes_per_unit: MSS as f64,
-                floor: 2.0,
-                flight_to_highest: false,
-                whole_ssthresh: false,
-                limit: f64::INFINITY,
-                hold: false,
+                rules: Arc::new(SenderRules::in_segments(MSS)),
                 log: Some(Box::default()),
+                duplicates: 0,
+                hold: false,
+                recover: None,
             };
             for segment in 0..8 {
                 send(&mut state, segment, segment);

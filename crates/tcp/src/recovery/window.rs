@@ -5,11 +5,16 @@
 //! with the data sent after the lost segment.
 
 use crate::cc::{LossEvent, Signal, Window};
+use crate::rules::SenderRules;
 use crate::send_log::SendLog;
 use ackclock_units::Time;
+use std::sync::Arc;
 
 /// What a recovery sees of the sender, and changes.
+///
+/// The order of the fields is that of the sender's cache lines.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct State {
     /// Congestion window.
     pub window: Window,
@@ -19,28 +24,16 @@ pub struct State {
     pub nxt: u64,
     /// One past the highest byte ever sent.
     pub max: u64,
-    /// Duplicate ACKs since the last ACK of new data.
-    pub duplicates: u32,
-    /// `max` at the last reaction to a loss: what is acknowledged up to it belongs to that episode.
-    pub recover: Option<u64>,
-    /// Bytes of a full segment.
-    pub mss: u64,
-    /// Bytes in the window's unit, and the other way round: divisions cost too much for each ACK.
-    pub units_per_byte: f64,
-    /// See there.
-    pub bytes_per_unit: f64,
-    /// Least slow-start threshold after a loss, segments.
-    pub floor: f64,
-    /// A loss sees the data in flight up to the highest byte ever sent, also after going back.
-    pub flight_to_highest: bool,
-    /// The threshold is cut to whole segments.
-    pub whole_ssthresh: bool,
-    /// The receiver's window, in the window's unit; infinite if it has no limit.
-    pub limit: f64,
-    /// Nothing but the oldest segment is sent until new data are acknowledged.
-    pub hold: bool,
+    /// What never changes.
+    pub rules: Arc<SenderRules>,
     /// When each segment in flight was sent, if the congestion control or the recovery needs to know.
     pub log: Option<Box<SendLog>>,
+    /// Duplicate ACKs since the last ACK of new data.
+    pub duplicates: u32,
+    /// Nothing but the oldest segment is sent until new data are acknowledged.
+    pub hold: bool,
+    /// `max` at the last reaction to a loss: what is acknowledged up to it belongs to that episode.
+    pub recover: Option<u64>,
 }
 
 impl State {
@@ -53,7 +46,7 @@ impl State {
     /// Bytes in the window's unit.
     #[inline]
     pub fn in_units(&self, bytes: u64) -> f64 {
-        bytes as f64 * self.units_per_byte
+        bytes as f64 * self.rules.units_per_byte
     }
 
     /// A loss of the oldest segment, as the congestion control sees it.
@@ -62,12 +55,12 @@ impl State {
         LossEvent {
             now,
             signal,
-            flight: self.in_units(if self.flight_to_highest {
+            flight: self.in_units(if self.rules.flight_to_highest {
                 self.max - self.una
             } else {
                 self.flight()
             }),
-            limit: self.limit,
+            limit: self.rules.limit,
             transmissions: oldest.map_or(1, |sent| sent.transmissions),
         }
     }
@@ -76,8 +69,8 @@ impl State {
     pub fn cut(&mut self, target: f64) {
         let segment = self.window.segment;
         let target =
-            if self.whole_ssthresh { (target / segment).floor() * segment } else { target };
-        self.window.ssthresh = target.max(self.floor * segment);
+            if self.rules.whole_ssthresh { (target / segment).floor() * segment } else { target };
+        self.window.ssthresh = target.max(self.rules.floor * segment);
     }
 
     /// Begins an episode at the data sent so far.

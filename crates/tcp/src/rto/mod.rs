@@ -27,6 +27,7 @@ pub enum Sampling {
 ///
 /// What each ACK asks for stands in fields: a match costs as much as the answer.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Rto {
     /// The present wait.
     current: Time,
@@ -46,18 +47,7 @@ enum Rule {
     /// Follows the round-trip time.
     Rfc6298(rfc6298::Rfc6298),
     /// Follows the round-trip time, counted in ticks of a clock.
-    Ticks(ticks::Ticks),
-}
-
-impl Rule {
-    #[inline]
-    fn current(&self) -> Time {
-        match self {
-            Self::Fixed(rto) => rto.current(),
-            Self::Rfc6298(rto) => rto.current(),
-            Self::Ticks(rto) => rto.current(),
-        }
-    }
+    Ticks(Box<ticks::Ticks>),
 }
 
 impl Rto {
@@ -66,7 +56,7 @@ impl Rto {
         let rule = match chosen.kind.as_str() {
             "fixed" => Rule::Fixed(fixed::Fixed::new(chosen)),
             "rfc6298" => Rule::Rfc6298(rfc6298::Rfc6298::new(chosen)),
-            "ticks" => Rule::Ticks(ticks::Ticks::new(chosen)),
+            "ticks" => Rule::Ticks(Box::new(ticks::Ticks::new(chosen))),
             other => panic!("no retransmission timer is named `{other}`"),
         };
         let (sampling, exact, ends_on_ack) = match &rule {
@@ -76,7 +66,19 @@ impl Rto {
             }
             Rule::Ticks(_) => (Sampling::Karn, true, false),
         };
-        Self { current: rule.current(), sampling, exact, ends_on_ack, rule }
+        let current = match &rule {
+            Rule::Fixed(rto) => rto.current(),
+            Rule::Rfc6298(rto) => rto.calm(),
+            Rule::Ticks(rto) => rto.current(),
+        };
+        Self { current, sampling, exact, ends_on_ack, rule }
+    }
+
+    /// Shares the rules of another timer if they are the same.
+    pub fn share_rules(&mut self, other: &Self) {
+        if let (Rule::Rfc6298(rto), Rule::Rfc6298(other)) = (&mut self.rule, &other.rule) {
+            rto.share_rules(other);
+        }
     }
 
     /// The present wait.
@@ -89,10 +91,7 @@ impl Rto {
     #[inline]
     pub fn on_sample(&mut self, now: Time, rtt: Time) {
         self.current = match &mut self.rule {
-            Rule::Rfc6298(rto) => {
-                rto.on_sample(rtt);
-                rto.current()
-            }
+            Rule::Rfc6298(rto) => rto.on_sample(rtt),
             Rule::Fixed(rto) => rto.current(),
             Rule::Ticks(rto) => {
                 rto.on_sample(now, rtt);
@@ -132,20 +131,21 @@ impl Rto {
     #[inline]
     pub fn on_new_ack(&mut self) {
         if self.ends_on_ack
-            && let Rule::Rfc6298(rto) = &mut self.rule
+            && let Rule::Rfc6298(rto) = &self.rule
         {
-            rto.on_new_ack();
-            self.current = rto.current();
+            self.current = rto.calm();
         }
     }
 
     /// The timer expired.
     pub fn on_timeout(&mut self) {
-        match &mut self.rule {
-            Rule::Fixed(_) => {}
-            Rule::Rfc6298(rto) => rto.on_timeout(),
-            Rule::Ticks(rto) => rto.on_timeout(),
-        }
-        self.current = self.rule.current();
+        self.current = match &mut self.rule {
+            Rule::Fixed(rto) => rto.current(),
+            Rule::Rfc6298(rto) => rto.on_timeout(self.current),
+            Rule::Ticks(rto) => {
+                rto.on_timeout();
+                rto.current()
+            }
+        };
     }
 }

@@ -12,6 +12,7 @@
 use super::Sampling;
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use std::sync::Arc;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "rfc6298",
@@ -94,12 +95,9 @@ pub(super) static ENTRY: Entry = Entry {
     defect: false,
 };
 
-/// Estimator and back-off.
-#[derive(Debug, Clone)]
-pub struct Rfc6298 {
-    /// srtt and rttvar in nanoseconds; none before the first sample.
-    estimate: Option<(u64, u64)>,
-    rto: Time,
+/// What never changes.
+#[derive(Debug, PartialEq)]
+struct Rules {
     min: Time,
     max: Time,
     floor_on_variance: bool,
@@ -107,6 +105,14 @@ pub struct Rfc6298 {
     tick: u64,
     timestamp_tick: u64,
     least_variance: Time,
+}
+
+/// Estimator; the back-off is in the present wait, which the caller keeps.
+#[derive(Debug, Clone)]
+pub struct Rfc6298 {
+    rules: Arc<Rules>,
+    /// srtt and rttvar in nanoseconds; none before the first sample.
+    estimate: Option<(u64, u64)>,
     /// The wait without back-off.
     calm: Time,
 }
@@ -127,9 +133,7 @@ pub(super) fn ends_on_ack(chosen: &Chosen) -> bool {
 
 impl Rfc6298 {
     pub(super) fn new(chosen: &Chosen) -> Self {
-        Self {
-            estimate: None,
-            rto: Time::from_ns(chosen.int("initial_ns")),
+        let rules = Rules {
             min: Time::from_ns(chosen.int("min_ns")),
             max: chosen.optional_int("max_ns").map_or(Time::NEVER, Time::from_ns),
             floor_on_variance: chosen.word("floor") == "variance",
@@ -137,71 +141,79 @@ impl Rfc6298 {
             tick: chosen.int("granularity_ns").max(1),
             timestamp_tick: chosen.int("timestamp_tick_ns").max(1),
             least_variance: Time::from_ns(chosen.int("least_variance_ns")),
-            calm: Time::from_ns(chosen.int("initial_ns")),
+        };
+        let calm = Time::from_ns(chosen.int("initial_ns"));
+        Self { rules: Arc::new(rules), estimate: None, calm }
+    }
+
+    /// Shares the rules of another timer if they are the same.
+    pub(super) fn share_rules(&mut self, other: &Self) {
+        if self.rules == other.rules {
+            self.rules = Arc::clone(&other.rules);
         }
     }
 
+    /// The wait without back-off.
     #[inline]
-    pub(super) fn current(&self) -> Time {
-        self.rto
+    pub(super) fn calm(&self) -> Time {
+        self.calm
     }
 
     /// Whether timestamps have no ticks.
     pub(super) fn is_exact(&self) -> bool {
-        self.timestamp_tick == 1
+        self.rules.timestamp_tick == 1
     }
 
     /// The round trip that timestamps show; none if it is no tick long.
     pub(super) fn elapsed(&self, from: Time, to: Time) -> Option<Time> {
-        let tick = self.timestamp_tick;
+        let tick = self.rules.timestamp_tick;
         let ticks = to.as_ns() / tick - from.as_ns() / tick;
         (ticks > 0).then(|| Time::from_ns(ticks * tick))
     }
 
+    /// The wait after a sample.
     #[inline]
-    pub(super) fn on_new_ack(&mut self) {
-        self.rto = self.calm;
-    }
-
-    #[inline]
-    pub(super) fn on_sample(&mut self, rtt: Time) {
+    pub(super) fn on_sample(&mut self, rtt: Time) -> Time {
+        let rules = &*self.rules;
         let rtt = rtt.as_ns();
         let (srtt, rttvar) = match self.estimate {
             None => (rtt, rtt / 2),
             Some((old, rttvar)) => {
                 let srtt = (7 * old + rtt) / 8;
-                let reference = if self.from_new_srtt { srtt } else { old };
+                let reference = if rules.from_new_srtt { srtt } else { old };
                 (srtt, (3 * rttvar + reference.abs_diff(rtt)) / 4)
             }
         };
         self.estimate = Some((srtt, rttvar));
-        let variance = Time::from_ns(rttvar).times(4).max(self.least_variance);
-        let wait = if self.floor_on_variance {
-            Time::from_ns(srtt) + variance.max(self.min)
+        let variance = Time::from_ns(rttvar).times(4).max(rules.least_variance);
+        let wait = if rules.floor_on_variance {
+            Time::from_ns(srtt) + variance.max(rules.min)
         } else {
-            (Time::from_ns(srtt) + variance.max(Time::from_ns(self.tick))).max(self.min)
+            (Time::from_ns(srtt) + variance.max(Time::from_ns(rules.tick))).max(rules.min)
         };
         // A division costs as much as the rest, and most clocks have no ticks.
-        let wait = match self.tick {
+        let wait = match rules.tick {
             1 => wait,
             tick => Time::from_ns(wait.as_ns().div_ceil(tick).saturating_mul(tick)),
         };
-        self.calm = wait.min(self.max);
-        self.rto = self.calm;
+        self.calm = wait.min(rules.max);
+        self.calm
     }
 
-    pub(super) fn on_timeout(&mut self) {
-        self.rto = self.rto.times(2).min(self.max);
+    /// The wait after the timer expired.
+    pub(super) fn on_timeout(&self, wait: Time) -> Time {
+        wait.times(2).min(self.rules.max)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Rto;
     use super::*;
     use ackclock_units::param::Value;
 
-    fn timer(min_ms: u64, floor: &str) -> Rfc6298 {
-        Rfc6298::new(&Chosen {
+    fn chosen(min_ms: u64, floor: &str) -> Chosen {
+        Chosen {
             kind: "rfc6298".into(),
             values: vec![
                 ("initial_ns".into(), Value::Int(1_000_000_000)),
@@ -215,17 +227,34 @@ mod tests {
                 ("least_variance_ns".into(), Value::Int(0)),
                 ("backoff_ends".into(), Value::Word("on-sample".into())),
             ],
-        })
+        }
+    }
+
+    /// The same timer with some other values.
+    fn timer_with(mut chosen: Chosen, values: &[(&str, Value)]) -> Rto {
+        for (name, value) in values {
+            let known = chosen.values.iter_mut().find(|(known, _)| known == name);
+            known.expect("a setting of the timer").1 = value.clone();
+        }
+        Rto::new(&chosen)
+    }
+
+    fn timer(min_ms: u64, floor: &str) -> Rto {
+        Rto::new(&chosen(min_ms, floor))
+    }
+
+    fn sample(rto: &mut Rto, rtt: Time) {
+        rto.on_sample(Time::ZERO, rtt);
     }
 
     #[test]
     fn follows_the_formulas_of_the_rfc() {
         let mut rto = timer(0, "total");
         assert_eq!(rto.current(), Time::from_secs(1));
-        rto.on_sample(Time::from_ms(100));
+        sample(&mut rto, Time::from_ms(100));
         // srtt 100 ms, rttvar 50 ms.
         assert_eq!(rto.current(), Time::from_ms(300));
-        rto.on_sample(Time::from_ms(180));
+        sample(&mut rto, Time::from_ms(180));
         // rttvar = 3/4 50 + 1/4 80 = 57.5 ms, srtt = 110 ms.
         assert_eq!(rto.current(), Time::from_ms(340));
     }
@@ -233,7 +262,7 @@ mod tests {
     #[test]
     fn doubles_up_to_the_greatest_wait_and_a_sample_ends_it() {
         let mut rto = timer(200, "total");
-        rto.on_sample(Time::from_ms(10));
+        sample(&mut rto, Time::from_ms(10));
         assert_eq!(rto.current(), Time::from_ms(200));
         rto.on_timeout();
         assert_eq!(rto.current(), Time::from_ms(400));
@@ -241,17 +270,20 @@ mod tests {
             rto.on_timeout();
         }
         assert_eq!(rto.current(), Time::from_secs(60));
-        rto.on_sample(Time::from_ms(10));
+        sample(&mut rto, Time::from_ms(10));
         assert_eq!(rto.current(), Time::from_ms(200));
     }
 
     #[test]
     fn an_ack_may_end_the_back_off_and_the_variance_has_a_floor_of_its_own() {
-        let mut rto = timer(0, "total");
-        rto.least_variance = Time::from_ms(1);
-        rto.on_sample(Time::from_ms(64));
+        let values = [
+            ("least_variance_ns", Value::Int(1_000_000)),
+            ("backoff_ends", Value::Word("on-ack".into())),
+        ];
+        let mut rto = timer_with(chosen(0, "total"), &values);
+        sample(&mut rto, Time::from_ms(64));
         for _ in 0..50 {
-            rto.on_sample(Time::from_ms(64));
+            sample(&mut rto, Time::from_ms(64));
         }
         assert_eq!(rto.current(), Time::from_ms(65));
         rto.on_timeout();
@@ -262,10 +294,10 @@ mod tests {
 
     #[test]
     fn timestamps_may_be_coarse() {
-        let mut rto = timer(0, "total");
         let [early, late] = [1_999_999, 3_000_000].map(Time::from_ns);
-        assert!(rto.is_exact());
-        rto.timestamp_tick = 1_000_000;
+        assert_eq!(timer(0, "total").elapsed(early, late), Some(late - early));
+        let values = [("timestamp_tick_ns", Value::Int(1_000_000))];
+        let rto = timer_with(chosen(0, "total"), &values);
         assert_eq!(rto.elapsed(early, late), Some(Time::from_ms(2)));
         assert_eq!(rto.elapsed(late, Time::from_ns(3_999_999)), None);
     }
@@ -273,7 +305,7 @@ mod tests {
     #[test]
     fn the_floor_may_bound_the_variance_alone() {
         let mut rto = timer(1000, "variance");
-        rto.on_sample(Time::from_ns(20_800_000));
+        sample(&mut rto, Time::from_ns(20_800_000));
         assert_eq!(rto.current(), Time::from_ns(1_020_800_000));
     }
 }
