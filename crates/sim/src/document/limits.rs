@@ -176,8 +176,9 @@ fn transport(
 
 /// Packets of a flow, as far as nothing is cut into smaller ones.
 fn packets(tcp: &Map<String, Value>, bytes: u64, segment: u64) -> u64 {
-    match tcp["source"]["write_bytes"].as_u64() {
-        Some(write) if tcp["writes"] == "whole-segments" => {
+    let write = tcp.get("source").and_then(|source| source["write_bytes"].as_u64());
+    match write {
+        Some(write) if tcp.get("writes").is_some_and(|writes| writes == "whole-segments") => {
             bytes.div_ceil(write).saturating_mul(write.div_ceil(segment))
         }
         _ => bytes.div_ceil(segment),

@@ -35,6 +35,8 @@ fn refused(text: &str, dimensions: &[Dimension]) -> String {
 fn quantities_are_exact() {
     assert_eq!(rate("10 Mbps"), 10_000_000);
     assert_eq!(rate("10Mbps"), 10_000_000);
+    assert_eq!(rate("10 Mb/s"), 10_000_000);
+    assert_eq!(rate("10 MB/s"), 80_000_000);
     assert_eq!(rate("10 Mibps"), 10_485_760);
     assert_eq!(rate("12.5 Mibps"), 13_107_200);
     assert_eq!(rate("1e6 bps"), 1_000_000);

@@ -323,6 +323,11 @@ fn values_that_contradict_one_another() {
              larger segments, several flows, or `send: unlimited`",
         ),
         (
+            "/flows/0/tcp",
+            json!({"source": 7}),
+            "flows.0.tcp.source: `source` needs a word, or a mapping with `kind`, not the number 7",
+        ),
+        (
             "/stop",
             json!({}),
             "stop.at_latest: `at_latest` is missing: flow `F3` sends without end, so the run needs one | \
