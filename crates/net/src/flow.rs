@@ -4,6 +4,7 @@ use crate::source::Writer;
 use ackclock_tcp::Connection;
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
+use std::mem::offset_of;
 
 /// A flow.
 ///
@@ -154,6 +155,10 @@ pub struct TcpFlow {
     /// Expiry of the retransmission timer that was recorded last.
     recorded_deadline: Time,
 }
+
+// The receiver begins the second cache line of a flow.
+const _: () = assert!(offset_of!(Flow, endpoint) + offset_of!(TcpFlow, connection) == 64);
+const _: () = assert!(size_of::<Endpoint>() == size_of::<TcpFlow>());
 
 impl TcpFlow {
     /// A flow that has not started.

@@ -34,6 +34,7 @@ use crate::setup::ClassicSetup;
 use crate::stats::SenderStats;
 use crate::timer::Restart;
 use ackclock_units::Time;
+use std::mem::offset_of;
 use std::sync::Arc;
 
 /// State of one classic sender.
@@ -82,6 +83,13 @@ pub struct ClassicSender {
     /// When the last data were sent that there were, and what came after them then.
     drained: (u64, Time),
 }
+
+// In a flow the state begins a cache line, and what follows ends with one.
+const _: () = assert!(offset_of!(ClassicSender, state) == 32);
+const _: () = assert!(offset_of!(ClassicSender, rto) == 160);
+const _: () = assert!(offset_of!(ClassicSender, stats) == 224);
+const _: () = assert!(offset_of!(ClassicSender, recovery) == 352);
+const _: () = assert!(offset_of!(ClassicSender, written) + 8 <= 416);
 
 impl ClassicSender {
     /// A sender that has not started.

@@ -66,6 +66,10 @@ pub struct Classic {
     sender: ClassicSender,
 }
 
+const _: () = assert!(std::mem::offset_of!(Classic, sender) == 96);
+// No tag comes before the ends.
+const _: () = assert!(size_of::<Connection>() == size_of::<Classic>());
+
 impl Classic {
     /// A connection of these two ends.
     pub fn new(sender: ClassicSender, mut receiver: Receiver) -> Self {
