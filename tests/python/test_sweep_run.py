@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from small import document
 
-from ackclock import InputError, ResultsError, Scenario, run
+from ackclock import InputError, ResultsError, Scenario, run, tables
 from ackclock.sweep import Receipt, Study, SweepInterrupted, load
 from ackclock.sweep import figures as sweep_figures
 from ackclock.sweep.session import outlook, status
@@ -106,6 +106,28 @@ def test_columns_say_what_they_are(done):
     assert table.schema.field("goodput_bps").metadata[b"unit"] == b"bit/s"
     assert json.loads(table.schema.metadata[b"axes"]) == list(AXES)
     assert set(sweep_figures.RESERVED) | set(AXES) == set(table.schema.names)
+    flow = table.schema.field("flows").type.value_type
+    told = {flow.field(i).name: flow.field(i).metadata for i in range(flow.num_fields)}
+    for column in tables.TABLES["flows"]:
+        if column.name in told:
+            assert told[column.name][b"description"].decode() == column.meaning
+            assert told[column.name][b"unit"].decode() == column.unit
+
+
+@pytest.mark.parametrize("what", ["runs", "flows", "links"])
+def test_tables_of_a_sweep_say_what_those_of_its_runs_say(done, what):
+    results, _ = done
+    swept = tables.of_sweep(results.table, what, results.axes)
+    given = {"links.L1.rate": ["10 Mbps"], "windows": ["4"], "replication": ["1"]}
+    scenario = Scenario.from_dict(document()).set("links.L1.rate", "10 Mbps")
+    single = tables.of_run(run(scenario.set("flows.*.tcp.initial_window", 4).set("seed", 2)), what)
+    rows = swept.where(given).rows()
+    assert len(rows) == len(single) > 0
+    for row, alone in zip(rows, single.rows(), strict=True):
+        # What a sweep does not keep is empty in all its rows.
+        shared = {name for name in alone if name in row and any(swept.values(name))}
+        assert len(shared) > 6
+        assert {name: row[name] for name in shared} == {name: alone[name] for name in shared}
 
 
 def test_results_are_loaded_from_the_folder_or_the_file(done):

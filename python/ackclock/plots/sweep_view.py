@@ -8,8 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ackclock.tables import ResultTable, of_sweep
-from ackclock.tables.columns import Column
+from ackclock.tables import Column, ResultTable, of_sweep
 from ackclock.tables.groups import require_numbers
 from ackclock.tables.values import ordered, scale, spelled
 

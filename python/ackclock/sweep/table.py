@@ -11,45 +11,45 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ackclock.columns import RUNS, SWEEP, Column
 from ackclock.files import write_bytes
 from ackclock.results import ResultsError
 from ackclock.sweep import figures
-from ackclock.sweep.figures import Figure
 
 if TYPE_CHECKING:
     from ackclock.sweep.plan import Plan
 
 FORMAT = "ackclock sweep 1"
 
-_TYPES = {"text": pa.string(), "integer": pa.int64(), "real": pa.float64()}
+
+def _described(name: str, kind: pa.DataType, meaning: str, unit: str = "") -> pa.Field:
+    return pa.field(name, kind, metadata={"description": meaning, "unit": unit})
 
 
-def _described(name: str, kind: pa.DataType, summary: str, unit: str = "") -> pa.Field:
-    return pa.field(name, kind, metadata={"description": summary, "unit": unit})
+def _fields(described: Iterable[Column]) -> list[pa.Field]:
+    return [_described(c.name, c.arrow_type(), c.meaning, c.unit) for c in described]
 
 
-def _struct(ids: Mapping[str, str], described: Sequence[Figure]) -> pa.DataType:
-    fields = [_described(name, pa.string(), summary) for name, summary in ids.items()]
-    fields += [_described(f.name, _TYPES[f.kind], f.summary, f.unit) for f in described]
-    return pa.struct(fields)
+_COMMON = {field.name: field for field in _fields((*SWEEP, *RUNS))}
 
-
-_FLOW = _struct({"id": "Name of the flow"}, figures.FLOW)
-_LINK = _struct({"id": "Name of the link", "direction": "Direction of the link"}, figures.LINK)
-_REPLICATION = _described("replication", pa.int64(), "Number of the replication, from 0")
-
+# In the file `key` and `replication` say more than in tables for people: a program that joins files
+# needs to know how the one is made and from where the other counts.
 STORED = pa.schema(
     [
         _described("key", pa.string(), "SHA-256 of engine, seed and resolved scenario"),
-        _described("seed", pa.int64(), "Seed of all random streams"),
-        _described("status", pa.string(), "done or failed"),
-        _described("error", pa.string(), "Why it failed"),
-        *(_described(f.name, _TYPES[f.kind], f.summary, f.unit) for f in figures.RUN),
-        _described("flows", pa.list_(_FLOW), "Figures of each flow"),
-        _described("links", pa.list_(_LINK), "Figures of each direction of each link"),
+        *(_COMMON[name] for name in ("seed", "status", "error")),
+        *_fields(figures.RUN),
+        _described("flows", pa.list_(pa.struct(_fields(figures.FLOW))), "Figures of each flow"),
+        _described(
+            "links",
+            pa.list_(pa.struct(_fields(figures.LINK))),
+            "Figures of each direction of each link",
+        ),
     ]
 )
 """What is stored of a run."""
+
+_REPLICATION = _described("replication", pa.int64(), "Number of the replication, from 0")
 
 
 def of_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:

@@ -6,7 +6,7 @@
 >>> tables.pivoted(tables.of_sweep(sweep.table, "runs"), "queue", "cc", "goodput_bps")
 ...                                                                    # doctest: +SKIP
 
-What each column means is defined in `columns.py` and nowhere else.
+What each column means is defined in `ackclock.columns` and nowhere else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from ackclock.tables.columns import TABLES, Column
+from ackclock.columns import TABLES, Column
 from ackclock.tables.formats import to_csv, to_json, to_latex, to_markdown, to_parquet
 from ackclock.tables.groups import AGGREGATES, grouped, pivoted
 from ackclock.tables.of_run import of_summaries

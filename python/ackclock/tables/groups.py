@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ackclock.columns import Column
 from ackclock.errors import InputError, unknown
 from ackclock.metrics.statistics import LEVEL, Interval, t_interval
-from ackclock.tables.columns import Column
 from ackclock.tables.table import ResultTable
 from ackclock.tables.values import ordered, spelled
 

@@ -7,11 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ackclock.columns import (
+    DROPS,
+    FLOWS,
+    LINKS,
+    RUNS,
+    TABLES,
+    Column,
+    Summary,
+    flow_entries,
+    link_entries,
+)
 from ackclock.errors import InputError, unknown
-from ackclock.tables.columns import DROPS, FLOWS, LINKS, RUNS, TABLES, Column
 from ackclock.tables.table import ResultTable
-
-Summary = Mapping[str, Any]
 
 _TITLES = {
     "flows": "Flows",
@@ -60,32 +68,16 @@ def table_of(
 
 def picked(entry: Mapping[str, Any], columns: Sequence[Column], end_s: float) -> dict[str, Any]:
     """Return the columns that an entry of a summary has."""
-    row: dict[str, Any] = {}
-    for column in columns:
-        value: Any = entry
-        if column.derived is not None:
-            value = column.derived(entry, end_s)
-        else:
-            for key in (column.path or column.name).split("."):
-                value = value.get(key) if isinstance(value, Mapping) else None
-        if value is not None:
-            row[column.name] = value
-    return row
+    found = ((column.name, column.of(entry, end_s)) for column in columns)
+    return {name: value for name, value in found if value is not None}
 
 
 def _flows(summary: Summary) -> list[dict[str, Any]]:
-    entries = ({"id": name, **flow} for name, flow in summary["flows"].items())
-    return [picked(entry, FLOWS, summary["end_s"]) for entry in entries]
+    return [picked(entry, FLOWS, summary["end_s"]) for entry in flow_entries(summary)]
 
 
 def _links(summary: Summary) -> list[dict[str, Any]]:
-    rows = []
-    for name, ways in summary["links"].items():
-        for direction, link in ways.items():
-            entry = {"id": name, "direction": direction, **link}
-            row = picked(entry, LINKS, summary["end_s"])
-            rows.append({**row, "drops": sum(link["drops"].values())})
-    return rows
+    return [picked(entry, LINKS, summary["end_s"]) for entry in link_entries(summary)]
 
 
 def _drops(summary: Summary) -> list[dict[str, Any]]:
@@ -111,15 +103,4 @@ def _drops(summary: Summary) -> list[dict[str, Any]]:
 
 
 def _run(summary: Summary) -> list[dict[str, Any]]:
-    flows = list(summary["flows"].values())
-    links = [link for ways in summary["links"].values() for link in ways.values()]
-    busiest = max(links, key=lambda link: link["utilization"], default=None)
-    row = picked(summary, RUNS, summary["end_s"])
-    for name in ("goodput_bps", "retransmissions", "timeouts", "bytes_on_wire"):
-        row[name] = sum(flow.get(name, 0) for flow in flows)
-    row["drops"] = sum(summary["packets_dropped"].values())
-    if busiest is not None:
-        row["bottleneck_utilization"] = busiest["utilization"]
-        row["queue_packets_mean"] = busiest["queue_packets"]["mean"]
-        row["queueing_delay_s_mean"] = busiest["queueing_delay_s"]["mean"]
-    return [row]
+    return [picked(summary, RUNS, summary["end_s"])]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from ackclock.columns import DROPS, FLOWS, LINKS, RUNS, SWEEP, TABLES, Column
 from ackclock.errors import InputError, unknown
-from ackclock.tables.columns import DROPS, FLOWS, LINKS, RUNS, SWEEP, TABLES, Column
 from ackclock.tables.of_run import picked, table_of
 from ackclock.tables.table import ResultTable
 from ackclock.tables.values import ordered
@@ -95,35 +95,26 @@ def _runs(run: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _flows(run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [picked(_nested(flow, FLOWS), FLOWS, run["end_s"]) for flow in run.get("flows") or ()]
+    return [_row(flow, FLOWS, run["end_s"]) for flow in run.get("flows") or ()]
 
 
 def _links(run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rows = []
-    for link in run.get("links") or ():
-        drops = link.get("drops")
-        total = sum(drops.values()) if isinstance(drops, Mapping) else drops
-        rows.append({**picked(_nested(link, LINKS), LINKS, run["end_s"]), "drops": total})
-    return rows
+    return [_row(link, LINKS, run["end_s"]) for link in run.get("links") or ()]
 
 
 def _drops(run: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {"link": row["link"], "direction": row["direction"], "packets": row["drops"]}
         for row in _links(run)
-        if row["drops"]
+        if row.get("drops")
     ]
 
 
 _ROWS = {"runs": _runs, "flows": _flows, "links": _links, "drops": _drops}
 
 
-def _nested(entry: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
-    """An entry whose columns stand side by side as it stands in a summary, one within the other."""
-    made = dict(entry)
-    for column in columns:
-        outer, _, inner = column.path.partition(".")
-        if inner and column.name in entry:
-            held = made.get(outer)
-            made[outer] = {**(held if isinstance(held, dict) else {}), inner: entry[column.name]}
-    return made
+def _row(stored: Mapping[str, Any], columns: Sequence[Column], end_s: float) -> dict[str, Any]:
+    """What a sweep stored under the names of columns, and what these values give beside it."""
+    left = [column for column in columns if column.name not in stored]
+    kept = {c.name: stored[c.name] for c in columns if stored.get(c.name) is not None}
+    return {**kept, **picked(stored, left, end_s)}

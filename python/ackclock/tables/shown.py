@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock.tables.columns import Column
+from ackclock.columns import Column
 from ackclock.tables.table import ResultTable
 from ackclock.tables.values import spelled
 

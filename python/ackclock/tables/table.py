@@ -8,11 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from ackclock.columns import Column
 from ackclock.errors import InputError, unknown
-from ackclock.tables.columns import Column
 from ackclock.tables.values import measured, same, spelled
-
-_ARROW = {"word": pa.string(), "count": pa.int64(), "real": pa.float64(), "flag": pa.bool_()}
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ class ResultTable:
 
 def _array(column: Column, values: Sequence[Any]) -> pa.Array:
     try:
-        return pa.array(values, _ARROW[column.kind], from_pandas=True)
+        return pa.array(values, column.arrow_type(), from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         # Values of an axis may be of several kinds.
         return pa.array([None if v is None else spelled(v) for v in values], pa.string())

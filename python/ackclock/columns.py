@@ -1,15 +1,21 @@
-"""What the columns of result tables mean: the one place of these definitions.
+"""What the columns of results mean and how a summary gives them: defined here and nowhere else.
 
-Headers of tables, `--json`, metadata of Parquet files and the reference page are made from here.
+Headers of tables, `--json`, metadata of Parquet files, the rows of sweeps and the reference page
+are made from here. Importing this loads no Arrow, so that a process that only simulates starts
+quickly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Kind = Literal["word", "count", "real", "flag"]
+Summary = Mapping[str, Any]
 Derived = Callable[[Mapping[str, Any], float], Any]
 
 
@@ -28,8 +34,9 @@ class Column:
         shown: Unit for people where it is another one: `ms` for short times, `%` for shares. Rates
             in bit/s choose their own.
         digits: Significant digits of the largest value of a column for people.
-        path: Where it stands in the summary of a run, where that is not its name.
-        derived: Computes it from the entry of a flow and the end of the run, seconds.
+        path: Where it stands in an entry (a summary, a flow or a link of it), where that is not its
+            name.
+        derived: Computes it from the entry and the end of the run, seconds.
         usual: Whether it is shown unasked.
     """
 
@@ -51,6 +58,44 @@ class Column:
         fields = ("name", "title", "kind", "unit", "meaning", "formula", "source")
         return {field: getattr(self, field) for field in fields}
 
+    def of(self, entry: Mapping[str, Any], end_s: float) -> Any:
+        """Return the value in an entry; None where there is none.
+
+        Args:
+            entry: A summary, or what `flow_entries` or `link_entries` give of it.
+            end_s: End of the run, seconds.
+        """
+        if self.derived is not None:
+            return self.derived(entry, end_s)
+        return _at(entry, self.path or self.name)
+
+    def arrow_type(self) -> pa.DataType:
+        """Return the type of the values in an Arrow table."""
+        import pyarrow as pa
+
+        types = {"word": pa.string, "count": pa.int64, "real": pa.float64, "flag": pa.bool_}
+        return types[self.kind]()
+
+
+def flow_entries(summary: Summary) -> Iterator[dict[str, Any]]:
+    """Yield the entry of each flow, with its name as `id`."""
+    for name, flow in summary["flows"].items():
+        yield {"id": name, **flow}
+
+
+def link_entries(summary: Summary) -> Iterator[dict[str, Any]]:
+    """Yield the entry of each direction of each link, with the name as `id`, and `direction`."""
+    for name, ways in summary["links"].items():
+        for direction, way in ways.items():
+            yield {"id": name, "direction": direction, **way}
+
+
+def _at(entry: Mapping[str, Any], path: str) -> Any:
+    value: Any = entry
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
 
 def _to_end(flow: Mapping[str, Any], end_s: float) -> float | None:
     """Bytes per second from the start of a flow to the end of the run."""
@@ -58,9 +103,34 @@ def _to_end(flow: Mapping[str, Any], end_s: float) -> float | None:
     return flow["bytes_delivered"] / span if span > 0 else None
 
 
-def _rare(*columns: Column) -> Iterable[Column]:
-    from dataclasses import replace
+def _sum_of_flows(name: str) -> Derived:
+    def total(summary: Summary, _: float) -> Any:
+        found = (flow.get(name) for flow in summary["flows"].values())
+        return sum(value for value in found if value is not None)
 
+    return total
+
+
+def _sum_of_reasons(name: str) -> Derived:
+    def total(entry: Mapping[str, Any], _: float) -> Any:
+        reasons = entry.get(name)
+        return None if reasons is None else sum(reasons.values())
+
+    return total
+
+
+def _at_busiest(path: str) -> Derived:
+    """Of the direction of a link that is used most; of the first of equals."""
+
+    def value(summary: Summary, _: float) -> Any:
+        ways = [way for link in summary["links"].values() for way in link.values()]
+        busiest = max(ways, key=lambda way: way["utilization"], default=None)
+        return None if busiest is None else _at(busiest, path)
+
+    return value
+
+
+def _rare(*columns: Column) -> Iterable[Column]:
     return (replace(column, usual=False) for column in columns)
 
 
@@ -238,7 +308,14 @@ LINKS = (
         shown="%",
     ),
     Column("packets_carried", "Carried", "count", "packets", "Packets transmitted in full"),
-    Column("drops", "Lost", "count", "packets", "Packets dropped here, for any reason"),
+    Column(
+        "drops",
+        "Lost",
+        "count",
+        "packets",
+        "Packets dropped here, for any reason",
+        derived=_sum_of_reasons("drops"),
+    ),
     Column(
         "queue_packets_mean",
         "Mean queue",
@@ -337,6 +414,7 @@ RUNS = (
         meaning="Sum of the goodputs of all flows",
         formula="sum of goodput_bps of the flows",
         source="Ackclock",
+        derived=_sum_of_flows("goodput_bps"),
     ),
     Column(
         "fairness_jain",
@@ -347,21 +425,42 @@ RUNS = (
         digits=5,
     ),
     Column(
-        "retransmissions", "Resent", "count", "packets", "Data packets sent again, of all flows"
+        "retransmissions",
+        "Resent",
+        "count",
+        "packets",
+        "Data packets sent again, of all flows",
+        derived=_sum_of_flows("retransmissions"),
     ),
-    Column("timeouts", "Timeouts", "count", "", "Packets given up by timers, of all flows"),
-    Column("drops", "Lost", "count", "packets", "Packets dropped anywhere, for any reason"),
+    Column(
+        "timeouts",
+        "Timeouts",
+        "count",
+        "",
+        "Packets given up by timers, of all flows",
+        derived=_sum_of_flows("timeouts"),
+    ),
+    Column(
+        "drops",
+        "Lost",
+        "count",
+        "packets",
+        "Packets dropped anywhere, for any reason",
+        derived=_sum_of_reasons("packets_dropped"),
+    ),
     Column(
         "bottleneck_utilization",
         "Utilisation",
         meaning="Share of the run in which the busiest link transmitted",
         shown="%",
+        derived=_at_busiest("utilization"),
     ),
     Column(
         "queue_packets_mean",
         "Mean queue",
         unit="packets",
         meaning="Packets waiting at the busiest link, mean over the run",
+        derived=_at_busiest("queue_packets.mean"),
     ),
     Column(
         "queueing_delay_s_mean",
@@ -369,6 +468,7 @@ RUNS = (
         unit="s",
         meaning="Wait at the busiest link, mean over the packets carried",
         shown="ms",
+        derived=_at_busiest("queueing_delay_s.mean"),
     ),
     *_rare(
         Column(
@@ -377,6 +477,7 @@ RUNS = (
             "count",
             "B",
             f"{_BYTES_LEAVING}; sum over the flows",
+            derived=_sum_of_flows("bytes_on_wire"),
         ),
         Column("finished", "Finished", "flag", meaning="Whether all that was to be sent arrived"),
         Column("stop_reason", "Stopped by", "word", meaning="Why the run ended"),
