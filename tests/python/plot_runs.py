@@ -235,13 +235,15 @@ class Maker:
             },
         )
 
-    def run(self, end_s, finish=None, **summary):
+    def run(self, end_s, finish=None, path=None, **summary):
+        """The run; `finish` and `path` by flow."""
         tables = {
             name: pa.concat_tables(parts) if parts else empty(name)
             for name, parts in self.parts.items()
         }
         flows = {
             name: {
+                "path": (path or {}).get(name),
                 "start_s": 0.0,
                 "finish_ack_s": (finish or {}).get(name),
                 "goodput_bps": 1e6 * number,

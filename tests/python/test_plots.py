@@ -47,7 +47,8 @@ def busy_run(flows=3, end_s=END, samples=20_000, duplex="half", losses=True):
         maker.drops(None, [1.0], "F0")
         maker.events("F0", "timeout", [4.5])
         maker.events("F0", "fast-retransmit", [12.6])
-    return maker.run(end_s, finish={"F0": 15.0})
+    path = {flow: [f"A{i}", "L", "LT"] for i, flow in enumerate(maker.flows)}
+    return maker.run(end_s, finish={"F0": 15.0}, path=path)
 
 
 @pytest.fixture(scope="module")
@@ -315,6 +316,46 @@ def test_the_threshold_is_drawn_where_it_is_finite():
     assert "slow-start threshold" in legend(axes)
 
 
+def losing_links(count):
+    """Sources on links of their own; link number i loses i packets."""
+    names = [f"A{i}" for i in range(count)]
+    links = [made.link(name, f"S{i}", "R") for i, name in enumerate(names)]
+    hosts = [f"S{i}" for i in range(count)]
+    flows = [made.tcp_flow(f"F{i}", host, "S0", 0.0) for i, host in enumerate(hosts)]
+    maker = made.Maker(made.model(hosts, ["R"], links, flows))
+    for i, name in enumerate(names):
+        maker.drops(name, np.linspace(1.0, 2.0, i), f"F{i}")
+        maker.queue(name, [0.5, 1.5], [10, 0])
+    return maker.run(END)
+
+
+def test_of_many_links_the_ones_that_lose_most_are_told_apart():
+    figure = plots.figure(losing_links(20), "link-losses")
+    kept = [f"A{i}: {i}" for i in range(13, 20)]
+    assert legend(panels(figure)["Packets lost"]) == [*kept, f"12 others: {sum(range(1, 13))}"]
+    asked = plots.figure(losing_links(20), "link-losses", links=[f"A{i}" for i in range(5, 15)])
+    assert len(legend(panels(asked)["Packets lost"])) == 10
+
+
+def test_of_many_links_the_queues_of_those_that_lose_most_are_drawn():
+    figure = plots.figure(losing_links(20), "link-queue")
+    axes = panels(figure)["Packets waiting in the buffer"]
+    assert legend(axes)[:6] == [f"A{i}" for i in range(14, 20)]
+    assert "where less waits and less is lost: A0, A1" in words(figure)
+
+
+def test_a_page_of_very_many_flows_draws_some_of_them_evenly_chosen():
+    run = losing_links(300)
+    note = "200 of 300 flows are drawn, evenly chosen."
+    figure = plots.figure(run, "overview")
+    assert note in words(figure)
+    strip = legend(panels(figure)["Active flows"])
+    assert (strip[0], strip[-2:]) == ("F0", ["F299", "200 drawn, in this order"])
+    asked = plots.figure(run, "overview", flows=[f"F{i}" for i in range(250)])
+    assert note not in words(asked)
+    assert legend(panels(asked)["Active flows"])[-1] == "250 drawn, in this order"
+
+
 def test_route_changes_are_marked_and_the_path_is_named():
     maker = diamond(ALTERNATING)
     starts = np.arange(0.5, 15, 0.00078)
@@ -346,9 +387,9 @@ def test_the_topology_names_nodes_links_and_what_they_have_in_common(run):
     assert {"S0", "S1", "S2", "T", "R1", "R2", "L", "LT", "A0"} <= named
     assert "Every link: 10 Mibps, 10 ms, buffer 64 KiB, half duplex." in words(figure)
     assert len(axes.patches) == 3  # an arrow for each flow
-    markers = [line.get_marker() for line in axes.lines]
-    assert markers.count("s") == 4
-    assert markers.count("D") == 2
+    nodes = {line.get_marker(): len(line.get_xdata()) for line in axes.lines}
+    assert nodes == {"s": 4, "D": 2}
+    assert len(axes.collections[0].get_segments()) == 5  # the links
 
 
 def test_links_with_hardly_a_queue_are_named_instead_of_drawn(run):
@@ -380,7 +421,7 @@ def test_forty_flows(kind, tmp_path):
 def test_forty_flows_have_a_short_legend_and_two_of_them_clear_colours():
     run = busy_run(flows=40, samples=300, end_s=50.0)
     axes = panels(plots.figure(run, "flow-rtt"))["Round-trip time"]
-    assert legend(axes)[-1] == "40 in all, in this order"
+    assert legend(axes)[-1] == "40 drawn, in this order"
     assert len(legend(axes)) < 8
     assert list(View(run, flows=["F7", "F8"]).flow_color.values()) == list(palette.FLOWS[:2])
 

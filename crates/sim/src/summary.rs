@@ -35,7 +35,7 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
     let mut flows = Map::new();
     let mut goodputs = Vec::new();
     let mut all_finished = true;
-    for (model, flow) in scenario.flows.iter().zip(&network.flows) {
+    for (index, (model, flow)) in scenario.flows.iter().zip(&network.flows).enumerate() {
         let (mut summary, goodput, finished) = match &flow.endpoint {
             Endpoint::Tcp(tcp) => tcp_flow(scenario, model, flow, tcp, end),
             Endpoint::Udp(udp) => udp_flow(scenario, model, flow, udp, end),
@@ -43,6 +43,8 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         let wire = flow.on_wire();
         summary["packets_on_wire"] = wire.packets.into();
         summary["bytes_on_wire"] = wire.bytes.into();
+        let link = |channel: &Channel| scenario.links[channel.link() as usize].id.clone();
+        summary["path"] = network.path(index).map(|path| path.map(link).collect::<Vec<_>>()).into();
         let mut drops = flow.drops.clone();
         // Shortcuts handle drops in another order.
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));

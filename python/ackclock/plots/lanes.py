@@ -62,8 +62,8 @@ def worth_drawing(view: View) -> list[Lane]:
     """The transmitters with something to see, in the order of the scenario.
 
     These are the ones that lose packets, or whose queue exceeds a few packets and is on average
-    at least a twentieth of the fullest one; at most six; and if there is none, the busiest one.
-    Where a flow changes its path, the fullest link of each path is added.
+    at least a twentieth of the fullest one; at most six, those that lose most; and if there is
+    none, the busiest one. Where a flow changes its path, the fullest link of each path is added.
     """
     weight = {lane: _interest(view, lane) for lane in view.all_lanes}
     fullest = max((mean for _, mean in weight.values()), default=0.0)
@@ -82,17 +82,18 @@ def worth_drawing(view: View) -> list[Lane]:
     return [lane for lane in view.all_lanes if lane in chosen]
 
 
-def _interest(view: View, lane: Lane) -> tuple[bool, float]:
-    """Whether a link loses packets, and its mean queue if that ever exceeds a few packets."""
-    loses = len(view.loss_times(lane)) > 0
+def _interest(view: View, lane: Lane) -> tuple[int, float]:
+    """How many packets a link loses, and its mean queue if that ever exceeds a few packets."""
+    summary = _summary(view, lane)
+    lost = sum(summary.get("drops", {}).values()) or len(view.loss_times(lane))
     if view.recorded("queue"):
         times, values = view.queue_packets(lane)
         if len(values) and values.max() > FEW_PACKETS:
-            return loses, step_mean(times, values, 0.0, view.end_s)
-        return loses, 0.0
-    queue = _summary(view, lane).get("queue_packets") or {}
+            return lost, step_mean(times, values, 0.0, view.end_s)
+        return lost, 0.0
+    queue = summary.get("queue_packets") or {}
     high = float(queue.get("max") or 0.0)
-    return loses, float(queue.get("mean") or 0.0) if high > FEW_PACKETS else 0.0
+    return lost, float(queue.get("mean") or 0.0) if high > FEW_PACKETS else 0.0
 
 
 def _utilization(view: View, lane: Lane) -> float:

@@ -6,7 +6,12 @@ import numpy as np
 
 from . import palette, quantities
 from .sheet import Panel
-from .view import View
+from .view import Floats, View
+
+_MOST_PLACES = 8
+"""How many links are told apart unless they are asked for."""
+
+Place = tuple[str, str, Floats]
 
 
 def fill(view: View, panel: Panel) -> None:
@@ -15,7 +20,7 @@ def fill(view: View, panel: Panel) -> None:
     panel.shows_losses = True
     window = quantities.window(view.window_s)
     panel.title, panel.unit = "Packets lost", f"packets in {window}"
-    places = [
+    places: list[Place] = [
         (lane.label, lane.color, view.loss_times(lane))
         for lane in (view.lanes if view.asked_links is not None else view.all_lanes)
     ]
@@ -26,6 +31,8 @@ def fill(view: View, panel: Panel) -> None:
         drawn = "" if view.asked_links is None else " at these links"
         panel.empty(f"no packet was lost{drawn}")
         return
+    if view.asked_links is None:
+        losing = _worst(losing)
     highest = 0
     # Bars of several links in one window stand on one another, so that none is hidden.
     below: np.ndarray | None = None
@@ -46,3 +53,13 @@ def fill(view: View, panel: Panel) -> None:
         highest = max(highest, int(below.max()))
         panel.entry(f"{label}: {len(times)}", color, width=2.4)
     panel.y_from_zero(highest, counts=True)
+
+
+def _worst(places: list[Place]) -> list[Place]:
+    """The places where most is lost, in their order, and the others as one."""
+    if len(places) <= _MOST_PLACES:
+        return places
+    ranked = sorted(range(len(places)), key=lambda i: -len(places[i][2]))
+    kept, rest = sorted(ranked[: _MOST_PLACES - 1]), sorted(ranked[_MOST_PLACES - 1 :])
+    times = np.sort(np.concatenate([places[i][2] for i in rest]))
+    return [*(places[i] for i in kept), (f"{len(rest)} others", palette.FAINT_INK, times)]

@@ -42,7 +42,7 @@ def fill(view: View, panel: Panel) -> None:
     if view.hidden_links:
         names = view.hidden_links
         shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-        panel.note(f"Links not drawn, with hardly a queue and no loss: {shown}.")
+        panel.note(f"Links not drawn, where less waits and less is lost: {shown}.")
 
 
 def limit_packets(view: View, lane: Lane) -> float:

@@ -88,13 +88,7 @@ def changes(all_hops: Sequence[Hop]) -> list[RouteChange]:
 def over_time(
     model: Mapping[str, Any], all_hops: Sequence[Hop], source: str, target: str, end_s: float
 ) -> list[PathSpan]:
-    """The path from host `source` to host `target` over time, neighbours being different.
-
-    Without any recorded hop the path is the shortest one, by the sum of the propagation delays
-    (then by the number of links): what static routing uses.
-    """
-    if not all_hops:
-        return [PathSpan(0.0, end_s, shortest(model, source, target))]
+    """The path from host `source` to host `target` over time, neighbours being different."""
     relevant = [hop for hop in all_hops if hop.host == target]
     times = sorted({0.0, *(h.start_s for h in relevant), *(h.stop_s for h in relevant)} - {end_s})
     spans: list[PathSpan] = []
@@ -118,27 +112,6 @@ def neighbours(model: Mapping[str, Any]) -> dict[str, list[tuple[str, str, int]]
         found[one].append((link["id"], other, link["forward"]["delay_ns"]))
         found[other].append((link["id"], one, link["backward"]["delay_ns"]))
     return found
-
-
-def shortest(model: Mapping[str, Any], source: str, target: str) -> tuple[str, ...]:
-    """The links of the path with the least propagation delay (then the fewest links)."""
-    import heapq
-
-    near = neighbours(model)
-    hosts = set(model["hosts"])
-    waiting: list[tuple[int, int, str, tuple[str, ...]]] = [(0, 0, source, ())]
-    done: set[str] = set()
-    while waiting:
-        cost, length, node, path = heapq.heappop(waiting)
-        if node == target:
-            return path
-        if node in done or (node in hosts and node != source):
-            continue
-        done.add(node)
-        for link, other, delay_ns in near[node]:
-            if other not in done:
-                heapq.heappush(waiting, (cost + delay_ns, length + 1, other, (*path, link)))
-    return ()
 
 
 def _follow(

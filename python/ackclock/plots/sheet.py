@@ -216,7 +216,7 @@ class Sheet:
         last = len(panel.entries) - 1
         picked = [panel.entries[round(last * i / 4)] for i in range(5)]
         blank = Line2D([], [], lw=0)
-        return [*picked, (blank, f"{len(panel.entries)} in all, in this order")]
+        return [*picked, (blank, f"{len(panel.entries)} drawn, in this order")]
 
     def _legend_columns(self, labels: Sequence[str], room_mm: float) -> int:
         """How many entries stand in a row so that no row is wider than the room."""

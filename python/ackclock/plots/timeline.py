@@ -17,6 +17,8 @@ Fill = Callable[[View, Panel], None]
 
 _STACKED_MM = {True: 25.0, False: 21.0}
 _SINGLE_MM = {True: 52.0, False: 38.0}
+_MOST_FLOWS = 200
+"""How many flows a page of several panels shows unless they are asked for."""
 
 
 def figure(view: View, fills: Sequence[tuple[str, Fill]]) -> Figure:
@@ -30,6 +32,10 @@ def figure(view: View, fills: Sequence[tuple[str, Fill]]) -> Figure:
     Raises:
         PlotError: the only panel needs records that the run has not kept.
     """
+    left_out = ""
+    if len(fills) > 1 and not view.flows_asked and len(view.flows) > _MOST_FLOWS:
+        left_out = f"{_MOST_FLOWS} of {len(view.flows)} flows are drawn, evenly chosen."
+        view = view.of_flows(_evenly(view.flows, _MOST_FLOWS))
     wide = view.width_mm > 120
     height = (_STACKED_MM if len(fills) > 1 else _SINGLE_MM)[wide]
     sheet = Sheet(view)
@@ -46,4 +52,11 @@ def figure(view: View, fills: Sequence[tuple[str, Fill]]) -> Figure:
             panel.title = panel.title or name
             panel.empty(str(error))
     marks.across(view, sheet, [p for p in panels if not p.message])
+    if left_out:
+        panels[0].note(left_out)
     return sheet.finish()
+
+
+def _evenly(names: Sequence[str], count: int) -> list[str]:
+    """So many of the names, at equal distances, the first and the last among them."""
+    return [names[round(i * (len(names) - 1) / (count - 1))] for i in range(count)]

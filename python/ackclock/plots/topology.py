@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.collections import LineCollection
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path
 from numpy.typing import NDArray
@@ -57,8 +58,16 @@ def draw(view: View) -> Figure:
     shared = _shared(view)
     rides = _rides(view)
     lanes = _lanes(rides)
-    for link in model["links"]:
-        _link(view, axes, points, link, shared, len(lanes.get(link["id"], [])))
+    axes.add_collection(
+        LineCollection(
+            [[points[end] for end in link["ends"]] for link in model["links"]],
+            colors=palette.RULE,
+            linewidths=2.2 if len(points) <= _MOST_NAMED else 0.8,
+            zorder=1,
+        )
+    )
+    for link in model["links"] if len(model["links"]) <= _MOST_LABELS else ():
+        _label(view, axes, points, link, shared, len(lanes.get(link["id"], [])))
     for ride in rides:
         _ride(view, axes, points, ride, lanes)
     _nodes(axes, points, model)
@@ -144,7 +153,7 @@ def _groups(view: View, shared: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _link(
+def _label(
     view: View,
     axes: Axes,
     points: Points,
@@ -152,18 +161,9 @@ def _link(
     shared: Mapping[str, str],
     flows: int,
 ) -> None:
-    """Draw a link, and its label beside it and beside the flows that run along it."""
+    """Write the name of a link beside it and beside the flows that run along it."""
     a, b = (np.array(points[end]) for end in link["ends"])
-    axes.plot(
-        *zip(a, b, strict=True),
-        color=palette.RULE,
-        lw=2.2 if len(points) <= _MOST_NAMED else 0.8,
-        zorder=1,
-    )
-    among = len(view.model["links"])
-    if among > _MOST_LABELS:
-        return
-    own = _own(view, link, shared) if among <= _MOST_WORDY else []
+    own = _own(view, link, shared) if len(view.model["links"]) <= _MOST_WORDY else []
     along = (b - a) / max(float(np.hypot(*(b - a))), 1e-9)
     aside = np.array([-along[1], along[0]])
     if aside[1] < -0.3 or (abs(aside[1]) <= 0.3 and aside[0] < 0):
@@ -299,24 +299,25 @@ def _nodes(axes: Axes, points: Points, model: Mapping[str, Any]) -> None:
         (model["hosts"], "s", 15.0, "#E4EEF6"),
         (model["routers"], "D", 14.0, "#F3EDDF"),
     ):
-        for name in names:
-            axes.plot(
+        axes.plot(
+            [points[name][0] for name in names],
+            [points[name][1] for name in names],
+            ls="",
+            marker=marker,
+            ms=size * (0.5 if crowded else 1.0),
+            mfc=face,
+            mec=palette.FAINT_INK,
+            mew=0.8,
+            zorder=5,
+        )
+        for name in names if not crowded else ():
+            axes.text(
                 *points[name],
-                marker=marker,
-                ms=size * (0.5 if crowded else 1.0),
-                mfc=face,
-                mec=palette.FAINT_INK,
-                mew=0.8,
-                zorder=5,
+                name,
+                ha="center",
+                va="center_baseline",
+                size=6.4 if len(name) <= 3 else 5.4 if len(name) <= 5 else 4.6,
+                color=palette.INK,
+                zorder=6,
+                parse_math=False,
             )
-            if not crowded:
-                axes.text(
-                    *points[name],
-                    name,
-                    ha="center",
-                    va="center_baseline",
-                    size=6.4 if len(name) <= 3 else 5.4 if len(name) <= 5 else 4.6,
-                    color=palette.INK,
-                    zorder=6,
-                    parse_math=False,
-                )

@@ -83,6 +83,7 @@ class View:
         self._flow_of = {flow["id"]: flow for flow in self.model["flows"]}
         self._link_of = {link["id"]: link for link in self.model["links"]}
         self.flows = _chosen("flow", flows, list(self._flow_of))
+        self.flows_asked = flows is not None
         self.asked_links = None if links is None else _chosen("link", links, list(self._link_of))
         self.flow_color = palette.flow_colors(list(self._flow_of), self.flows)
         routers = set(self.model["routers"])
@@ -333,7 +334,13 @@ class View:
 
     @cached_property
     def flow_paths(self) -> dict[str, list[paths.PathSpan]]:
-        """The path of each drawn flow over time."""
+        """The path of each drawn flow over time; empty where it was not recorded."""
+        if not self.hops:
+            flows = self.summary["flows"]
+            return {
+                name: [paths.PathSpan(0.0, self.end_s, tuple(flows[name].get("path") or ()))]
+                for name in self.flows
+            }
         return {
             name: paths.over_time(
                 self.model,
@@ -380,7 +387,7 @@ class View:
     def route_changes(self) -> list[paths.RouteChange]:
         """Changes of a next hop that move a drawn flow's data or ACKs, while the flow is active."""
         moved: set[float] = set()
-        for name in self.flows:
+        for name in self.flows if self.hops else ():
             flow, active = self._flow_of[name], self.active(name)
             for ends in ((flow["from"], flow["to"]), (flow["to"], flow["from"])):
                 spans = paths.over_time(self.model, self.hops, *ends, self.end_s)

@@ -54,6 +54,16 @@ pub struct Network {
     pub end: Time,
 }
 
+impl Network {
+    /// The channels from the sender of a flow to its receiver; nothing if routing is dynamic.
+    pub fn path(&self, flow: usize) -> Option<impl Iterator<Item = &Channel>> {
+        let row = self.routes.get(flow << self.row_bits..(flow + 1) << self.row_bits)?;
+        let ways = row.iter().take_while(|way| **way != DELIVER);
+        let static_route = self.distance_vector.is_none();
+        static_route.then(|| ways.map(|way| &self.channels[(way >> 1) as usize]))
+    }
+}
+
 /// What is counted over the whole network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
