@@ -1,4 +1,4 @@
-"""Single files that are complete or absent."""
+"""Single files that are complete or absent, and what may be made where."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+from ackclock.errors import InputError
 
 
 def write_text(path: Path, text: str) -> None:
@@ -44,10 +46,29 @@ def replacement(path: Path) -> Iterator[IO[bytes]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        mask = os.umask(0o022)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
+        Path(temporary).chmod(0o666 & ~umask())
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def require_folder_above(path: Path) -> None:
+    """Check that a folder can be made at `path`, as far as what is above it says.
+
+    Raises:
+        InputError: a file is where a folder would have to be.
+    """
+    for parent in path.absolute().parents:
+        if parent.is_dir():
+            return
+        if os.path.lexists(parent):
+            raise InputError(f"'{parent}' is not a folder; choose another place with --out")
+
+
+def umask() -> int:
+    """Return which rights new files of this process do not get."""
+    # It can be read only by setting it.
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import InputError
+from ackclock.files import require_folder_above, umask
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class RunDirectory:
             InputError: something is in the way that must not be replaced.
         """
         if not os.path.lexists(self.path):
-            self._require_folder_above()
+            require_folder_above(self.path)
             return
         shown = f"'{self.path}'"
         if self.path.is_symlink() or not self.path.is_dir():
@@ -88,13 +89,6 @@ class RunDirectory:
                 "choose another place with --out, or replace it with --force"
             )
 
-    def _require_folder_above(self) -> None:
-        for parent in self.path.absolute().parents:
-            if parent.is_dir():
-                return
-            if os.path.lexists(parent):
-                raise InputError(f"'{parent}' is not a folder; choose another place with --out")
-
     def _identity(self) -> tuple[Any, Any]:
         try:
             summary = json.loads((self.path / FILES.summary).read_text(encoding="utf-8"))
@@ -116,7 +110,7 @@ class RunDirectory:
         )
         try:
             yield staging
-            staging.chmod(0o777 & ~_umask())
+            staging.chmod(0o777 & ~umask())
             _sync(staging)
             self._take_place(staging)
             _sync_folder(parent)
@@ -137,12 +131,6 @@ class RunDirectory:
                 old.rename(self.path)
             raise
         shutil.rmtree(old, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
 
 
 def _sync(directory: Path) -> None:

@@ -210,16 +210,16 @@ def test_force_keeps_what_both_studies_have(tmp_path):
     assert load(folder).runs == 2
 
 
-@pytest.mark.parametrize("what", ["file", "folder"])
+@pytest.mark.parametrize("what", ["file", "file above", "folder"])
 def test_what_is_no_sweep_is_left_alone(tmp_path, what):
     place = tmp_path / "mine"
-    if what == "file":
+    if what.startswith("file"):
         place.write_text("mine")
     else:
         place.mkdir()
         (place / "thesis.tex").write_text("mine")
     with pytest.raises(InputError, match="choose another"):
-        study().run(place, workers=1)
+        study().run(place / "below" if what == "file above" else place, workers=1)
     with pytest.raises(InputError, match=r"holds no sweep"):
         load(tmp_path / "nothing")
 

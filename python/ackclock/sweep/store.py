@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import AckclockError, InputError
-from ackclock.files import write_text
+from ackclock.files import require_folder_above, write_text
 from ackclock.results import ResultsError
 from ackclock.sweep.worker import journal_rows
 
@@ -69,7 +69,7 @@ class Store:
         """
         shown = f"'{self.path}'"
         if not os.path.lexists(self.path):
-            self._require_folder_above()
+            require_folder_above(self.path)
             return
         if not self.path.is_dir():
             raise InputError(f"{shown} exists and is not a folder; choose another with --out")
@@ -87,13 +87,6 @@ class Store:
                 "--out, or go on here with --force: runs that both studies have are kept, and the "
                 "table becomes that of this study"
             )
-
-    def _require_folder_above(self) -> None:
-        for parent in self.path.absolute().parents:
-            if parent.is_dir():
-                return
-            if os.path.lexists(parent):
-                raise InputError(f"'{parent}' is not a folder; choose another place with --out")
 
     def identity(self) -> dict[str, Any]:
         """Return the study that this folder belongs to.
