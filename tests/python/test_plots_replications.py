@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ackclock.metrics.statistics import summarize
 from ackclock.plots import PlotError
@@ -70,6 +71,27 @@ def test_a_heavy_tail_has_logarithmic_axes_and_a_panel_of_its_own():
     slope = math.log(y[1] / y[0]) / math.log(x[1] / x[0])
     assert slope == pytest.approx(-index.value)
     assert y[0] == pytest.approx(np.mean(index.threshold < HEAVY))
+
+
+def test_both_panels_share_an_axis_with_numbers_below_the_last():
+    whole, tail = draw(F1=HEAVY, F2=HEAVY * 1000).axes
+    assert whole.get_xlim() == tail.get_xlim()
+    assert (whole.get_xlabel(), tail.get_xlabel()) == ("", "Finish (s)")
+
+
+def test_long_titles_and_names_stay_on_the_page():
+    drawn = figure(
+        {f"F{i} with a name that is long": sample([*HEAVY, math.nan]) for i in range(6)},
+        title="Replications of a scenario whose title has more words than one line can hold " * 2,
+        quantity="Finish",
+        unit="s",
+    )
+    canvas = FigureCanvasAgg(drawn)
+    canvas.draw()
+    legends = [axes.get_legend() for axes in drawn.axes]
+    for part in (*drawn.texts, *legends):
+        place = part.get_window_extent(canvas.get_renderer())
+        assert 0 <= place.x0 < place.x1 <= drawn.bbox.width
 
 
 def test_the_tail_is_that_of_what_was_finished():

@@ -5,14 +5,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-
-from . import registry
-from .errors import PlotError, unknown
+from . import registry, saving
+from .errors import PlotError
 from .options import Options
 from .registry import Plot
 from .timeline import figure as timeline_figure
@@ -25,9 +22,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("ackclock")
 
-FORMATS = ("png", "svg", "pdf")
 _WIDTHS_MM = (60.0, 600.0)
-_PNG_PIXELS = 1200
 
 
 def write(
@@ -42,8 +37,7 @@ def write(
 ) -> list[Path]:
     """See `ackclock.plots.plot`."""
     for name in formats:
-        if name not in FORMATS:
-            raise unknown("format", name, FORMATS)
+        saving.require_format(name)
     if not _WIDTHS_MM[0] <= width_mm <= _WIDTHS_MM[1]:
         low, high = _WIDTHS_MM
         raise PlotError(f"a figure of {width_mm:g} mm: allowed are {low:g} to {high:g} mm")
@@ -53,7 +47,7 @@ def write(
     _require_able(views, options, wanted)
     out.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    with _style():
+    with saving.style():
         for plot in wanted:
             for stem, parts in _parts(views, plot):
                 drawn = _draw(parts, plot)
@@ -69,11 +63,10 @@ def write_sweep(
 ) -> list[Path]:
     """See `ackclock.plots.plot_sweep`."""
     for name in formats:
-        if name not in FORMATS:
-            raise unknown("format", name, FORMATS)
+        saving.require_format(name)
     wanted = _of_sweep(view) if kinds is None else [_able(kind) for kind in dict.fromkeys(kinds)]
     _require_heard(view.options, wanted)
-    with _style():
+    with saving.style():
         drawn = [(plot, plot.load_sweep()(view)) for plot in wanted]
     out.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
@@ -82,8 +75,7 @@ def write_sweep(
         stem = f"{plot.name}-{_plain(shown)}" if shown and plot.knows("value") else plot.name
         for name in formats:
             path = out / f"{stem}.{name}"
-            with _style():
-                _save_figure(figure, path, f"{view.name}: {plot.summary}", "Ackclock")
+            saving.save(figure, path, f"{view.name}: {plot.summary}")
             written.append(path)
     return written
 
@@ -92,7 +84,7 @@ def draw_sweep(view: SweepView, kind: str) -> Figure:
     """See `ackclock.plots.figure_of_sweep`."""
     plot = _able(kind)
     _require_heard(view.options, [plot])
-    with _style():
+    with saving.style():
         return plot.load_sweep()(view)
 
 
@@ -163,7 +155,7 @@ def draw(
     plot = registry.find(kind)
     views = [View(results, flows, links, width_mm, options) for results in runs]
     _require_able(views, options, [plot])
-    with _style():
+    with saving.style():
         return _draw(views, plot)
 
 
@@ -195,26 +187,9 @@ def _draw(views: Sequence[View], plot: Plot) -> Figure:
     return plot.load()(view)
 
 
-def _style():  # noqa: ANN202  # the type of matplotlib's context has no public name
-    with resources.as_file(resources.files("ackclock.plots") / "ackclock.mplstyle") as path:
-        return mpl.rc_context(fname=str(path))
-
-
 def _save(drawn: Figure, path: Path, view: View, plot: Plot) -> None:
     """Write a figure without anything that differs between two runs of this program."""
     version = view.summary.get("ackclock", "")
     creator = f"Ackclock {version}".strip()
     title = f"{view.summary.get('scenario') or view.model.get('name')}: {plot.summary}"
-    _save_figure(drawn, path, title, creator)
-
-
-def _save_figure(drawn: Figure, path: Path, title: str, creator: str) -> None:
-    kind = path.suffix[1:]
-    if kind == "png":
-        metadata = {"Software": creator, "Title": title}
-    elif kind == "svg":
-        metadata = {"Creator": creator, "Title": title, "Date": None}
-    else:
-        metadata = {"Creator": creator, "Title": title, "CreationDate": None}
-    inches = drawn.get_size_inches()[0]
-    drawn.savefig(path, format=kind, dpi=_PNG_PIXELS / inches, metadata=metadata)
+    saving.save(drawn, path, title, creator)

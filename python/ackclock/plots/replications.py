@@ -9,28 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ackclock.metrics.statistics import Statistics
 
-from . import palette, quantities
-from .errors import PlotError, unknown
+from . import palette, quantities, saving
+from .errors import PlotError
+from .sheet import Page, Panel
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-_MM = 1 / 25.4  # inches
-_FORMATS = ("png", "svg", "pdf")
-_PNG_PIXELS = 1200
-_PANEL_MM = 52.0
-_LEFT, _RIGHT, _HEAD, _LEGEND_ROW, _AXIS, _FOOT = 14.0, 4.0, 12.0, 3.6, 11.0, 5.0
+_HEIGHT_MM = 52.0
+_BELOW_MM = {True: 8.8, False: 7.6}
+"""Room below: powers of ten on a logarithmic axis are higher than plain numbers."""
 
 _HEAVY = 2.0
 """Below this tail index a variance does not exist, and a linear axis would show one value."""
@@ -65,29 +61,18 @@ def write(
         PlotError: a suffix of no such format, or nothing to draw.
         OSError: the file cannot be written.
     """
-    kind = require_format(path)
+    require_format(path)
     drawn = figure(samples, title=title, quantity=quantity, unit=unit, caption=caption)
-    # Nothing that differs between two runs of this program.
-    metadata = {
-        "png": {"Software": "Ackclock", "Title": title},
-        "svg": {"Creator": "Ackclock", "Title": title, "Date": None},
-        "pdf": {"Creator": "Ackclock", "Title": title, "CreationDate": None},
-    }[kind]
-    with _style():
-        dpi = _PNG_PIXELS / drawn.get_size_inches()[0]
-        drawn.savefig(path, format=kind, dpi=dpi, metadata=metadata)
+    saving.save(drawn, path, title)
 
 
-def require_format(path: Path) -> str:
-    """Return the format of a file by its suffix.
+def require_format(path: Path) -> None:
+    """Check that the suffix of a file names a format.
 
     Raises:
         PlotError: it is none of png, svg, pdf.
     """
-    kind = path.suffix.removeprefix(".").lower()
-    if kind not in _FORMATS:
-        raise unknown("format", kind or str(path), _FORMATS)
-    return kind
+    saving.require_format(path.suffix.removeprefix(".").lower() or str(path))
 
 
 def figure(
@@ -123,30 +108,25 @@ def figure(
     # Zeros have no place on a logarithmic axis; a share of them shows at its left end.
     logarithmic = any(map(_is_wide, drawn.values()))
     heavy = logarithmic and any(map(_is_heavy, drawn.values()))
-    panels = 2 if heavy else 1
-    legend_mm = _LEGEND_ROW * math.ceil(len(drawn) / 4)
-    height_mm = _HEAD + panels * (legend_mm + _PANEL_MM + _AXIS) + _FOOT
-    with _style():
-        page = Figure(figsize=(width_mm * _MM, height_mm * _MM))
-        for i in range(panels):
-            top = _HEAD + legend_mm + i * (legend_mm + _PANEL_MM + _AXIS)
-            axes = page.add_axes(
-                (
-                    _LEFT / width_mm,
-                    1 - (top + _PANEL_MM) / height_mm,
-                    1 - (_LEFT + _RIGHT) / width_mm,
-                    _PANEL_MM / height_mm,
-                )
-            )
-            axes.set_xmargin(0.02)
+    fills = [_fill_distribution, _fill_tail] if heavy else [_fill_distribution]
+    with saving.style():
+        page = Page(
+            width_mm,
+            title,
+            "",
+            caption,
+            f"{quantity} ({unit})" if unit else quantity,
+            below_mm=_BELOW_MM[logarithmic],
+        )
+        for fill in fills:
+            panel = page.put(_HEIGHT_MM)
+            panel.axes.set_xmargin(0.02)
+            panel.axes.sharex(page.panels[0].axes)
             if logarithmic:
-                axes.set_xscale("log")
-            fill = _fill_tail if i else _fill_distribution
+                panel.axes.set_xscale("log")
             for name, sample in drawn.items():
-                fill(axes, name, sample, colors[name])
-            _dress(axes, quantity, unit)
-        _write_texts(page, title, caption, width_mm, height_mm)
-    return page
+                fill(panel, name, sample, colors[name])
+        return page.finish()
 
 
 def _is_wide(sample: Sample) -> bool:
@@ -162,8 +142,8 @@ def _is_heavy(sample: Sample) -> bool:
     return tail is not None and tail.value < _HEAVY
 
 
-def _fill_distribution(axes: Axes, name: str, sample: Sample, color: str) -> None:
-    statistics = sample.statistics
+def _fill_distribution(panel: Panel, name: str, sample: Sample, color: str) -> None:
+    axes, statistics = panel.axes, sample.statistics
     found = np.sort(sample.values[~np.isnan(sample.values)])
     total = statistics.count
     values, places = np.unique(found, return_index=True)
@@ -185,10 +165,12 @@ def _fill_distribution(axes: Axes, name: str, sample: Sample, color: str) -> Non
     axes.set_ylim(0, 1.02)
     axes.set_yticks([q.share for q in statistics.quantiles] + [1.0])
     axes.set_yticklabels([f"{q.share * 100:g} %" for q in statistics.quantiles] + ["100 %"])
-    axes.set_ylabel("Replications up to this value", size=7)
+    panel.title = "Replications up to this value"
+    panel.entry(label, color)
 
 
-def _fill_tail(axes: Axes, name: str, sample: Sample, color: str) -> None:
+def _fill_tail(panel: Panel, name: str, sample: Sample, color: str) -> None:
+    axes = panel.axes
     found = np.sort(sample.values[sample.values > 0])
     total = int((~np.isnan(sample.values)).sum()) + sample.cut_off
     values, places = np.unique(found, return_index=True)
@@ -211,33 +193,5 @@ def _fill_tail(axes: Axes, name: str, sample: Sample, color: str) -> None:
         )
     axes.step(values[keep], above[keep], where="post", color=color, lw=1.1, label=label)
     axes.set_yscale("log")
-    axes.set_ylabel("Share above, of those finished", size=7)
-
-
-def _dress(axes: Axes, quantity: str, unit: str) -> None:
-    axes.set_xlabel(f"{quantity} ({unit})" if unit else quantity, size=7, labelpad=2)
-    legend = axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1.01),
-        ncols=4,
-        fontsize=6.8,
-        labelcolor=palette.INK,
-        borderpad=0,
-        borderaxespad=0.2,
-        handlelength=1.6,
-    )
-    for words in legend.get_texts():
-        words.set_parse_math(False)
-
-
-def _write_texts(page: Figure, title: str, caption: str, width_mm: float, height_mm: float) -> None:
-    left = 3 / width_mm
-    page.text(
-        left, 1 - 5 / height_mm, title, size=9.5, weight="bold", color=palette.INK, parse_math=False
-    )
-    page.text(left, 2 / height_mm, caption, size=5.8, color=palette.FAINT_INK, parse_math=False)
-
-
-def _style():  # noqa: ANN202  # the type of matplotlib's context has no public name
-    with resources.as_file(resources.files("ackclock.plots") / "ackclock.mplstyle") as path:
-        return mpl.rc_context(fname=str(path))
+    panel.title = "Share above this value, of those finished"
+    panel.entry(label, color)

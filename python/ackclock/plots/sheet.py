@@ -1,5 +1,7 @@
 """The page of a figure: heading, panels one above the other, notes and caption.
 
+A `Page` knows no run; a `Sheet` is the page of a run, with panels over time.
+
 Everything is laid out in millimetres, so that a figure keeps its text sizes at any width.
 """
 
@@ -14,8 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from . import legends, palette, text
-from .heading import caption, subtitle, title
+from . import heading, legends, palette, text
 from .palette import DASHES, LineStyle
 from .view import View
 
@@ -24,7 +25,7 @@ MM = 1 / 25.4  # inches
 _LEFT, _RIGHT, _TOP, _BOTTOM = 11.5, 3.0, 3.0, 2.5
 _TITLE_SIZE, _SUBTITLE_SIZE, _PANEL_SIZE, _NOTE_SIZE = 9.5, 7.0, 7.2, 5.8
 _LEGEND_SIZE = 6.8
-_PANEL_HEADER, _PANEL_GAP, _TIME_AXIS = 4.6, 1.9, 7.6
+_PANEL_HEADER, _PANEL_GAP, _AXIS = 4.6, 1.9, 7.6
 _LEGEND_ROW, _HANDLE, _HANDLE_GAP, _COLUMN_GAP = 3.2, 3.4, 1.2, 2.6
 _MOST_ENTRIES = 12
 _MOST_TITLE_LINES = 3
@@ -51,7 +52,7 @@ class Panel:
     each thing to name in the legend and `empty` if there is nothing to draw. With `ramp` the
     colours of the entries are steps of a ramp, and of very many the legend names only some. One
     that draws the losses itself sets `shows_losses`, to be spared the marks of losses; the last one
-    of a figure sets `labelled` if its horizontal axis is not time and has numbers and a label.
+    of a figure sets `labelled` if its horizontal axis is its own and has numbers and a label.
     """
 
     axes: Axes
@@ -59,7 +60,7 @@ class Panel:
     height_mm: float
     title: str = ""
     unit: str = ""
-    timed: bool = True
+    joined: bool = True
     ramp: bool = False
     entries: list[tuple[Line2D, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -98,41 +99,46 @@ class Panel:
         self.axes.set_ylim(0, largest * 1.1 if largest > 0 else 1)
 
 
-class Sheet:
+class Page:
     """A figure in the making. Add panels, draw into them, then `finish`.
 
     Args:
-        view: The run.
+        width_mm: Width on paper.
+        title: Heading.
+        subtitle: Written below the heading; empty for none.
+        caption: Written below the panels.
+        across: Label of the horizontal axis that joined panels share.
         left_mm: Room for the axis numbers at the left.
-        words: Subtitle and caption of a figure that is not of one run; default those of the run.
+        below_mm: Room for numbers and label of that axis.
     """
 
     def __init__(
-        self, view: View, left_mm: float = _LEFT, words: tuple[str, str] | None = None
+        self,
+        width_mm: float,
+        title: str,
+        subtitle: str,
+        caption: str,
+        across: str = "",
+        left_mm: float = _LEFT,
+        below_mm: float = _AXIS,
     ) -> None:
-        self.view = view
-        self._subtitle, self._caption = words or (subtitle(view), caption(view))
-        self.figure = Figure(figsize=(view.width_mm * MM, 100 * MM))
+        self.width_mm = width_mm
+        self.across = across
+        self._title, self._subtitle, self._caption = title, subtitle, caption
+        self.figure = Figure(figsize=(width_mm * MM, 100 * MM))
         self.panels: list[Panel] = []
-        self._left = left_mm
+        self._left, self._below = left_mm, below_mm
         self._notes: list[str] = []
 
     @property
     def axes_width_mm(self) -> float:
         """Width of the axes of every panel."""
-        return self.view.width_mm - self._left - _RIGHT
+        return self.width_mm - self._left - _RIGHT
 
-    def add(self, height_mm: float, *, timed: bool = True) -> Panel:
-        """Add a panel below the others; `timed` ones share the time axis of the run."""
+    def put(self, height_mm: float, *, joined: bool = True) -> Panel:
+        """Put a panel below the others; of `joined` ones the last has the numbers of the axis."""
         axes = self.figure.add_axes((0.1, 0.1, 0.8, 0.8))
-        panel = Panel(axes, self.axes_width_mm, height_mm, timed=timed)
-        if timed:
-            unit = self.view.time_unit.size
-            axes.set_xlim(self.view.span[0] / unit, self.view.span[1] / unit)
-            axes.xaxis.set_major_locator(
-                MaxNLocator(14 if self.axes_width_mm > 120 else 7, steps=_ROUND)
-            )
-            axes.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=3, steps=_ROUND))
+        panel = Panel(axes, self.axes_width_mm, height_mm, joined=joined)
         self.panels.append(panel)
         return panel
 
@@ -143,9 +149,9 @@ class Sheet:
 
     def finish(self) -> Figure:
         """Write headings, legends, notes and caption, and give everything its place."""
-        page = self.view.width_mm
+        page = self.width_mm
         room = page - 2 * _RIGHT
-        head = text.lines(title(self.view), room, _TITLE_SIZE, "bold")
+        head = text.lines(self._title, room, _TITLE_SIZE, "bold")
         if len(head) > _MOST_TITLE_LINES:
             rest = " ".join(head[_MOST_TITLE_LINES - 1 :])
             head = [*head[: _MOST_TITLE_LINES - 1], text.cut(rest, room, _TITLE_SIZE, "bold")]
@@ -159,12 +165,12 @@ class Sheet:
         head_mm = 4.4 * len(head) + 3.3 * len(sub) + 1.4
         tops: list[float] = []
         below = _TOP + head_mm
-        timed = [panel for panel in self.panels if panel.timed]
+        joined = [panel for panel in self.panels if panel.joined]
         for panel in self.panels:
             below += self._header_mm(panel)
             tops.append(below)
             below += panel.height_mm + _PANEL_GAP
-        below += (_TIME_AXIS - _PANEL_GAP) if timed or self.panels[-1].labelled else 0.0
+        below += (self._below - _PANEL_GAP) if joined or self.panels[-1].labelled else 0.0
         height = below + 2.6 * (len(notes) + len(foot)) + 0.8 + _BOTTOM
         self.figure.set_size_inches(page * MM, height * MM)
 
@@ -182,7 +188,7 @@ class Sheet:
                     panel.height_mm / height,
                 )
             )
-            self._dress(panel, last=bool(timed) and panel is timed[-1])
+            self._dress(panel, last=bool(joined) and panel is joined[-1])
         y = below + 2.2
         for line in [*notes, *foot]:
             self._write(line, y, height, _NOTE_SIZE, palette.FAINT_INK)
@@ -193,7 +199,7 @@ class Sheet:
         self, line: str, y_mm: float, height: float, size: float, color: str, weight: str = "normal"
     ) -> None:
         self.figure.text(
-            _RIGHT / self.view.width_mm,
+            _RIGHT / self.width_mm,
             1 - y_mm / height,
             line,
             size=size,
@@ -247,10 +253,10 @@ class Sheet:
 
     def _dress(self, panel: Panel, *, last: bool) -> None:
         axes = panel.axes
-        if panel.timed:
+        if panel.joined:
             axes.tick_params(labelbottom=last)
             if last:
-                axes.set_xlabel(f"Time ({self.view.time_unit.name})", labelpad=2)
+                axes.set_xlabel(self.across, labelpad=2)
         if panel.message:
             axes.set_yticks([])
             axes.grid(visible=False)
@@ -306,3 +312,33 @@ class Sheet:
             loc="lower right" if beside else "lower left",
             anchor=(1 if beside else 0, 1 + 0.9 / panel.height_mm),
         )
+
+
+class Sheet(Page):
+    """The page of a run.
+
+    Args:
+        view: The run.
+        left_mm: Room for the axis numbers at the left.
+        words: Subtitle and caption of a figure that is not of one run; default those of the run.
+    """
+
+    def __init__(
+        self, view: View, left_mm: float = _LEFT, words: tuple[str, str] | None = None
+    ) -> None:
+        subtitle, caption = words or (heading.subtitle(view), heading.caption(view))
+        super().__init__(view.width_mm, heading.title(view), subtitle, caption, left_mm=left_mm)
+        self.view = view
+
+    def add(self, height_mm: float, *, timed: bool = True) -> Panel:
+        """Add a panel below the others; `timed` ones share the time axis of the run."""
+        panel = self.put(height_mm, joined=timed)
+        if timed:
+            unit, axes = self.view.time_unit, panel.axes
+            self.across = f"Time ({unit.name})"
+            axes.set_xlim(self.view.span[0] / unit.size, self.view.span[1] / unit.size)
+            axes.xaxis.set_major_locator(
+                MaxNLocator(14 if self.axes_width_mm > 120 else 7, steps=_ROUND)
+            )
+            axes.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=3, steps=_ROUND))
+        return panel

@@ -1,0 +1,63 @@
+"""Figures and files: the formats, the look, and bytes that depend on the figure alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+
+from .errors import unknown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+_PNG_PIXELS = 1200
+
+
+def require_format(name: str) -> None:
+    """Check that figures can be written so.
+
+    Raises:
+        PlotError: there is no such format.
+    """
+    if name not in FORMATS:
+        raise unknown("format", name, FORMATS)
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Give figures that are drawn or saved within this context the look of the package."""
+    with (
+        resources.as_file(resources.files("ackclock.plots") / "ackclock.mplstyle") as path,
+        mpl.rc_context(fname=str(path)),
+    ):
+        yield
+
+
+def save(drawn: Figure, path: Path, title: str, creator: str = "Ackclock") -> None:
+    """Write a figure without anything that differs between two runs of this program.
+
+    Args:
+        drawn: The figure.
+        path: The file; its suffix is one of `FORMATS`.
+        title: What the file says that it shows.
+        creator: What the file says that it was made by.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    kind = path.suffix[1:].lower()
+    if kind == "png":
+        metadata = {"Software": creator, "Title": title}
+    elif kind == "svg":
+        metadata = {"Creator": creator, "Title": title, "Date": None}
+    else:
+        metadata = {"Creator": creator, "Title": title, "CreationDate": None}
+    inches = drawn.get_size_inches()[0]
+    with style():
+        drawn.savefig(path, format=kind, dpi=_PNG_PIXELS / inches, metadata=metadata)
