@@ -17,7 +17,7 @@ unexport PYTHONHOME
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench format lint lint-rust lint-python test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test bench bench-ns2 format lint lint-rust lint-python test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -69,6 +69,10 @@ reproduce: setup
 bench: setup ## Measure the speed of the engine and of the test cases
 	@cargo build --release --locked --quiet -p ackclock-bench
 	@$(BIN)/python benches/bench.py target/release/ackclock-bench
+
+bench-ns2: setup ## Compare the speed with ns-2, where that is installed
+	@cargo build --release --locked --quiet -p ackclock-bench
+	@$(BIN)/python benches/against_ns2.py target/release/ackclock-bench
 
 format: $(STAMPS)/dependencies ## Format Rust and Python, fix what can be fixed
 	cargo fmt --all
