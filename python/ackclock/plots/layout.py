@@ -131,16 +131,17 @@ def _stress(ideal: Floats) -> Floats:
 
 
 def _elongated(points: Floats) -> bool:
-    _, extents, _ = np.linalg.svd(points - points.mean(axis=0))
+    extents = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     return bool(extents[0] > 1.5 * extents[1])
 
 
 def _upright(points: Floats, axis: Floats, nodes: Sequence[str], sources: Sequence[str]) -> Floats:
     """Turn the long axis of the points `axis` to the horizontal, and the sources to the left."""
     if len(points) > 1:
-        _, _, turn = np.linalg.svd(axis - axis.mean(axis=0), full_matrices=True)
+        _, _, turn = np.linalg.svd(axis - axis.mean(axis=0), full_matrices=False)
         points = (points - points.mean(axis=0)) @ turn.T
-    chosen = [i for i, name in enumerate(nodes) if name in set(sources)]
+    left = set(sources)
+    chosen = [i for i, name in enumerate(nodes) if name in left]
     if chosen:
         if points[chosen, 0].mean() > 1e-6:
             points[:, 0] *= -1
