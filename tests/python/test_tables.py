@@ -241,6 +241,21 @@ def test_markdown_is_a_table_whatever_is_in_it():
     assert markdown("a_b|c") == r"a\_b\|c"
 
 
+def test_a_table_without_rows_has_its_head_in_every_format():
+    columns = (
+        Column("flow", "Flow", "word", usual=True),
+        Column("packets", "Lost", "count", "packets", usual=True),
+    )
+    table = ResultTable(columns, {"flow": [], "packets": []}).usual()
+    assert table.names == ["flow", "packets"]
+    assert tables.to_markdown(table).splitlines() == [
+        "| Flow | Lost (packets) |",
+        "| ---- | -------------: |",
+    ]
+    assert r"Flow & Lost \\" in tables.to_latex(table)
+    assert tables.to_csv(table) == "flow,packets\n"
+
+
 def test_latex_prints_what_is_there():
     assert latex("50 % of A_1 & {x}") == r"50 \% of A\_1 \& \{x\}"
     assert latex("a\\b~c^2") == r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}2"

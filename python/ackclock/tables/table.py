@@ -71,14 +71,13 @@ class ResultTable:
         return replace(self, columns=kept, cells={c.name: self.cells[c.name] for c in kept})
 
     def usual(self) -> ResultTable:
-        """Return the columns that are shown unasked, apart from those without a value."""
-        return self.select(
-            [
-                column.name
-                for column in self.columns
-                if column.usual and any(value is not None for value in self.cells[column.name])
-            ]
-        )
+        """Return the columns that are shown unasked, apart from those without a value.
+
+        If none has a value, as in a table without rows, all of them are kept.
+        """
+        usual = [column.name for column in self.columns if column.usual]
+        filled = [name for name in usual if any(value is not None for value in self.cells[name])]
+        return self.select(filled or usual)
 
     def where(self, wanted: Mapping[str, Sequence[str]]) -> ResultTable:
         """Return the rows in which columns have one of the values given, as text.
