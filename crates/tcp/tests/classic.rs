@@ -1,22 +1,16 @@
 //! The classic sender and its recoveries, segment by segment.
 
+mod setup;
+
 use ackclock_tcp::cc::Cc;
 use ackclock_tcp::recovery::Classic;
 use ackclock_tcp::rto::Rto;
-use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Data, Handshake, Restart, TimerRules};
+use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Restart, TimerRules};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Value};
+use ackclock_units::param::Value;
+use setup::{chosen, word};
 
 const MSS: u64 = 1000;
-
-fn word(text: &str) -> Value {
-    Value::Word(text.into())
-}
-
-fn chosen(kind: &str, values: &[(&str, Value)]) -> Chosen {
-    let values = values.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
-    Chosen { kind: kind.into(), values }
-}
 
 /// A recovery with its defaults, but for these values.
 fn recovery(kind: &str, other: &[(&str, &str)]) -> Classic {
@@ -57,29 +51,7 @@ fn aimd(counting: &str, whole: bool) -> Cc {
 }
 
 fn setup(recovery: Classic) -> ClassicSetup {
-    ClassicSetup {
-        segment: MSS as u16,
-        data: Data { given: Some(u64::MAX), whole_segments: false },
-        nagle: false,
-        restarts_idle: false,
-        grows_used: false,
-        initial_window: 8.0,
-        initial_ssthresh: f64::INFINITY,
-        receive_window: u64::MAX,
-        window_in_segments: false,
-        fills_window: false,
-        ssthresh_floor: 2.0,
-        whole_ssthresh: false,
-        idle_timer: false,
-        ignores_zero_ack: false,
-        timer: TimerRules { restart: Restart::OnAck, backs_off_at_start: false },
-        send_delay: Time::ZERO,
-        flight_to_highest: false,
-        handshake: Handshake::new(&chosen("none", &[])),
-        cc: aimd("capped-bytes", false),
-        recovery,
-        rto: Rto::new(&chosen("fixed", &[("timeout_ns", Value::Int(1_000_000_000))])),
-    }
+    setup::setup(recovery, aimd("capped-bytes", false))
 }
 
 /// A sender and the present time.

@@ -1,23 +1,16 @@
 //! Handshakes of the classic sender, message by message.
 
+mod setup;
+
 use ackclock_tcp::cc::Cc;
 use ackclock_tcp::recovery::Classic;
-use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{
-    Cause, Classic as Ends, ClassicSender, ClassicSetup, Connection, Data, Handshake, Message,
-    Receiver, Reply, Restart, TimerRules,
+    Cause, Classic as Ends, ClassicSender, ClassicSetup, Connection, Handshake, Message, Receiver,
+    Reply,
 };
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
-
-fn chosen(kind: &str, values: &[(&str, Value)]) -> Chosen {
-    let values = values.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
-    Chosen { kind: kind.into(), values }
-}
-
-fn word(text: &str) -> Value {
-    Value::Word(text.into())
-}
+use setup::{chosen, setup, word};
 
 /// A connection whose timer waits 1 s, with a first window of four segments of 1000 bytes.
 fn connection(handshake: &Chosen) -> Connection {
@@ -29,35 +22,16 @@ fn connection(handshake: &Chosen) -> Connection {
         ("limited_transmit", Value::Flag(false)),
         ("count_after_timeout", word("anew")),
     ];
+    let reno = [
+        ("decrease_from", word("cwnd")),
+        ("counting", word("capped-bytes")),
+        ("arithmetic", word("real")),
+    ];
     let sender = ClassicSender::new(ClassicSetup {
-        segment: 1000,
-        data: Data { given: Some(u64::MAX), whole_segments: false },
-        nagle: false,
-        restarts_idle: false,
-        grows_used: false,
         initial_window: 4.0,
         initial_ssthresh: 64_000.0,
-        receive_window: u64::MAX,
-        window_in_segments: false,
-        fills_window: false,
-        ssthresh_floor: 2.0,
-        whole_ssthresh: false,
-        idle_timer: false,
-        ignores_zero_ack: false,
-        timer: TimerRules { restart: Restart::OnAck, backs_off_at_start: false },
-        send_delay: Time::ZERO,
-        flight_to_highest: false,
         handshake: Handshake::new(handshake),
-        cc: Cc::new(&chosen(
-            "reno",
-            &[
-                ("decrease_from", word("cwnd")),
-                ("counting", word("capped-bytes")),
-                ("arithmetic", word("real")),
-            ],
-        )),
-        recovery: Classic::new(&chosen("tahoe", &recovery)),
-        rto: Rto::new(&chosen("fixed", &[("timeout_ns", Value::Int(1_000_000_000))])),
+        ..setup(Classic::new(&chosen("tahoe", &recovery)), Cc::new(&chosen("reno", &reno)))
     });
     let receiver = Receiver::new(&chosen("immediate", &[("buffer", word("bytes"))]));
     let mut connection = Connection::Classic(Ends::new(sender, receiver));

@@ -149,6 +149,14 @@ mod tests {
         assert!((8.9..9.0).contains(&window.cwnd));
     }
 
+    const LOSS: LossEvent = LossEvent {
+        now: Time::ZERO,
+        signal: Signal::Gap,
+        flight: 12.0,
+        limit: 16.0,
+        transmissions: 1,
+    };
+
     #[test]
     fn whole_bytes_are_cut_and_a_step_is_one_byte_at_least() {
         let mut window = Window { cwnd: 300.0, ssthresh: 300.0, segment: 128.0 };
@@ -158,15 +166,8 @@ mod tests {
         window.cwnd = 65_535.0;
         cc.on_ack(&mut window, &ack(true));
         assert_eq!(window.cwnd, 65_536.0);
-        let loss = LossEvent {
-            now: Time::ZERO,
-            signal: Signal::Gap,
-            flight: 12.0,
-            limit: 16.0,
-            transmissions: 1,
-        };
         window.cwnd = 301.0;
-        assert_eq!(cc.on_loss(&window, &loss), Some(150.0));
+        assert_eq!(cc.on_loss(&window, &LOSS), Some(150.0));
         // In slow start an ACK may count as a segment, whatever it acknowledges.
         window.ssthresh = 1000.0;
         cc.on_ack(&mut window, &ack(true));
@@ -176,15 +177,8 @@ mod tests {
     #[test]
     fn a_loss_halves_what_it_is_told_to() {
         let window = Window { cwnd: 20.0, ssthresh: 8.0, segment: 1.0 };
-        let loss = LossEvent {
-            now: Time::ZERO,
-            signal: Signal::Gap,
-            flight: 12.0,
-            limit: 16.0,
-            transmissions: 1,
-        };
-        assert_eq!(reno("flight").on_loss(&window, &loss), Some(6.0));
-        assert_eq!(reno("cwnd").on_loss(&window, &loss), Some(10.0));
-        assert_eq!(reno("usable").on_loss(&window, &loss), Some(8.0));
+        assert_eq!(reno("flight").on_loss(&window, &LOSS), Some(6.0));
+        assert_eq!(reno("cwnd").on_loss(&window, &LOSS), Some(10.0));
+        assert_eq!(reno("usable").on_loss(&window, &LOSS), Some(8.0));
     }
 }
