@@ -18,6 +18,12 @@ pub(crate) struct Entry {
     pub packet: Packet,
 }
 
+impl Entry {
+    /// Stands where there is no packet.
+    pub const BLANK: Self =
+        Self { time: Time::ZERO, packet: Packet::new(Kind::Data, Packet::NO_FLOW, 0) };
+}
+
 /// An entry that lies in one cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
@@ -26,36 +32,39 @@ struct Slot(Entry);
 const _: () = assert!(size_of::<Slot>() == 32);
 
 /// The slots of all channels of a network.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Slots {
     slots: Vec<Slot>,
     /// First slot of the chunk after each one, in its channel or in the chain of free ones.
     after: Vec<u32>,
-    /// Number of free chunks, and the first slot of the first of them.
-    spare: u32,
+    /// First slot of the first free chunk, or `NONE`.
     free: u32,
 }
 
+/// Ends the chain of free chunks.
+const NONE: u32 = u32::MAX;
+
 impl Slots {
+    /// No slots yet.
+    pub const fn new() -> Self {
+        Self { slots: Vec::new(), after: Vec::new(), free: NONE }
+    }
+
     /// The first slot of a chunk that nobody holds.
     #[inline]
     pub fn chunk(&mut self) -> u32 {
         let first = self.free;
-        match self.spare.checked_sub(1) {
-            Some(left) => {
-                self.spare = left;
-                self.free = self.after[(first / CHUNK) as usize];
-                first
-            }
-            None => self.grow(),
+        if first == NONE {
+            return self.grow();
         }
+        self.free = self.after[(first / CHUNK) as usize];
+        first
     }
 
     #[cold]
     fn grow(&mut self) -> u32 {
-        let blank = Packet::new(Kind::Data, Packet::NO_FLOW, 0);
         let first = self.slots.len() as u32;
-        self.slots.extend([Slot(Entry { time: Time::ZERO, packet: blank }); CHUNK as usize]);
+        self.slots.extend([Slot(Entry::BLANK); CHUNK as usize]);
         self.after.push(0);
         first
     }
@@ -103,7 +112,6 @@ impl Slots {
         let after = &mut self.after[(slot / CHUNK) as usize];
         let next = std::mem::replace(after, self.free);
         self.free = slot - (CHUNK - 1);
-        self.spare += 1;
         next
     }
 }
@@ -119,7 +127,7 @@ mod tests {
 
     #[test]
     fn channels_keep_their_packets_apart_and_share_what_is_free() {
-        let mut slots = Slots::default();
+        let mut slots = Slots::new();
         // Head and tail of three channels.
         let mut ends: [(u32, u32); 3] = std::array::from_fn(|_| {
             let first = slots.chunk();

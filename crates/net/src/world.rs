@@ -60,7 +60,7 @@ pub struct World<Q: EventQueue, R> {
 impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// Sets a network in motion.
     pub fn new(mut net: Network, mut queue: Q, recorder: R) -> Self {
-        let mut slots = Slots::default();
+        let mut slots = Slots::new();
         for channel in &mut net.channels {
             channel.open(&mut slots);
         }

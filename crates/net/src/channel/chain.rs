@@ -8,9 +8,8 @@
 //! The first packet stands in the chain itself, where an arrival finds it without a detour; the others stand in
 //! slots. While all packets wait, the first of the waiting ones is the front.
 
-use crate::packet::{Kind, Packet};
+use crate::packet::Packet;
 use crate::slots::{Entry, Slots};
-use ackclock_units::Time;
 
 /// The packets that a channel holds.
 #[derive(Debug, Clone)]
@@ -30,9 +29,7 @@ pub(super) struct Chain {
 
 impl Chain {
     pub fn new() -> Self {
-        let blank = Packet::new(Kind::Data, Packet::NO_FLOW, 0);
-        let front = Entry { time: Time::ZERO, packet: blank };
-        Self { front, head: 0, waiting: 0, tail: 0, held: 0, queued: 0 }
+        Self { front: Entry::BLANK, head: 0, waiting: 0, tail: 0, held: 0, queued: 0 }
     }
 
     /// Gives an empty chain its first slots.
