@@ -85,7 +85,8 @@ def worth_drawing(view: View) -> list[Lane]:
 def _interest(view: View, lane: Lane) -> tuple[int, float]:
     """How many packets a link loses, and its mean queue if that ever exceeds a few packets."""
     summary = _summary(view, lane)
-    lost = sum(summary.get("drops", {}).values()) or len(view.loss_times(lane))
+    drops = summary.get("drops")
+    lost = len(view.loss_times(lane)) if drops is None else sum(drops.values())
     if view.recorded("queue"):
         times, values = view.queue_packets(lane)
         if len(values) and values.max() > FEW_PACKETS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,6 +21,8 @@ from .palette import DASHES, LineStyle
 from .view import View
 
 MM = 1 / 25.4  # inches
+
+_T = TypeVar("_T")
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 11.5, 3.0, 3.0, 2.5
 _TITLE_SIZE, _SUBTITLE_SIZE, _PANEL_SIZE, _NOTE_SIZE = 9.5, 7.0, 7.2, 5.8
@@ -42,6 +44,12 @@ def mark_style(marker: str, color: str, size: float, *, hollow: bool = False) ->
         "mec": color,
         "mew": max(0.5, 0.22 * size) if stroked else 0.0,
     }
+
+
+def evenly(items: Sequence[_T], count: int) -> list[_T]:
+    """Return so many of the items, at equal distances, the first and the last among them."""
+    last = len(items) - 1
+    return [items[round(last * i / (count - 1))] for i in range(count)]
 
 
 @dataclass
@@ -219,8 +227,7 @@ class Page:
         """The entries of the legend; of very many, a few that show the order of the colours."""
         if not panel.ramp or len(panel.entries) <= _MOST_ENTRIES:
             return panel.entries
-        last = len(panel.entries) - 1
-        picked = [panel.entries[round(last * i / 4)] for i in range(5)]
+        picked = evenly(panel.entries, 5)
         blank = Line2D([], [], lw=0)
         return [*picked, (blank, f"{len(panel.entries)} drawn, in this order")]
 

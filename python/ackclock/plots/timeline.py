@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import flow_strip, marks
 from .errors import PlotError
-from .sheet import Panel, Sheet
+from .sheet import Panel, Sheet, evenly
 from .view import View
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def figure(view: View, fills: Sequence[tuple[str, Fill]]) -> Figure:
     left_out = ""
     if len(fills) > 1 and not view.flows_asked and len(view.flows) > _MOST_FLOWS:
         left_out = f"{_MOST_FLOWS} of {len(view.flows)} flows are drawn, evenly chosen."
-        view = view.of_flows(_evenly(view.flows, _MOST_FLOWS))
+        view = view.of_flows(evenly(view.flows, _MOST_FLOWS))
     wide = view.width_mm > 120
     height = (_STACKED_MM if len(fills) > 1 else _SINGLE_MM)[wide]
     sheet = Sheet(view)
@@ -55,8 +55,3 @@ def figure(view: View, fills: Sequence[tuple[str, Fill]]) -> Figure:
     if left_out:
         panels[0].note(left_out)
     return sheet.finish()
-
-
-def _evenly(names: Sequence[str], count: int) -> list[str]:
-    """So many of the names, at equal distances, the first and the last among them."""
-    return [names[round(i * (len(names) - 1) / (count - 1))] for i in range(count)]
