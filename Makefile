@@ -5,6 +5,8 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 py
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
+# How the extension is built: `release`, or `quick` while the engine is worked on.
+PROFILE ?= release
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' | LC_ALL=C sort)
 WORKSPACE := Cargo.toml Cargo.lock
@@ -33,8 +35,8 @@ $(STAMPS)/dependencies: requirements-dev.lock
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/extension: $(STAMPS)/dependencies pyproject.toml $(WORKSPACE) $(RUST_SOURCES)
-	@echo "Building the extension (release)"
-	@$(BIN)/maturin develop --release --locked --quiet
+	@echo "Building the extension ($(PROFILE))"
+	@$(BIN)/maturin develop --profile $(PROFILE) --locked --quiet
 	@touch $@
 
 build: setup ## Build a wheel and a source archive into dist/
