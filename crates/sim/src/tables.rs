@@ -307,7 +307,7 @@ pub static TCP: &[Param] = &[
     Param::new("cc", Kind::Registered(ackclock_tcp::cc::ENTRIES), "reno", "Congestion control."),
     Param::new(
         "recovery",
-        Kind::Registered(ackclock_tcp::recovery::ENTRIES),
+        Kind::Registered(ackclock_tcp::classic::recovery::ENTRIES),
         "selective-repeat",
         "Loss recovery: when a packet counts as lost, and what the window does then.",
     ),

@@ -7,7 +7,7 @@
 //! By default samples come from a sending time that the receiver echoes, so they are valid after a
 //! retransmission too (RFC 7323 section 4), and any sample ends the back-off. With `sampling: karn` one
 //! segment at a time is measured, never one that was sent twice (RFC 6298 section 3). What `listed` means
-//! stands with [`crate::sent_list`].
+//! stands with [`crate::senders::classic::rtt_history`].
 
 use super::Sampling;
 use ackclock_units::Time;

@@ -1,27 +1,25 @@
 //! Loss recovery: when data count as lost, and what the window does while they are repaired.
 //!
-//! `selective-repeat` belongs to the sender of that name. The others belong to the classic sender; to
-//! add one of them: a new file with an [`Entry`] and a type that implements
-//! [`window::LossRecovery`], and one line in [`registry!`] below.
+//! To add one: a new file with an [`Entry`] and a type that implements
+//! [`interface::LossRecovery`], and one line in [`registry!`] below.
 
 mod inflation;
+pub mod interface;
 mod newreno;
 mod options;
 mod reno;
-pub mod selective_repeat;
 mod tahoe;
 mod timeout;
 mod vegas;
-pub mod window;
 
-use crate::send_log::SendLog;
+use crate::senders::classic::send_times::SendTimes;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry};
-use window::{Cut, LossRecovery, State, Verdict};
+use interface::{Cut, LossRecovery, State, Verdict};
 
 /// Loss recoveries that a scenario can name.
 pub static ENTRIES: &[&Entry] = &[
-    &selective_repeat::ENTRY,
+    &crate::selective::recovery::selective_repeat::ENTRY,
     &timeout::ENTRY,
     &tahoe::ENTRY,
     &reno::ENTRY,
@@ -35,14 +33,14 @@ macro_rules! registry {
     ($($variant:ident: $module:ident as $holder:ty),* $(,)?) => {
         /// Any recovery of the classic sender.
         #[derive(Debug, Clone)]
-        pub enum Classic {
+        pub enum Recovery {
             $(
                 #[allow(missing_docs, reason = "documented by the entry")]
                 $variant($holder),
             )*
         }
 
-        impl Classic {
+        impl Recovery {
             /// The recovery that a scenario chose.
             pub fn new(chosen: &Chosen) -> Self {
                 $(
@@ -54,7 +52,7 @@ macro_rules! registry {
             }
         }
 
-        impl LossRecovery for Classic {
+        impl LossRecovery for Recovery {
             fn on_duplicate(&mut self, state: &mut State, cut: Cut<'_>) -> Verdict {
                 match self { $(Self::$variant(recovery) => recovery.on_duplicate(state, cut)),* }
             }
@@ -72,9 +70,9 @@ macro_rules! registry {
                 match self { $(Self::$variant(recovery) => recovery.on_established(rtt)),* }
             }
 
-            fn send_log(&self, mss: u64, receive_window: u64) -> Option<SendLog> {
+            fn send_times(&self, mss: u64, receive_window: u64) -> Option<SendTimes> {
                 match self {
-                    $(Self::$variant(recovery) => recovery.send_log(mss, receive_window)),*
+                    $(Self::$variant(recovery) => recovery.send_times(mss, receive_window)),*
                 }
             }
 

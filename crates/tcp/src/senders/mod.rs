@@ -1,0 +1,4 @@
+//! Families of senders, each with its own kind of receiver.
+
+pub mod classic;
+pub mod selective;
