@@ -27,7 +27,7 @@ PYTHON = sorted(
     for file in folder.rglob("*.py")
 )
 
-# Kinds of models with one file an entry, and their folders. Each family of senders has its recoveries.
+# Kinds of models with one file an entry, and where they stand.
 MODELS = {
     "cc": "tcp/src/cc",
     "recovery": "tcp/src/senders/*/recovery",

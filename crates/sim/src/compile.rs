@@ -112,7 +112,7 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
 
 /// The source of a flow; none for one that writes everything at once.
 fn writer(flow: &FlowModel, source: &Chosen, seed: u64) -> Option<Writer> {
-    Source::new(source, seed, &flow.id).map(|source| Writer::new(source, flow.send_bytes))
+    Source::of_flow(source, seed, &flow.id).map(|source| Writer::new(source, flow.send_bytes))
 }
 
 fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {

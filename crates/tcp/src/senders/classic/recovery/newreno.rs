@@ -52,7 +52,7 @@ pub(super) static ENTRY: Entry = Entry {
         )
         .at_least("1"),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Rules and state.

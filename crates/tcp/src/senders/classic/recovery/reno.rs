@@ -26,7 +26,7 @@ pub(super) static ENTRY: Entry = Entry {
         INFLATION,
         GROW_ON_EXIT,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Rules and state.

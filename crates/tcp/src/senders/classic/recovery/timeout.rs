@@ -29,7 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
             "What is sent when the timer expires, with `later_data: unsent`.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// The rules for later data.

@@ -96,7 +96,7 @@ pub(super) static ENTRY: Entry = Entry {
             "Whether a repair at a duplicate ACK also doubles the retransmission timer (ns-2).",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// How long a segment may take, by the clock.
