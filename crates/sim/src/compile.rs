@@ -110,6 +110,7 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         queues_sends: Ties::queues_sends(&scenario.ties),
         stop_when_complete: scenario.stop.flows_complete,
         end: scenario.stop.at_latest,
+        most_packets: scenario.stop.max_packets,
     }
 }
 

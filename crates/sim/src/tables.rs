@@ -532,6 +532,14 @@ pub static STOP: &[Param] = &[
         "The run ends then in any case; must be given if a flow is unlimited.",
     )
     .at_most("36500 d"),
+    Param::new(
+        "max_packets",
+        Kind::Count,
+        "10000000",
+        "The run ends when more packets are in the network at once: a guard for the memory, about 100 bytes a packet.",
+    )
+    .at_least("1")
+    .at_most("1000000000"),
 ];
 
 const CHANGES: Kind = Kind::Choice(&[
