@@ -4,10 +4,11 @@ mod hosts;
 mod links;
 mod network;
 
-pub use network::{ChannelChange, Counters, DELIVER, Network};
+pub use network::{ChannelChange, Counters, Network};
 
 use crate::channel::Service;
 use crate::flow::Endpoint;
+use crate::hop::Hop;
 use crate::packet::Packet;
 use crate::routing::distance_vector::{DistanceVector, Message};
 use crate::slots::Slots;
@@ -51,7 +52,7 @@ pub struct World<Q: EventQueue, R> {
     /// Changes of channels that have happened.
     changed: usize,
     /// Packets that hosts send at this moment, where they are events of their own.
-    outbox: VecDeque<(u32, Packet)>,
+    outbox: VecDeque<(Hop, Packet)>,
     /// Latest moment to which a packet was walked.
     ahead: Time,
     /// Timers of flows and their next writes, each with when it was set, for orders in which that counts.
@@ -212,12 +213,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             channel.close(self.now, &mut self.slots, &mut self.recorder);
             let waiting: Vec<Packet> = channel.waiting_packets(&self.slots).collect();
             for packet in waiting {
-                let way = (index as u32) << 1 | u32::from(packet.is_reverse());
-                self.keep_off_wire(way, packet);
+                let hop = Hop::new(index as u32, packet.is_reverse());
+                self.never_transmitted(hop, packet);
             }
         }
-        for (way, packet) in std::mem::take(&mut self.outbox) {
-            self.keep_off_wire(way, packet);
+        for (hop, packet) in std::mem::take(&mut self.outbox) {
+            self.never_transmitted(hop, packet);
         }
     }
 

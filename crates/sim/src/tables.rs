@@ -9,6 +9,8 @@ use ackclock_units::param::{Choice, Entry, Kind, Param};
 /// Greatest number of hosts, of routers, of links and of flows: a million flows fit in memory, more is
 /// a slip of a generator.
 pub const MOST_ELEMENTS: usize = 1_000_000;
+// Every flow has a number that fits into a packet.
+const _: () = assert!(MOST_ELEMENTS < ackclock_net::Packet::NO_FLOW as usize);
 
 /// Greatest number of bytes of a packet on the wire, headers included.
 pub const MOST_PACKET_BYTES: u64 = 65_535;

@@ -131,33 +131,33 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn send(&mut self, mut packet: Packet) {
         self.counters.created += 1;
         let from = usize::from(packet.goes_back());
-        packet.set_hop(from << self.net.row_bits.saturating_sub(1));
+        packet.set_hops(from << self.net.row_bits.saturating_sub(1));
         if R::ON {
             self.recorder.ids().create();
             self.record_packet(&packet, from, packet_event::SENT);
         }
-        let way = self.net.flows[packet.flow() as usize].first[from];
+        let hop = self.net.flows[packet.flow() as usize].first[from];
         if self.net.queues_sends {
             let stamp = self.queue.stamp(0.0);
             self.queue.push(self.now, stamp, self.sends);
-            self.outbox.push_back((way, packet));
+            self.outbox.push_back((hop, packet));
             if R::ON {
                 self.recorder.ids().hold();
             }
             self.counters.waiting_to_enter += 1;
         } else {
-            self.offer(way, packet);
+            self.offer(hop, packet);
         }
     }
 
     /// A packet that a host sends enters its link.
     pub(super) fn send_queued(&mut self) {
-        let (way, packet) = self.outbox.pop_front().expect("a packet for each event");
+        let (hop, packet) = self.outbox.pop_front().expect("a packet for each event");
         if R::ON {
             self.recorder.ids().release();
         }
         self.counters.waiting_to_enter -= 1;
-        self.offer(way, packet);
+        self.offer(hop, packet);
     }
 
     #[inline]
