@@ -9,6 +9,7 @@
 //! is chosen, only layers that speak about the same kind count.
 
 mod expand;
+mod families;
 mod fit;
 mod flows;
 mod identity;
@@ -32,9 +33,10 @@ pub use problems::{Problem, Step};
 use crate::compile::longest_route;
 use crate::model::{Node, Scenario};
 use crate::profile;
-use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO, TCP};
+use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO};
 use ackclock_units::param::{Kind, Param};
 use expand::Expanded;
+use families::Below;
 use limits::Parts;
 use memo::Memo;
 use names::Names;
@@ -130,6 +132,8 @@ struct Walked {
     routers: Option<Vec<String>>,
     links: Vec<Resolved>,
     flows: Vec<Resolved>,
+    /// Warnings of defaults that no flow uses.
+    unused: Problems,
 }
 
 /// Resolves a document without short forms; `complete` if the whole network is there.
@@ -144,8 +148,16 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, complete: bool) -> Wa
         profile.and_then(Value::as_object).map(|map| Layer { map, path: here.clone(), told: true });
     let layers: Vec<Layer<'_>> = std::iter::once(own.clone()).chain(profile).collect();
 
-    let link_defaults = defaults(walker, &layers, "link", LINK_DEFAULTS);
-    let tcp_defaults = defaults(walker, &layers, "tcp", TCP);
+    // Defaults are never complete.
+    walker.partial = true;
+    let mut link_defaults = defaults(walker, &layers, "link");
+    walker.object(LINK_DEFAULTS, &link_defaults, &Path::default());
+    for layer in &mut link_defaults {
+        layer.told = true;
+    }
+    let tcp_defaults = defaults(walker, &layers, "tcp");
+    let tcp_defaults = Below::new(walker, tcp_defaults);
+    walker.partial = false;
     let mut rest = Resolved::default();
     for param in SCENARIO {
         match param.kind {
@@ -189,20 +201,17 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, complete: bool) -> Wa
     let flows = objects(walker, root, "flows", |walker, map, path| {
         flows::resolve(walker, map, path, &tcp_defaults, seed, &mut known)
     });
-    Walked { rest, hosts, routers, links, flows }
+    let mut unused = Problems::default();
+    tcp_defaults.unused(&families::used(&flows), &mut unused);
+    Walked { rest, hosts, routers, links, flows, unused }
 }
 
 fn param(name: &str) -> &'static Param {
     SCENARIO.iter().find(|param| param.name == name).expect("a parameter of scenarios")
 }
 
-/// The layers below the links or the `tcp` blocks of a scenario; tells the faults of its own defaults.
-fn defaults<'d>(
-    walker: &mut Walker,
-    layers: &[Layer<'d>],
-    name: &str,
-    table: &'static [Param],
-) -> Vec<Layer<'d>> {
+/// The layers that hold defaults for links, or for the `tcp` blocks of flows; those of the scenario come first.
+fn defaults<'d>(walker: &mut Walker, layers: &[Layer<'d>], name: &str) -> Vec<Layer<'d>> {
     let block = DEFAULTS.iter().find(|param| param.name == name).expect("a block of defaults");
     let [own, profile @ ..] = layers else { return Vec::new() };
     // Both blocks are looked up in the same mapping: its own faults are told with the first.
@@ -217,12 +226,6 @@ fn defaults<'d>(
     }
     let mut all = walker.inner_layers(block, &all);
     all.extend(walker.inner_layers(block, profile));
-    let partial = std::mem::replace(&mut walker.partial, true);
-    walker.object(table, &all, &Path::default());
-    walker.partial = partial;
-    for layer in &mut all {
-        layer.told = true;
-    }
     all
 }
 
@@ -318,10 +321,11 @@ fn finish(
     walked: Walked,
     origins: &Rc<Origins>,
 ) -> Checked {
-    let Walked { mut rest, hosts, routers, links, flows } = walked;
+    let Walked { mut rest, hosts, routers, links, flows, unused } = walked;
     let all_known = hosts.is_some() && routers.is_some();
     let (hosts, routers) = (hosts.unwrap_or_default(), routers.unwrap_or_default());
-    let mut warnings = Problems::with(Rc::clone(origins));
+    let mut warnings = unused;
+    warnings.written_out(Rc::clone(origins));
     let both = |one: Resolved| (one.canonical, one.model);
     let (link_documents, links): (Vec<_>, Vec<_>) = links.into_iter().map(both).unzip();
     let (flow_documents, flows): (Vec<_>, Vec<_>) = flows.into_iter().map(both).unzip();

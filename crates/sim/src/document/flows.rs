@@ -1,5 +1,6 @@
 //! Flows and their transports.
 
+use super::families::{self, Below};
 use super::memo::Memo;
 use super::problems::{Fault, Path};
 use super::scalar;
@@ -10,15 +11,14 @@ use ackclock_units::Time;
 use ackclock_units::param::{Kind, Param};
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
-use std::sync::LazyLock;
 
-/// Resolves the flow at `path`; `tcp_defaults` are the layers below its `tcp` block, and `seed` is
+/// Resolves the flow at `path`; `below` are the layers below its `tcp` block, and `seed` is
 /// that of the run, for a start that is drawn. `known` remembers `tcp` blocks of the same layers.
 pub(super) fn resolve(
     walker: &mut Walker,
     map: &Map<String, Value>,
     path: &Path,
-    tcp_defaults: &[Layer<'_>],
+    below: &Below<'_>,
     seed: u64,
     known: &mut Memo,
 ) -> Resolved {
@@ -36,12 +36,13 @@ pub(super) fn resolve(
         walker.problems.add(&path.key("udp"), &Value::Null, fault);
     }
     if map.contains_key("udp") {
-        if let Some(udp) = transport(walker, &own, "udp", UDP, path, &[]) {
+        if let Some(layers) = block(walker, &own, "udp", path) {
+            let udp = walker.object(UDP, &layers, &path.key("udp"));
             flow.canonical.insert("udp".into(), Value::Object(udp.canonical));
             flow.model.insert("tcp".into(), Value::Null);
             flow.model.insert("udp".into(), Value::Object(udp.model));
         }
-    } else if let Some(tcp) = known.get(walker, map, |w| tcp(w, &own, path, tcp_defaults)) {
+    } else if let Some(tcp) = known.get(walker, map, |w| tcp(w, &own, path, below)) {
         flow.canonical.insert("tcp".into(), Value::Object(tcp.canonical));
         flow.model.insert("tcp".into(), Value::Object(tcp.model));
         flow.model.insert("udp".into(), Value::Null);
@@ -69,50 +70,40 @@ fn start(walker: &mut Walker, model: &mut Map<String, Value>, path: &Path, seed:
     model.insert("start_draw".into(), rule);
 }
 
-/// The `tcp` block. Its recovery has a default for each kind of sender, and must fit the sender.
-fn tcp(
-    walker: &mut Walker,
-    own: &[Layer<'_>],
-    path: &Path,
-    defaults: &[Layer<'_>],
-) -> Option<Resolved> {
-    let said =
-        |map: &Map<String, Value>| map.get("sender").and_then(Value::as_str) == Some("classic");
-    let given = own[0].map.get("tcp").and_then(Value::as_object);
-    let speaks = |map: &&Map<String, Value>| map.contains_key("sender");
-    let classic =
-        given.into_iter().chain(defaults.iter().map(|l| l.map)).find(speaks).is_some_and(said);
-    let mut layers = defaults.to_vec();
-    if classic {
-        layers.push(Layer { map: &CLASSIC, path: path.clone(), told: true });
-    }
-    let mut tcp = transport(walker, own, "tcp", TCP, path, &layers)?;
+/// The `tcp` block: the common keys, and those of the family of senders that it or the layers below choose.
+fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -> Option<Resolved> {
+    let given = block(walker, own, "tcp", path)?;
+    let here = path.key("tcp");
+    let mut layers = given.clone();
+    layers.extend(below.all.iter().cloned());
+    let Some(family) = families::chosen(&layers) else {
+        // Without a family nobody knows which of the other keys may stand.
+        walker.resolve(TCP, &layers, &here);
+        return None;
+    };
+    let maps: Vec<_> = given
+        .iter()
+        .map(|layer| (families::own(walker, family, layer.map, &layer.path), &layer.path))
+        .collect();
+    let mut layers: Vec<Layer<'_>> =
+        maps.iter().map(|(map, path)| Layer { map, path: (*path).clone(), told: false }).collect();
+    layers.extend(below.of(family));
+    let mut tcp = walker.resolve(TCP, &layers, &here);
+    let keys = walker.resolve(family.params, &layers, &here);
+    let numbering = ackclock_tcp::connection::numbering(family.name);
+    tcp.model.insert("numbering".into(), numbering.word().into());
+    tcp.canonical.extend(keys.canonical);
+    tcp.model.extend(keys.model);
     count_in_bytes(&mut tcp.model);
-    let kind = tcp.model.get("recovery").and_then(|recovery| recovery.get("kind"));
-    if let Some(Value::String(kind)) = kind
-        && (kind == "selective-repeat") == classic
-    {
-        let sender = if classic { "classic" } else { "selective-repeat" };
-        let fits = ackclock_tcp::senders::RECOVERIES
-            .iter()
-            .map(|entry| entry.name)
-            .filter(|name| (*name == "selective-repeat") != classic)
-            .collect::<Vec<_>>();
-        let other = if classic { "selective-repeat" } else { "classic" };
-        let fault = Fault::new(format!("`{kind}` does not fit the {sender} sender"))
-            .allowed(fits.join(", "))
-            .hint(format!("or write `sender: {other}`"));
-        let place = path.key("tcp").key("recovery");
-        walker.problems.add(&place, &Value::from(kind.clone()), fault);
-    }
-    whole_bytes(walker, &tcp.model, classic, path);
+    whole_bytes(walker, &tcp.model, path);
     Some(tcp)
 }
 
 /// Windows of whole bytes must be kept in bytes.
-fn whole_bytes(walker: &mut Walker, tcp: &Map<String, Value>, classic: bool, path: &Path) {
+fn whole_bytes(walker: &mut Walker, tcp: &Map<String, Value>, path: &Path) {
     let whole = tcp.get("cc").is_some_and(|cc| cc["arithmetic"] == "whole");
-    let in_bytes = classic && tcp.get("window_unit").is_some_and(|unit| unit == "bytes");
+    let in_bytes =
+        tcp["numbering"] == "bytes" && tcp.get("window_unit").is_none_or(|unit| unit == "bytes");
     if whole && !in_bytes {
         let fault = Fault::new("windows in segments cannot be whole bytes")
             .allowed("real")
@@ -124,34 +115,27 @@ fn whole_bytes(walker: &mut Walker, tcp: &Map<String, Value>, classic: bool, pat
 
 /// The receiver's window in bytes, where it was given in segments.
 fn count_in_bytes(model: &mut Map<String, Value>) {
-    let segments = model.remove("receive_window_packets");
-    if !model.contains_key("receive_window_bytes") {
+    if let Some(segments) = model.remove("receive_window_packets") {
         let whole = |value: Option<&Value>| value.and_then(Value::as_u64);
-        let bytes = whole(segments.as_ref())
+        let bytes = whole(Some(&segments))
             .zip(whole(model.get("segment_bytes")))
             .map(|(segments, bytes)| segments.saturating_mul(bytes));
         model.insert("receive_window_bytes".into(), Value::from(bytes));
     }
 }
 
-/// What the classic sender has that says nothing else.
-static CLASSIC: LazyLock<Map<String, Value>> =
-    LazyLock::new(|| Map::from_iter([("recovery".to_owned(), Value::from("newreno"))]));
-
 /// A parameter of flows.
 pub(super) fn param(name: &str) -> &'static Param {
     FLOW.iter().find(|param| param.name == name).expect("a parameter of flows")
 }
 
-/// The block of a transport, from the flow's own and the layers below; none if it is no mapping.
-fn transport(
+/// The block of a transport as the flow gives it, if it does; none if it is not a mapping.
+fn block<'d>(
     walker: &mut Walker,
-    own: &[Layer<'_>],
+    own: &[Layer<'d>],
     name: &str,
-    table: &'static [Param],
     path: &Path,
-    defaults: &[Layer<'_>],
-) -> Option<Resolved> {
+) -> Option<Vec<Layer<'d>>> {
     let param = param(name);
     let given = own[0].map.get(name);
     if let Some(value @ Value::Null) = given {
@@ -159,10 +143,6 @@ fn transport(
         walker.problems.add(&path.key(name), value, fault);
         return None;
     }
-    let mut layers = walker.inner_layers(param, own);
-    if given.is_some() && layers.is_empty() {
-        return None;
-    }
-    layers.extend(defaults.iter().cloned());
-    Some(walker.object(table, &layers, &path.key(name)))
+    let layers = walker.inner_layers(param, own);
+    if given.is_some() && layers.is_empty() { None } else { Some(layers) }
 }

@@ -1,7 +1,7 @@
 //! Single values: reading, ranges, and what to say about wrong ones.
 
 use super::problems::Fault;
-use ackclock_units::param::{Choice, Default, Kind, Param};
+use ackclock_units::param::{Default, Kind, Param};
 use ackclock_units::quantity::{self, Dimension, Quantity};
 use ackclock_units::spelling::nearest;
 use serde_json::{Number, Value};
@@ -50,7 +50,14 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Scalar, Fault> {
             Value::Bool(_) => same(value.clone()),
             other => return Err(wrong_type(param, other)),
         },
-        Kind::Choice(choices) => same(Value::from(word(param, choices, value)?)),
+        Kind::Choice(choices) => {
+            let names = choices.iter().map(|choice| choice.name);
+            same(Value::from(word(param, names, value)?))
+        }
+        Kind::Family(entries) => {
+            let names = entries.iter().map(|entry| entry.name);
+            same(Value::from(word(param, names, value)?))
+        }
         Kind::Name | Kind::HostRef => same(Value::from(name(value)?)),
         _ => match value {
             Value::String(text) => same(Value::from(text.trim())),
@@ -146,12 +153,16 @@ fn real_number(param: &Param, value: &Value) -> Result<Scalar, Fault> {
     Ok(Scalar { canonical: short, model, suffix: "" })
 }
 
-fn word(param: &Param, choices: &'static [Choice], value: &Value) -> Result<&'static str, Fault> {
+fn word(
+    param: &Param,
+    mut names: impl Iterator<Item = &'static str> + Clone,
+    value: &Value,
+) -> Result<&'static str, Fault> {
     let Value::String(text) = value else { return Err(wrong_type(param, value)) };
-    let names = || choices.iter().map(|choice| choice.name);
-    names().find(|name| name == text).ok_or_else(|| {
+    let all = names.clone();
+    names.find(|name| name == text).ok_or_else(|| {
         let message = format!("`{}` is no value of `{}`", brief(text), param.name);
-        Fault { message, ..unknown_word(param.name, text, names()) }
+        Fault { message, ..unknown_word(param.name, text, all) }
     })
 }
 
@@ -277,6 +288,9 @@ pub(super) fn allowed(param: &Param) -> String {
         Kind::Choice(choices) => {
             choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ")
         }
+        Kind::Family(entries) => {
+            entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+        }
         Kind::SegmentsOrSize => {
             let sizes = quantity::allowed(dimensions(param.kind));
             format!("a number of segments without unit, or a size: {sizes}")
@@ -313,7 +327,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Real => "a number without unit",
         Kind::Flag => "true or false",
         Kind::Text => "text",
-        Kind::Choice(_) => "a word",
+        Kind::Choice(_) | Kind::Family(_) => "a word",
         Kind::Registered(_) if param.value_of.is_some() => {
             "a quantity with its unit, or a mapping with `kind`"
         }
@@ -420,7 +434,7 @@ mod tests {
                 Kind::Object(inner) | Kind::ObjectEach(inner) | Kind::ObjectList(inner) => {
                     found.extend(all(inner));
                 }
-                Kind::Registered(entries) | Kind::TimeOr(entries) => {
+                Kind::Registered(entries) | Kind::TimeOr(entries) | Kind::Family(entries) => {
                     for entry in entries {
                         found.extend(all(entry.params));
                     }

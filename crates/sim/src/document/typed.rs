@@ -1,5 +1,6 @@
 //! From the numeric model as JSON to the typed scenario. The model is complete and valid here.
 
+use super::families;
 use crate::model::{
     Amount, Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport,
 };
@@ -54,9 +55,8 @@ pub(super) fn scenario(
     }
 }
 
-/// A registered thing with its parameters.
-pub(super) fn chosen(map: &Map<String, Value>) -> Chosen {
-    let setting = |value: &Value| match value {
+fn setting(value: &Value) -> Setting {
+    match value {
         Value::Bool(flag) => Setting::Flag(*flag),
         Value::Number(number) => match number.as_u64() {
             Some(whole) => Setting::Int(whole),
@@ -65,15 +65,16 @@ pub(super) fn chosen(map: &Map<String, Value>) -> Chosen {
         Value::String(word) => Setting::Word(word.clone()),
         Value::Array(items) => Setting::List(items.iter().filter_map(Value::as_u64).collect()),
         Value::Object(map) => Setting::Chosen(chosen(map)),
-        _ => Setting::Null,
-    };
+        Value::Null => Setting::Null,
+    }
+}
+
+/// A registered thing with its parameters.
+pub(super) fn chosen(map: &Map<String, Value>) -> Chosen {
+    let values = map.iter().filter(|(key, _)| *key != "kind");
     Chosen {
         kind: text(map, "kind"),
-        values: map
-            .iter()
-            .filter(|(key, _)| *key != "kind")
-            .map(|(key, value)| (key.clone(), setting(value)))
-            .collect(),
+        values: values.map(|(key, value)| (key.clone(), setting(value))).collect(),
     }
 }
 
@@ -109,36 +110,26 @@ fn change(map: &Map<String, Value>) -> Change {
 
 fn tcp(map: &Map<String, Value>) -> Tcp {
     Tcp {
-        sender: text(map, "sender"),
+        sender: sender(map),
         segment_bytes: int(map, "segment_bytes"),
         header_bytes: int(map, "header_bytes"),
         ack_bytes: int(map, "ack_bytes"),
         initial_window: int(map, "initial_window"),
         initial_ssthresh: amount(map, "initial_ssthresh"),
         cc: chosen(object(map, "cc")),
-        recovery: chosen(object(map, "recovery")),
         rto: chosen(object(map, "rto")),
-        ack_view: text(map, "ack_view"),
-        ack_duplicates: text(map, "ack_duplicates"),
-        handshake: chosen(object(map, "handshake")),
-        receiver: chosen(object(map, "receiver")),
-        receive_window_bytes: map["receive_window_bytes"].as_u64(),
-        window_unit: text(map, "window_unit"),
-        framing: text(map, "framing"),
-        ssthresh_floor: map["ssthresh_floor"].as_f64().expect("a number of the model"),
-        initial_ssthresh_limit: text(map, "initial_ssthresh_limit"),
-        ssthresh_rounding: text(map, "ssthresh_rounding"),
-        zero_ack: text(map, "zero_ack"),
-        timer_restart: text(map, "timer_restart"),
-        timer_backoff: text(map, "timer_backoff"),
-        send_delay: time(map, "send_delay_ns"),
-        flight: text(map, "flight"),
         source: chosen(object(map, "source")),
         writes: text(map, "writes"),
-        nagle: map["nagle"] == true,
-        idle_restart: text(map, "idle_restart"),
-        unused_window: text(map, "unused_window"),
     }
+}
+
+/// The family of a `tcp` block, with its keys, which stand beside all others.
+fn sender(map: &Map<String, Value>) -> Chosen {
+    let family = families::family(&text(map, "sender"));
+    let own = |key: &str| family.params.iter().any(|param| param.is_named(key));
+    let values = map.iter().filter(|(key, _)| own(key));
+    let values = values.map(|(key, value)| (key.clone(), setting(value))).collect();
+    Chosen { kind: family.name.into(), values }
 }
 
 /// Segments or bytes; none where there is no limit.

@@ -181,7 +181,7 @@ impl Walker {
         }
     }
 
-    fn unknown_key(
+    pub fn unknown_key(
         &mut self,
         key: &str,
         value: &Value,
@@ -396,7 +396,7 @@ fn spelled_out(param: &Param, layer: &Layer<'_>) -> Option<Map<String, Value>> {
 }
 
 /// What an unknown key was probably meant to be: a misspelled one, or one by another program's name.
-fn meant(key: &str, table: &[Param]) -> Option<String> {
+pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
     const SYNONYMS: &[(&str, &str)] = &[
         ("algorithm", "cc"),
         ("bandwidth", "rate"),
