@@ -160,23 +160,6 @@ fn transport(
         .hint("larger segments, several flows, or `send: unlimited`");
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
-    if let Some(Value::Object(rto)) = tcp.get("rto")
-        && let (Some(min), Some(max)) = (int(rto, "min_ns"), int(rto, "max_ns"))
-        && min > max
-    {
-        let [min, max] = [min, max].map(|time| Quantity::Time(time).to_string());
-        let fault = Fault::new(format!("`min` ({min}) is above `max` ({max})"));
-        problems.add(&path.key("rto").key("min"), &Value::from(min), fault);
-    }
-    if let Some(Value::Object(cc)) = tcp.get("cc")
-        && let (Some(alpha), Some(beta)) =
-            (cc.get("alpha").and_then(Value::as_f64), cc.get("beta").and_then(Value::as_f64))
-        && alpha > beta
-    {
-        let fault = Fault::new(format!("`alpha` ({alpha}) is above `beta` ({beta})"))
-            .hint("the window would grow and shrink in turn; `alpha` and `beta` may be equal");
-        problems.add(&path.key("cc").key("alpha"), &Value::from(alpha), fault);
-    }
 }
 
 /// Packets of a flow, as far as nothing is cut into smaller ones.

@@ -3,6 +3,7 @@
 
 use super::problems::{Fault, Path, Problems};
 use super::scalar::{self, Scalar};
+use super::typed;
 use ackclock_units::param::{Default, Entry, Kind, Param};
 use ackclock_units::spelling::nearest;
 use serde_json::{Map, Value};
@@ -256,7 +257,22 @@ impl Walker {
         for param in chosen.params {
             self.param(param, &applied, &here, &mut resolved);
         }
+        self.check_together(chosen, &resolved, &here);
         Some(resolved)
+    }
+
+    /// Reports parameters of an entry that do not fit together. Where one is missing something else is wrong.
+    fn check_together(&mut self, entry: &'static Entry, resolved: &Resolved, here: &Path) {
+        let has = |param: &Param| resolved.model.keys().any(|key| param.is_named(key));
+        let Some(check) = entry.check.filter(|_| !self.partial && entry.params.iter().all(has))
+        else {
+            return;
+        };
+        if let Err(clash) = check(&typed::chosen(&resolved.model)) {
+            let fault = Fault::new(clash.message).maybe_hint(clash.hint);
+            let value = &resolved.canonical[clash.param];
+            self.problems.add(&here.key(clash.param), value, fault);
+        }
     }
 
     /// The kind that a layer chooses, with its parameters where it says some; tells what is wrong with

@@ -171,5 +171,6 @@ pub static ENTRY: Entry = Entry {
             "Whether cwnd grows while the flow is application-limited.",
         ),
     ],
+    label: "classic",
     ..Entry::BLANK
 };
