@@ -104,13 +104,10 @@ fn settings() -> Vec<(String, Value)> {
 fn with(document: &Value, place: &str, value: &Value) -> Option<Value> {
     let mut document = document.clone();
     let (parent, key) = place.rsplit_once('/')?;
-    match parent.rsplit_once('/') {
-        // A direction of a link is made where none is.
-        Some((link, side @ ("forward" | "backward"))) => {
-            let link = document.pointer_mut(link)?.as_object_mut()?;
-            link.entry(side).or_insert_with(|| json!({})).as_object_mut()?;
-        }
-        _ => {}
+    // A direction of a link is made where none is.
+    if let Some((link, side @ ("forward" | "backward"))) = parent.rsplit_once('/') {
+        let link = document.pointer_mut(link)?.as_object_mut()?;
+        link.entry(side).or_insert_with(|| json!({})).as_object_mut()?;
     }
     document.pointer_mut(parent)?.as_object_mut()?.insert(key.into(), value.clone());
     Some(document)
