@@ -14,7 +14,7 @@ use crate::routing::distance_vector::{DistanceVector, Message};
 use crate::slots::Slots;
 use ackclock_engine::EventQueue;
 use ackclock_tcp::Segment;
-use ackclock_trace::{Digest, Recorder};
+use ackclock_trace::{Digest, Recorder, drop_reason};
 use ackclock_units::Time;
 use std::collections::VecDeque;
 
@@ -243,6 +243,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 stats.wait_max.as_ns(),
             ] {
                 digest.add(value);
+            }
+            if channel.is_managed() {
+                (0..drop_reason::NAMES.len())
+                    .for_each(|code| digest.add(channel.dropped(code as i32)));
+                digest.add(channel.marked());
             }
         }
         digest.add(self.net.distance_vector.as_ref().map_or(0, DistanceVector::changes));
