@@ -24,6 +24,8 @@ pub struct Flow {
     /// When it starts.
     pub start: Time,
     pub(crate) started: bool,
+    /// It has more to send at this moment.
+    pub(crate) paused: bool,
     /// Packets to the receiver dropped in the network.
     pub dropped: u64,
     /// The same by place and reason.
@@ -73,6 +75,7 @@ impl Flow {
             endpoint,
             start,
             started: false,
+            paused: false,
             dropped: 0,
             drops: Vec::new(),
             messages: OnWire::default(),

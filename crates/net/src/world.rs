@@ -34,6 +34,10 @@ pub struct World<Q: EventQueue, R> {
     stopped: bool,
     /// No event is left.
     idle: bool,
+    /// More packets are in the network than the scenario allows.
+    crowded: bool,
+    /// Events that this call of [`World::run`] may still handle.
+    budget: u64,
     /// The last moment at which anything happened.
     last_change: Time,
     /// First entity of arrivals, of routers, of flows, and the one of packets being sent. Ends of
@@ -93,6 +97,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             active: net.flows.len(),
             stopped: net.stop_when_complete && net.flows.is_empty(),
             idle: false,
+            crowded: false,
+            budget: 0,
             last_change: Time::ZERO,
             changed: 0,
             outbox: VecDeque::new(),
@@ -142,13 +148,32 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         self.stopped
     }
 
-    /// Runs until the end of the scenario, or for at most `budget` events. True if the end is reached.
+    /// Whether the run ends here because too many packets are in the network.
+    pub fn is_crowded(&self) -> bool {
+        self.crowded
+    }
+
+    /// Packets that are in the network, or about to enter it.
+    fn packets_held(&self) -> u64 {
+        let Counters { created, delivered, dropped_full, dropped_no_route, .. } = self.counters;
+        let Counters { lost, dropped_down, .. } = self.counters;
+        created - delivered - dropped_full - dropped_no_route - lost - dropped_down
+    }
+
+    /// Runs until the end of the scenario, or for at most `budget` events; one that sends very many packets
+    /// counts as many. True if the end is reached.
     pub fn run(&mut self, budget: u64) -> bool {
-        self.run_until(self.net.end, budget)
+        if self.run_until(self.net.end, budget) {
+            return true;
+        }
+        self.crowded |= self.packets_held() > self.net.most_packets;
+        self.crowded
     }
 
     fn run_until(&mut self, end: Time, budget: u64) -> bool {
-        for _ in 0..budget {
+        self.budget = budget;
+        while self.budget > 0 {
+            self.budget -= 1;
             if self.stopped {
                 return true;
             }

@@ -309,7 +309,7 @@ pub static TCP: &[Param] = &[
     Param::new("cc", Kind::Registered(ackclock_tcp::cc::ENTRIES), "reno", "Congestion control."),
     Param::new(
         "recovery",
-        Kind::Registered(ackclock_tcp::recovery::ENTRIES),
+        Kind::Registered(ackclock_tcp::senders::RECOVERIES),
         "selective-repeat",
         "Loss recovery: when a packet counts as lost, and what the window does then.",
     ),
@@ -534,6 +534,14 @@ pub static STOP: &[Param] = &[
         "The run ends then in any case; must be given if a flow is unlimited.",
     )
     .at_most("36500 d"),
+    Param::new(
+        "max_packets",
+        Kind::Count,
+        "10000000",
+        "The run ends when more packets are in the network at once: a guard for the memory, about 100 bytes a packet.",
+    )
+    .at_least("1")
+    .at_most("1000000000"),
 ];
 
 const CHANGES: Kind = Kind::Choice(&[
@@ -566,14 +574,14 @@ pub static RECORD: &[&Entry] = &[
         summary: "All tables but those that are switched off.",
         references: &[],
         params: recorded!("changes"),
-        defect: false,
+        ..Entry::BLANK
     },
     &Entry {
         name: "none",
         summary: "No tables but those that are switched on; the fastest.",
         references: &[],
         params: recorded!("off"),
-        defect: false,
+        ..Entry::BLANK
     },
 ];
 

@@ -35,7 +35,7 @@ pub(super) static ENTRY: Entry = Entry {
             "Whether a packet may fill the queue exactly.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// What a link holds when a packet arrives.

@@ -51,6 +51,8 @@ pub struct Network {
     pub stop_when_complete: bool,
     /// End at this time in any case.
     pub end: Time,
+    /// End when more packets are in the network at once.
+    pub most_packets: u64,
 }
 
 impl Network {
