@@ -155,9 +155,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// Packets that are in the network, or about to enter it.
     fn packets_held(&self) -> u64 {
-        let Counters { created, delivered, dropped_full, dropped_no_route, .. } = self.counters;
-        let Counters { lost, dropped_down, .. } = self.counters;
-        created - delivered - dropped_full - dropped_no_route - lost - dropped_down
+        let Counters { created, delivered, dropped, .. } = self.counters;
+        created - delivered - dropped.iter().sum::<u64>()
     }
 
     /// Runs until the end of the scenario, or for at most `budget` events; one that sends very many packets

@@ -5,7 +5,7 @@
 //! Self-Configuring RED Gateway", INFOCOM 1999: a factor each time that the average leaves the span between them.
 
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Kind, Param};
 
 pub(super) const RULE: Param = Param::new(
     "adaptive",
@@ -36,6 +36,22 @@ pub(super) const MOST: Param =
     Param::new("most_max_p", Kind::Real, "0.5", "With `adaptive`: greatest value of `max_p`.")
         .at_least("0")
         .at_most("1");
+
+/// Settings that need another one.
+pub(super) fn check(chosen: &Chosen) -> Result<(), Clash> {
+    let changed = [
+        ("adapt_interval", chosen.int("adapt_interval_ns") != 500_000_000),
+        ("least_max_p", chosen.real("least_max_p") != 0.01),
+        ("most_max_p", chosen.real("most_max_p") != 0.5),
+    ];
+    let rule = chosen.word("adaptive");
+    for (param, _) in changed.into_iter().filter(|(_, changed)| *changed) {
+        if rule == "none" || (rule == "feng" && param == "adapt_interval") {
+            return Err(Clash::without_effect(param, "adaptive: floyd"));
+        }
+    }
+    Ok(())
+}
 
 /// Feng: factors below `min` and above `max` (ns-2, ns-3).
 const FENG_DOWN: f64 = 3.0;

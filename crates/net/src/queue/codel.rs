@@ -27,7 +27,9 @@ pub(super) static ENTRY: Entry = Entry {
         control::ABOVE,
         control::AFTER_MARK,
     ],
-    defect: false,
+    label: "CoDel",
+    check: Some(control::check),
+    ..Entry::BLANK
 };
 
 /// Packets, limit and state.

@@ -14,7 +14,8 @@ use super::fifo::Fifo;
 use super::{Fates, Held};
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Kind, Param};
+use ackclock_units::quantity::Quantity;
 
 pub(super) const TARGET: Param = Param::new(
     "target",
@@ -73,6 +74,23 @@ pub(super) const AFTER_MARK: Param = Param::new(
     "scheduled",
     "From when the time to the next signal counts after a mark.",
 );
+
+/// Rules between the parameters.
+pub(super) fn check(chosen: &Chosen) -> Result<(), Clash> {
+    let (target, interval) = (chosen.int("target_ns"), chosen.int("interval_ns"));
+    if target > interval {
+        let [target, interval] = [target, interval].map(|ns| Quantity::Time(ns).to_string());
+        return Err(Clash {
+            param: "target",
+            message: format!("`target` ({target}) is above `interval` ({interval})"),
+            hint: Some("RFC 8289: 5 to 10 % of the interval".into()),
+        });
+    }
+    if !chosen.flag("ecn") && chosen.word("after_mark") != "scheduled" {
+        return Err(Clash::without_effect("after_mark", "ecn: true"));
+    }
+    Ok(())
+}
 
 /// Whether packets are marked.
 pub(super) const fn ecn(default: &'static str) -> Param {

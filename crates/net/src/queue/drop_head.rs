@@ -19,7 +19,8 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "First in, first out; when the queue is full, the oldest packet is dropped.",
     references: &["RFC 7567 section 2.2", "Linux net/sched/sch_fifo.c, pfifo_head_drop"],
     params: &[limit::param("100 packets")],
-    defect: false,
+    label: "drop-head",
+    ..Entry::BLANK
 };
 
 /// Packets and limit.

@@ -74,7 +74,9 @@ pub(super) static ENTRY: Entry = Entry {
         control::ABOVE,
         control::AFTER_MARK,
     ],
-    defect: false,
+    label: "FQ-CoDel",
+    check: Some(control::check),
+    ..Entry::BLANK
 };
 
 /// A queue of one flow, or of several that share it.

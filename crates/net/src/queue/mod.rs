@@ -8,8 +8,8 @@
 //! - Disciplines that **keep the packets** themselves ([`Store`]: all others) are asked when a packet comes and
 //!   again when the transmitter is free. Their channels are served by events.
 //!
-//! To add one: a file with an [`Entry`] and a type that implements one of the traits, and a line in
-//! `disciplines!` below.
+//! To add one that keeps the packets: a file with an `ENTRY` and a type that implements [`Store`], and a line in
+//! [`registry!`] below.
 
 mod adaptive;
 mod codel;
@@ -29,8 +29,11 @@ pub use fates::{Fates, Held};
 use crate::packet::Packet;
 use ackclock_engine::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::Chosen;
+use ackclock_units::registry;
+use droptail::ENTRY as DROP_TAIL;
 use fifo::Fifo;
+use red::{ENTRY as RED, Red};
 
 /// The place of a queue: what a discipline may know beyond its parameters.
 #[derive(Debug)]
@@ -88,89 +91,25 @@ pub trait Store {
     fn waiting(&self) -> Vec<Held>;
 }
 
-/// Queue disciplines beside drop-tail: `on_arrival` and `store`, each `Variant: module as type`.
-macro_rules! disciplines {
-    (
-        on_arrival { $($early:ident: $early_module:ident as $early_type:ty),+ $(,)? }
-        store { $($store:ident: $module:ident as $type:ty),+ $(,)? }
-    ) => {
-        /// Queue disciplines that a scenario can name.
-        pub static ENTRIES: &[&Entry] = &[
-            &droptail::ENTRY, $(&$early_module::ENTRY,)+ $(&$module::ENTRY,)+
-        ];
-
-        /// A discipline that decides on arrival.
-        #[derive(Debug, Clone)]
-        pub enum Gate {
-            $(#[allow(missing_docs, reason = "the type says it")] $early($early_type),)+
-        }
-
-        impl OnArrival for Gate {
-            fn admit(&mut self, arrival: &Arrival<'_>) -> Verdict {
-                match self { $(Self::$early(gate) => gate.admit(arrival),)+ }
-            }
-            fn set_rate(&mut self, rate_bps: u64) {
-                match self { $(Self::$early(gate) => gate.set_rate(rate_bps),)+ }
-            }
-        }
-
-        /// A discipline that keeps the packets.
-        #[derive(Debug, Clone)]
-        #[allow(clippy::large_enum_variant, reason = "one a channel, in a box")]
-        pub enum Keeper {
-            $(#[allow(missing_docs, reason = "the type says it")] $store($type),)+
-        }
-
-        impl Store for Keeper {
-            fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates) {
-                match self { $(Self::$store(store) => store.enqueue(now, held, idle, fates),)+ }
-            }
-            fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held> {
-                match self { $(Self::$store(store) => store.dequeue(now, fates),)+ }
-            }
-            fn waiting(&self) -> Vec<Held> {
-                match self { $(Self::$store(store) => store.waiting(),)+ }
-            }
-        }
-
-        impl Queue {
-            /// The discipline that a scenario chose.
-            pub fn new(chosen: &Chosen, place: impl FnOnce() -> Place) -> Self {
-                let kind = chosen.kind.as_str();
-                if kind == droptail::ENTRY.name {
-                    return Self::DropTail(DropTail::new(chosen));
-                }
-                $(if kind == $early_module::ENTRY.name {
-                    let gate = Gate::$early(<$early_type>::new(chosen, place()));
-                    return Self::Managed(Box::new(Discipline::OnArrival(gate)));
-                })+
-                $(if kind == $module::ENTRY.name {
-                    let store = Keeper::$store(<$type>::new(chosen, place()));
-                    return Self::Managed(Box::new(Discipline::Store(store)));
-                })+
-                panic!("no queue is named `{kind}`")
-            }
-        }
-    };
-}
-
-disciplines! {
-    on_arrival {
-        Red: red as red::Red,
-    }
-    store {
+registry! {
+    /// A discipline that keeps the packets.
+    #[allow(clippy::large_enum_variant, reason = "one a channel, in a box")]
+    pub enum Keeper: Store [place: Place], a "queue" beside DROP_TAIL, RED {
         DropHead: drop_head as drop_head::DropHead,
         CoDel: codel as codel::CoDel,
         Pie: pie as pie::Pie,
         FqCoDel: fq_codel as fq_codel::FqCoDel,
     }
+    fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates);
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held>;
+    fn waiting(&self) -> Vec<Held>;
 }
 
 /// A discipline beside drop-tail.
 #[derive(Debug, Clone)]
 pub enum Discipline {
     /// Decides on arrival.
-    OnArrival(Gate),
+    OnArrival(Red),
     /// Keeps the packets itself.
     Store(Keeper),
 }
@@ -202,10 +141,22 @@ pub enum Queue {
 }
 
 impl Queue {
+    /// The discipline that a scenario chose.
+    pub fn new(chosen: &Chosen, place: impl FnOnce() -> Place) -> Self {
+        if chosen.kind == DROP_TAIL.name {
+            return Self::DropTail(DropTail::new(chosen));
+        }
+        Self::Managed(Box::new(if chosen.kind == RED.name {
+            Discipline::OnArrival(Red::new(chosen, place()))
+        } else {
+            Discipline::Store(Keeper::new(chosen, place()))
+        }))
+    }
+
     /// Whether a packet of this size is taken when nothing waits and nothing is transmitted.
     pub fn takes_when_empty(chosen: &Chosen, size: u16) -> bool {
         let empty = Occupancy { packets: 0, bytes: 0, in_service: None };
-        chosen.kind != droptail::ENTRY.name || DropTail::new(chosen).admit(empty, size)
+        chosen.kind != DROP_TAIL.name || DropTail::new(chosen).admit(empty, size)
     }
 
     /// Whether the channel has to be served by events.

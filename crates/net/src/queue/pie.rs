@@ -14,7 +14,7 @@ use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "pie",
@@ -102,8 +102,20 @@ pub(super) static ENTRY: Entry = Entry {
         .at_least("1 B")
         .at_most("65535 B"),
     ],
-    defect: false,
+    label: "PIE",
+    check: Some(check),
+    ..Entry::BLANK
 };
+
+fn check(chosen: &Chosen) -> Result<(), Clash> {
+    if !chosen.flag("ecn") && chosen.real("mark_limit") != 0.1 {
+        return Err(Clash::without_effect("mark_limit", "ecn: true"));
+    }
+    if chosen.int("burst_ns") == 0 && chosen.word("during_burst") == "held" {
+        return Err(Clash::without_effect("during_burst", "a `burst` above zero"));
+    }
+    Ok(())
+}
 
 /// Packets, parameters and state.
 #[derive(Debug, Clone)]

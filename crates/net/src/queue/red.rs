@@ -17,7 +17,7 @@ use super::limit::{self, Limit};
 use super::{Arrival, OnArrival, Place, Verdict};
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "red",
@@ -132,8 +132,40 @@ pub(super) static ENTRY: Entry = Entry {
         adaptive::LEAST,
         adaptive::MOST,
     ],
-    defect: false,
+    label: "RED",
+    check: Some(check),
+    ..Entry::BLANK
 };
+
+fn check(chosen: &Chosen) -> Result<(), Clash> {
+    let at = |param, message: String| Err(Clash { param, message, hint: None });
+    for unit in ["packets", "bytes"] {
+        let value = |name: &str| chosen.optional_int(&format!("{name}_{unit}"));
+        match (value("min"), value("max")) {
+            (Some(min), Some(max)) if min > max => {
+                return at("min", format!("`min` ({min} {unit}) is above `max` ({max} {unit})"));
+            }
+            (Some(_), None) | (None, Some(_)) => {
+                return at("max", "`min` and `max` are in different units".to_owned());
+            }
+            _ => {}
+        }
+    }
+    let (least, most) = (chosen.real("least_max_p"), chosen.real("most_max_p"));
+    if least > most {
+        return at(
+            "least_max_p",
+            format!("`least_max_p` ({least}) is above `most_max_p` ({most})"),
+        );
+    }
+    if !chosen.flag("ecn") && chosen.real("mark_limit") != 1.0 {
+        return Err(Clash::without_effect("mark_limit", "ecn: true"));
+    }
+    if !chosen.flag("ecn") && !chosen.flag("hard_drop") {
+        return Err(Clash::without_effect("hard_drop", "ecn: true"));
+    }
+    adaptive::check(chosen)
+}
 
 /// How packets dropped early are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
