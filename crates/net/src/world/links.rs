@@ -1,6 +1,7 @@
 //! What happens on links and in routers.
 
 use super::World;
+use crate::channel::served::Ended;
 use crate::channel::{Offer, Service};
 use crate::hop::Hop;
 use crate::packet::{Kind, Packet};
@@ -36,14 +37,15 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     pub(super) fn end_transmission(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
-        let goes_on = channel.end_transmission(self.now, &mut self.slots, &mut self.recorder);
+        let ended = channel.end_transmission(self.now, &mut self.slots, &mut self.recorder);
         if channel.has_dropped() {
             self.take_dropped(index);
         }
-        if !goes_on {
-            return None;
+        match ended {
+            Ended::Idle => return None,
+            Ended::Next => self.schedule_arrival(index),
+            Ended::Before => {}
         }
-        self.schedule_arrival(index);
         let channel = &self.net.channels[index as usize];
         let stamp = self.queue.stamp(channel.serving_s());
         Some((channel.free_at(), stamp))
@@ -180,6 +182,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 }
                 Offer::Dropped(reason) => {
                     let (link, direction) = (channel.link(), channel.direction());
+                    if channel.has_dropped() {
+                        self.take_dropped(index);
+                    }
                     self.never_transmitted(hop, packet);
                     let id = if R::ON { self.recorder.ids().present() } else { 0 };
                     self.drop_packet(time, packet, id, [link, direction, reason]);
@@ -193,9 +198,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline(always)]
     fn start(&mut self, index: u32) {
         self.schedule_arrival(index);
-        let channel = &self.net.channels[index as usize];
-        let stamp = self.queue.stamp(channel.serving_s());
-        self.queue.push(channel.free_at(), stamp, index);
+        let channel = &mut self.net.channels[index as usize];
+        if channel.awaits_end() {
+            let stamp = self.queue.stamp(channel.serving_s());
+            self.queue.push(channel.free_at(), stamp, index);
+        }
     }
 
     /// Takes note of the packets that the discipline of a channel has dropped now.
