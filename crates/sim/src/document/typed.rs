@@ -147,6 +147,7 @@ fn record(map: &Map<String, Value>) -> Record {
         transmissions: on("transmissions"),
         packets: on("packets"),
         drops: on("drops"),
+        marks: on("marks"),
         waiting: on("waiting"),
         routes: on("routes"),
         rto: on("rto"),
