@@ -7,66 +7,78 @@ use super::walk::{Layer, Resolved, Walker};
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
 use ackclock_units::Time;
-use ackclock_units::param::{Kind, Param};
+use ackclock_units::param::Param;
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-/// Resolves the flow at `path`; `tcp_defaults` are the layers below its `tcp` block, and `seed` is
-/// that of the run, for a start that is drawn. `known` remembers `tcp` blocks of the same layers.
+/// A flow after the walk. What was faulty is missing.
+#[derive(Default)]
+pub(super) struct FlowPart {
+    pub id: Option<String>,
+    pub from: Option<String>,
+    pub to: Option<String>,
+    pub start: Option<Start>,
+    /// Bytes to send, or none for no end.
+    pub send: Option<Option<u64>>,
+    pub transport: Option<TransportPart>,
+}
+
+/// The settings of the transport of a flow.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum TransportPart {
+    Tcp(Arc<Resolved>),
+    Udp(Arc<Resolved>),
+}
+
+/// Resolves the flow at `path`; `tcp_defaults` are the layers below its `tcp` block. `known` remembers
+/// `tcp` blocks of the same layers.
 pub(super) fn resolve(
     walker: &mut Walker,
     map: &Map<String, Value>,
     path: &Path,
     tcp_defaults: &[Layer<'_>],
-    seed: u64,
-    known: &mut Memo,
-) -> Resolved {
+    known: &mut Memo<Resolved>,
+) -> FlowPart {
     walker.check_keys(FLOW, map, path);
-    let own = [Layer { map, path: path.clone(), told: false }];
-    let mut flow = Resolved::with_room(FLOW.len());
-    let is_own = |param: &&Param| param.name != "count" && !matches!(param.kind, Kind::Object(_));
-    for param in FLOW.iter().filter(is_own) {
-        walker.param(param, &own, path, &mut flow);
+    let own = Layer { map, path: path.clone(), told: false };
+    let mut values = Resolved::with_room(2);
+    let [id, from, to] = ["id", "from", "to"].map(|name| walker.text(param(name), &own, path));
+    let own = [own];
+    for name in ["start", "send"] {
+        walker.param(param(name), &own, path, &mut values);
     }
-    start(walker, &mut flow.model, path, seed);
+    let start = start(walker, &values.model, path);
+    let send = values.model.get("send_bytes").map(Value::as_u64);
     if map.contains_key("tcp") && map.contains_key("udp") {
         let fault =
             Fault::new("a flow has one transport: `tcp` or `udp`").hint("leave one of them out");
         walker.problems.add(&path.key("udp"), &Value::Null, fault);
     }
-    if map.contains_key("udp") {
-        if let Some(udp) = transport(walker, &own, "udp", UDP, path, &[]) {
-            flow.canonical.insert("udp".into(), Value::Object(udp.canonical));
-            flow.model.insert("tcp".into(), Value::Null);
-            flow.model.insert("udp".into(), Value::Object(udp.model));
-        }
-    } else if let Some(tcp) = known.get(walker, map, |w| tcp(w, &own, path, tcp_defaults)) {
-        flow.canonical.insert("tcp".into(), Value::Object(tcp.canonical));
-        flow.model.insert("tcp".into(), Value::Object(tcp.model));
-        flow.model.insert("udp".into(), Value::Null);
-    }
-    flow
+    let transport = if map.contains_key("udp") {
+        let udp = transport(walker, &own, "udp", UDP, path, &[]);
+        udp.map(|udp| TransportPart::Udp(udp.into()))
+    } else {
+        let tcp = known.get(walker, map, |walker| tcp(walker, &own, path, tcp_defaults));
+        tcp.map(TransportPart::Tcp)
+    };
+    FlowPart { id, from, to, start, send, transport }
 }
 
-/// Draws a start that is drawn. The resolved document keeps the rule, so that each seed has its own.
-fn start(walker: &mut Walker, model: &mut Map<String, Value>, path: &Path, seed: u64) {
-    let Some(rule) = model.shift_remove("start") else {
-        model.insert("start_draw".into(), Value::Null);
-        return;
+/// When a flow starts: at a time, or at one that is drawn for each seed.
+fn start(walker: &mut Walker, model: &Map<String, Value>, path: &Path) -> Option<Start> {
+    let time = |map: &Map<String, Value>, key| map.get(key)?.as_u64().map(Time::from_ns);
+    let Some(Value::Object(rule)) = model.get("start") else {
+        return time(model, "start_ns").map(Start::At);
     };
-    let int = |key: &str| rule.get(key).and_then(Value::as_u64).map(Time::from_ns);
-    let (Some(from), Some(to)) = (int("from_ns"), int("to_ns")) else { return };
+    let (from, to) = (time(rule, "from_ns")?, time(rule, "to_ns")?);
     if from >= to {
         let [from, to] = [from, to].map(|time| Quantity::Time(time.as_ns()).to_string());
         let fault = Fault::new(format!("`to` ({to}) is not after `from` ({from})"));
         walker.problems.add(&path.key("start").key("to"), &Value::from(to), fault);
-        return;
+        return None;
     }
-    let id = model.get("id").and_then(Value::as_str).unwrap_or_default();
-    let drawn = Start::Uniform { from, to }.time(seed, id);
-    model.insert("start_ns".into(), drawn.as_ns().into());
-    model.insert("start_draw".into(), rule);
+    Some(Start::Uniform { from, to })
 }
 
 /// The `tcp` block. Its recovery has a default for each kind of sender, and must fit the sender.

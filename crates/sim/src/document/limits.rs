@@ -1,5 +1,6 @@
 //! What concerns several values at once.
 
+use super::flows::{FlowPart, TransportPart};
 use super::names::{Names, listed};
 use super::network::Network;
 use super::problems::{Fault, Path, Problems};
@@ -15,11 +16,10 @@ pub(super) struct Parts<'d> {
     pub root: &'d Map<String, Value>,
     pub model: &'d Map<String, Value>,
     pub names: &'d Names<'d>,
-    pub links: &'d [Map<String, Value>],
-    pub flows: &'d [Map<String, Value>],
+    pub flows: &'d [FlowPart],
     pub ends: &'d [Option<[Node; 2]>],
     pub pairs: &'d [Option<(usize, usize)>],
-    pub network: Network,
+    pub network: &'d Network,
 }
 
 /// Checks all of it.
@@ -28,11 +28,14 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
     routing(parts, warnings);
     for (index, flow) in parts.flows.iter().enumerate() {
         let path = Path::default().key("flows").index(index);
-        if let Some(Value::Object(tcp)) = flow.get("tcp") {
-            transport(flow, tcp, &path.key("tcp"), problems);
-        }
-        if let Some(Value::Object(udp)) = flow.get("udp") {
-            datagrams(udp, &path.key("udp").key("source"), problems);
+        match &flow.transport {
+            Some(TransportPart::Tcp(tcp)) => {
+                transport(flow, &tcp.model, &path.key("tcp"), problems);
+            }
+            Some(TransportPart::Udp(udp)) => {
+                datagrams(&udp.model, &path.key("udp").key("source"), problems);
+            }
+            None => {}
         }
     }
     end(parts, problems, warnings);
@@ -40,7 +43,7 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
 
 /// Checks that every flow has a path, and that routing can do with the network.
 fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
-    let network = &parts.network;
+    let network = parts.network;
     // With a faulty link, or none at all, the paths say nothing.
     let known = !parts.ends.is_empty() && parts.ends.iter().all(Option::is_some);
     for (index, pair) in parts.pairs.iter().enumerate() {
@@ -126,12 +129,7 @@ fn routing(parts: &Parts<'_>, warnings: &mut Problems) {
 }
 
 /// Checks the settings of a reliable flow against one another.
-fn transport(
-    flow: &Map<String, Value>,
-    tcp: &Map<String, Value>,
-    path: &Path,
-    problems: &mut Problems,
-) {
+fn transport(flow: &FlowPart, tcp: &Map<String, Value>, path: &Path, problems: &mut Problems) {
     let size = |bytes: u64| Quantity::Size(bytes).to_string();
     let int = |map: &Map<String, Value>, key: &str| map.get(key).and_then(Value::as_u64);
     let segment = int(tcp, "segment_bytes");
@@ -143,7 +141,7 @@ fn transport(
                 .allowed(format!("`segment` and `header` together at most {MOST_PACKET_BYTES} B"));
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
-    if let (Some(segment), Some(bytes)) = (segment, int(flow, "send_bytes"))
+    if let (Some(segment), Some(bytes)) = (segment, flow.send.flatten())
         && packets(tcp, bytes, segment) > SelectiveRepeat::MAX_PACKETS
     {
         let fault = Fault::new(format!(
@@ -220,9 +218,9 @@ fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
         let fault = Fault::new("`at_latest` is missing: `when: time` needs a time").hint(hint);
         problems.add(&path, &Value::Null, fault);
     } else if !given {
-        let endless = parts.flows.iter().find(|flow| flow.get("send_bytes") == Some(&Value::Null));
+        let endless = parts.flows.iter().find(|flow| flow.send == Some(None));
         if let Some(flow) = endless {
-            let id = flow.get("id").and_then(Value::as_str).unwrap_or("?");
+            let id = flow.id.as_deref().unwrap_or("?");
             let fault = Fault::new(format!(
                 "`at_latest` is missing: flow `{id}` sends without end, so the run needs one"
             ))
@@ -231,8 +229,10 @@ fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
         }
     }
     let Some(latest) = stop.get("at_latest_ns").and_then(Value::as_u64) else { return };
+    let seed = parts.model.get("seed").and_then(Value::as_u64).unwrap_or_default();
     for (index, flow) in parts.flows.iter().enumerate() {
-        let Some(start) = flow.get("start_ns").and_then(Value::as_u64) else { continue };
+        let Some(start) = flow.start else { continue };
+        let start = start.time(seed, flow.id.as_deref().unwrap_or_default()).as_ns();
         if start >= latest {
             let [start, latest] = [start, latest].map(|time| Quantity::Time(time).to_string());
             let path = Path::default().key("flows").index(index).key("start");

@@ -7,6 +7,15 @@ use super::walk::{Layer, Resolved, Walker};
 use crate::tables::{CHANGE, DIRECTION, LINK};
 use ackclock_units::param::Param;
 use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// A link after the walk. What was faulty is missing.
+#[derive(Default)]
+pub(super) struct LinkPart {
+    pub id: Option<String>,
+    pub between: Option<[String; 2]>,
+    pub nature: Arc<Resolved>,
+}
 
 /// Resolves the link at `path`; `defaults` are the layers below it. `known` remembers what links of
 /// the same layers are like.
@@ -15,21 +24,15 @@ pub(super) fn resolve(
     map: &Map<String, Value>,
     path: &Path,
     defaults: &[Layer<'_>],
-    known: &mut Memo,
-) -> Resolved {
+    known: &mut Memo<Resolved>,
+) -> LinkPart {
     walker.check_keys(LINK, map, path);
     let own = Layer { map, path: path.clone(), told: false };
-    let mut link = Resolved::with_room(LINK.len());
-    walker.param(param("id"), std::slice::from_ref(&own), path, &mut link);
-    if let Some(pair) = pair(walker, map, path) {
-        link.canonical.insert("between".into(), pair.clone());
-        link.model.insert("ends".into(), pair);
+    LinkPart {
+        id: walker.text(param("id"), &own, path),
+        between: pair(walker, map, path),
+        nature: known.get(walker, map, |walker| Some(nature(walker, own, defaults))).expect("one"),
     }
-    if let Some(rest) = known.get(walker, map, |walker| Some(nature(walker, own, defaults))) {
-        link.canonical.extend(rest.canonical);
-        link.model.extend(rest.model);
-    }
-    link
 }
 
 /// What a link is like: all but its name and its ends.
@@ -124,7 +127,7 @@ fn param(name: &str) -> &'static Param {
 }
 
 /// The two names of a link's nodes.
-fn pair(walker: &mut Walker, map: &Map<String, Value>, path: &Path) -> Option<Value> {
+fn pair(walker: &mut Walker, map: &Map<String, Value>, path: &Path) -> Option<[String; 2]> {
     let Some(value) = map.get("between") else {
         walker.missing(param("between"), path);
         return None;
@@ -141,14 +144,14 @@ fn pair(walker: &mut Walker, map: &Map<String, Value>, path: &Path) -> Option<Va
         walker.problems.add(&place, value, Fault::new(message).hint(hint));
         return None;
     }
-    let mut good = true;
-    for (index, name) in names.iter().enumerate() {
-        if let Err(fault) = scalar::name(name) {
-            walker.problems.add(&place.index(index), name, fault);
-            good = false;
+    let [one, other] = [0, 1].map(|index| match scalar::name(&names[index]) {
+        Ok(name) => Some(name.to_owned()),
+        Err(fault) => {
+            walker.problems.add(&place.index(index), &names[index], fault);
+            None
         }
-    }
-    good.then(|| value.clone())
+    });
+    Some([one?, other?])
 }
 
 /// What a link says about one of its directions.

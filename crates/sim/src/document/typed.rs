@@ -1,47 +1,93 @@
 //! From the numeric model as JSON to the typed scenario. The model is complete and valid here.
 
+use super::flows::{FlowPart, TransportPart};
+use super::links::LinkPart;
+use super::walk::Resolved;
 use crate::model::{
-    Amount, Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport,
+    Amount, Change, Direction, Flow, Link, LinkNature, Node, Record, Scenario, Stop, Tcp, Transport,
 };
-use crate::start::Start;
 use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value as Setting};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
 
-/// The scenario of a model; `ends` and `pairs` are the nodes of links and the hosts of flows.
-pub(super) fn scenario(
-    model: &Map<String, Value>,
-    ends: &[[Node; 2]],
-    pairs: &[(usize, usize)],
-) -> Scenario {
-    let links = list(model, "links").zip(ends).map(|(link, ends)| Link {
-        id: text(link, "id"),
-        ends: *ends,
+/// The links of these parts and ends. Natures that were resolved once become one.
+pub(super) fn links(parts: &mut [LinkPart], ends: Vec<Option<[Node; 2]>>) -> Vec<Link> {
+    let mut natures = Shared::new(nature);
+    let one = |(part, ends): (&mut LinkPart, Option<_>)| Link {
+        id: part.id.take().expect("a checked link has a name"),
+        ends: ends.expect("a checked link has ends"),
+        nature: natures.of(&part.nature),
+    };
+    parts.iter_mut().zip(ends).map(one).collect()
+}
+
+/// The flows of these parts and pairs of hosts.
+pub(super) fn flows(parts: &mut [FlowPart], pairs: Vec<Option<(usize, usize)>>) -> Vec<Flow> {
+    let mut tcps = Shared::new(tcp);
+    let mut sources = Shared::new(|udp| chosen(object(udp, "source")));
+    let one = |(part, pair): (&mut FlowPart, Option<_>)| {
+        let (from, to) = pair.expect("a checked flow has hosts");
+        Flow {
+            id: part.id.take().expect("a checked flow has a name"),
+            from,
+            to,
+            start: part.start.expect("a checked flow has a start"),
+            send_bytes: part.send.expect("a checked flow has an amount"),
+            transport: match part.transport.as_ref().expect("a checked flow has a transport") {
+                TransportPart::Tcp(resolved) => Transport::Tcp(tcps.of(resolved)),
+                TransportPart::Udp(resolved) => Transport::Udp { source: sources.of(resolved) },
+            },
+        }
+    };
+    parts.iter_mut().zip(pairs).map(one).collect()
+}
+
+/// One typed value for values that were resolved once.
+struct Shared<T> {
+    make: fn(&Map<String, Value>) -> T,
+    made: HashMap<*const Resolved, Arc<T>>,
+}
+
+impl<T> Shared<T> {
+    fn new(make: fn(&Map<String, Value>) -> T) -> Self {
+        Self { make, made: HashMap::new() }
+    }
+
+    fn of(&mut self, resolved: &Arc<Resolved>) -> Arc<T> {
+        let entry = self.made.entry(Arc::as_ptr(resolved));
+        Arc::clone(entry.or_insert_with(|| Arc::new((self.make)(&resolved.model))))
+    }
+}
+
+/// What a link with these values is like.
+fn nature(link: &Map<String, Value>) -> LinkNature {
+    LinkNature {
         half_duplex: text(link, "duplex") == "half",
         rounding: Rounding::named(&text(link, "rounding")),
         forward: direction(object(link, "forward")),
         backward: direction(object(link, "backward")),
         changes: list(link, "changes").map(change).collect(),
-    });
-    let flows = list(model, "flows").zip(pairs).map(|(flow, pair)| Flow {
-        id: text(flow, "id"),
-        from: pair.0,
-        to: pair.1,
-        start: start(flow),
-        send_bytes: flow["send_bytes"].as_u64(),
-        transport: match &flow["tcp"] {
-            Value::Object(settings) => Transport::Tcp(tcp(settings)),
-            _ => Transport::Udp { source: chosen(object(object(flow, "udp"), "source")) },
-        },
-    });
+    }
+}
+
+/// A scenario of these lists; `model` holds all else.
+pub(super) fn scenario(
+    model: &Map<String, Value>,
+    hosts: Vec<String>,
+    routers: Vec<String>,
+    links: Vec<Link>,
+    flows: Vec<Flow>,
+) -> Scenario {
     let stop = object(model, "stop");
     Scenario {
         name: text(model, "name"),
-        hosts: names(model, "hosts"),
-        routers: names(model, "routers"),
-        links: links.collect(),
-        flows: flows.collect(),
+        hosts: hosts.into(),
+        routers: routers.into(),
+        links: links.into(),
+        flows: flows.into(),
         routing: chosen(object(model, "routing")),
         ties: chosen(object(model, "ties")),
         stop: Stop {
@@ -76,15 +122,6 @@ pub(super) fn chosen(map: &Map<String, Value>) -> Chosen {
     }
 }
 
-fn start(flow: &Map<String, Value>) -> Start {
-    match &flow["start_draw"] {
-        Value::Object(draw) => {
-            Start::Uniform { from: time(draw, "from_ns"), to: time(draw, "to_ns") }
-        }
-        _ => Start::At(time(flow, "start_ns")),
-    }
-}
-
 fn direction(map: &Map<String, Value>) -> Direction {
     Direction {
         rate_bps: int(map, "rate_bps"),
@@ -106,6 +143,7 @@ fn change(map: &Map<String, Value>) -> Change {
     }
 }
 
+/// The settings of a reliable transport.
 fn tcp(map: &Map<String, Value>) -> Tcp {
     Tcp {
         sender: text(map, "sender"),
@@ -167,11 +205,6 @@ fn list<'m>(
     key: &str,
 ) -> impl Iterator<Item = &'m Map<String, Value>> {
     map[key].as_array().into_iter().flatten().filter_map(Value::as_object)
-}
-
-fn names(map: &Map<String, Value>, key: &str) -> Vec<String> {
-    let names = map[key].as_array().into_iter().flatten();
-    names.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 fn object<'m>(map: &'m Map<String, Value>, key: &str) -> &'m Map<String, Value> {

@@ -131,6 +131,21 @@ impl Walker {
         }
     }
 
+    /// The value of a text or name of an object's own.
+    pub fn text(&mut self, param: &'static Param, own: &Layer<'_>, here: &Path) -> Option<String> {
+        let Some(value) = own.map.get(param.name) else {
+            self.missing(param, here);
+            return None;
+        };
+        match scalar::read(param, value) {
+            Ok(scalar) => scalar.model.as_str().map(str::to_owned),
+            Err(fault) => {
+                self.fault(own, param.name, fault);
+                None
+            }
+        }
+    }
+
     fn put_registered(
         &mut self,
         param: &'static Param,

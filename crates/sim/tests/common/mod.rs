@@ -3,12 +3,13 @@
 use ackclock_net::serial::Rounding;
 use ackclock_sim::Simulation;
 use ackclock_sim::model::{
-    Amount, Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport,
+    Amount, Change, Direction, Flow, Link, LinkNature, Node, Record, Scenario, Stop, Tcp, Transport,
 };
 use ackclock_sim::start::Start;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// A chosen entry with its parameters.
 pub fn chosen(kind: &str, values: &[(&str, Value)]) -> Chosen {
@@ -392,7 +393,7 @@ fn period() -> impl Strategy<Value = Value> {
 }
 
 fn udp() -> impl Strategy<Value = Transport> {
-    source(1500).prop_map(|source| Transport::Udp { source })
+    source(1500).prop_map(|source| Transport::Udp { source: Arc::new(source) })
 }
 
 fn routing() -> impl Strategy<Value = Chosen> {
@@ -432,8 +433,8 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
                         0u64..1_000_000_000,
                         prop::option::of(1_000u64..400_000),
                         prop_oneof![
-                            3 => tcp().prop_map(Transport::Tcp),
-                            4 => classic().prop_map(Transport::Tcp),
+                            3 => tcp().prop_map(|tcp| Transport::Tcp(Arc::new(tcp))),
+                            4 => classic().prop_map(|tcp| Transport::Tcp(Arc::new(tcp))),
                             1 => udp(),
                         ],
                     ),
@@ -457,13 +458,15 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
                     }
                     let links = pairs.into_iter().zip(&ways).enumerate();
                     let links = links.map(|(i, (ends, (forward, backward, half_duplex)))| Link {
-                        changes: changes.get(i).cloned().unwrap_or_default(),
                         id: format!("L{i}"),
                         ends,
-                        half_duplex: *half_duplex,
-                        rounding: if i % 3 == 2 { Rounding::Double } else { Rounding::Carried },
-                        forward: forward.clone(),
-                        backward: backward.clone(),
+                        nature: Arc::new(LinkNature {
+                            changes: changes.get(i).cloned().unwrap_or_default(),
+                            half_duplex: *half_duplex,
+                            rounding: if i % 3 == 2 { Rounding::Double } else { Rounding::Carried },
+                            forward: forward.clone(),
+                            backward: backward.clone(),
+                        }),
                     });
                     let flows = flows.into_iter().enumerate().map(|(i, flow)| {
                         let ((from, step), start, send_bytes, transport) = flow;
