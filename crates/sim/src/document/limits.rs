@@ -30,10 +30,14 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
         let path = Path::default().key("flows").index(index);
         match &flow.transport {
             Some(TransportPart::Tcp(tcp)) => {
-                transport(flow, &tcp.model, &path.key("tcp"), problems);
+                let path = path.key("tcp");
+                transport(flow, &tcp.model, &path, problems);
+                periods(&tcp.model, &path, problems);
             }
             Some(TransportPart::Udp(udp)) => {
-                datagrams(&udp.model, &path.key("udp").key("source"), problems);
+                let path = path.key("udp");
+                periods(&udp.model, &path, problems);
+                datagrams(&udp.model, &path.key("source"), problems);
             }
             None => {}
         }
@@ -201,6 +205,19 @@ fn datagrams(udp: &Map<String, Value>, path: &Path, problems: &mut Problems) {
             .allowed(format!("at most {MOST_PACKET_BYTES} B"));
         let text = Quantity::Size(write).to_string();
         problems.add(&path.key("write"), &Value::from(text), fault);
+    }
+}
+
+/// Checks that a source with on-periods of no length does not wait for ever at one moment. Where
+/// on-periods are rounded to whole writes they hold at least one.
+fn periods(transport: &Map<String, Value>, path: &Path, problems: &mut Problems) {
+    let Some(source) = transport.get("source") else { return };
+    let never_on = source["on"]["mean_ns"] == 0 && source["remainder"] != "whole-writes";
+    if never_on {
+        let fault = Fault::new("on-periods of no length hold no write")
+            .allowed("a mean above 0 s")
+            .hint("or `remainder: whole-writes`, where each on-period has at least one");
+        problems.add(&path.key("source").key("on").key("mean"), &Value::from("0 s"), fault);
     }
 }
 
