@@ -14,7 +14,7 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "Static: least propagation delay, then fewest links, then file order.",
     references: &["Dijkstra 1959"],
     params: &[],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// (delay in ns, links).

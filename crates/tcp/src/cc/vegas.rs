@@ -147,7 +147,7 @@ pub(super) static ENTRY: Entry = Entry {
         ),
         COUNTING,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// The least window, segments.

@@ -5,11 +5,11 @@
 //! by one. The first ACK of new data deflates it and ends the recovery, even if more is missing.
 
 use super::inflation::{INFLATION, Inflation};
+use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
 use super::options::{
     AFTER_TIMEOUT, COUNT_AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD,
     Trigger,
 };
-use super::window::{Cut, LossRecovery, State, Verdict, collapse};
 use ackclock_units::param::{Chosen, Entry};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -26,7 +26,7 @@ pub(super) static ENTRY: Entry = Entry {
         INFLATION,
         GROW_ON_EXIT,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Rules and state.

@@ -18,7 +18,7 @@ pub struct Sent {
 
 /// Segments that are not acknowledged.
 #[derive(Debug, Clone, Default)]
-pub struct SendLog {
+pub struct SendTimes {
     /// Time of the ACK that is being handled.
     pub now: Time,
     /// What the last ACK of new data measured.
@@ -40,7 +40,7 @@ impl Default for Store {
     }
 }
 
-impl SendLog {
+impl SendTimes {
     /// Also takes samples of segments that waited at the receiver for a repair.
     pub fn with_samples_after_repairs(mut self) -> Self {
         self.after_repairs = true;
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_newest_segment_of_an_ack_is_measured_if_none_was_sent_twice() {
-        let mut log = SendLog::default();
+        let mut log = SendTimes::default();
         for segment in 0..4 {
             log.on_transmit(Time::from_ms(segment), segment * 10, segment * 10 + 10);
         }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_waited_for_a_repair_is_measured_if_asked_to() {
-        let logs = [SendLog::default(), SendLog::default().with_samples_after_repairs()];
+        let logs = [SendTimes::default(), SendTimes::default().with_samples_after_repairs()];
         for (mut log, sample) in logs.into_iter().zip([None, Some(Time::from_ms(39))]) {
             log.on_transmit(Time::from_ms(0), 0, 10);
             log.on_transmit(Time::from_ms(1), 10, 20);
@@ -188,7 +188,7 @@ mod tests {
     fn a_ring_keeps_the_records_of_an_ack_that_passes_its_end() {
         // Places 0 to 3; segments 1, 2, 3, 4 are in places 1, 2, 3, 0.
         for (acked, transmissions) in [([1, 2, 3, 4].as_slice(), 1), (&[2, 4], 2)] {
-            let mut log = SendLog::default().in_ring(10, 40);
+            let mut log = SendTimes::default().in_ring(10, 40);
             for segment in 0..4 {
                 log.on_transmit(Time::ZERO, segment * 10, segment * 10 + 10);
             }

@@ -4,7 +4,7 @@
 //! duplicate. ns-2.35 (tcp/tcp-reno.cc, `dupwnd_`) keeps the duplicates beside a window that is just the half
 //! that the congestion control asked for: neither rounded nor at least two segments, as ssthresh is.
 
-use super::window::{Cut, State};
+use super::interface::{Cut, State};
 use ackclock_units::param::{Choice, Chosen, Kind, Param};
 
 /// Where the inflation is kept.

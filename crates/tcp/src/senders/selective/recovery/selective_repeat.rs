@@ -85,7 +85,7 @@ pub static ENTRY: Entry = Entry {
             "Least ssthresh after a timeout.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Rules and state of one flow.

@@ -5,77 +5,16 @@
 //! packet was sent that caused it (RFC 7323 section 4: with delayed ACKs, the first one not yet
 //! acknowledged).
 //!
+//! When ACKs are sent is a policy. To add one: a new file with an [`Entry`](ackclock_units::param::Entry) and a
+//! function `new`, and one line in [`registry!`] below.
+//!
 //! DEVIATION: the buffer for data out of order has no limit; the advertised window is constant.
 
-use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+mod delayed;
+mod immediate;
 
-/// ACK policies that a scenario can name.
-pub static ENTRIES: &[&Entry] = &[&IMMEDIATE, &DELAYED];
-
-static IMMEDIATE: Entry = Entry {
-    name: "immediate",
-    summary: "Every segment is acknowledged at once.",
-    references: &["RFC 5681 section 4.2 (allowed, not recommended)"],
-    params: &[BUFFER],
-    defect: false,
-};
-
-static DELAYED: Entry = Entry {
-    name: "delayed",
-    summary: "Every second segment is acknowledged, or after a time; at once out of order.",
-    references: &["RFC 5681 section 4.2", "RFC 1122 section 4.2.3.2"],
-    params: &[
-        Param::new("count", Kind::Count, "2", "Segments after which an ACK is due.").at_least("1"),
-        Param::new(
-            "delay",
-            Kind::Time,
-            "200 ms",
-            "Longest wait of an ACK (at most 500 ms by the RFC).",
-        ),
-        Param::new(
-            "first_ack",
-            Kind::Choice(&[
-                Choice::new(
-                    "counted",
-                    "the first segment waits for the second one as all others do",
-                ),
-                Choice::new("at-once", "the first segment is acknowledged at once (ns-3.24)"),
-            ]),
-            "counted",
-            "How the first segment of a flow is acknowledged.",
-        ),
-        Param::new(
-            "echo",
-            Kind::Choice(&[
-                Choice::new(
-                    "first",
-                    "that of the first segment not yet acknowledged (RFC 7323 section 4.3)",
-                ),
-                Choice::defect(
-                    "latest",
-                    "that of the segment that arrived last: the delay of the ACK is not measured (ns-3.24)",
-                ),
-            ]),
-            "first",
-            "Which sending time an ACK echoes that stands for several segments.",
-        ),
-        Param::new(
-            "duplicates",
-            Kind::Choice(&[
-                Choice::new("at-once", "a segment that brings nothing new is acknowledged at once"),
-                Choice::new(
-                    "newest-waits",
-                    "but for the newest one in order, whose ACK waits like that of new data (ns-2)",
-                ),
-            ]),
-            "at-once",
-            "When segments that bring nothing new are acknowledged.",
-        ),
-        BUFFER,
-    ],
-    defect: false,
-};
+use ackclock_units::param::{Choice, Chosen, Kind, Param};
+use ackclock_units::{Time, registry};
 
 /// What is kept of data that arrive out of order.
 const BUFFER: Param = Param::new(
@@ -91,6 +30,35 @@ const BUFFER: Param = Param::new(
     "bytes",
     "What is kept of data that arrive out of order.",
 );
+
+fn keeps_segments(chosen: &Chosen) -> bool {
+    chosen.word("buffer") == "segments"
+}
+
+/// When ACKs are sent, and what is kept: the rules of one entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// Segments after which an ACK is due.
+    count: u32,
+    /// Longest wait of an ACK.
+    delay: Time,
+    /// The first segment is acknowledged at once.
+    first_at_once: bool,
+    /// The ACK of a copy of the last in-order segment is delayed.
+    newest_waits: bool,
+    /// An ACK echoes the segment that arrived last.
+    echoes_latest: bool,
+    /// Segments are kept or thrown away as a whole.
+    keeps_segments: bool,
+}
+
+registry! {
+    /// The policy that a scenario chose.
+    pub fn policy -> Policy, a "receiver" {
+        immediate,
+        delayed,
+    }
+}
 
 /// An ACK to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,27 +107,18 @@ const _: () = assert!(std::mem::offset_of!(Receiver, delay) == 64);
 impl Receiver {
     /// The receiver that a scenario chose.
     pub fn new(chosen: &Chosen) -> Self {
-        let delayed = match chosen.kind.as_str() {
-            "immediate" => false,
-            "delayed" => true,
-            other => panic!("no ACK policy is named `{other}`"),
-        };
-        let (count, delay) = if delayed {
-            (chosen.int("count") as u32, Time::from_ns(chosen.int("delay_ns")))
-        } else {
-            (1, Time::ZERO)
-        };
+        let policy = policy(chosen);
         Self {
             next: 0,
             total: u64::MAX,
             ahead: Vec::new(),
-            keeps_segments: chosen.word("buffer") == "segments",
-            newest_waits: chosen.kind == "delayed" && chosen.word("duplicates") == "newest-waits",
-            count,
-            delay,
-            echoes_latest: delayed && chosen.word("echo") == "latest",
+            keeps_segments: policy.keeps_segments,
+            newest_waits: policy.newest_waits,
+            count: policy.count,
+            delay: policy.delay,
+            echoes_latest: policy.echoes_latest,
             // One that counts as full makes the first ACK due at once.
-            unacked: if delayed && chosen.word("first_ack") == "at-once" { count } else { 0 },
+            unacked: if policy.first_at_once { policy.count } else { 0 },
             stamp: Time::ZERO,
             deadline: Time::NEVER,
             duplicates: 0,
@@ -173,7 +132,7 @@ impl Receiver {
         self.next
     }
 
-    /// Tells how many bytes will come in all.
+    /// Learns how many bytes will come in all.
     pub fn expect(&mut self, total: Option<u64>) {
         self.total = total.unwrap_or(u64::MAX);
     }

@@ -23,16 +23,16 @@ mod opening;
 use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
 use crate::data::Written;
 use crate::handshake::{Message, Rules};
-use crate::recovery::Classic as Recovery;
-use crate::recovery::window::{LossRecovery, State};
 use crate::rto::{Rto, Sampling};
-use crate::rules::SenderRules;
-use crate::send_log::SendLog;
-use crate::sender::{Cause, Segment};
-use crate::sent_list::SentList;
-use crate::setup::ClassicSetup;
+use crate::segment::{Cause, Segment};
+use crate::senders::classic::recovery::Recovery;
+use crate::senders::classic::recovery::interface::{LossRecovery, State};
+use crate::senders::classic::rtt_history::RttHistory;
+use crate::senders::classic::rules::SenderRules;
+use crate::senders::classic::send_times::SendTimes;
+use crate::senders::classic::setup::Setup;
+use crate::senders::classic::timer_rules::Restart;
 use crate::stats::SenderStats;
-use crate::timer::Restart;
 use ackclock_units::Time;
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -42,12 +42,12 @@ use std::sync::Arc;
 /// What each ACK touches lies together: with thousands of flows the cache decides.
 #[derive(Debug, Clone)]
 #[repr(C)]
-pub struct ClassicSender {
+pub struct Sender {
     // What only some rules use fills up the receiver's last cache line.
     /// With Karn's rule: end and sending time of the segment being timed.
     timed: Option<(u64, Time)>,
     /// Segments sent, if they are listed.
-    listed: Option<Box<SentList>>,
+    listed: Option<Box<RttHistory>>,
     // What each ACK touches.
     state: State,
     /// End of the data that may be sent.
@@ -85,19 +85,19 @@ pub struct ClassicSender {
 }
 
 // In a flow the state begins a cache line, and what follows ends with one.
-const _: () = assert!(offset_of!(ClassicSender, state) == 32);
-const _: () = assert!(offset_of!(ClassicSender, rto) == 160);
-const _: () = assert!(offset_of!(ClassicSender, stats) == 224);
-const _: () = assert!(offset_of!(ClassicSender, recovery) == 352);
-const _: () = assert!(offset_of!(ClassicSender, written) + 8 <= 416);
+const _: () = assert!(offset_of!(Sender, state) == 32);
+const _: () = assert!(offset_of!(Sender, rto) == 160);
+const _: () = assert!(offset_of!(Sender, stats) == 224);
+const _: () = assert!(offset_of!(Sender, recovery) == 352);
+const _: () = assert!(offset_of!(Sender, written) + 8 <= 416);
 
-impl ClassicSender {
+impl Sender {
     /// A sender that has not started.
-    pub fn new(setup: ClassicSetup) -> Self {
-        let rules = SenderRules::new(&setup);
+    pub fn new(setup: Setup) -> Self {
+        let rules = setup.rules();
         let mss = rules.mss;
-        let needed = || setup.cc.needs_send_times().then(SendLog::default);
-        let log = setup.recovery.send_log(mss, setup.receive_window).or_else(needed);
+        let needed = || setup.cc.needs_send_times().then(SendTimes::default);
+        let log = setup.recovery.send_times(mss, setup.receive_window).or_else(needed);
         let segment = setup.window_segment();
         let written = Written::new(&setup.data, mss);
         Self {
@@ -294,7 +294,8 @@ impl ClassicSender {
             base_rtt: self.stats.rtt_min,
             newly_acked: self.state.in_units(acked),
             flight: self.state.in_units(self.state.flight()),
-            may_grow: verdict.may_grow && (!self.rules().grows_used || ack > self.unused_until),
+            may_grow: verdict.may_grow
+                && (!self.rules().grow_only_if_cwnd_limited || ack > self.unused_until),
         };
         self.cc.on_ack(&mut self.state.window, &event);
         self.deadline = match self.rules().timer.restart {
@@ -406,7 +407,7 @@ impl ClassicSender {
         self.stats.on_cwnd(now, before, self.state.window.cwnd);
     }
 
-    /// When to call [`ClassicSender::on_timer`].
+    /// When to call [`Sender::on_timer`].
     #[inline]
     pub fn next_timer(&self) -> Time {
         self.deadline.min(self.next_tick).min(self.send_at)
@@ -512,7 +513,7 @@ impl ClassicSender {
         if self.drained.0 != state.nxt {
             self.drained = (state.nxt, now);
         }
-        if self.rules().grows_used
+        if self.rules().grow_only_if_cwnd_limited
             && state.in_units(state.flight() + state.rules.mss) <= state.window.cwnd
         {
             self.unused_until = state.nxt;

@@ -5,8 +5,8 @@
 //! with the data sent after the lost segment.
 
 use crate::cc::{LossEvent, Signal, Window};
-use crate::rules::SenderRules;
-use crate::send_log::SendLog;
+use crate::senders::classic::rules::SenderRules;
+use crate::senders::classic::send_times::SendTimes;
 use ackclock_units::Time;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct State {
     /// What never changes.
     pub rules: Arc<SenderRules>,
     /// When each segment in flight was sent, if the congestion control or the recovery needs to know.
-    pub log: Option<Box<SendLog>>,
+    pub log: Option<Box<SendTimes>>,
     /// Duplicate ACKs since the last ACK of new data.
     pub duplicates: u32,
     /// Nothing but the oldest segment is sent until new data are acknowledged.
@@ -121,7 +121,7 @@ pub trait LossRecovery {
     fn on_established(&mut self, _rtt: Time) {}
 
     /// The log for the sender to keep, if it needs to know when each segment was sent. Sizes in bytes.
-    fn send_log(&self, _mss: u64, _receive_window: u64) -> Option<SendLog> {
+    fn send_times(&self, _mss: u64, _receive_window: u64) -> Option<SendTimes> {
         None
     }
 

@@ -18,9 +18,9 @@ struct Entry {
 
 /// The list.
 #[derive(Debug, Clone, Default)]
-pub struct SentList(VecDeque<Entry>);
+pub struct RttHistory(VecDeque<Entry>);
 
-impl SentList {
+impl RttHistory {
     /// The bytes from `seq` to `end` are sent; `una` is the first one not acknowledged.
     pub fn on_transmit(&mut self, seq: u64, end: u64, una: u64) {
         if seq != una {
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn the_oldest_segment_is_never_measured() {
-        let mut list = SentList::default();
+        let mut list = RttHistory::default();
         // Alone in flight: not listed.
         list.on_transmit(0, 10, 0);
         assert!(!list.on_ack(10));
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_again_as_the_oldest_is_marked_and_other_repetitions_are_listed_again() {
-        let mut list = SentList::default();
+        let mut list = RttHistory::default();
         for seq in [0, 10, 20, 30] {
             list.on_transmit(seq, seq + 10, 0);
         }

@@ -4,8 +4,7 @@
 
 use crate::handshake::Handshake;
 use crate::rto::Sampling;
-use crate::setup::ClassicSetup;
-use crate::timer::TimerRules;
+use crate::senders::classic::timer_rules::TimerRules;
 use ackclock_units::Time;
 
 /// Rules of a classic sender.
@@ -13,9 +12,9 @@ use ackclock_units::Time;
 pub struct SenderRules {
     /// Bytes of a full segment.
     pub mss: u64,
-    /// Bytes in the window's unit, and the other way round: divisions cost too much for each ACK.
+    /// Units of the window per byte; with the next one, since divisions cost too much for each ACK.
     pub units_per_byte: f64,
-    /// See there.
+    /// Bytes per unit of the window.
     pub bytes_per_unit: f64,
     /// Least slow-start threshold after a loss, segments.
     pub floor: f64,
@@ -37,43 +36,14 @@ pub struct SenderRules {
     pub(crate) idle_timer: bool,
     pub(crate) ignores_zero_ack: bool,
     pub(crate) nagle: bool,
-    pub(crate) grows_used: bool,
+    pub(crate) grow_only_if_cwnd_limited: bool,
     pub(crate) restarts_idle: bool,
     pub(crate) handshake: Handshake,
 }
 
+#[cfg(test)]
 impl SenderRules {
-    /// The rules that a setup asks for.
-    pub fn new(setup: &ClassicSetup) -> Self {
-        let mss = f64::from(setup.segment);
-        let segment = setup.window_segment();
-        Self {
-            mss: u64::from(setup.segment),
-            units_per_byte: segment / mss,
-            bytes_per_unit: mss / segment,
-            floor: setup.ssthresh_floor,
-            flight_to_highest: setup.flight_to_highest,
-            whole_ssthresh: setup.whole_ssthresh,
-            limit: match setup.receive_window {
-                u64::MAX => f64::INFINITY,
-                bytes => bytes as f64 * (segment / mss),
-            },
-            receive_window: setup.receive_window,
-            sampling: setup.rto.sampling(),
-            timer: setup.timer,
-            send_delay: setup.send_delay,
-            whole_window: setup.window_in_segments && !setup.fills_window,
-            fills_window: setup.fills_window,
-            idle_timer: setup.idle_timer,
-            ignores_zero_ack: setup.ignores_zero_ack,
-            nagle: setup.nagle,
-            grows_used: setup.grows_used,
-            restarts_idle: setup.restarts_idle,
-            handshake: setup.handshake.clone(),
-        }
-    }
-    /// Windows in segments of so many bytes, without limits and delays.
-    #[cfg(test)]
+    /// Windows in segments of this many bytes, without limits and delays.
     pub(crate) fn in_segments(mss: u64) -> Self {
         let none = ackclock_units::param::Chosen { kind: "none".into(), values: Vec::new() };
         Self {
@@ -86,14 +56,17 @@ impl SenderRules {
             limit: f64::INFINITY,
             receive_window: u64::MAX,
             sampling: Sampling::Timestamps,
-            timer: TimerRules { restart: crate::timer::Restart::OnAck, backs_off_at_start: false },
+            timer: TimerRules {
+                restart: crate::senders::classic::timer_rules::Restart::OnAck,
+                backs_off_at_start: false,
+            },
             send_delay: Time::ZERO,
             whole_window: true,
             fills_window: false,
             idle_timer: false,
             ignores_zero_ack: false,
             nagle: false,
-            grows_used: false,
+            grow_only_if_cwnd_limited: false,
             restarts_idle: false,
             handshake: Handshake::new(&none),
         }

@@ -4,10 +4,10 @@
 //! comparisons of Tahoe, Reno and SACK TCP", 1996, section 2. The third duplicate ACK sends the segment
 //! again and sets the window to one segment, like a timeout.
 
+use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
 use super::options::{
     COUNT_AFTER_TIMEOUT, GO_BACK_N, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger,
 };
-use super::window::{Cut, LossRecovery, State, Verdict, collapse};
 use ackclock_units::param::{Chosen, Entry};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -15,7 +15,7 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "Fast retransmit, then slow start from one segment.",
     references: &["Jacobson 1988", "Fall and Floyd 1996 section 2"],
     params: &[GO_BACK_N, THRESHOLD, GUARD, REPEAT, LIMITED_TRANSMIT, COUNT_AFTER_TIMEOUT],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Rules.

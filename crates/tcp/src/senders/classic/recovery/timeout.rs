@@ -3,8 +3,8 @@
 //! Source: the reliable-transport labs of Bene (Zappala, BYU CS 460, 2014 to 2018), and RFC 9293
 //! section 3.8.1. Duplicate ACKs are ignored.
 
+use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
 use super::options::GO_BACK_N;
-use super::window::{Cut, LossRecovery, State, Verdict, collapse};
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -29,7 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
             "What is sent when the timer expires, with `later_data: unsent`.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// The rules for later data.

@@ -1,13 +1,13 @@
 //! The classic sender before its first data: it carries out the rules of a [`Handshake`].
 
-use super::ClassicSender;
+use super::Sender;
 use crate::cc::CongestionControl;
 use crate::handshake::{Handshake, Message, Rules};
-use crate::recovery::window::LossRecovery;
-use crate::sender::{Cause, Segment};
+use crate::segment::{Cause, Segment};
+use crate::senders::classic::recovery::interface::LossRecovery;
 use ackclock_units::Time;
 
-impl ClassicSender {
+impl Sender {
     /// The timer gives up a message of the handshake.
     #[cold]
     pub(super) fn repeat_message(&mut self, now: Time) {

@@ -133,7 +133,7 @@ impl Trigger {
     }
 
     /// Whether this duplicate ACK makes a loss.
-    pub fn fires(&self, state: &super::window::State) -> bool {
+    pub fn fires(&self, state: &super::interface::State) -> bool {
         let due = if self.every {
             state.duplicates.is_multiple_of(self.threshold)
         } else {
@@ -151,7 +151,7 @@ impl Trigger {
     }
 
     /// Segments beyond the window on this duplicate ACK (RFC 3042).
-    pub fn extra_segments(&self, state: &super::window::State) -> u64 {
+    pub fn extra_segments(&self, state: &super::interface::State) -> u64 {
         if self.limited_transmit && state.duplicates < self.threshold {
             u64::from(state.duplicates)
         } else {

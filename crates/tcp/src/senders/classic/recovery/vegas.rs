@@ -16,9 +16,9 @@
 //! `deflation: many`, `restart_window: 2`,
 //! `grow_on_exit: true`, `rto_backoff: true`.
 
+use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
 use super::options::{AFTER_TIMEOUT, GROW_ON_EXIT, THRESHOLD};
-use super::window::{Cut, LossRecovery, State, Verdict, collapse};
-use crate::send_log::SendLog;
+use crate::senders::classic::send_times::SendTimes;
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
@@ -96,7 +96,7 @@ pub(super) static ENTRY: Entry = Entry {
             "Whether a repair at a duplicate ACK also doubles the retransmission timer (ns-2).",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// How long a segment may take, by the clock.
@@ -280,8 +280,8 @@ impl LossRecovery for Vegas {
         self.fine.add(rtt);
     }
 
-    fn send_log(&self, mss: u64, receive_window: u64) -> Option<SendLog> {
-        let mut log = SendLog::default();
+    fn send_times(&self, mss: u64, receive_window: u64) -> Option<SendTimes> {
+        let mut log = SendTimes::default();
         if self.after_repairs {
             log = log.with_samples_after_repairs();
         }
@@ -297,7 +297,7 @@ impl LossRecovery for Vegas {
 mod tests {
     use super::*;
     use crate::cc::Window;
-    use crate::rules::SenderRules;
+    use crate::senders::classic::rules::SenderRules;
     use ackclock_units::param::Value;
     use std::sync::Arc;
 

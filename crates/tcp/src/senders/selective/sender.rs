@@ -11,41 +11,15 @@
 //! The timers are one list in order of transmission: the head is due one RTO after it was sent. With a
 //! timer that follows the RTT, the present RTO applies to packets sent earlier too.
 
-use crate::arrivals::View;
 use crate::cc::{AckEvent, Cc, CongestionControl, LossEvent, Signal, Window};
 use crate::data::{Data, Written};
-use crate::handshake::Message;
-use crate::recovery::selective_repeat::Recovery;
 use crate::rto::Rto;
+use crate::segment::{Cause, Segment};
+use crate::senders::selective::arrivals::View;
+use crate::senders::selective::recovery::Recovery;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
 use std::collections::VecDeque;
-
-/// Why a segment is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// For the first time.
-    New,
-    /// ACKs showed a gap, and the congestion control reacts to it.
-    FastRetransmit,
-    /// ACKs showed a gap.
-    GapRetransmit,
-    /// Its timer expired.
-    Timeout,
-    /// It is a message of the handshake.
-    Handshake(Message),
-}
-
-/// A packet to send now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Segment {
-    /// Packet number.
-    pub seq: u32,
-    /// Payload bytes; of a message of the handshake, all its bytes.
-    pub payload: u16,
-    /// Why.
-    pub cause: Cause,
-}
 
 /// An acknowledgment as it reaches the sender.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +65,7 @@ struct Slot {
 
 /// State of one sender.
 #[derive(Debug, Clone)]
-pub struct SelectiveRepeat {
+pub struct Sender {
     window: Window,
     /// Lowest packet not settled.
     base: u32,
@@ -126,7 +100,7 @@ pub struct SelectiveRepeat {
     written: Written,
 }
 
-impl SelectiveRepeat {
+impl Sender {
     /// Greatest number of packets of one flow.
     pub const MAX_PACKETS: u64 = u32::MAX as u64 - 1;
 
@@ -365,7 +339,7 @@ impl SelectiveRepeat {
         }
     }
 
-    /// When to call [`SelectiveRepeat::on_timer`]; may be earlier than something is due.
+    /// When to call [`Sender::on_timer`]; may be earlier than something is due.
     #[inline]
     pub fn next_timer(&self) -> Time {
         let retransmission =

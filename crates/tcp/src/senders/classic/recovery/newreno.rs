@@ -5,10 +5,10 @@
 //! what was acknowledged, less one segment.
 
 use super::inflation::{INFLATION, Inflation};
+use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
 use super::options::{
     AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger,
 };
-use super::window::{Cut, LossRecovery, State, Verdict, collapse};
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -52,7 +52,7 @@ pub(super) static ENTRY: Entry = Entry {
         )
         .at_least("1"),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Rules and state.
