@@ -381,7 +381,7 @@ pub static TCP: &[Param] = &[
         "Least slow-start threshold after a loss, segments (RFC 5681 equation 4; classic).",
     )
     .at_least("0")
-    .at_most("1e9"),
+    .at_most("1e6"),
     Param::new(
         "ssthresh_rounding",
         Kind::Choice(&[
