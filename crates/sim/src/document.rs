@@ -9,6 +9,7 @@
 //! wins over the tables. Mappings are merged key by key. Where a registered thing (`cc`, `queue`, ...)
 //! is chosen, only layers that speak about the same kind count.
 
+mod block;
 mod elements;
 mod expand;
 mod fit;
@@ -37,6 +38,7 @@ use crate::model::{Node, Scenario};
 use crate::profile;
 use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO, TCP};
 use ackclock_units::param::{Kind, Param};
+use block::{Block, Setting};
 use elements::{Elements, Lists};
 use expand::Expanded;
 use flows::FlowPart;
@@ -50,7 +52,7 @@ use problems::{Fault, Path, Problems};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 use std::sync::Arc;
-use walk::{Layer, Resolved, Walker};
+use walk::{Layer, Walker};
 use written::Values;
 
 /// What [`check`] found.
@@ -116,7 +118,7 @@ pub fn check(document: &Value) -> Checked {
 
 /// The parts of a document that was walked.
 struct Walked {
-    rest: Resolved,
+    rest: Block,
     /// None when the list could not be read: then nothing is said about who uses its names.
     hosts: Option<Vec<String>>,
     routers: Option<Vec<String>>,
@@ -129,37 +131,27 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'
     let here = Path::default();
     walker.check_keys(SCENARIO, root, &here);
     let own = Layer { map: root, path: here.clone(), told: false };
-    let mut head = Resolved::default();
+    let mut head = Block::default();
     walker.param(param("profile"), std::slice::from_ref(&own), &here, &mut head);
-    let profile = head.model.get("profile").and_then(Value::as_str).and_then(profile::document);
+    let profile = head.word("profile").and_then(profile::document);
     let profile =
         profile.and_then(Value::as_object).map(|map| Layer { map, path: here.clone(), told: true });
     let layers: Vec<Layer<'_>> = std::iter::once(own.clone()).chain(profile).collect();
 
     let link_defaults = defaults(walker, &layers, "link", LINK_DEFAULTS);
     let tcp_defaults = defaults(walker, &layers, "tcp", TCP);
-    let mut rest = Resolved::default();
+    let mut rest = Block::default();
     for param in SCENARIO {
         match param.kind {
             _ if matches!(param.name, "defaults" | "topology" | "set") => {}
-            Kind::NameList | Kind::ObjectList(_) => {
-                // Keeps the place of the lists, which are put in last.
-                rest.canonical.insert(param.name.into(), Value::Null);
-                rest.model.insert(param.name.into(), Value::Null);
-            }
-            _ if param.name == "profile" => {
-                rest.canonical.append(&mut head.canonical);
-                rest.model.append(&mut head.model);
-            }
+            Kind::NameList | Kind::ObjectList(_) => rest.put(param, Setting::List),
+            _ if param.name == "profile" => rest.append(std::mem::take(&mut head)),
             _ if param.name == "name" => {
                 walker.param(param, &layers, &here, &mut rest);
                 check_name(walker, root);
             }
             _ => walker.param(param, &layers, &here, &mut rest),
         }
-    }
-    if let Some(Value::Object(record)) = rest.model.get_mut("record") {
-        record.shift_remove("kind");
     }
     let Expanded { lists, complete, .. } = expanded;
     if *complete {
@@ -345,7 +337,7 @@ fn finish(
     let network = Network::new(hosts.len(), routers.len(), ends.iter().copied(), |_| true);
     let parts = Parts {
         root,
-        model: &rest.model,
+        rest: &rest,
         names: &names,
         flows: &flows,
         ends: &ends,
@@ -358,7 +350,7 @@ fn finish(
     }
     let typed_links = typed::links(&mut links, ends);
     let typed_flows = typed::flows(&mut flows, pairs);
-    let scenario = typed::scenario(&rest.model, hosts, routers, typed_links, typed_flows);
+    let scenario = typed::scenario(&rest, hosts, routers, typed_links, typed_flows);
     let values = Values::new(rest, links, flows);
     fit::check(&scenario, &network, &mut problems, &mut warnings);
     // Only a network of many routers can have so long a route.

@@ -1,9 +1,10 @@
 //! Flows and their transports.
 
+use super::block::{Block, Setting};
 use super::memo::Memo;
 use super::problems::{Fault, Path};
 use super::scalar;
-use super::walk::{Layer, Resolved, Walker};
+use super::walk::{Layer, Walker};
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
 use ackclock_units::Time;
@@ -27,8 +28,8 @@ pub(super) struct FlowPart {
 /// The settings of the transport of a flow.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TransportPart {
-    Tcp(Arc<Resolved>),
-    Udp(Arc<Resolved>),
+    Tcp(Arc<Block>),
+    Udp(Arc<Block>),
 }
 
 /// Resolves the flow at `path`; `tcp_defaults` are the layers below its `tcp` block. `known` remembers
@@ -38,18 +39,18 @@ pub(super) fn resolve(
     map: &Map<String, Value>,
     path: &Path,
     tcp_defaults: &[Layer<'_>],
-    known: &mut Memo<Resolved>,
+    known: &mut Memo<Block>,
 ) -> FlowPart {
     walker.check_keys(FLOW, map, path);
     let own = Layer { map, path: path.clone(), told: false };
-    let mut values = Resolved::with_room(2);
     let [id, from, to] = ["id", "from", "to"].map(|name| walker.text(param(name), &own, path));
     let own = [own];
-    for name in ["start", "send"] {
-        walker.param(param(name), &own, path, &mut values);
-    }
-    let start = start(walker, &values.model, path);
-    let send = values.model.get("send_bytes").map(Value::as_u64);
+    let start = start(walker, &own, path);
+    let send = match walker.setting(param("send"), &own, path) {
+        Some(Setting::Quantity(amount)) => Some(Some(amount.amount())),
+        Some(_) => Some(None),
+        None => None,
+    };
     if map.contains_key("tcp") && map.contains_key("udp") {
         let fault =
             Fault::new("a flow has one transport: `tcp` or `udp`").hint("leave one of them out");
@@ -66,19 +67,22 @@ pub(super) fn resolve(
 }
 
 /// When a flow starts: at a time, or at one that is drawn for each seed.
-fn start(walker: &mut Walker, model: &Map<String, Value>, path: &Path) -> Option<Start> {
-    let time = |map: &Map<String, Value>, key| map.get(key)?.as_u64().map(Time::from_ns);
-    let Some(Value::Object(rule)) = model.get("start") else {
-        return time(model, "start_ns").map(Start::At);
-    };
-    let (from, to) = (time(rule, "from_ns")?, time(rule, "to_ns")?);
-    if from >= to {
-        let [from, to] = [from, to].map(|time| Quantity::Time(time.as_ns()).to_string());
-        let fault = Fault::new(format!("`to` ({to}) is not after `from` ({from})"));
-        walker.problems.add(&path.key("start").key("to"), &Value::from(to), fault);
-        return None;
+fn start(walker: &mut Walker, own: &[Layer<'_>], path: &Path) -> Option<Start> {
+    match walker.setting(param("start"), own, path)? {
+        Setting::Quantity(time) => Some(Start::At(Time::from_ns(time.amount()))),
+        Setting::Block(rule) => {
+            let (from, to) = (rule.int("from")?, rule.int("to")?);
+            if from < to {
+                let [from, to] = [from, to].map(Time::from_ns);
+                return Some(Start::Uniform { from, to });
+            }
+            let [from, to] = [from, to].map(|time| Quantity::Time(time).to_string());
+            let fault = Fault::new(format!("`to` ({to}) is not after `from` ({from})"));
+            walker.problems.add(&path.key("start").key("to"), &Value::from(to), fault);
+            None
+        }
+        other => unreachable!("no start: {other:?}"),
     }
-    Some(Start::Uniform { from, to })
 }
 
 /// The `tcp` block. Its recovery has a default for each kind of sender, and must fit the sender.
@@ -87,7 +91,7 @@ fn tcp(
     own: &[Layer<'_>],
     path: &Path,
     defaults: &[Layer<'_>],
-) -> Option<Resolved> {
+) -> Option<Block> {
     let said =
         |map: &Map<String, Value>| map.get("sender").and_then(Value::as_str) == Some("classic");
     let given = own[0].map.get("tcp").and_then(Value::as_object);
@@ -98,10 +102,8 @@ fn tcp(
     if classic {
         layers.push(Layer { map: &CLASSIC, path: path.clone(), told: true });
     }
-    let mut tcp = transport(walker, own, "tcp", TCP, path, &layers)?;
-    count_in_bytes(&mut tcp.model);
-    let kind = tcp.model.get("recovery").and_then(|recovery| recovery.get("kind"));
-    if let Some(Value::String(kind)) = kind
+    let tcp = transport(walker, own, "tcp", TCP, path, &layers)?;
+    if let Some(kind) = tcp.word("recovery")
         && (kind == "selective-repeat") == classic
     {
         let sender = if classic { "classic" } else { "selective-repeat" };
@@ -115,16 +117,16 @@ fn tcp(
             .allowed(fits.join(", "))
             .hint(format!("or write `sender: {other}`"));
         let place = path.key("tcp").key("recovery");
-        walker.problems.add(&place, &Value::from(kind.clone()), fault);
+        walker.problems.add(&place, &Value::from(kind), fault);
     }
-    whole_bytes(walker, &tcp.model, classic, path);
+    whole_bytes(walker, &tcp, classic, path);
     Some(tcp)
 }
 
 /// Windows of whole bytes must be kept in bytes.
-fn whole_bytes(walker: &mut Walker, tcp: &Map<String, Value>, classic: bool, path: &Path) {
-    let whole = tcp.get("cc").is_some_and(|cc| cc["arithmetic"] == "whole");
-    let in_bytes = classic && tcp.get("window_unit").is_some_and(|unit| unit == "bytes");
+fn whole_bytes(walker: &mut Walker, tcp: &Block, classic: bool, path: &Path) {
+    let whole = tcp.block("cc").is_some_and(|cc| cc.word("arithmetic") == Some("whole"));
+    let in_bytes = classic && tcp.word("window_unit") == Some("bytes");
     if whole && !in_bytes {
         let fault = Fault::new("windows in segments cannot be whole bytes")
             .allowed("real")
@@ -134,15 +136,14 @@ fn whole_bytes(walker: &mut Walker, tcp: &Map<String, Value>, classic: bool, pat
     }
 }
 
-/// The receiver's window in bytes, where it was given in segments.
-fn count_in_bytes(model: &mut Map<String, Value>) {
-    let segments = model.remove("receive_window_packets");
-    if !model.contains_key("receive_window_bytes") {
-        let whole = |value: Option<&Value>| value.and_then(Value::as_u64);
-        let bytes = whole(segments.as_ref())
-            .zip(whole(model.get("segment_bytes")))
-            .map(|(segments, bytes)| segments.saturating_mul(bytes));
-        model.insert("receive_window_bytes".into(), Value::from(bytes));
+/// The receiver's window in bytes, where it is limited.
+pub(super) fn receive_window(tcp: &Block) -> Option<u64> {
+    let amount = tcp.int("receive_window")?;
+    match tcp.get("receive_window") {
+        Some(Setting::Quantity(Quantity::Packets(_))) => {
+            tcp.int("segment").map(|segment| segment.saturating_mul(amount))
+        }
+        _ => Some(amount),
     }
 }
 
@@ -163,7 +164,7 @@ fn transport(
     table: &'static [Param],
     path: &Path,
     defaults: &[Layer<'_>],
-) -> Option<Resolved> {
+) -> Option<Block> {
     let param = param(name);
     let given = own[0].map.get(name);
     if let Some(value @ Value::Null) = given {

@@ -12,7 +12,7 @@ pub(super) struct Origins {
     /// Hosts and routers of the topology, which come before the written ones.
     pub nodes: [usize; 2],
     /// Links of the topology, which come before the written ones: their block, and their place in it.
-    pub links: Vec<(Rc<Block>, usize)>,
+    pub links: Vec<(Rc<LinkBlock>, usize)>,
     /// Where flows come from, one entry for each that was written; empty if all are as they were written.
     pub flows: Vec<FlowOrigin>,
     /// Values that were set last, in order.
@@ -21,7 +21,7 @@ pub(super) struct Origins {
 
 /// What the links of one block of a topology have in common.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct LinkBlock {
     /// Names of the blocks; the first that says something wins.
     pub names: &'static [&'static str],
     /// Where the values come from: key, block, and the number of values if it is a list.
@@ -134,7 +134,7 @@ impl Origins {
     }
 }
 
-impl Block {
+impl LinkBlock {
     fn of(&self, place: usize, rest: &[Step]) -> Vec<Step> {
         let (Some(own), Some(last)) = (self.names.first(), self.names.last()) else {
             return topology(&[]);

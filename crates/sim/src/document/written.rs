@@ -3,9 +3,9 @@
 //! Both are made when somebody asks for them.
 
 use super::Checked;
-use super::flows::{FlowPart, TransportPart};
-use super::links::LinkPart;
-use super::walk::Resolved;
+use super::block::Block;
+use super::flows::{FlowPart, TransportPart, receive_window};
+use super::links::{LinkPart, Nature};
 use crate::model::{Flow, Link, Scenario};
 use crate::start::Start;
 use ackclock_units::Time;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 /// The values of a document that has no faults: what the numbers of its scenario were made of.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Values {
-    rest: Resolved,
-    links: Vec<Arc<Resolved>>,
+    rest: Block,
+    links: Vec<Arc<Nature>>,
     flows: Vec<TransportPart>,
 }
 
 impl Values {
-    pub fn new(rest: Resolved, links: Vec<LinkPart>, flows: Vec<FlowPart>) -> Self {
+    pub fn new(rest: Block, links: Vec<LinkPart>, flows: Vec<FlowPart>) -> Self {
         Self {
             rest,
             links: links.into_iter().map(|link| link.nature).collect(),
@@ -36,20 +36,24 @@ impl Checked {
     pub fn canonical(&self) -> Option<Value> {
         let (writer, values) = self.writer()?;
         let links = writer.scenario.links.iter().zip(&values.links);
-        let links = links.map(|(link, nature)| writer.link_document(link, &nature.canonical));
+        let links = links.map(|(link, nature)| writer.link_document(link, nature));
         let flows = writer.scenario.flows.iter().zip(&values.flows);
         let flows = flows.map(|(flow, transport)| writer.flow_document(flow, transport));
-        Some(writer.put_together(&values.rest.canonical, links.collect(), flows.collect()))
+        Some(writer.put_together(values.rest.document(), links.collect(), flows.collect()))
     }
 
     /// The scenario as numbers, with units in the names (`delay_ns`), if nothing is wrong.
     pub fn model(&self) -> Option<Value> {
         let (writer, values) = self.writer()?;
         let links = writer.scenario.links.iter().zip(&values.links);
-        let links = links.map(|(link, nature)| writer.link_model(link, &nature.model));
+        let links = links.map(|(link, nature)| writer.link_model(link, nature));
         let flows = writer.scenario.flows.iter().zip(&values.flows);
         let flows = flows.map(|(flow, transport)| writer.flow_model(flow, transport));
-        Some(writer.put_together(&values.rest.model, links.collect(), flows.collect()))
+        let mut rest = values.rest.model();
+        if let Some(Value::Object(record)) = rest.get_mut("record") {
+            record.shift_remove("kind");
+        }
+        Some(writer.put_together(rest, links.collect(), flows.collect()))
     }
 
     fn writer(&self) -> Option<(Writer<'_>, &Values)> {
@@ -62,8 +66,7 @@ struct Writer<'s> {
 }
 
 impl Writer<'_> {
-    fn put_together(&self, rest: &Map<String, Value>, links: Value, flows: Value) -> Value {
-        let mut all = rest.clone();
+    fn put_together(&self, mut all: Map<String, Value>, links: Value, flows: Value) -> Value {
         all.insert("hosts".into(), self.scenario.hosts.to_vec().into());
         all.insert("routers".into(), self.scenario.routers.to_vec().into());
         all.insert("links".into(), links);
@@ -72,15 +75,30 @@ impl Writer<'_> {
         Value::Object(all)
     }
 
-    fn link_document(&self, link: &Link, nature: &Map<String, Value>) -> Value {
+    fn link_document(&self, link: &Link, nature: &Nature) -> Value {
         let mut map = self.link_head(link, "between");
-        map.extend(nature.clone());
+        let [forward, mut backward] = [0, 1].map(|side| nature.sides[side].document());
+        backward.retain(|key, value| forward.get(key) != Some(value));
+        map.extend(forward);
+        map.extend(nature.whole.document());
+        if !backward.is_empty() {
+            map.insert("backward".into(), Value::Object(backward));
+        }
+        if !nature.changes.is_empty() {
+            let changes = nature.changes.iter().map(|change| Value::Object(change.document()));
+            map.insert("changes".into(), changes.collect());
+        }
         Value::Object(map)
     }
 
-    fn link_model(&self, link: &Link, nature: &Map<String, Value>) -> Value {
+    fn link_model(&self, link: &Link, nature: &Nature) -> Value {
         let mut map = self.link_head(link, "ends");
-        map.extend(nature.clone());
+        map.extend(nature.whole.model());
+        let changes = nature.changes.iter().map(|change| Value::Object(change.model()));
+        map.insert("changes".into(), changes.collect());
+        for (side, block) in ["forward", "backward"].into_iter().zip(&nature.sides) {
+            map.insert(side.into(), Value::Object(block.model()));
+        }
         Value::Object(map)
     }
 
@@ -111,7 +129,7 @@ impl Writer<'_> {
             TransportPart::Tcp(tcp) => ("tcp", tcp),
             TransportPart::Udp(udp) => ("udp", udp),
         };
-        map.insert(name.into(), Value::Object(transport.canonical.clone()));
+        map.insert(name.into(), Value::Object(transport.document()));
         Value::Object(map)
     }
 
@@ -126,15 +144,17 @@ impl Writer<'_> {
         map.insert("start_ns".into(), flow.start.time(self.scenario.seed, &flow.id).as_ns().into());
         map.insert("send_bytes".into(), flow.send_bytes.into());
         map.insert("start_draw".into(), draw);
-        let (name, transport) = match transport {
-            TransportPart::Tcp(tcp) => ("tcp", tcp),
-            TransportPart::Udp(udp) => ("udp", udp),
+        let [tcp, udp] = match transport {
+            TransportPart::Tcp(tcp) => {
+                let mut model = tcp.model();
+                model.shift_remove("receive_window_packets");
+                model.insert("receive_window_bytes".into(), receive_window(tcp).into());
+                [Value::Object(model), Value::Null]
+            }
+            TransportPart::Udp(udp) => [Value::Null, Value::Object(udp.model())],
         };
-        for each in ["tcp", "udp"] {
-            let value =
-                if each == name { Value::Object(transport.model.clone()) } else { Value::Null };
-            map.insert(each.into(), value);
-        }
+        map.insert("tcp".into(), tcp);
+        map.insert("udp".into(), udp);
         Value::Object(map)
     }
 

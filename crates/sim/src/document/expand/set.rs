@@ -1,11 +1,12 @@
 //! Values of single links and flows, set when all short forms are written out.
 
+use super::super::block::Setting;
 use super::super::elements::{Elements, Lists};
 use super::super::names::listed;
 use super::super::origins::{Origins, SetValue};
 use super::super::problems::{Fault, Path, Step};
 use super::super::scalar;
-use super::super::walk::{Layer, Resolved, Walker};
+use super::super::walk::{Layer, Walker};
 use crate::tables::SET;
 use ackclock_units::param::Param;
 use ackclock_units::spelling::nearest;
@@ -40,14 +41,13 @@ pub(super) fn apply(
         };
         walker.check_keys(SET, map, &here);
         let layer = Layer { map, path: here.clone(), told: false };
-        let mut read = Resolved::default();
-        walker.param(param("path"), std::slice::from_ref(&layer), &here, &mut read);
+        let path = walker.setting(param("path"), std::slice::from_ref(&layer), &here);
         let Some(value) = map.get("value") else {
             walker.missing(param("value"), &here);
             continue;
         };
-        let Some(path) = read.model.get("path").and_then(Value::as_str) else { continue };
-        if let Err(fault) = one(path, value, index, lists, &mut ids, origins)
+        let Some(Setting::Text(path)) = path else { continue };
+        if let Err(fault) = one(&path, value, index, lists, &mut ids, origins)
             // Without the topology nobody knows what there would be.
             && (complete || !path.starts_with("links."))
         {

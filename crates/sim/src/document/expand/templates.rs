@@ -1,11 +1,12 @@
 //! Flows from their short form: `count`, and starts that depend on the number of the flow.
 
+use super::super::block::Setting;
 use super::super::elements::Elements;
 use super::super::flows::param;
 use super::super::origins::{FlowOrigin, Origins, Template};
 use super::super::problems::{Fault, Path};
 use super::super::scalar;
-use super::super::walk::{Layer, Resolved, Walker};
+use super::super::walk::{Layer, Walker};
 use super::too_many;
 use crate::start::SPREAD;
 use crate::tables::MOST_ELEMENTS;
@@ -81,14 +82,15 @@ fn read<'d>(
     room: usize,
 ) -> (Option<Template>, Starts<'d>) {
     let count = map.get("count").map(|value| match scalar::read(param("count"), value) {
-        Ok(count) => {
-            let count = count.model.as_u64().unwrap_or(1) as usize;
+        Ok(Setting::Count(count)) => {
+            let count = count as usize;
             if count > room {
                 too_many(walker, &path.key("count"), value, count + MOST_ELEMENTS - room, "flows");
             }
             // The rest is checked with one of them.
             (count, if count > room { 1 } else { count })
         }
+        Ok(_) => (1, 1),
         Err(fault) => {
             walker.problems.add(&path.key("count"), value, fault);
             (1, 1)
@@ -129,10 +131,12 @@ fn starts<'d>(
         }
         _ if is_spread(map) => {
             let own = Layer { map, path: path.clone(), told: false };
-            let mut read = Resolved::default();
-            walker.param(param("start"), std::slice::from_ref(&own), path, &mut read);
-            let int = |key: &str| read.model.get("start")?.get(key)?.as_u64();
-            match (int("from_ns"), int("over_ns")) {
+            let read = walker.setting(param("start"), std::slice::from_ref(&own), path);
+            let int = |key: &str| match &read {
+                Some(Setting::Block(rule)) => rule.int(key),
+                _ => None,
+            };
+            match (int("from"), int("over")) {
                 (Some(from), Some(over)) => Starts::Spread { from, over },
                 // Told above.
                 _ => Starts::Same(None),

@@ -1,10 +1,11 @@
 //! A network from its short form.
 
+use super::super::block::Block;
 use super::super::elements::Lists;
-use super::super::origins::{Block, Origins};
+use super::super::origins::{LinkBlock, Origins};
+use super::super::param;
 use super::super::problems::{Fault, Path};
-use super::super::walk::{Layer, Resolved, Walker};
-use super::super::{param, typed};
+use super::super::walk::{Layer, Walker};
 use crate::shape::{self, Plan, PlannedLink};
 use crate::tables::LINK_OF_SHAPE;
 use ackclock_units::param::{Entry, Kind, Param};
@@ -16,7 +17,7 @@ use std::sync::LazyLock;
 pub(super) struct Network<'d> {
     plan: Plan,
     /// The blocks of its links, with the values of their keys.
-    blocks: Vec<(Rc<Block>, Vec<&'d Value>)>,
+    blocks: Vec<(Rc<LinkBlock>, Vec<&'d Value>)>,
     /// For each link its block.
     block_of: Vec<usize>,
 }
@@ -82,8 +83,7 @@ pub(super) fn network<'d>(
     static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
     let said = said.unwrap_or(Layer { map: &EMPTY, path: here.clone(), told: false });
     let faults = walker.problems.count();
-    let mut numbers = Resolved::default();
-    numbers.model.insert("kind".into(), entry.name.into());
+    let mut numbers = Block::of(entry);
     for param in entry.params.iter().filter(|param| matches!(param.kind, Kind::Count)) {
         walker.param(param, std::slice::from_ref(&said), &here, &mut numbers);
     }
@@ -92,8 +92,8 @@ pub(super) fn network<'d>(
     if !numbers_are_good {
         return None;
     }
-    let plan = shape::plan(&typed::chosen(&numbers.model));
-    let mut known: Vec<(Rc<Block>, Vec<&Value>)> = Vec::new();
+    let plan = shape::plan(&numbers.chosen());
+    let mut known: Vec<(Rc<LinkBlock>, Vec<&Value>)> = Vec::new();
     let mut block_of = Vec::with_capacity(plan.links.len());
     for link in &plan.links {
         let name = link.blocks[0];
@@ -131,8 +131,8 @@ fn block<'d>(
     blocks: &Blocks<'d>,
     size: usize,
     here: &Path,
-) -> (Rc<Block>, Vec<&'d Value>) {
-    let mut block = Block { names, keys: Vec::new() };
+) -> (Rc<LinkBlock>, Vec<&'d Value>) {
+    let mut block = LinkBlock { names, keys: Vec::new() };
     let mut values: Vec<&Value> = Vec::new();
     for name in names {
         let Some((name, map)) = blocks.iter().find(|(known, _)| known == name) else { continue };
