@@ -2,6 +2,7 @@
 //! out as JSON text and numpy arrays.
 
 mod scenario;
+mod text;
 
 use ackclock_sim::replicate::{self as sim_replicate, FlowFigures, Replication};
 use ackclock_sim::{Output as RunOutput, Simulation as Run};
@@ -277,6 +278,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
+    module.add_class::<text::Text>()?;
+    module.add_function(wrap_pyfunction!(text::read_text, module)?)?;
+    module.add_function(wrap_pyfunction!(text::scalar, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;

@@ -63,10 +63,9 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
     let foreseeable = service == Service::Fused && !scenario.stop.flows_complete;
     let steady = scenario.links.iter().all(|link| link.changes.is_empty());
     if shortcuts.walked && foreseeable && steady {
-        for (channel, walks) in channels.iter_mut().zip(routes.walkable(ends.len())) {
-            if walks {
-                channel.walk();
-            }
+        let walkable = routes.walkable(&channels);
+        for (channel, _) in channels.iter_mut().zip(walkable).filter(|(_, walks)| *walks) {
+            channel.walk();
         }
     }
     let flows = scenario.flows.iter().zip(&routes.first).map(|(flow, first)| {

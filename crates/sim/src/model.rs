@@ -254,6 +254,8 @@ pub struct Record {
     pub packets: bool,
     /// Drops.
     pub drops: bool,
+    /// Marks.
+    pub marks: bool,
     /// Packets in queues at the end of the run.
     pub waiting: bool,
     /// Route changes.
@@ -273,6 +275,7 @@ impl Record {
         transmissions: true,
         packets: true,
         drops: true,
+        marks: true,
         waiting: true,
         routes: true,
         rto: true,
@@ -288,6 +291,7 @@ impl Record {
             "transmissions" => self.transmissions,
             "packets" => self.packets,
             "drops" => self.drops,
+            "marks" => self.marks,
             "waiting" => self.waiting,
             "routes" => self.routes,
             "rto" => self.rto,

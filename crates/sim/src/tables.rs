@@ -558,6 +558,7 @@ macro_rules! recorded {
             Param::new("transmissions", CHANGES, $default, "Transmissions of links."),
             Param::new("packets", CHANGES, $default, "Packets sent and received by hosts."),
             Param::new("drops", CHANGES, $default, "Dropped packets."),
+            Param::new("marks", CHANGES, $default, "Packets that queues have marked."),
             Param::new("waiting", CHANGES, $default, "Packets in queues at the end of the run."),
             Param::new("routes", CHANGES, $default, "Changes of routes."),
             Param::new("rto", CHANGES, $default, "Retransmission timers of classic senders."),

@@ -237,6 +237,14 @@ pub struct Clash {
     pub hint: Option<String>,
 }
 
+impl Clash {
+    /// A parameter that changes nothing unless another one has this value.
+    pub fn without_effect(param: &'static str, needs: &str) -> Self {
+        let message = format!("`{param}` has no effect without {needs}");
+        Self { param, message, hint: Some(format!("leave it out, or set {needs}")) }
+    }
+}
+
 /// A value of the numeric model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {

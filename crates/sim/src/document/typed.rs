@@ -174,6 +174,7 @@ fn record(tables: &Block) -> Record {
         transmissions: on("transmissions"),
         packets: on("packets"),
         drops: on("drops"),
+        marks: on("marks"),
         waiting: on("waiting"),
         routes: on("routes"),
         rto: on("rto"),

@@ -41,10 +41,7 @@ pub fn assert_conserved(simulation: &Simulation, what: &str) {
     assert_eq!(
         counters.created,
         counters.delivered
-            + counters.dropped_full
-            + counters.dropped_no_route
-            + counters.lost
-            + counters.dropped_down
+            + counters.dropped.iter().sum::<u64>()
             + counters.waiting_to_enter
             + held,
         "{what}: at {}",
