@@ -12,6 +12,7 @@
 mod block;
 mod elements;
 mod expand;
+mod families;
 mod fit;
 mod flows;
 mod identity;
@@ -36,11 +37,12 @@ pub use problems::{Problem, Step};
 use crate::compile::longest_route;
 use crate::model::{Node, Scenario};
 use crate::profile;
-use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO, TCP};
+use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO};
 use ackclock_units::param::{Kind, Param};
 use block::{Block, Setting};
 use elements::{Elements, Lists};
 use expand::Expanded;
+use families::Below;
 use flows::FlowPart;
 use limits::Parts;
 use links::LinkPart;
@@ -124,6 +126,8 @@ struct Walked {
     routers: Option<Vec<String>>,
     links: Vec<LinkPart>,
     flows: Vec<FlowPart>,
+    /// Warnings of defaults that no flow uses.
+    unused: Problems,
 }
 
 /// Resolves a document whose short forms are written out.
@@ -138,8 +142,16 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'
         profile.and_then(Value::as_object).map(|map| Layer { map, path: here.clone(), told: true });
     let layers: Vec<Layer<'_>> = std::iter::once(own.clone()).chain(profile).collect();
 
-    let link_defaults = defaults(walker, &layers, "link", LINK_DEFAULTS);
-    let tcp_defaults = defaults(walker, &layers, "tcp", TCP);
+    // Defaults are never complete.
+    walker.partial = true;
+    let mut link_defaults = defaults(walker, &layers, "link");
+    walker.object(LINK_DEFAULTS, &link_defaults, &Path::default());
+    for layer in &mut link_defaults {
+        layer.told = true;
+    }
+    let tcp_defaults = defaults(walker, &layers, "tcp");
+    let tcp_defaults = Below::new(walker, tcp_defaults);
+    walker.partial = false;
     let mut rest = Block::default();
     for param in SCENARIO {
         match param.kind {
@@ -174,20 +186,17 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'
     let flows = objects(walker, root, lists, "flows", |walker, map, path| {
         flows::resolve(walker, map, path, &tcp_defaults, &mut known)
     });
-    Walked { rest, hosts, routers, links, flows }
+    let mut unused = Problems::default();
+    tcp_defaults.unused(&families::used(&flows), &mut unused);
+    Walked { rest, hosts, routers, links, flows, unused }
 }
 
 fn param(name: &str) -> &'static Param {
     SCENARIO.iter().find(|param| param.name == name).expect("a parameter of scenarios")
 }
 
-/// The layers below the links or the `tcp` blocks of a scenario; tells the faults of its own defaults.
-fn defaults<'d>(
-    walker: &mut Walker,
-    layers: &[Layer<'d>],
-    name: &str,
-    table: &'static [Param],
-) -> Vec<Layer<'d>> {
+/// The layers that hold defaults for links, or for the `tcp` blocks of flows; those of the scenario come first.
+fn defaults<'d>(walker: &mut Walker, layers: &[Layer<'d>], name: &str) -> Vec<Layer<'d>> {
     let block = DEFAULTS.iter().find(|param| param.name == name).expect("a block of defaults");
     let [own, profile @ ..] = layers else { return Vec::new() };
     // Both blocks are looked up in the same mapping: its own faults are told with the first.
@@ -202,12 +211,6 @@ fn defaults<'d>(
     }
     let mut all = walker.inner_layers(block, &all);
     all.extend(walker.inner_layers(block, profile));
-    let partial = std::mem::replace(&mut walker.partial, true);
-    walker.object(table, &all, &Path::default());
-    walker.partial = partial;
-    for layer in &mut all {
-        layer.told = true;
-    }
     all
 }
 
@@ -314,10 +317,11 @@ fn finish(
     walked: Walked,
     origins: &Rc<Origins>,
 ) -> Checked {
-    let Walked { rest, hosts, routers, mut links, mut flows } = walked;
+    let Walked { rest, hosts, routers, mut links, mut flows, unused } = walked;
     let all_known = hosts.is_some() && routers.is_some();
     let (hosts, routers) = (hosts.unwrap_or_default(), routers.unwrap_or_default());
-    let mut warnings = Problems::with(Rc::clone(origins));
+    let mut warnings = unused;
+    warnings.written_out(Rc::clone(origins));
 
     let names = Names::new(&hosts, &routers, origins.nodes, &mut problems);
     names::check_ids("links", links.iter().map(|link| link.id.as_ref()), &mut problems);

@@ -168,8 +168,8 @@ impl Amount {
 /// Settings of a reliable transport; see the tables in `ackclock_sim::tables`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tcp {
-    /// Sender family.
-    pub sender: String,
+    /// Family of sender and receiver, with its own keys.
+    pub sender: Chosen,
     /// Payload bytes of a full segment.
     pub segment_bytes: u64,
     /// Bytes added to each data packet.
@@ -182,50 +182,12 @@ pub struct Tcp {
     pub initial_ssthresh: Option<Amount>,
     /// Window growth.
     pub cc: Chosen,
-    /// Loss detection and repair.
-    pub recovery: Chosen,
     /// Retransmission timer.
     pub rto: Chosen,
-    /// Whether an ACK shows the receiver as it was when the ACK was sent, or as it is now.
-    pub ack_view: String,
-    /// Whether duplicates are acknowledged.
-    pub ack_duplicates: String,
-    /// Classic: what passes before the first data.
-    pub handshake: Chosen,
-    /// Classic: when the receiver sends ACKs.
-    pub receiver: Chosen,
-    /// Classic: the receiver's window; none for no limit.
-    pub receive_window_bytes: Option<u64>,
-    /// Classic: whether windows are kept in bytes or in segments.
-    pub window_unit: String,
-    /// Classic: whether segments are cut to what fits into the window.
-    pub framing: String,
-    /// Classic: least slow-start threshold after a loss, segments.
-    pub ssthresh_floor: f64,
-    /// Classic: what bounds the initial slow-start threshold.
-    pub initial_ssthresh_limit: String,
-    /// Classic: whether the threshold after a loss is cut to whole segments.
-    pub ssthresh_rounding: String,
-    /// Classic: what an ACK of nothing does.
-    pub zero_ack: String,
-    /// Classic: when the retransmission timer starts anew.
-    pub timer_restart: String,
-    /// Classic: when the wait of the retransmission timer is doubled.
-    pub timer_backoff: String,
-    /// Classic: how long after an ACK new data leave.
-    pub send_delay: Time,
-    /// Classic: how far the data in flight reach that a loss halves.
-    pub flight: String,
     /// What the application writes, and when.
     pub source: Chosen,
     /// What a write counts as.
     pub writes: String,
-    /// Classic: small segments wait for ACKs.
-    pub nagle: bool,
-    /// Classic: what an idle flow does with its window.
-    pub idle_restart: String,
-    /// Classic: whether a window grows that is not used.
-    pub unused_window: String,
 }
 
 /// When a run ends.

@@ -77,13 +77,6 @@ impl Block {
         }
     }
 
-    pub fn real(&self, name: &str) -> Option<f64> {
-        match self.get(name)? {
-            Setting::Real(value) => Some(*value),
-            _ => None,
-        }
-    }
-
     /// A word, or the word of a registered thing.
     pub fn word(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
@@ -106,32 +99,13 @@ impl Block {
             let value = setting.spelled(param);
             (!value.is_null() || *setting == Setting::List).then(|| (param.name.to_owned(), value))
         });
-        self.kind_entry().into_iter().chain(values).collect()
+        let kind = self.kind().map(|kind| ("kind".to_owned(), kind.into()));
+        kind.into_iter().chain(values).collect()
     }
 
     /// As numbers, with units in the names (`delay_ns`).
     pub fn model(&self) -> Map<String, Value> {
-        fn json(number: Number) -> Value {
-            match number {
-                Number::Null => Value::Null,
-                Number::Int(value) => value.into(),
-                Number::Real(value) => value.into(),
-                Number::Flag(flag) => flag.into(),
-                Number::Word(text) => text.into(),
-                Number::List(values) => values.into(),
-                Number::Chosen(chosen) => Value::Object(object(chosen)),
-            }
-        }
-        fn object(chosen: Chosen) -> Map<String, Value> {
-            let kind = (!chosen.kind.is_empty()).then(|| ("kind".to_owned(), chosen.kind.into()));
-            let values = chosen.values.into_iter().map(|(name, number)| (name, json(number)));
-            kind.into_iter().chain(values).collect()
-        }
         object(self.chosen())
-    }
-
-    fn kind_entry(&self) -> Option<(String, Value)> {
-        self.kind().map(|kind| ("kind".to_owned(), kind.into()))
     }
 
     /// A registered thing as its own code reads it.
@@ -151,6 +125,24 @@ impl Block {
         });
         Chosen { kind: self.kind().unwrap_or_default().to_owned(), values: values.collect() }
     }
+}
+
+/// Numbers as JSON.
+pub(super) fn object(numbers: Chosen) -> Map<String, Value> {
+    fn json(number: Number) -> Value {
+        match number {
+            Number::Null => Value::Null,
+            Number::Int(value) => value.into(),
+            Number::Real(value) => value.into(),
+            Number::Flag(flag) => flag.into(),
+            Number::Word(text) => text.into(),
+            Number::List(values) => values.into(),
+            Number::Chosen(chosen) => Value::Object(object(chosen)),
+        }
+    }
+    let kind = (!numbers.kind.is_empty()).then(|| ("kind".to_owned(), numbers.kind.into()));
+    let values = numbers.values.into_iter().map(|(name, number)| (name, json(number)));
+    kind.into_iter().chain(values).collect()
 }
 
 impl Setting {

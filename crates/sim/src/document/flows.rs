@@ -1,6 +1,7 @@
 //! Flows and their transports.
 
 use super::block::{Block, Setting};
+use super::families::{self, Below};
 use super::memo::Memo;
 use super::problems::{Fault, Path};
 use super::scalar;
@@ -8,10 +9,10 @@ use super::walk::{Layer, Walker};
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
 use ackclock_units::Time;
-use ackclock_units::param::Param;
+use ackclock_units::param::{Chosen, Param, Value as Number};
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// A flow after the walk. What was faulty is missing.
 #[derive(Default)]
@@ -32,13 +33,13 @@ pub(super) enum TransportPart {
     Udp(Arc<Block>),
 }
 
-/// Resolves the flow at `path`; `tcp_defaults` are the layers below its `tcp` block. `known` remembers
-/// `tcp` blocks of the same layers.
+/// Resolves the flow at `path`; `below` are the layers below its `tcp` block. `known` remembers `tcp`
+/// blocks of the same layers.
 pub(super) fn resolve(
     walker: &mut Walker,
     map: &Map<String, Value>,
     path: &Path,
-    tcp_defaults: &[Layer<'_>],
+    below: &Below<'_>,
     known: &mut Memo<Block>,
 ) -> FlowPart {
     walker.check_keys(FLOW, map, path);
@@ -57,10 +58,11 @@ pub(super) fn resolve(
         walker.problems.add(&path.key("udp"), &Value::Null, fault);
     }
     let transport = if map.contains_key("udp") {
-        let udp = transport(walker, &own, "udp", UDP, path, &[]);
+        let udp = block(walker, &own, "udp", path)
+            .map(|layers| walker.object(UDP, &layers, &path.key("udp")));
         udp.map(|udp| TransportPart::Udp(udp.into()))
     } else {
-        let tcp = known.get(walker, map, |walker| tcp(walker, &own, path, tcp_defaults));
+        let tcp = known.get(walker, map, |walker| tcp(walker, &own, path, below));
         tcp.map(TransportPart::Tcp)
     };
     FlowPart { id, from, to, start, send, transport }
@@ -85,48 +87,35 @@ fn start(walker: &mut Walker, own: &[Layer<'_>], path: &Path) -> Option<Start> {
     }
 }
 
-/// The `tcp` block. Its recovery has a default for each kind of sender, and must fit the sender.
-fn tcp(
-    walker: &mut Walker,
-    own: &[Layer<'_>],
-    path: &Path,
-    defaults: &[Layer<'_>],
-) -> Option<Block> {
-    let said =
-        |map: &Map<String, Value>| map.get("sender").and_then(Value::as_str) == Some("classic");
-    let given = own[0].map.get("tcp").and_then(Value::as_object);
-    let speaks = |map: &&Map<String, Value>| map.contains_key("sender");
-    let classic =
-        given.into_iter().chain(defaults.iter().map(|l| l.map)).find(speaks).is_some_and(said);
-    let mut layers = defaults.to_vec();
-    if classic {
-        layers.push(Layer { map: &CLASSIC, path: path.clone(), told: true });
-    }
-    let tcp = transport(walker, own, "tcp", TCP, path, &layers)?;
-    if let Some(kind) = tcp.word("recovery")
-        && (kind == "selective-repeat") == classic
-    {
-        let sender = if classic { "classic" } else { "selective-repeat" };
-        let fits = ackclock_tcp::senders::RECOVERIES
-            .iter()
-            .map(|entry| entry.name)
-            .filter(|name| (*name == "selective-repeat") != classic)
-            .collect::<Vec<_>>();
-        let other = if classic { "selective-repeat" } else { "classic" };
-        let fault = Fault::new(format!("`{kind}` does not fit the {sender} sender"))
-            .allowed(fits.join(", "))
-            .hint(format!("or write `sender: {other}`"));
-        let place = path.key("tcp").key("recovery");
-        walker.problems.add(&place, &Value::from(kind), fault);
-    }
-    whole_bytes(walker, &tcp, classic, path);
+/// The `tcp` block: the common keys, and those of the family of senders that it or the layers below choose.
+fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -> Option<Block> {
+    let given = block(walker, own, "tcp", path)?;
+    let here = path.key("tcp");
+    let mut layers = given.clone();
+    layers.extend(below.all.iter().cloned());
+    let Some(family) = families::chosen(&layers) else {
+        // Without a family nobody knows which of the other keys may stand.
+        walker.resolve(TCP, &layers, &here);
+        return None;
+    };
+    let maps: Vec<_> = given
+        .iter()
+        .map(|layer| (families::own(walker, family, layer.map, &layer.path), &layer.path))
+        .collect();
+    let mut layers: Vec<Layer<'_>> =
+        maps.iter().map(|(map, path)| Layer { map, path: (*path).clone(), told: false }).collect();
+    layers.extend(below.of(family));
+    let mut tcp = walker.resolve(TCP, &layers, &here);
+    tcp.append(walker.resolve(family.params, &layers, &here));
+    whole_bytes(walker, &tcp, path);
     Some(tcp)
 }
 
 /// Windows of whole bytes must be kept in bytes.
-fn whole_bytes(walker: &mut Walker, tcp: &Block, classic: bool, path: &Path) {
+fn whole_bytes(walker: &mut Walker, tcp: &Block, path: &Path) {
     let whole = tcp.block("cc").is_some_and(|cc| cc.word("arithmetic") == Some("whole"));
-    let in_bytes = classic && tcp.word("window_unit") == Some("bytes");
+    let in_bytes =
+        numbering(tcp) == "bytes" && tcp.word("window_unit").is_none_or(|unit| unit == "bytes");
     if whole && !in_bytes {
         let fault = Fault::new("windows in segments cannot be whole bytes")
             .allowed("real")
@@ -136,35 +125,37 @@ fn whole_bytes(walker: &mut Walker, tcp: &Block, classic: bool, path: &Path) {
     }
 }
 
-/// The receiver's window in bytes, where it is limited.
-pub(super) fn receive_window(tcp: &Block) -> Option<u64> {
-    let amount = tcp.int("receive_window")?;
-    match tcp.get("receive_window") {
-        Some(Setting::Quantity(Quantity::Packets(_))) => {
-            tcp.int("segment").map(|segment| segment.saturating_mul(amount))
-        }
-        _ => Some(amount),
-    }
+/// What the sender of a `tcp` block numbers: bytes or packets.
+pub(super) fn numbering(tcp: &Block) -> &'static str {
+    ackclock_tcp::connection::numbering(tcp.word("sender").unwrap_or_default()).word()
 }
 
-/// What the classic sender has that says nothing else.
-static CLASSIC: LazyLock<Map<String, Value>> =
-    LazyLock::new(|| Map::from_iter([("recovery".to_owned(), Value::from("newreno"))]));
+/// A `tcp` block in numbers, with the receiver's window in bytes.
+pub(super) fn numbers(tcp: &Block) -> Chosen {
+    let mut numbers = tcp.chosen();
+    for (name, number) in &mut numbers.values {
+        if name == "receive_window_packets" {
+            *name = "receive_window_bytes".into();
+            if let (Number::Int(amount), Some(segment)) = (&mut *number, tcp.int("segment")) {
+                *amount = amount.saturating_mul(segment);
+            }
+        }
+    }
+    numbers
+}
 
 /// A parameter of flows.
 pub(super) fn param(name: &str) -> &'static Param {
     FLOW.iter().find(|param| param.name == name).expect("a parameter of flows")
 }
 
-/// The block of a transport, from the flow's own and the layers below; none if it is no mapping.
-fn transport(
+/// The block of a transport as the flow gives it, if it does; none if it is not a mapping.
+fn block<'d>(
     walker: &mut Walker,
-    own: &[Layer<'_>],
+    own: &[Layer<'d>],
     name: &str,
-    table: &'static [Param],
     path: &Path,
-    defaults: &[Layer<'_>],
-) -> Option<Block> {
+) -> Option<Vec<Layer<'d>>> {
     let param = param(name);
     let given = own[0].map.get(name);
     if let Some(value @ Value::Null) = given {
@@ -172,10 +163,6 @@ fn transport(
         walker.problems.add(&path.key(name), value, fault);
         return None;
     }
-    let mut layers = walker.inner_layers(param, own);
-    if given.is_some() && layers.is_empty() {
-        return None;
-    }
-    layers.extend(defaults.iter().cloned());
-    Some(walker.object(table, &layers, &path.key(name)))
+    let layers = walker.inner_layers(param, own);
+    if given.is_some() && layers.is_empty() { None } else { Some(layers) }
 }

@@ -157,22 +157,6 @@ fn transport(flow: &FlowPart, tcp: &Block, path: &Path, problems: &mut Problems)
         .hint("larger segments, several flows, or `send: unlimited`");
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
-    if let Some(rto) = tcp.block("rto")
-        && let (Some(min), Some(max)) = (rto.int("min"), rto.int("max"))
-        && min > max
-    {
-        let [min, max] = [min, max].map(|time| Quantity::Time(time).to_string());
-        let fault = Fault::new(format!("`min` ({min}) is above `max` ({max})"));
-        problems.add(&path.key("rto").key("min"), &Value::from(min), fault);
-    }
-    if let Some(cc) = tcp.block("cc")
-        && let (Some(alpha), Some(beta)) = (cc.real("alpha"), cc.real("beta"))
-        && alpha > beta
-    {
-        let fault = Fault::new(format!("`alpha` ({alpha}) is above `beta` ({beta})"))
-            .hint("the window would grow and shrink in turn; `alpha` and `beta` may be equal");
-        problems.add(&path.key("cc").key("alpha"), &Value::from(alpha), fault);
-    }
 }
 
 /// Packets of a flow, as far as nothing is cut into smaller ones.

@@ -2,7 +2,7 @@
 
 use super::block::Setting;
 use super::problems::Fault;
-use ackclock_units::param::{Choice, Default, Kind, Param};
+use ackclock_units::param::{Default, Kind, Param};
 use ackclock_units::quantity::{self, Dimension};
 use ackclock_units::spelling::nearest;
 use serde_json::Value;
@@ -41,7 +41,12 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Setting, Fault> {
             Value::Bool(flag) => Setting::Flag(*flag),
             other => return Err(wrong_type(param, other)),
         },
-        Kind::Choice(choices) => Setting::Text(word(param, choices, value)?.into()),
+        Kind::Choice(choices) => {
+            Setting::Text(word(param, choices.iter().map(|choice| choice.name), value)?.into())
+        }
+        Kind::Family(entries) => {
+            Setting::Text(word(param, entries.iter().map(|entry| entry.name), value)?.into())
+        }
         Kind::Name | Kind::HostRef => Setting::Text(name(value)?.into()),
         _ => match value {
             Value::String(text) => Setting::Text(text.trim().into()),
@@ -109,12 +114,16 @@ fn real_number(param: &Param, value: &Value) -> Result<Setting, Fault> {
     Ok(Setting::Real(if real == 0.0 { 0.0 } else { real }))
 }
 
-fn word(param: &Param, choices: &'static [Choice], value: &Value) -> Result<&'static str, Fault> {
+fn word(
+    param: &Param,
+    mut names: impl Iterator<Item = &'static str> + Clone,
+    value: &Value,
+) -> Result<&'static str, Fault> {
     let Value::String(text) = value else { return Err(wrong_type(param, value)) };
-    let names = || choices.iter().map(|choice| choice.name);
-    names().find(|name| name == text).ok_or_else(|| {
+    let all = names.clone();
+    names.find(|name| name == text).ok_or_else(|| {
         let message = format!("`{}` is no value of `{}`", brief(text), param.name);
-        Fault { message, ..unknown_word(param.name, text, names()) }
+        Fault { message, ..unknown_word(param.name, text, all) }
     })
 }
 
@@ -226,6 +235,9 @@ pub(super) fn allowed(param: &Param) -> String {
         Kind::Choice(choices) => {
             choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ")
         }
+        Kind::Family(entries) => {
+            entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+        }
         Kind::SegmentsOrSize => {
             let sizes = quantity::allowed(dimensions(param.kind));
             format!("a number of segments without unit, or a size: {sizes}")
@@ -262,7 +274,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Real => "a number without unit",
         Kind::Flag => "true or false",
         Kind::Text => "text",
-        Kind::Choice(_) => "a word",
+        Kind::Choice(_) | Kind::Family(_) => "a word",
         Kind::Registered(_) if param.value_of.is_some() => {
             "a quantity with its unit, or a mapping with `kind`"
         }
@@ -369,7 +381,7 @@ mod tests {
                 Kind::Object(inner) | Kind::ObjectEach(inner) | Kind::ObjectList(inner) => {
                     found.extend(all(inner));
                 }
-                Kind::Registered(entries) | Kind::TimeOr(entries) => {
+                Kind::Registered(entries) | Kind::TimeOr(entries) | Kind::Family(entries) => {
                     for entry in entries {
                         found.extend(all(entry.params));
                     }

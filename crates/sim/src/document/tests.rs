@@ -1,4 +1,5 @@
 mod bad;
+mod families;
 mod layers;
 mod random;
 mod resolved;

@@ -1,7 +1,8 @@
 //! From the values of a document to the typed scenario. They are complete and valid here.
 
 use super::block::{Block, Setting};
-use super::flows::{FlowPart, TransportPart, receive_window};
+use super::families;
+use super::flows::{FlowPart, TransportPart, numbers};
 use super::links::{LinkPart, Nature};
 use crate::model::{
     Amount, Change, Direction, Flow, Link, LinkNature, Node, Record, Scenario, Stop, Tcp, Transport,
@@ -124,36 +125,25 @@ fn change(block: &Block) -> Change {
 /// The settings of a reliable transport.
 fn tcp(tcp: &Block) -> Tcp {
     Tcp {
-        sender: text(tcp, "sender"),
+        sender: sender(tcp),
         segment_bytes: int(tcp, "segment"),
         header_bytes: int(tcp, "header"),
         ack_bytes: int(tcp, "ack"),
         initial_window: int(tcp, "initial_window"),
         initial_ssthresh: amount(tcp.get("initial_ssthresh")),
         cc: chosen(tcp, "cc"),
-        recovery: chosen(tcp, "recovery"),
         rto: chosen(tcp, "rto"),
-        ack_view: text(tcp, "ack_view"),
-        ack_duplicates: text(tcp, "ack_duplicates"),
-        handshake: chosen(tcp, "handshake"),
-        receiver: chosen(tcp, "receiver"),
-        receive_window_bytes: receive_window(tcp),
-        window_unit: text(tcp, "window_unit"),
-        framing: text(tcp, "framing"),
-        ssthresh_floor: tcp.real("ssthresh_floor").expect("a number of the model"),
-        initial_ssthresh_limit: text(tcp, "initial_ssthresh_limit"),
-        ssthresh_rounding: text(tcp, "ssthresh_rounding"),
-        zero_ack: text(tcp, "zero_ack"),
-        timer_restart: text(tcp, "timer_restart"),
-        timer_backoff: text(tcp, "timer_backoff"),
-        send_delay: time(tcp, "send_delay"),
-        flight: text(tcp, "flight"),
         source: chosen(tcp, "source"),
         writes: text(tcp, "writes"),
-        nagle: tcp.get("nagle") == Some(&Setting::Flag(true)),
-        idle_restart: text(tcp, "idle_restart"),
-        unused_window: text(tcp, "unused_window"),
     }
+}
+
+/// The family of a `tcp` block, with its keys, which stand beside all others.
+fn sender(tcp: &Block) -> Chosen {
+    let family = families::family(&text(tcp, "sender"));
+    let mut sender = Chosen { kind: family.name.into(), ..numbers(tcp) };
+    sender.values.retain(|(key, _)| family.params.iter().any(|param| param.is_named(key)));
+    sender
 }
 
 /// Segments or bytes; none where there is no limit.

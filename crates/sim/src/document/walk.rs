@@ -153,7 +153,7 @@ impl Walker {
         }
     }
 
-    fn unknown_key(
+    pub fn unknown_key(
         &mut self,
         key: &str,
         value: &Value,
@@ -226,7 +226,21 @@ impl Walker {
         for param in chosen.params {
             self.param(param, &applied, &here, &mut block);
         }
+        self.check_together(chosen, &block, &here);
         Some(block)
+    }
+
+    /// Reports parameters of an entry that do not fit together. Where one is missing something else is wrong.
+    fn check_together(&mut self, entry: &'static Entry, block: &Block, here: &Path) {
+        let complete = entry.params.iter().all(|param| block.get(param.name).is_some());
+        let Some(check) = entry.check.filter(|_| complete && !self.partial) else { return };
+        if let Err(clash) = check(&block.chosen()) {
+            let fault = Fault::new(clash.message).maybe_hint(clash.hint);
+            let param = entry.params.iter().find(|param| param.name == clash.param);
+            let value =
+                param.zip(block.get(clash.param)).map(|(param, value)| value.spelled(param));
+            self.problems.add(&here.key(clash.param), &value.unwrap_or_default(), fault);
+        }
     }
 
     /// The kind that a layer chooses, with its parameters where it says some; tells what is wrong with
@@ -366,7 +380,7 @@ fn spelled_out(param: &Param, layer: &Layer<'_>) -> Option<Map<String, Value>> {
 }
 
 /// What an unknown key was probably meant to be: a misspelled one, or one by another program's name.
-fn meant(key: &str, table: &[Param]) -> Option<String> {
+pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
     const SYNONYMS: &[(&str, &str)] = &[
         ("algorithm", "cc"),
         ("bandwidth", "rate"),

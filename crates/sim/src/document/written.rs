@@ -3,8 +3,8 @@
 //! Both are made when somebody asks for them.
 
 use super::Checked;
-use super::block::Block;
-use super::flows::{FlowPart, TransportPart, receive_window};
+use super::block::{self, Block};
+use super::flows::{FlowPart, TransportPart, numbering, numbers};
 use super::links::{LinkPart, Nature};
 use crate::model::{Flow, Link, Scenario};
 use crate::start::Start;
@@ -146,9 +146,8 @@ impl Writer<'_> {
         map.insert("start_draw".into(), draw);
         let [tcp, udp] = match transport {
             TransportPart::Tcp(tcp) => {
-                let mut model = tcp.model();
-                model.shift_remove("receive_window_packets");
-                model.insert("receive_window_bytes".into(), receive_window(tcp).into());
+                let mut model = block::object(numbers(tcp));
+                model.insert("numbering".into(), numbering(tcp).into());
                 [Value::Object(model), Value::Null]
             }
             TransportPart::Udp(udp) => [Value::Null, Value::Object(udp.model())],
