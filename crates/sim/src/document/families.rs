@@ -4,9 +4,11 @@
 //! layers below hold keys for several families: those of the flow's family count, and a key that no flow uses is
 //! worth a warning.
 
+use super::block::Setting;
+use super::flows::{FlowPart, TransportPart};
 use super::problems::{Fault, Path, Problems};
 use super::scalar;
-use super::walk::{Layer, Resolved, Walker};
+use super::walk::{Layer, Walker};
 use crate::tables::TCP;
 use ackclock_tcp::connection::ENTRIES as FAMILIES;
 use ackclock_units::param::{Entry, Kind, Param};
@@ -30,10 +32,13 @@ pub(super) fn chosen(layers: &[Layer<'_>]) -> Option<&'static Entry> {
     let param = sender();
     let said = layers.iter().find_map(|layer| layer.map.get(param.name));
     let word = match said {
-        None => scalar::default(param).expect("senders have a default").model,
-        Some(value) => scalar::read(param, value).ok()?.model,
+        None => scalar::default(param)?,
+        Some(value) => scalar::read(param, value).ok()?,
     };
-    word.as_str().map(family)
+    match word {
+        Setting::Text(word) => Some(family(&word)),
+        _ => None,
+    }
 }
 
 fn has(table: &[Param], key: &str) -> bool {
@@ -177,8 +182,11 @@ impl<'d> Below<'d> {
 }
 
 /// The families of flows that were resolved.
-pub(super) fn used(flows: &[Resolved]) -> Vec<&'static Entry> {
-    let of = |flow: &Resolved| flow.model.get("tcp")?.get("sender")?.as_str().map(family);
+pub(super) fn used(flows: &[FlowPart]) -> Vec<&'static Entry> {
+    let of = |flow: &FlowPart| match &flow.transport {
+        Some(TransportPart::Tcp(tcp)) => tcp.word("sender").map(family),
+        _ => None,
+    };
     let mut used: Vec<&'static Entry> = flows.iter().filter_map(of).collect();
     used.dedup_by_key(|family| family.name);
     used

@@ -85,5 +85,5 @@ fn told(problems: &[Problem]) -> Vec<String> {
 fn model(document: &Value) -> Value {
     let checked = check(document);
     assert_eq!(told(&checked.problems), Vec::<String>::new());
-    checked.model.expect("a document without problems has a model")
+    checked.model().expect("a document without problems has a model")
 }

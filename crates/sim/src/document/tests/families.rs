@@ -63,7 +63,7 @@ fn a_resolved_flow_has_the_keys_of_its_family_only() {
     let checked = check(&both);
     assert_eq!(told(&checked.problems), [] as [&str; 0]);
     assert_eq!(told(&checked.warnings), [] as [&str; 0]);
-    for part in [checked.canonical.unwrap(), checked.model.unwrap()] {
+    for part in [checked.canonical().unwrap(), checked.model().unwrap()] {
         let [classic, selective] = [0, 1].map(|flow| &part["flows"][flow]["tcp"]);
         assert_eq!((&classic["nagle"], classic.get("ack_view")), (&json!(true), None));
         assert_eq!((selective.get("nagle"), &selective["ack_view"]), (None, &json!("live")));
@@ -76,7 +76,7 @@ fn a_resolved_flow_has_the_keys_of_its_family_only() {
 fn the_model_says_what_sequence_numbers_count() {
     for (sender, numbering) in [("classic", "bytes"), ("selective-repeat", "packets")] {
         let checked = check(&document(&json!({"sender": sender}), &json!({})));
-        assert_eq!(checked.model.unwrap()["flows"][0]["tcp"]["numbering"], numbering);
+        assert_eq!(checked.model().unwrap()["flows"][0]["tcp"]["numbering"], numbering);
     }
 }
 
@@ -116,7 +116,7 @@ fn a_profile_of_another_family_leaves_the_flow_its_own_defaults() {
     document["profile"] = json!("bene");
     let checked = check(&document);
     assert_eq!(told(&checked.problems), [] as [&str; 0]);
-    let tcp = &checked.model.unwrap()["flows"][0]["tcp"];
+    let tcp = &checked.model().unwrap()["flows"][0]["tcp"];
     let own = (&tcp["recovery"]["kind"], &tcp["header_bytes"]);
     assert_eq!(own, (&json!("selective-repeat"), &json!(0)));
 }
