@@ -97,7 +97,10 @@ impl ClassicSender {
         let rules = SenderRules::new(&setup);
         let mss = rules.mss;
         let needed = || setup.cc.needs_send_times().then(SendLog::default);
-        let log = setup.recovery.send_log(mss, setup.receive_window).or_else(needed);
+        let log = setup
+            .recovery
+            .send_log(mss, setup.receive_window, setup.handshake.happens())
+            .or_else(needed);
         let segment = setup.window_segment();
         let written = Written::new(&setup.data, mss);
         Self {
@@ -157,6 +160,7 @@ impl ClassicSender {
     pub fn start(&mut self, now: Time) {
         debug_assert!(!self.started);
         self.started = true;
+        self.cc.on_start(&mut self.state.window);
         if self.rules().handshake.happens() {
             self.opening = true;
             self.state.hold = true;
@@ -258,7 +262,7 @@ impl ClassicSender {
         if self.opening {
             return self.establish(now, stamp);
         }
-        let counts = ack == self.state.una && self.state.flight() > 0;
+        let counts = ack == self.state.una && self.state.max > ack;
         if counts && !(ack == 0 && self.rules().ignores_zero_ack) {
             self.on_duplicate(now);
         }
@@ -425,6 +429,7 @@ impl ClassicSender {
         if due {
             self.deadline = Time::NEVER;
         }
+        let expired = expired || due && self.recovery.times_out_idle();
         if due && !expired && self.rules().idle_timer {
             self.restart_idle(now);
         }
@@ -471,7 +476,11 @@ impl ClassicSender {
         self.recovery.on_timeout(&mut self.state, &mut |state: &State| {
             self.cc.on_loss(&state.window, &state.loss(now, Signal::Timeout))
         });
-        self.resend = Some(Cause::Timeout);
+        if self.opening || self.state.max > self.state.una {
+            self.resend = Some(Cause::Timeout);
+        } else {
+            self.start_timer(now);
+        }
     }
 
     /// The next segment to send at this moment, if any.
@@ -533,7 +542,9 @@ impl ClassicSender {
             return self.transmit(now, seq, payload as u16, Cause::New);
         }
         // After going back the segment is the first of those that count as unsent.
-        self.state.nxt = self.state.nxt.max(seq + payload);
+        if cause == Cause::Timeout || !self.recovery.repairs_twice() {
+            self.state.nxt = self.state.nxt.max(seq + payload);
+        }
         self.transmit(now, seq, payload as u16, cause)
     }
 
@@ -546,11 +557,14 @@ impl ClassicSender {
                 self.stats.fast_retransmits += 1;
             }
             // Karn's rule: nothing that was sent twice is timed.
-            self.timed = self.timed.filter(|(timed, _)| *timed <= seq || *timed > end);
+            let again = |(timed, _): &(u64, Time)| *timed > seq && *timed <= end;
+            self.timed = self.timed.filter(|timed| self.rto.drops_timed() || !again(timed));
         } else if self.rules().sampling == Sampling::Karn && self.timed.is_none() {
             self.timed = Some((end, now));
         }
-        let idle = self.rules().idle_timer && self.state.una == self.state.max;
+        let idle = self.rules().idle_timer
+            && self.state.una == self.state.max
+            && !self.recovery.times_out_idle();
         self.state.max = self.state.max.max(end);
         if let Some(log) = &mut self.state.log {
             log.on_transmit(now, seq, end);

@@ -203,6 +203,7 @@ fn classic_recovery() -> impl Strategy<Value = Chosen> {
                     ("count_after_timeout", word(if grow { "on" } else { "anew" })),
                     ("inflation", word(if grow { "apart" } else { "window" })),
                     ("partial_timer", word(if grow { "first" } else { "each" })),
+                    ("repaired", word(if limited { "unsent" } else { "sent" })),
                     ("burst", if limited { Value::Int(2) } else { Value::Null }),
                 ],
             )

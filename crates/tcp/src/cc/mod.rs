@@ -88,6 +88,9 @@ pub trait CongestionControl {
     /// algorithm does not react to losses. The sender applies the floor and sets the window.
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
 
+    /// The flow starts, with the initial window; before a handshake, if there is one.
+    fn on_start(&mut self, _window: &mut Window) {}
+
     /// The handshake is over, and took so long.
     fn on_established(&mut self, _window: &mut Window, _now: Time, _rtt: Time) {}
 
@@ -148,6 +151,10 @@ macro_rules! registry {
             #[inline]
             fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
                 match self { $(Self::$variant(cc) => cc.on_loss(window, loss)),* }
+            }
+
+            fn on_start(&mut self, window: &mut Window) {
+                match self { $(Self::$variant(cc) => cc.on_start(window)),* }
             }
 
             fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time) {

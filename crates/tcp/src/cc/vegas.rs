@@ -127,7 +127,8 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("initial", "the initial window, as soon as the handshake is over"),
                 Choice::defect(
                     "one",
-                    "one segment until the first data are acknowledged, after a handshake (ns-2)",
+                    "one segment until the first data are acknowledged, after a handshake or a first segment \
+                     in its place (ns-2)",
                 ),
             ]),
             "initial",
@@ -139,7 +140,8 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("quarter", "three quarters; half if the segment was sent repeatedly"),
                 Choice::new(
                     "whole-segments",
-                    "the same in whole segments, two if there were three or fewer, as in ns-2",
+                    "the same in whole segments, of the receiver's window if that is less; two if there were \
+                     three or fewer, as in ns-2",
                 ),
             ]),
             "quarter",
@@ -257,7 +259,7 @@ impl Vegas {
             },
             base_rtt: f64::INFINITY,
             round: None,
-            growing: false,
+            growing: chosen.word("first_window") == "one",
             waiting: None,
             increment: 0.0,
         }
@@ -337,8 +339,13 @@ impl CongestionControl for Vegas {
         if ack.newly_acked == 0.0 {
             return;
         }
-        if let Some(initial) = self.waiting.take() {
+        // ns-2 lets its window wait for the ACK after that of the first segment alone, and does not count
+        // the round trip of the first one twice.
+        let opens = self.round.is_none() && self.rules.begins_with_one;
+        if !opens && let Some(initial) = self.waiting.take() {
             window.cwnd = initial;
+        } else if ack.newly_acked > window.segment {
+            self.waiting = None;
         }
         if !ack.may_grow {
             self.round = Some(Round::new(ack.now, ack.flight));
@@ -365,7 +372,7 @@ impl CongestionControl for Vegas {
         if self.increment > 0.0 && self.may_grow(window, ack) {
             window.cwnd += self.increment * self.rules.counting.of(ack, window.segment);
         }
-        if let Some(rtt) = ack.rtt {
+        if let Some(rtt) = ack.rtt.filter(|_| !opens) {
             round.add(rtt);
             self.base_rtt = self.base_rtt.min(rtt.as_ns() as f64);
         }
@@ -381,9 +388,10 @@ impl CongestionControl for Vegas {
         if !self.rules.whole_segments {
             return Some(window.cwnd * keep);
         }
-        let segments = (window.cwnd / segment).floor();
+        let usable = window.cwnd.min(loss.limit);
+        let segments = (usable / segment).floor();
         let left = match loss.signal {
-            Signal::Timeout => (window.cwnd / segment / 2.0).floor(),
+            Signal::Timeout => (usable / segment / 2.0).floor(),
             Signal::Gap if segments <= 3.0 => 2.0,
             Signal::Gap if loss.transmissions > 1 => (segments / 2.0).floor(),
             Signal::Gap => segments - (segments / 4.0).floor(),
@@ -391,13 +399,18 @@ impl CongestionControl for Vegas {
         Some(left * segment)
     }
 
-    fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time) {
-        self.base_rtt = rtt.as_ns() as f64;
-        self.round = Some(Round::new(now, 0.0));
+    fn on_start(&mut self, window: &mut Window) {
         if self.rules.begins_with_one {
             self.waiting = Some(window.cwnd);
             window.cwnd = window.segment;
         }
+    }
+
+    fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time) {
+        self.base_rtt = rtt.as_ns() as f64;
+        self.round = Some(Round::new(now, 0.0));
+        self.growing = false;
+        self.on_start(window);
     }
 
     fn needs_send_times(&self) -> bool {

@@ -51,6 +51,9 @@ impl ClassicSender {
     /// Sends a message of the handshake.
     pub(super) fn transmit_message(&mut self, now: Time, message: Message) -> Segment {
         if message == Message::Syn {
+            if let Some(log) = &mut self.state.log {
+                log.on_open(now);
+            }
             self.timed = (self.tries == 0).then_some((0, now));
             match self.rules().handshake.wait(self.tries) {
                 Some(wait) => self.deadline = now + wait,

@@ -72,10 +72,20 @@ macro_rules! registry {
                 match self { $(Self::$variant(recovery) => recovery.on_established(rtt)),* }
             }
 
-            fn send_log(&self, mss: u64, receive_window: u64) -> Option<SendLog> {
+            fn send_log(&self, mss: u64, receive_window: u64, handshake: bool) -> Option<SendLog> {
                 match self {
-                    $(Self::$variant(recovery) => recovery.send_log(mss, receive_window)),*
+                    $(Self::$variant(recovery) => {
+                        recovery.send_log(mss, receive_window, handshake)
+                    })*
                 }
+            }
+
+            fn repairs_twice(&self) -> bool {
+                match self { $(Self::$variant(recovery) => recovery.repairs_twice()),* }
+            }
+
+            fn times_out_idle(&self) -> bool {
+                match self { $(Self::$variant(recovery) => recovery.times_out_idle()),* }
             }
 
             #[inline]

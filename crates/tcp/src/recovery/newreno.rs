@@ -6,7 +6,7 @@
 
 use super::inflation::{INFLATION, Inflation};
 use super::options::{
-    AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger,
+    AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPAIRED, REPEAT, THRESHOLD, Trigger,
 };
 use super::window::{Cut, LossRecovery, State, Verdict, collapse};
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
@@ -21,6 +21,7 @@ pub(super) static ENTRY: Entry = Entry {
         GUARD,
         REPEAT,
         LIMITED_TRANSMIT,
+        REPAIRED,
         Param::new(
             "exit_window",
             Kind::Choice(&[
@@ -64,6 +65,7 @@ pub struct NewReno {
     exit_to_flight: bool,
     grow_on_exit: bool,
     first_partial_only: bool,
+    repairs_twice: bool,
     /// Most segments that an ACK lets out during recovery, beside the one that is sent again.
     burst: Option<u32>,
     /// A partial ACK has come in this recovery.
@@ -80,6 +82,7 @@ impl NewReno {
             exit_to_flight: chosen.word("exit_window") == "flight",
             grow_on_exit: chosen.flag("grow_on_exit"),
             first_partial_only: chosen.word("partial_timer") == "first",
+            repairs_twice: chosen.word("repaired") == "unsent",
             burst: chosen.optional_int("burst").map(|segments| segments as u32),
             partial: false,
             active: false,
@@ -140,6 +143,10 @@ impl LossRecovery for NewReno {
         self.active = false;
         self.inflation.segments = 0;
         collapse(state, self.go_back, cut);
+    }
+
+    fn repairs_twice(&self) -> bool {
+        self.repairs_twice
     }
 
     fn is_active(&self) -> bool {
