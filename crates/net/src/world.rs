@@ -4,10 +4,11 @@ mod hosts;
 mod links;
 mod network;
 
-pub use network::{ChannelChange, Counters, DELIVER, Network};
+pub use network::{ChannelChange, Counters, Network};
 
 use crate::channel::Service;
 use crate::flow::Endpoint;
+use crate::hop::Hop;
 use crate::packet::Packet;
 use crate::routing::distance_vector::{DistanceVector, Message};
 use crate::slots::Slots;
@@ -33,6 +34,10 @@ pub struct World<Q: EventQueue, R> {
     stopped: bool,
     /// No event is left.
     idle: bool,
+    /// More packets are in the network than the scenario allows.
+    crowded: bool,
+    /// Events that this call of [`World::run`] may still handle.
+    budget: u64,
     /// The last moment at which anything happened.
     last_change: Time,
     /// First entity of arrivals, of routers, of flows, and the one of packets being sent. Ends of
@@ -47,7 +52,7 @@ pub struct World<Q: EventQueue, R> {
     /// Changes of channels that have happened.
     changed: usize,
     /// Packets that hosts send at this moment, where they are events of their own.
-    outbox: VecDeque<(u32, Packet)>,
+    outbox: VecDeque<(Hop, Packet)>,
     /// Latest moment to which a packet was walked.
     ahead: Time,
     /// Timers of flows and their next writes, each with when it was set, for orders in which that counts.
@@ -92,6 +97,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             active: net.flows.len(),
             stopped: net.stop_when_complete && net.flows.is_empty(),
             idle: false,
+            crowded: false,
+            budget: 0,
             last_change: Time::ZERO,
             changed: 0,
             outbox: VecDeque::new(),
@@ -141,13 +148,32 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         self.stopped
     }
 
-    /// Runs until the end of the scenario, or for at most `budget` events. True if the end is reached.
+    /// Whether the run ends here because too many packets are in the network.
+    pub fn is_crowded(&self) -> bool {
+        self.crowded
+    }
+
+    /// Packets that are in the network, or about to enter it.
+    fn packets_held(&self) -> u64 {
+        let Counters { created, delivered, dropped_full, dropped_no_route, .. } = self.counters;
+        let Counters { lost, dropped_down, .. } = self.counters;
+        created - delivered - dropped_full - dropped_no_route - lost - dropped_down
+    }
+
+    /// Runs until the end of the scenario, or for at most `budget` events; one that sends very many packets
+    /// counts as many. True if the end is reached.
     pub fn run(&mut self, budget: u64) -> bool {
-        self.run_until(self.net.end, budget)
+        if self.run_until(self.net.end, budget) {
+            return true;
+        }
+        self.crowded |= self.packets_held() > self.net.most_packets;
+        self.crowded
     }
 
     fn run_until(&mut self, end: Time, budget: u64) -> bool {
-        for _ in 0..budget {
+        self.budget = budget;
+        while self.budget > 0 {
+            self.budget -= 1;
             if self.stopped {
                 return true;
             }
@@ -187,12 +213,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             channel.close(self.now, &mut self.slots, &mut self.recorder);
             let waiting: Vec<Packet> = channel.waiting_packets(&self.slots).collect();
             for packet in waiting {
-                let way = (index as u32) << 1 | u32::from(packet.is_reverse());
-                self.keep_off_wire(way, packet);
+                let hop = Hop::new(index as u32, packet.is_reverse());
+                self.never_transmitted(hop, packet);
             }
         }
-        for (way, packet) in std::mem::take(&mut self.outbox) {
-            self.keep_off_wire(way, packet);
+        for (hop, packet) in std::mem::take(&mut self.outbox) {
+            self.never_transmitted(hop, packet);
         }
     }
 

@@ -9,6 +9,8 @@ use ackclock_units::param::{Choice, Entry, Kind, Param};
 /// Greatest number of hosts, of routers, of links and of flows: a million flows fit in memory, more is
 /// a slip of a generator.
 pub const MOST_ELEMENTS: usize = 1_000_000;
+// Every flow has a number that fits into a packet.
+const _: () = assert!(MOST_ELEMENTS < ackclock_net::Packet::NO_FLOW as usize);
 
 /// Greatest number of bytes of a packet on the wire, headers included.
 pub const MOST_PACKET_BYTES: u64 = 65_535;
@@ -532,6 +534,14 @@ pub static STOP: &[Param] = &[
         "The run ends then in any case; must be given if a flow is unlimited.",
     )
     .at_most("36500 d"),
+    Param::new(
+        "max_packets",
+        Kind::Count,
+        "10000000",
+        "The run ends when more packets are in the network at once: a guard for the memory, about 100 bytes a packet.",
+    )
+    .at_least("1")
+    .at_most("1000000000"),
 ];
 
 const CHANGES: Kind = Kind::Choice(&[

@@ -31,6 +31,11 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
         if let Some(Value::Object(tcp)) = flow.get("tcp") {
             transport(flow, tcp, &path.key("tcp"), problems);
         }
+        for transport in ["tcp", "udp"] {
+            if let Some(source) = flow.get(transport).and_then(|settings| settings.get("source")) {
+                periods(source, &path.key(transport).key("source"), problems);
+            }
+        }
         if let Some(Value::Object(udp)) = flow.get("udp") {
             datagrams(udp, &path.key("udp").key("source"), problems);
         }
@@ -203,6 +208,18 @@ fn datagrams(udp: &Map<String, Value>, path: &Path, problems: &mut Problems) {
             .allowed(format!("at most {MOST_PACKET_BYTES} B"));
         let text = Quantity::Size(write).to_string();
         problems.add(&path.key("write"), &Value::from(text), fault);
+    }
+}
+
+/// Checks that a source with on-periods of no length does not wait for ever at one moment. Where
+/// on-periods are rounded to whole writes they hold at least one.
+fn periods(source: &Value, path: &Path, problems: &mut Problems) {
+    let never_on = source["on"]["mean_ns"] == 0 && source["remainder"] != "whole-writes";
+    if never_on {
+        let fault = Fault::new("on-periods of no length hold no write")
+            .allowed("a mean above 0 s")
+            .hint("or `remainder: whole-writes`, where each on-period has at least one");
+        problems.add(&path.key("on").key("mean"), &Value::from("0 s"), fault);
     }
 }
 

@@ -485,7 +485,11 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
                         flows: flows.collect(),
                         routing: routing.clone(),
                         ties: chosen("entity", &[]),
-                        stop: Stop { flows_complete, at_latest: Time::from_secs(3) },
+                        stop: Stop {
+                            flows_complete,
+                            at_latest: Time::from_secs(3),
+                            max_packets: 10_000_000,
+                        },
                         seed: 1,
                         record: Record::default(),
                     }
