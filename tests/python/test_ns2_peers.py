@@ -1,4 +1,4 @@
-"""Random networks against ns-2.35: what it counted once, and what it counts now, if it is installed.
+"""Random networks against ns-2.35: what it counted once, and what it counts now, where installed.
 
 ``python tests/peers/ns2.py`` compares as many networks as wanted.
 """
