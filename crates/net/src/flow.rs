@@ -248,15 +248,16 @@ impl TcpFlow {
         } else {
             cc_state::AVOIDANCE
         };
-        if (window.cwnd, window.ssthresh, state) == self.recorded {
+        let cwnd = self.connection.reported_cwnd();
+        if (cwnd, window.ssthresh, state) == self.recorded {
             return;
         }
-        self.recorded = (window.cwnd, window.ssthresh, state);
+        self.recorded = (cwnd, window.ssthresh, state);
         let bytes = f64::from(self.connection.segment_bytes()) / window.segment;
         recorder.cwnd(ackclock_trace::CwndRow {
             time,
             flow: flow as i32,
-            cwnd: window.cwnd * bytes,
+            cwnd: cwnd * bytes,
             ssthresh: window.ssthresh * bytes,
             state,
         });

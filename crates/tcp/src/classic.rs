@@ -179,6 +179,29 @@ impl ClassicSender {
         &self.state.window
     }
 
+    /// The window that is reported: during recovery without what duplicate ACKs add to it, and never below the
+    /// segment that may always be sent (again).
+    #[inline]
+    pub fn reported_cwnd(&self) -> f64 {
+        let window = &self.state.window;
+        let cwnd = if self.recovery.is_active() {
+            self.recovery.deflated(&self.state)
+        } else {
+            window.cwnd
+        };
+        cwnd.max(window.segment)
+    }
+
+    #[inline]
+    fn report_cwnd(&mut self, now: Time) {
+        self.stats.on_cwnd(now, self.reported_cwnd());
+    }
+
+    /// All is acknowledged: what follows does not count for the mean of the window.
+    pub fn finish(&mut self, now: Time) {
+        self.stats.finish(now);
+    }
+
     /// Whether the flow is in fast recovery.
     #[inline]
     pub fn in_recovery(&self) -> bool {
@@ -204,9 +227,8 @@ impl ClassicSender {
             && self.drained.0 == state.nxt
             && now.since(self.drained.1) > self.rto.current()
         {
-            let before = state.window.cwnd;
-            self.state.window.cwnd = before.min(self.initial_cwnd);
-            self.stats.on_cwnd(now, before, self.state.window.cwnd);
+            self.state.window.cwnd = state.window.cwnd.min(self.initial_cwnd);
+            self.report_cwnd(now);
         }
         self.written.add(bytes, last);
         self.release();
@@ -271,7 +293,6 @@ impl ClassicSender {
 
     #[inline]
     fn on_new_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
-        let before = self.state.window.cwnd;
         let old_rto = self.rto.current();
         let rtt = self.measure(now, ack, stamp);
         self.rto.on_new_ack();
@@ -319,7 +340,7 @@ impl ClassicSender {
         if verdict.burst.is_some() {
             self.limit_burst(verdict.burst);
         }
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
         rtt
     }
 
@@ -375,7 +396,6 @@ impl ClassicSender {
 
     #[cold]
     fn on_duplicate(&mut self, now: Time) {
-        let before = self.state.window.cwnd;
         self.state.duplicates += 1;
         if let Some(log) = &mut self.state.log {
             log.now = now;
@@ -407,7 +427,7 @@ impl ClassicSender {
         // The duplicate that resends lets nothing else out before the next ACK.
         self.waits =
             self.rules().send_delay > Time::ZERO && (verdict.resend || self.send_at != Time::NEVER);
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
     }
 
     /// When to call [`ClassicSender::on_timer`].
@@ -418,7 +438,6 @@ impl ClassicSender {
 
     /// The time that was asked for has come, or an earlier one. True if the retransmission timer expired.
     pub fn on_timer(&mut self, now: Time) -> bool {
-        let before = self.state.window.cwnd;
         if self.send_at <= now {
             self.send_at = Time::NEVER;
             self.waits = false;
@@ -446,7 +465,7 @@ impl ClassicSender {
                 self.cc.on_tick(&mut self.state.window);
             }
         }
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
         expired
     }
 

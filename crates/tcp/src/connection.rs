@@ -224,6 +224,23 @@ impl Connection {
         }
     }
 
+    /// The window that is reported, without the inflation of a recovery; at least a segment.
+    #[inline]
+    pub fn reported_cwnd(&self) -> f64 {
+        match self {
+            Self::SelectiveRepeat(both) => both.sender.reported_cwnd(),
+            Self::Classic(Classic { sender, .. }) => sender.reported_cwnd(),
+        }
+    }
+
+    /// The sender has all its ACKs.
+    pub fn finish(&mut self, now: Time) {
+        match self {
+            Self::SelectiveRepeat(both) => both.sender.finish(now),
+            Self::Classic(Classic { sender, .. }) => sender.finish(now),
+        }
+    }
+
     /// Whether the flow is in fast recovery.
     pub fn in_recovery(&self) -> bool {
         match self {

@@ -189,6 +189,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         if tcp.connection.is_finished() && tcp.finish_ack.is_none() {
             tcp.finish_ack = Some(now);
+            tcp.connection.finish(now);
             self.complete_flow();
             self.record_event(index, flow_event::FINISH_ACK, seq);
         }

@@ -32,7 +32,6 @@ impl ClassicSender {
             return None;
         }
         self.opening = false;
-        let before = self.state.window.cwnd;
         let rtt = self.measure(now, 0, stamp);
         self.state.hold = false;
         self.state.window.cwnd = self.initial_cwnd;
@@ -44,7 +43,7 @@ impl ClassicSender {
         if self.rules().send_delay > Time::ZERO {
             self.send_later(now);
         }
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
         rtt
     }
 

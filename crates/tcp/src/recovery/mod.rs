@@ -88,6 +88,10 @@ macro_rules! registry {
                 match self { $(Self::$variant(recovery) => recovery.times_out_idle()),* }
             }
 
+            fn deflated(&self, state: &State) -> f64 {
+                match self { $(Self::$variant(recovery) => recovery.deflated(state)),* }
+            }
+
             #[inline]
             fn is_active(&self) -> bool {
                 match self { $(Self::$variant(recovery) => recovery.is_active()),* }

@@ -149,6 +149,10 @@ impl LossRecovery for NewReno {
         self.repairs_twice
     }
 
+    fn deflated(&self, state: &State) -> f64 {
+        self.inflation.deflated(state)
+    }
+
     fn is_active(&self) -> bool {
         self.active
     }

@@ -214,7 +214,7 @@ impl Vegas {
 
     fn deflate(&mut self, state: &mut State) {
         if !self.deflates_many {
-            state.window.cwnd -= self.inflation;
+            state.window.cwnd = self.deflated(state);
         } else if state.duplicates > self.threshold && state.window.cwnd > self.cut {
             state.window.cwnd = self.cut;
             state.cut(0.0);
@@ -256,6 +256,7 @@ impl LossRecovery for Vegas {
             if !self.deflates_many {
                 state.cut(target);
             }
+            let target = target.max(state.window.segment);
             self.cut = target;
             self.cut_at = state.log.as_ref().map(|log| log.now);
             state.window.cwnd = target;
@@ -315,6 +316,10 @@ impl LossRecovery for Vegas {
             log = log.with_samples_after_repairs();
         }
         Some(if self.ring { log.in_ring(mss, receive_window, handshake) } else { log })
+    }
+
+    fn deflated(&self, state: &State) -> f64 {
+        (state.window.cwnd - self.inflation).max(state.window.segment)
     }
 
     fn repairs_twice(&self) -> bool {

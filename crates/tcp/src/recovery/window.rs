@@ -136,6 +136,11 @@ pub trait LossRecovery {
         false
     }
 
+    /// The window without what duplicate ACKs have added to it; asked for while the recovery is active.
+    fn deflated(&self, state: &State) -> f64 {
+        state.window.cwnd
+    }
+
     /// Whether the flow is in fast recovery.
     fn is_active(&self) -> bool {
         false
