@@ -25,7 +25,7 @@ mod fused;
 mod held;
 mod next;
 mod records;
-mod served;
+pub(crate) mod served;
 mod stats;
 mod waits;
 
@@ -252,6 +252,8 @@ impl Channel {
     ) -> Offer {
         if self.service != Service::Events {
             self.settle(now, slots, recorder);
+        } else if self.busy && self.free_at <= now {
+            self.catch_up(now, slots, recorder);
         }
         // Nothing waits behind an idle transmitter, so most queues need not be asked.
         let idle = self.takes_when_idle && self.free_at <= now && !self.busy;
@@ -314,6 +316,14 @@ impl Channel {
         if R::ON {
             self.record_queue(now, recorder);
         }
+    }
+
+    /// What a transmission that ended at this moment leaves over of its last nanosecond, if it took less than one:
+    /// packets that come at one moment to a very fast link leave one after the other all the same.
+    #[inline]
+    fn unfinished(&self, now: Time) -> u64 {
+        let instant = self.free_at == now && self.serial.time(self.serving, 0).0 == 0;
+        if instant { self.carry } else { 0 }
     }
 
     /// Counts a transmission from `start` of a packet that entered at `entered`; answers its end.

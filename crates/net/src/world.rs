@@ -36,6 +36,8 @@ pub struct World<Q: EventQueue, R> {
     idle: bool,
     /// More packets are in the network than the scenario allows.
     crowded: bool,
+    /// Packets made when there may be too many in the network.
+    crowd_possible: u64,
     /// Events that this call of [`World::run`] may still handle.
     budget: u64,
     /// The last moment at which anything happened.
@@ -98,6 +100,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             stopped: net.stop_when_complete && net.flows.is_empty(),
             idle: false,
             crowded: false,
+            crowd_possible: net.most_packets.saturating_add(1),
             budget: 0,
             last_change: Time::ZERO,
             changed: 0,
@@ -153,21 +156,23 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         self.crowded
     }
 
-    /// Packets that are in the network, or about to enter it.
-    fn packets_held(&self) -> u64 {
+    /// Looks at how many packets are in the network, or about to enter it, and ends the run if they are too
+    /// many. They can't be before as many more are made as there is room for, so that is when to look again.
+    #[cold]
+    fn look_at_crowd(&mut self) {
         let Counters { created, delivered, dropped_full, dropped_no_route, .. } = self.counters;
         let Counters { lost, dropped_down, .. } = self.counters;
-        created - delivered - dropped_full - dropped_no_route - lost - dropped_down
+        let held = created - delivered - dropped_full - dropped_no_route - lost - dropped_down;
+        match self.net.most_packets.checked_sub(held) {
+            Some(room) => self.crowd_possible = created + room + 1,
+            None => (self.crowded, self.stopped) = (true, true),
+        }
     }
 
     /// Runs until the end of the scenario, or for at most `budget` events; one that sends very many packets
     /// counts as many. True if the end is reached.
     pub fn run(&mut self, budget: u64) -> bool {
-        if self.run_until(self.net.end, budget) {
-            return true;
-        }
-        self.crowded |= self.packets_held() > self.net.most_packets;
-        self.crowded
+        self.run_until(self.net.end, budget)
     }
 
     fn run_until(&mut self, end: Time, budget: u64) -> bool {

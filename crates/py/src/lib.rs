@@ -1,6 +1,7 @@
 //! Python bindings: documents go in as JSON text, results come out as JSON text and numpy arrays.
 
 mod identify;
+mod text;
 
 use ackclock_sim::model::Scenario;
 use ackclock_sim::replicate::{self as sim_replicate, FlowFigures, Replication};
@@ -293,6 +294,9 @@ impl Output {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
+    module.add_class::<text::Text>()?;
+    module.add_function(wrap_pyfunction!(text::read_text, module)?)?;
+    module.add_function(wrap_pyfunction!(text::scalar, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;

@@ -12,12 +12,9 @@ use ackclock_net::source::{BULK_NAME, Source, Writer};
 use ackclock_net::world::{Network, service_for};
 use ackclock_net::{Endpoint, Flow, Service, TcpFlow, UdpFlow};
 use ackclock_tcp::cc::Cc;
-use ackclock_tcp::recovery::Classic;
-use ackclock_tcp::recovery::selective_repeat::Recovery;
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{
-    Arrivals, Classic as Ends, ClassicSender, ClassicSetup, Connection, Data, Handshake, Receiver,
-    Restart, Selective, SelectiveRepeat, Setup, TimerRules,
+    Classic as Ends, Connection, Data, Handshake, Receiver, Selective, classic, selective,
 };
 use ackclock_units::param::Chosen;
 use links::Builder;
@@ -112,13 +109,13 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
 
 /// The source of a flow; none for one that writes everything at once.
 fn writer(flow: &FlowModel, source: &Chosen, seed: u64) -> Option<Writer> {
-    Source::new(source, seed, &flow.id).map(|source| Writer::new(source, flow.send_bytes))
+    Source::of_flow(source, seed, &flow.id).map(|source| Writer::new(source, flow.send_bytes))
 }
 
 fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
     let connection = match tcp.sender.as_str() {
-        "selective-repeat" => selective_repeat(flow, tcp),
-        "classic" => classic(flow, tcp, seed),
+        "selective-repeat" => selective_ends(flow, tcp),
+        "classic" => classic_ends(flow, tcp, seed),
         other => panic!("no sender is named `{other}`"),
     };
     let writer = writer(flow, &tcp.source, seed);
@@ -134,7 +131,7 @@ fn data(flow: &FlowModel, tcp: &Tcp) -> Data {
     }
 }
 
-fn classic(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Connection {
+fn classic_ends(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Connection {
     let segment = tcp.segment_bytes as f64;
     let receive_window = tcp.receive_window_bytes.unwrap_or(u64::MAX);
     let mut initial_ssthresh =
@@ -144,12 +141,12 @@ fn classic(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Connection {
     }
     let mut rto = Rto::new(&tcp.rto);
     rto.draw_phase(|| Stream::new(seed, &format!("rto/{}", flow.id)).uniform());
-    let sender = ClassicSender::new(ClassicSetup {
+    let sender = classic::Sender::new(classic::Setup {
         segment: tcp.segment_bytes as u16,
         data: data(flow, tcp),
         nagle: tcp.nagle,
         restarts_idle: tcp.idle_restart == "rto",
-        grows_used: tcp.unused_window == "stays",
+        grow_only_if_cwnd_limited: tcp.unused_window == "stays",
         initial_window: tcp.initial_window as f64,
         initial_ssthresh,
         receive_window,
@@ -159,23 +156,23 @@ fn classic(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Connection {
         whole_ssthresh: tcp.ssthresh_rounding == "whole-segments",
         idle_timer: tcp.idle_restart == "timer",
         ignores_zero_ack: tcp.zero_ack == "ignored",
-        timer: TimerRules {
-            restart: Restart::new(&tcp.timer_restart),
+        timer: classic::TimerRules {
+            restart: classic::Restart::new(&tcp.timer_restart),
             backs_off_at_start: tcp.timer_backoff == "at-start",
         },
         send_delay: tcp.send_delay,
         flight_to_highest: tcp.flight == "highest",
         handshake: Handshake::new(&tcp.handshake),
         cc: Cc::new(&tcp.cc),
-        recovery: Classic::new(&tcp.recovery),
+        recovery: classic::Recovery::new(&tcp.recovery),
         rto,
     });
     Connection::Classic(Ends::new(sender, Receiver::new(&tcp.receiver)))
 }
 
-fn selective_repeat(flow: &FlowModel, tcp: &Tcp) -> Connection {
+fn selective_ends(flow: &FlowModel, tcp: &Tcp) -> Connection {
     let segment = tcp.segment_bytes as f64;
-    let sender = SelectiveRepeat::new(Setup {
+    let sender = selective::Sender::new(selective::Setup {
         segment: tcp.segment_bytes as u16,
         data: data(flow, tcp),
         initial_window: tcp.initial_window as f64,
@@ -183,12 +180,12 @@ fn selective_repeat(flow: &FlowModel, tcp: &Tcp) -> Connection {
             .initial_ssthresh
             .map_or(f64::INFINITY, |amount| amount.bytes(segment) / segment),
         cc: Cc::new(&tcp.cc),
-        recovery: Recovery::new(&tcp.recovery),
+        recovery: selective::Recovery::new(&tcp.recovery),
         rto: Rto::new(&tcp.rto),
     });
     Connection::SelectiveRepeat(Box::new(Selective {
         sender,
-        arrivals: Arrivals::new(),
+        arrivals: selective::Arrivals::new(),
         live_view: tcp.ack_view == "live",
         acks_duplicates: tcp.ack_duplicates == "always",
     }))

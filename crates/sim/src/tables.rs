@@ -309,7 +309,7 @@ pub static TCP: &[Param] = &[
     Param::new("cc", Kind::Registered(ackclock_tcp::cc::ENTRIES), "reno", "Congestion control."),
     Param::new(
         "recovery",
-        Kind::Registered(ackclock_tcp::recovery::ENTRIES),
+        Kind::Registered(ackclock_tcp::senders::RECOVERIES),
         "selective-repeat",
         "Loss recovery: when a packet counts as lost, and what the window does then.",
     ),
@@ -381,7 +381,7 @@ pub static TCP: &[Param] = &[
         "Least slow-start threshold after a loss, segments (RFC 5681 equation 4; classic).",
     )
     .at_least("0")
-    .at_most("1e9"),
+    .at_most("1e6"),
     Param::new(
         "ssthresh_rounding",
         Kind::Choice(&[
@@ -573,14 +573,14 @@ pub static RECORD: &[&Entry] = &[
         summary: "All tables but those that are switched off.",
         references: &[],
         params: recorded!("changes"),
-        defect: false,
+        ..Entry::BLANK
     },
     &Entry {
         name: "none",
         summary: "No tables but those that are switched on; the fastest.",
         references: &[],
         params: recorded!("off"),
-        defect: false,
+        ..Entry::BLANK
     },
 ];
 

@@ -65,7 +65,7 @@ fn a_burst_in_parts_is_the_same_by_all_shortcuts() {
 #[test]
 fn a_crowded_network_ends_the_run() {
     let tcp = json!({"sender": "classic", "recovery": "newreno", "segment": "536 B",
-        "cc": {"kind": "fast", "alpha": 800_000_000, "update": "rtt"}});
+        "cc": {"kind": "fast", "alpha": 800_000, "update": "rtt"}});
     let stop = json!({"at_latest": "514 s", "max_packets": 50_000});
     let mut simulation = simulation(tcp, stop, Shortcuts::default());
     while !simulation.advance(1_000_000) {

@@ -45,7 +45,8 @@ impl Channel {
             recorder.ids().enter(self.lane(), now);
         }
         let idle = self.free_at <= now;
-        let (start, carry) = if idle { (now, 0) } else { (self.free_at, self.carry) };
+        let (start, carry) =
+            if idle { (now, self.unfinished(now)) } else { (self.free_at, self.carry) };
         let departure = self.transmit(start, carry, now, packet);
         let arrival = departure + self.delay;
         if idle {

@@ -10,6 +10,17 @@ use ackclock_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// What has happened when the event came that ends a transmission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Nothing waits.
+    Idle,
+    /// Another transmission has begun.
+    Next,
+    /// It had ended before, and the one that has begun since goes on.
+    Before,
+}
+
 /// What only a channel served by events keeps.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Served {
@@ -19,6 +30,10 @@ pub(super) struct Served {
     pub earlier: (u64, f64),
     /// The wire as it was when the transmission going on began, if its rate has changed since.
     pub wire: Option<Arc<Serial>>,
+    /// At one moment departures come before arrivals, whichever event is handled first.
+    pub departures_first: bool,
+    /// The event that ends a transmission is in the event queue.
+    ending: bool,
     /// Stamps of the arrivals of packets on the wire, for orders that need them.
     pub stamps: VecDeque<Stamp>,
 }
@@ -27,6 +42,14 @@ impl Channel {
     /// What a channel served by events keeps.
     pub(super) fn served(&mut self) -> &mut Served {
         self.served.as_mut().expect("a channel served by events")
+    }
+
+    /// Served by events: at one moment departures come before arrivals, whichever event is handled first. So it is
+    /// in all channels of a run in the default order of events.
+    pub fn let_departures_come_first(&mut self) {
+        if let Some(served) = &mut self.served {
+            served.departures_first = true;
+        }
     }
 
     /// Served by events: the packet starts at once or waits.
@@ -45,7 +68,7 @@ impl Channel {
             self.join_queue(now, packet, recorder);
             return Offer::Waiting;
         }
-        let arrival = self.begin(now, 0, now, packet);
+        let arrival = self.begin(now, self.unfinished(now), now, packet);
         self.chain.push(Entry { time: arrival, packet }, false, slots);
         if R::ON {
             self.record_transmission(now, arrival, packet, recorder);
@@ -68,8 +91,43 @@ impl Channel {
         served.last_arrival
     }
 
-    /// Served by events: a transmission ends. True if another one starts.
+    /// Served by events: whether the end of the present transmission has to be put into the event queue;
+    /// from now on it is there.
+    pub(crate) fn awaits_end(&mut self) -> bool {
+        !std::mem::replace(&mut self.served().ending, true)
+    }
+
+    /// Served by events: a packet comes at the very moment at which a transmission ends. Where departures come
+    /// first the transmission is over, and so are those after it that take less than a nanosecond.
+    #[cold]
+    pub(super) fn catch_up<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
+        while self.served().departures_first && self.busy && self.free_at <= now {
+            self.next_transmission(now, slots, recorder);
+        }
+    }
+
+    /// Served by events: the event has come that ends a transmission.
     pub(crate) fn end_transmission<R: Recorder>(
+        &mut self,
+        now: Time,
+        slots: &mut Slots,
+        recorder: &mut R,
+    ) -> Ended {
+        let ended = if !self.busy {
+            Ended::Idle
+        } else if self.free_at > now {
+            Ended::Before
+        } else if self.next_transmission(now, slots, recorder) {
+            Ended::Next
+        } else {
+            Ended::Idle
+        };
+        self.served().ending = ended != Ended::Idle;
+        ended
+    }
+
+    /// Ends a transmission. True if another one starts.
+    fn next_transmission<R: Recorder>(
         &mut self,
         now: Time,
         slots: &mut Slots,

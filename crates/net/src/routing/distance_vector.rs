@@ -71,7 +71,7 @@ pub(super) static ENTRY: Entry = Entry {
             "Whether queues can drop routers' packets.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// A router's packet that is to be sent.

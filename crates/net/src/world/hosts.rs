@@ -130,6 +130,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline]
     pub(super) fn send(&mut self, mut packet: Packet) {
         self.counters.created += 1;
+        if self.counters.created >= self.crowd_possible {
+            self.look_at_crowd();
+        }
         let from = usize::from(packet.goes_back());
         packet.set_hops(from << self.net.row_bits.saturating_sub(1));
         if R::ON {
@@ -246,10 +249,6 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     fn pause(&mut self, index: u32) {
         self.net.flows[index as usize].paused = true;
         self.budget = self.budget.saturating_sub(MOST_AT_ONCE as u64);
-        if self.packets_held() > self.net.most_packets {
-            self.crowded = true;
-            self.budget = 0;
-        }
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! What happens on links and in routers.
 
 use super::World;
+use crate::channel::served::Ended;
 use crate::channel::{Offer, Service};
 use crate::hop::Hop;
 use crate::packet::{Kind, Packet};
@@ -36,10 +37,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     pub(super) fn end_transmission(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
-        if !channel.end_transmission(self.now, &mut self.slots, &mut self.recorder) {
-            return None;
+        match channel.end_transmission(self.now, &mut self.slots, &mut self.recorder) {
+            Ended::Idle => return None,
+            Ended::Next => self.schedule_arrival(index),
+            Ended::Before => {}
         }
-        self.schedule_arrival(index);
         let channel = &self.net.channels[index as usize];
         let stamp = self.queue.stamp(channel.serving_s());
         Some((channel.free_at(), stamp))
@@ -168,7 +170,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 }
                 Offer::Started => {
                     self.schedule_arrival(index);
-                    let channel = &self.net.channels[index as usize];
+                    let channel = &mut self.net.channels[index as usize];
+                    if !channel.awaits_end() {
+                        return time;
+                    }
                     let stamp = self.queue.stamp(channel.serving_s());
                     self.queue.push(channel.free_at(), stamp, index);
                 }

@@ -1,7 +1,7 @@
 //! From links to channels.
 
 use crate::model::{Change, Direction, Link, Node as NodeModel, Scenario};
-use ackclock_engine::Stream;
+use ackclock_engine::{Stream, Ties};
 use ackclock_net::loss::Loss;
 use ackclock_net::queue::Queue;
 use ackclock_net::routing::graph::Node;
@@ -27,6 +27,8 @@ pub(super) struct Builder<'a> {
     pub ends: Vec<[Node; 2]>,
     pub graph: Graph,
     service: Service,
+    /// The default order of events.
+    by_entity: bool,
     /// Rates met so far.
     serials: Vec<Arc<Serial>>,
     pub changes: Vec<ChannelChange>,
@@ -42,6 +44,7 @@ impl<'a> Builder<'a> {
             ends: Vec::new(),
             graph: Graph::new(scenario.hosts.len(), scenario.routers.len()),
             service,
+            by_entity: Ties::new(&scenario.ties) == Ties::Entity,
             serials: Vec::new(),
             changes: Vec::new(),
         };
@@ -89,6 +92,9 @@ impl<'a> Builder<'a> {
         let service = if known { self.service } else { Service::Events };
         let serial = self.serial(Serial::new(model.rate_bps, self.links[link as usize].rounding));
         let mut channel = Channel::new(serial, model.delay, queue, service, link, way);
+        if self.by_entity {
+            channel.let_departures_come_first();
+        }
         let id = &self.links[link as usize].id;
         let name = format!("loss/{id}/{}", direction::NAMES[way as usize]);
         channel.set_loss(Loss::new(&model.loss, Stream::new(self.seed, &name)));

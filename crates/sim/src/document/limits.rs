@@ -6,7 +6,7 @@ use super::problems::{Fault, Path, Problems};
 use crate::model::Node;
 use crate::tables::MOST_PACKET_BYTES;
 use ackclock_net::source::BULK_NAME;
-use ackclock_tcp::SelectiveRepeat;
+use ackclock_tcp::selective;
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
 
@@ -149,14 +149,14 @@ fn transport(
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
     if let (Some(segment), Some(bytes)) = (segment, int(flow, "send_bytes"))
-        && packets(tcp, bytes, segment) > SelectiveRepeat::MAX_PACKETS
+        && packets(tcp, bytes, segment) > selective::Sender::MAX_PACKETS
     {
         let fault = Fault::new(format!(
             "{} in segments of {} are more packets than a flow can number",
             size(bytes),
             size(segment)
         ))
-        .allowed(format!("at most {} packets", SelectiveRepeat::MAX_PACKETS))
+        .allowed(format!("at most {} packets", selective::Sender::MAX_PACKETS))
         .hint("larger segments, several flows, or `send: unlimited`");
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
