@@ -196,7 +196,7 @@ fn udp_flow(
         unreachable!("a flow of another kind")
     };
     let (from, to) = ends(scenario, model);
-    let finished = udp.writer.is_finished();
+    let finished = udp.complete;
     let until = if finished { udp.last_arrival.unwrap_or(end) } else { end };
     let goodput = rate(udp.bytes_received, flow.start, until);
     let summary = json!({

@@ -19,7 +19,7 @@ fn harsh() -> [Value; 7] {
         json!({"kind": "fast", "alpha": 0.1}),
         json!({"kind": "aimd", "decrease": 0, "increase": 0}),
         json!({"kind": "aiad", "subtract": 20}),
-        json!({"kind": "aiad", "subtract": 1e9, "decrease_from": "ssthresh"}),
+        json!({"kind": "aiad", "subtract": 1e6, "decrease_from": "ssthresh"}),
     ]
 }
 

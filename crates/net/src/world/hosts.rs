@@ -62,6 +62,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 udp.received += 1;
                 udp.bytes_received += u64::from(packet.size());
                 udp.last_arrival = Some(now);
+                if udp.settles(flow.dropped) {
+                    self.complete_flow();
+                }
                 return;
             }
         };
@@ -399,15 +402,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if size == 0 {
             return;
         }
-        let complete = udp.writer.is_finished();
         let mut packet = Packet::new(Kind::Data, index, size as u16);
         packet.stamp = self.now;
         packet.seq = udp.sent;
         udp.sent += 1;
         udp.bytes_sent += u64::from(size);
         self.send(packet);
-        if complete {
-            self.complete_flow();
-        }
     }
 }
