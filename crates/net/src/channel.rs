@@ -281,6 +281,11 @@ impl Channel {
         slots: &mut Slots,
         recorder: &mut R,
     ) -> Offer {
+        if (self.down || !admitted)
+            && let Some(loss) = &mut self.loss
+        {
+            loss.passes_by(&packet);
+        }
         if self.down {
             self.stats.drops_down += 1;
             return Offer::Down;
