@@ -353,7 +353,8 @@ pub static TCP: &[Param] = &[
         "receive_window",
         Kind::SizeOrPackets,
         "unlimited",
-        "The receiver's window, which limits the data in flight; a packet is a full segment (classic).",
+        "The receiver's window, which limits the data in flight; a packet is a full segment (classic). Real hosts \
+         have a limit (Linux: 6 MiB, as in profile `realistic`).",
     )
     .at_least("1 B"),
     Param::new(

@@ -39,10 +39,18 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new(
             "partial_timer",
             Kind::Choice(&[
-                Choice::new("each", "each partial ACK starts it anew (slow but steady)"),
-                Choice::new("first", "only the first one of a recovery (impatient, as in ns-2)"),
+                Choice::new(
+                    "first",
+                    "only the first one of a recovery (RFC 6582 section 3.2, impatient): after many losses the timer \
+                     ends the recovery",
+                ),
+                Choice::new(
+                    "each",
+                    "each partial ACK starts it anew (slow but steady, as in Linux and ns-3): one loss a round trip, \
+                     however many there are",
+                ),
             ]),
-            "each",
+            "first",
             "When partial ACKs start the retransmission timer anew (RFC 6582 section 4).",
         ),
         Param::optional(
