@@ -116,6 +116,14 @@ impl Flow {
         }
     }
 
+    /// Whether the next write was planned before the run.
+    pub(crate) fn write_is_planned(&self) -> bool {
+        match &self.endpoint {
+            Endpoint::Tcp(tcp) => tcp.writer.as_ref().is_some_and(|writer| writer.is_planned()),
+            Endpoint::Udp(udp) => udp.writer.is_planned(),
+        }
+    }
+
     /// When the application writes next.
     #[inline]
     pub(crate) fn next_write(&self) -> Time {
