@@ -4,7 +4,9 @@ use super::*;
 
 fn problems(document: &Value) -> Vec<String> {
     let checked = check(document);
-    assert!(checked.scenario.is_none() && checked.model.is_none() && checked.canonical.is_none());
+    assert!(
+        checked.scenario.is_none() && checked.model().is_none() && checked.canonical().is_none()
+    );
     told(&checked.problems)
 }
 
