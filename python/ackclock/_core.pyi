@@ -63,8 +63,8 @@ class Simulation:
     """
 
     def __init__(self, document: str) -> None: ...
-    def advance(self, max_events: int) -> bool:
-        """Process up to `max_events` events; return whether the run is over."""
+    def advance(self, seconds: float) -> bool:
+        """Run for about so many seconds of real time; return whether the run is over."""
 
     @property
     def now_s(self) -> float: ...
