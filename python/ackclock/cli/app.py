@@ -80,6 +80,21 @@ def _ackclock(
         typer.echo(context.get_help())
 
 
+def program() -> None:
+    """Run the program as a process of its own."""
+    sys.meta_path.insert(0, _WithoutPandas())
+    main()
+
+
+class _WithoutPandas:
+    """Hides pandas: pyarrow loads it wherever it is installed, in half a second, for nothing."""
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        """Refuse pandas, and leave all else to the others."""
+        if name == "pandas":
+            raise ModuleNotFoundError("no command needs pandas", name=name)
+
+
 def main() -> None:
     """Run the program and exit with its status; errors become messages on standard error."""
     # A word that is no command is looked for among all of them.
