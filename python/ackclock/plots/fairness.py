@@ -55,7 +55,7 @@ def draw(views: Sequence[View]) -> Figure:
     for each in views:
         colors = {**each.flow_color, **colors}
     titles = ["Goodput of each flow", f"{len(views)} runs" if several else heading.title(view)]
-    caption = heading.of_runs(views)[1] if several else heading.caption(view)
+    caption = heading.of_runs(views)[2] if several else heading.caption(view)
     return _figure(panels, colors, view.width_mm, titles, caption, binary=view.binary_rates)
 
 

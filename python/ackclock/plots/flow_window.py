@@ -92,7 +92,7 @@ def _events(view: View, panel: Panel, names: list[str]) -> None:
                 ms=3.2,
                 mew=0.9 if marker == "x" else 0.4,
                 mfc=view.flow_color[name],
-                mec=view.flow_color[name] if marker == "x" else "white",
+                mec=view.flow_color[name] if marker == "x" else palette.GROUND,
                 zorder=4,
             )
             marked = True

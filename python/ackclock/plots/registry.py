@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from typing import Any, Literal
 
 from .errors import unknown
@@ -49,6 +50,15 @@ class Plot:
         if option in ("from_s", "to_s") and self.form == "panel":
             return True
         return option in self.options or any(find(name).knows(option) for name in self.panels)
+
+    def parts(self) -> list[Plot]:
+        """The plots that are stacked in this one, or this one alone."""
+        return [find(name) for name in self.panels] or [self]
+
+    def missing(self, recorded: Callable[[str], bool]) -> list[str]:
+        """The record tables for want of which nothing of it can be drawn."""
+        lacking = [[table for table in part.needs if not recorded(table)] for part in self.parts()]
+        return list(dict.fromkeys(chain(*lacking))) if all(lacking) else []
 
     def load(self) -> Callable[..., Any]:
         """Import the function of this plot."""

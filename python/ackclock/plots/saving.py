@@ -10,13 +10,27 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 
+from . import palette
 from .errors import unknown
+from .options import Options
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
 _PNG_PIXELS = 1200
+
+_COLORS = {
+    "text.color": "INK",
+    "axes.labelcolor": "FAINT_INK",
+    "axes.edgecolor": "RULE",
+    "grid.color": "GRID",
+    "xtick.color": "RULE",
+    "ytick.color": "RULE",
+    "xtick.labelcolor": "FAINT_INK",
+    "ytick.labelcolor": "FAINT_INK",
+}
+"""Which colour of the palette matplotlib takes for what."""
 
 
 def require_format(name: str) -> None:
@@ -30,12 +44,17 @@ def require_format(name: str) -> None:
 
 
 @contextmanager
-def style() -> Iterator[None]:
+def style(options: Options | None = None) -> Iterator[None]:
     """Give figures that are drawn or saved within this context the look of the package."""
+    asked = options or Options()
     with (
         resources.as_file(resources.files("ackclock.plots") / "ackclock.mplstyle") as path,
+        palette.shown(asked.style) as look,
         mpl.rc_context(fname=str(path)),
     ):
+        colors = {part: look[color] for part, color in _COLORS.items()}
+        ground = "none" if asked.transparent else look["GROUND"]
+        mpl.rcParams.update(colors | dict.fromkeys(("figure.facecolor", "axes.facecolor"), ground))
         yield
 
 

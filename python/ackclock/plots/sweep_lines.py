@@ -134,7 +134,7 @@ def _line(
         return
     at = [place for place, _ in points]
     values = np.array([group.value for _, group in points], np.float64) / size
-    style = {"marker": mark, "ms": 3.4, "mew": 0.5, "mec": "white", "mfc": color}
+    style = {"marker": mark, "ms": 3.4, "mew": 0.5, "mec": palette.GROUND, "mfc": color}
     axes.plot(at, values, color=color, lw=1.1, ls="-" if axis.numeric else "", zorder=3, **style)
     for place, group in points:
         if group.interval:
@@ -144,4 +144,6 @@ def _line(
 
 def _handle(color: str, mark: str, axis: Across) -> Line2D:
     line = "-" if axis.numeric else ""
-    return Line2D([], [], color=color, lw=1.1, ls=line, marker=mark, ms=3.4, mew=0.5, mec="white")
+    return Line2D(
+        [], [], color=color, lw=1.1, ls=line, marker=mark, ms=3.4, mew=0.5, mec=palette.GROUND
+    )

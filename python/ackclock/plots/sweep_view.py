@@ -29,8 +29,7 @@ class SweepView:
         name: Name of the sweep.
         axes: Names of its axes.
         title: Its title; default its name.
-        width_mm: Width of the figures.
-        options: Wishes of the user.
+        options: Plot options.
 
     Raises:
         PlotError: no run is done.
@@ -43,11 +42,10 @@ class SweepView:
         name: str,
         axes: Sequence[str],
         title: str = "",
-        width_mm: float = 180.0,
         options: Options | None = None,
     ) -> None:
         self.options = options or Options()
-        self.width_mm = width_mm
+        self.width_mm = self.options.width_mm
         self.name = name
         self.title = title or name
         self._table = table

@@ -13,6 +13,8 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
+from ackclock.errors import listed
+
 from . import layout, palette, quantities
 from .flow_strip import task
 from .sheet import Sheet
@@ -146,11 +148,7 @@ def _groups(view: View, shared: Mapping[str, str]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for link in view.model["links"]:
         groups.setdefault(", ".join(_own(view, link, shared)), []).append(link["id"])
-    return [
-        f"{', '.join(names[:6])}{f' and {len(names) - 6} more' if len(names) > 6 else ''}: {words}."
-        for words, names in groups.items()
-        if words
-    ]
+    return [f"{listed(names, 6)}: {words}." for words, names in groups.items() if words]
 
 
 def _label(
@@ -296,8 +294,8 @@ def _arrow(axes: Axes, line: Floats, color: str, *, dashed: bool) -> None:
 def _nodes(axes: Axes, points: Points, model: Mapping[str, Any]) -> None:
     crowded = len(points) > _MOST_NAMED
     for names, marker, size, face in (
-        (model["hosts"], "s", 15.0, "#E4EEF6"),
-        (model["routers"], "D", 14.0, "#F3EDDF"),
+        (model["hosts"], "s", 15.0, palette.HOST),
+        (model["routers"], "D", 14.0, palette.ROUTER),
     ):
         axes.plot(
             [points[name][0] for name in names],

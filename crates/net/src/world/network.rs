@@ -55,12 +55,16 @@ pub struct Network {
 }
 
 impl Network {
-    /// The channels from the sender of a flow to its receiver; nothing if routing is dynamic.
-    pub fn path(&self, flow: usize) -> Option<impl Iterator<Item = &Channel>> {
+    /// The channels from the sender of a flow to its receiver, and those of the ACKs back; nothing
+    /// if routing is dynamic.
+    pub fn paths(&self, flow: usize) -> Option<[Vec<&Channel>; 2]> {
         let row = self.routes.get(flow << self.row_bits..(flow + 1) << self.row_bits)?;
-        let ways = row.iter().take_while(|way| **way != DELIVER);
-        let static_route = self.distance_vector.is_none();
-        static_route.then(|| ways.map(|way| &self.channels[(way >> 1) as usize]))
+        let (there, back) = row.split_at(row.len() / 2);
+        let channels = |ways: &[u32]| {
+            let ways = ways.iter().take_while(|way| **way != DELIVER);
+            ways.map(|way| &self.channels[(way >> 1) as usize]).collect()
+        };
+        self.distance_vector.is_none().then(|| [channels(there), channels(back)])
     }
 }
 
