@@ -34,13 +34,15 @@ class Bars:
         head: What the panel shows.
         goodputs: By flow, bit/s.
         intervals: Of means over replications, by flow.
-        fairness: Jain's index; none where nobody got anything.
+        fairness: Jain's index of these flows; none where nobody got anything.
+        left_out: How many flows of the run are not shown.
     """
 
     head: str
     goodputs: Mapping[str, float]
     intervals: Mapping[str, Interval]
     fairness: float | None
+    left_out: int = 0
 
 
 def draw(views: Sequence[View]) -> Figure:
@@ -99,7 +101,8 @@ def draw_sweep(view: SweepView) -> Figure:
 def _of_run(view: View, head: str) -> Bars:
     flows = view.summary["flows"]
     goodputs = {name: float(flows[name]["goodput_bps"]) for name in view.flows}
-    return Bars(head, goodputs, {}, jain(list(goodputs.values())))
+    left_out = len(flows) - len(goodputs)
+    return Bars(head, goodputs, {}, jain(list(goodputs.values())), left_out)
 
 
 def _figure(
@@ -167,10 +170,12 @@ def _fill(axes: Axes, panel: Bars, colors: Mapping[str, str], size: float) -> No
             axes.plot([place, place], ends, color=palette.INK, lw=0.9, zorder=4)
     axes.grid(visible=False, axis="x")
     if panel.fairness is not None:
+        shown, every = len(names), len(names) + panel.left_out
+        of = f" of these {shown} of {every} flows" if panel.left_out else ""
         axes.text(
             0.99,
             0.97,
-            f"Jain's index {panel.fairness:.3f}",
+            f"Jain's index{of} {panel.fairness:.3f}",
             transform=axes.transAxes,
             size=TICKS,
             color=palette.INK,

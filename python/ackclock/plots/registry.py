@@ -210,7 +210,7 @@ PLOTS = (
         "cwnd-events",
         "Congestion window and slow-start threshold with the events that changed them",
         ("cwnd",),
-        "cwnd_events:fill",
+        "flow_window:fill_events",
         default="never",
         options=("together",),
         apart=True,
