@@ -46,6 +46,24 @@ def fill(view: View, panel: Panel) -> None:
         panel.note(f"Links not drawn, where less waits and less is lost: {shown}.")
 
 
+def fill_sojourn(view: View, panel: Panel) -> None:
+    """How long packets have waited at each link when their transmission starts: range and mean."""
+    view.need("transmissions")
+    panel.title = "Waiting time in the buffer"
+    series = [(lane, *view.sojourn_s(lane)) for lane in view.lanes]
+    highest = max((float(values.max(initial=0.0)) for *_, values in series), default=0.0)
+    unit = quantities.span_unit(highest)
+    panel.unit = f"{unit.name}, of packets as they leave it"
+    if not any(len(times) for _, times, _ in series):
+        panel.empty("no packet")
+        return
+    for lane, times, values in series:
+        color = view.lane_color[lane]
+        draw.samples(panel, view, times, values / unit.size, color=color, among=len(series))
+        panel.entry(lane.label, color)
+    panel.y_from_zero(highest / unit.size)
+
+
 def limit_packets(view: View, lane: Lane) -> float:
     """How many full data packets of the largest flow a buffer holds; 0 if there is no limit."""
     if lane.limit_packets is not None:

@@ -109,6 +109,13 @@ PLOTS = (
         default="never",
     ),
     Plot(
+        "link-sojourn",
+        "Time that packets wait in the buffers of links",
+        ("transmissions",),
+        "link_queue:fill_sojourn",
+        default="never",
+    ),
+    Plot(
         "link-losses",
         "Packets lost at links in each 0.1 s",
         ("drops",),
@@ -149,6 +156,22 @@ PLOTS = (
         ("rtt",),
         "flow_rtt:fill",
         default="never",
+    ),
+    Plot(
+        "flow-flight",
+        "Data sent and not yet acknowledged, beside the congestion window",
+        ("packets",),
+        "flow_sender:fill_flight",
+        default="never",
+    ),
+    Plot(
+        "flow-timer",
+        "Samples of the round-trip time, their smoothed value, and the retransmission timeout",
+        ("rtt",),
+        "flow_sender:fill_timer",
+        default="never",
+        options=("together",),
+        apart=True,
     ),
     Plot(
         "host-send-rate",

@@ -340,6 +340,13 @@ class View:
         )
         return self._whole(edges, rates)
 
+    def sojourn_s(self, lane: Lane) -> Series:
+        """When packets leave a link's buffer, and how long each has waited in it, seconds."""
+        table = self.need("transmissions")
+        rows = table.rows(link=lane.link, direction=lane.direction)
+        times = table.plain("time_s")[rows]
+        return times, times - table.plain("entered_s")[rows]
+
     def loss_times(self, lane: Lane | None = None, flow: str | None = None) -> Floats:
         """Times at which packets were lost: at a link, of a flow, or all; empty if not recorded."""
         table = self.records("drops")
