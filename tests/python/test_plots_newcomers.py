@@ -3,6 +3,7 @@
 import itertools
 import json
 
+import lab_runs
 import numpy as np
 import plot_runs as made
 import pytest
@@ -12,7 +13,7 @@ from test_plots import busy_run, legend, lines, panels, words
 from test_plots_look import EYES, seen
 from test_plots_paths import diamond
 
-from ackclock import plots
+from ackclock import metrics, plots
 from ackclock.plots import Options, palette, saving
 from ackclock.plots.view import View
 
@@ -248,6 +249,41 @@ def test_too_many_runs_for_the_width_are_refused():
     with pytest.raises(plots.PlotError, match=r"need a figure of 240 mm \(--width\)"):
         plots.figure([busy_run()] * 4, "overview")
     assert plots.figure([busy_run()] * 4, "flow-rtt", options=Options(width_mm=240))
+
+
+# Data in flight, timers, waits
+
+
+def test_data_in_flight_fill_a_fixed_window():
+    run = lab_runs.window(8)
+    axes = panels(plots.figure(run, "flow-flight", flows=["F1"]))["Data in flight"]
+    (line,) = lines(axes, palette.FLOWS[0])[:1]
+    assert max(line.get_ydata()) == 8
+    assert "congestion window" in legend(axes)
+
+
+def test_data_in_flight_are_what_was_sent_less_what_was_acknowledged():
+    times, values = metrics.outstanding([0, 1, 2, 3], [1, 2, 2, 3], [1.5, 2.5, 4], [1, 0, 3])
+    assert times.tolist() == [0, 1, 1.5, 2, 2.5, 3, 4]
+    assert values.tolist() == [1, 2, 1, 1, 1, 2, 0]
+
+
+def test_the_timer_shows_samples_and_their_smoothed_value():
+    maker = diamond()
+    maker.rtt("F1", [1.0, 1.5, 2.0, 2.5], [0.08, 0.16, 0.08, 0.08])
+    axes = panels(plots.figure(maker.run(5.0), "flow-timer"))["Retransmission timer"]
+    points, line = lines(axes, palette.FLOWS[0])
+    assert points.get_ydata() == pytest.approx([80, 160, 80, 80])
+    assert line.get_ydata() == pytest.approx([80, 90, 88.75, 87.65625])
+
+
+def test_waits_are_from_entering_to_the_start_of_transmission():
+    run = lab_runs.tahoe()
+    axes = panels(plots.figure(run, "link-sojourn"))["Waiting time in the buffer"]
+    (drawn,) = set(legend(axes))
+    link, direction = drawn.split(" ")[0], "forward"
+    most = run.summary["links"][link][direction]["queueing_delay_s"]["max"]
+    assert axes.get_ylim()[1] == pytest.approx(1.1e3 * most, rel=1e-6)
 
 
 # Fairness

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from . import legends, palette, text
+from .saving import Figure
 
 MM = 1 / 25.4  # inches
 TICKS = 6.6

@@ -62,7 +62,7 @@ class Network:
         self._view = view
         model = view.model
         groups = _groups(model) if len(model["hosts"]) + len(model["routers"]) > MOST_NAMED else []
-        node_of = {host: _span(members) for members in groups for host in members}
+        node_of: dict[str, str] = {host: _span(members) for members in groups for host in members}
         held: dict[str, list[str]] = {}
         for name in (*model["hosts"], *model["routers"]):
             held.setdefault(node_of.get(name, name), []).append(name)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib import figure
 
 from . import palette
 from .errors import unknown
 from .options import Options
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 FORMATS = ("png", "svg", "pdf")
 _PNG_PIXELS = 1200
+_SCREEN = 96
+"""Pixels of a screen in an inch, as browsers count them."""
 
 _COLORS = {
     "text.color": "INK",
@@ -43,6 +44,16 @@ def require_format(name: str) -> None:
         raise unknown("format", name, FORMATS)
 
 
+class Figure(figure.Figure):
+    """A figure that a notebook shows as a picture, though matplotlib knows nothing of notebooks."""
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, bytes], dict[str, Any]]:
+        picture = io.BytesIO()
+        inches = self.get_size_inches()[0]
+        self.savefig(picture, format="png", dpi=_PNG_PIXELS / inches)
+        return {"image/png": picture.getvalue()}, {"image/png": {"width": round(inches * _SCREEN)}}
+
+
 @contextmanager
 def style(options: Options | None = None) -> Iterator[None]:
     """Give figures that are drawn or saved within this context the look of the package."""
@@ -54,11 +65,13 @@ def style(options: Options | None = None) -> Iterator[None]:
     ):
         colors = {part: look[color] for part, color in _COLORS.items()}
         ground = "none" if asked.transparent else look["GROUND"]
-        mpl.rcParams.update(colors | dict.fromkeys(("figure.facecolor", "axes.facecolor"), ground))
+        colors |= dict.fromkeys(("figure.facecolor", "axes.facecolor"), ground)
+        for part, color in colors.items():
+            mpl.rcParams[part] = color  # pyright: ignore[reportArgumentType]  # names are known
         yield
 
 
-def save(drawn: Figure, path: Path, title: str, creator: str = "Ackclock") -> None:
+def save(drawn: figure.Figure, path: Path, title: str, creator: str = "Ackclock") -> None:
     """Write a figure without anything that differs between two runs of this program.
 
     Args:

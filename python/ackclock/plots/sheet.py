@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, FigureBase
+from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from . import heading, legends, palette, text
 from .palette import DASHES, LineStyle
+from .saving import Figure
 from .view import View
 
 MM = 1 / 25.4  # inches

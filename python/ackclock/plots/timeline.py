@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import listed
 
 from . import flow_strip, heading, marks, sheet
 from .errors import PlotError
+from .saving import Figure
 from .sheet import MM, Panel, Sheet, evenly
 from .view import View
 
@@ -64,9 +63,8 @@ def _columns(views: Sequence[View], plots: Sequence[Plot]) -> tuple[Figure, list
     begin, end = views[0].span[0], max(view.span[1] for view in views)
     drawn = Figure(figsize=(width * MM, 100 * MM))
     pages: list[Sheet] = []
-    for number, (view, part) in enumerate(
-        zip(views, drawn.subfigures(1, len(views), wspace=0.0), strict=True), 1
-    ):
+    parts: Any = drawn.subfigures(1, len(views), wspace=0.0)
+    for number, (view, part) in enumerate(zip(views, parts, strict=True), 1):
         one = view.beside(len(views), (begin, end))
         words = (heading.run_name(view, number), heading.subtitle(view), heading.caption(view))
         pages.append(_page(one, plots, Sheet(one, words=words, figure=part)))

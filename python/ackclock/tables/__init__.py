@@ -15,7 +15,7 @@ from typing import Any
 
 from ackclock.columns import PERCENTILES, TABLES, Column
 from ackclock.metrics.percentiles import Recorded, with_percentiles
-from ackclock.tables.formats import to_csv, to_json, to_latex, to_markdown, to_parquet
+from ackclock.tables.formats import to_csv, to_html, to_json, to_latex, to_markdown, to_parquet
 from ackclock.tables.groups import AGGREGATES, grouped, pivoted
 from ackclock.tables.of_run import of_summaries
 from ackclock.tables.of_sweep import axes, of_sweep
@@ -34,6 +34,7 @@ __all__ = [
     "of_sweep",
     "pivoted",
     "to_csv",
+    "to_html",
     "to_json",
     "to_latex",
     "to_markdown",
