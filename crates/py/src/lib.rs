@@ -1,6 +1,7 @@
 //! Python bindings: documents go in as JSON text, results come out as JSON text and numpy arrays.
 
 mod identify;
+mod text;
 
 use ackclock_sim::model::Scenario;
 use ackclock_sim::replicate::{self as sim_replicate, FlowFigures, Replication};
@@ -13,6 +14,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::{Map, Value, json};
+use std::time::Instant;
 
 /// The scenario of a document without errors.
 fn valid(document_json: &str) -> PyResult<Scenario> {
@@ -166,13 +168,25 @@ impl Simulation {
         Ok(Self { run: Some(py.detach(|| Run::new(scenario))) })
     }
 
-    /// Runs at most this many events; True when the run is over.
-    fn advance(&mut self, py: Python<'_>, max_events: u64) -> PyResult<bool> {
+    /// Runs for about so many seconds of real time; True when the run is over.
+    fn advance(&mut self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let run = self
             .run
             .as_mut()
             .ok_or_else(|| PyRuntimeError::new_err("the run has been finished"))?;
-        Ok(py.detach(|| run.advance(max_events)))
+        // Few enough that even events that cost a millisecond each do not make an endless turn.
+        const EVENTS_BETWEEN_LOOKS: u64 = 500;
+        let started = Instant::now();
+        Ok(py.detach(|| {
+            loop {
+                if run.advance(EVENTS_BETWEEN_LOOKS) {
+                    return true;
+                }
+                if started.elapsed().as_secs_f64() >= seconds {
+                    return false;
+                }
+            }
+        }))
     }
 
     /// Present simulated time, seconds.
@@ -280,6 +294,9 @@ impl Output {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
+    module.add_class::<text::Text>()?;
+    module.add_function(wrap_pyfunction!(text::read_text, module)?)?;
+    module.add_function(wrap_pyfunction!(text::scalar, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;

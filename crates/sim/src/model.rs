@@ -207,6 +207,8 @@ pub struct Stop {
     pub flows_complete: bool,
     /// End at this time in any case.
     pub at_latest: Time,
+    /// End when more packets are in the network at once.
+    pub max_packets: u64,
 }
 
 /// Which tables are recorded.
@@ -224,6 +226,8 @@ pub struct Record {
     pub packets: bool,
     /// Drops.
     pub drops: bool,
+    /// Marks.
+    pub marks: bool,
     /// Packets in queues at the end of the run.
     pub waiting: bool,
     /// Route changes.
@@ -243,6 +247,7 @@ impl Record {
         transmissions: true,
         packets: true,
         drops: true,
+        marks: true,
         waiting: true,
         routes: true,
         rto: true,
@@ -258,6 +263,7 @@ impl Record {
             "transmissions" => self.transmissions,
             "packets" => self.packets,
             "drops" => self.drops,
+            "marks" => self.marks,
             "waiting" => self.waiting,
             "routes" => self.routes,
             "rto" => self.rto,

@@ -25,6 +25,8 @@ pub struct Totals {
     pub complete: bool,
     /// No event was left.
     pub idle: bool,
+    /// More packets were in the network than the scenario allows.
+    pub crowded: bool,
     /// The run came to its end by itself.
     pub done: bool,
 }
@@ -67,6 +69,7 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
     }
     let stop_reason = match (totals.done, totals.complete) {
         (false, _) => "interrupted",
+        _ if totals.crowded => "too-many-packets",
         (true, true) => "flows-complete",
         // Flows are unfinished and nothing is left that could go on with them.
         (true, false) if totals.idle && scenario.stop.flows_complete => "stalled",
@@ -78,7 +81,7 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         "scenario": scenario.name,
         "seed": scenario.seed,
         "digest": format!("{:016x}", totals.digest),
-        "finished": totals.done && all_finished,
+        "finished": totals.done && !totals.crowded && all_finished,
         "stop_reason": stop_reason,
         "ties": scenario.ties.kind,
         "end_s": end.as_secs(),
@@ -86,12 +89,7 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         "packet_hops": totals.packet_hops,
         "packets_created": counters.created,
         "packets_delivered": counters.delivered,
-        "packets_dropped": {
-            "queue-full": counters.dropped_full,
-            "no-route": counters.dropped_no_route,
-            "loss": counters.lost,
-            "link-down": counters.dropped_down,
-        },
+        "packets_dropped": by_reason(|code| counters.dropped[code]),
         "flows": flows,
         "links": links,
         "fairness_jain": jain(&goodputs),
@@ -233,23 +231,29 @@ fn udp_flow(
     (summary, goodput, finished)
 }
 
+/// Counts of dropped packets by the word of the reason.
+fn by_reason(count: impl Fn(usize) -> u64) -> Map<String, Value> {
+    let words = drop_reason::NAMES.iter().enumerate();
+    words.map(|(code, word)| ((*word).to_owned(), count(code).into())).collect()
+}
+
 fn link_summary(channel: &Channel, end: Time) -> Value {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
+    let [dropped_packets, dropped_bytes] = channel.dropped_wait();
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
     let mean_wait =
         if stats.packets > 0 { stats.wait_ns as f64 / stats.packets as f64 / 1e9 } else { 0.0 };
+    let mut drops = by_reason(|code| channel.dropped(code as i32));
+    drops.remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     json!({
         "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
-        "drops": {
-            "queue-full": stats.drops,
-            "loss": stats.losses,
-            "link-down": stats.drops_down,
-        },
-        "queue_packets": { "mean": over_time(stats.wait_ns), "max": stats.packets_max },
-        "queue_bytes": { "mean": over_time(stats.wait_byte_ns), "max": stats.bytes_max },
+        "drops": drops,
+        "marks": channel.marked(),
+        "queue_packets": { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
+        "queue_bytes": { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
         "queueing_delay_s": { "mean": mean_wait, "max": stats.wait_max.as_secs() },
     })
 }

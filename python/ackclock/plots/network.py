@@ -62,10 +62,10 @@ class Network:
         self._view = view
         model = view.model
         groups = _groups(model) if len(model["hosts"]) + len(model["routers"]) > MOST_NAMED else []
-        node_of: dict[str, str] = {host: _span(members) for members in groups for host in members}
+        self._group = {host: _span(members) for members in groups for host in members}
         held: dict[str, list[str]] = {}
         for name in (*model["hosts"], *model["routers"]):
-            held.setdefault(node_of.get(name, name), []).append(name)
+            held.setdefault(self._node(name), []).append(name)
         routers = set(model["routers"])
         self.nodes = {
             name: Node(name, members[0] in routers, tuple(members))
@@ -74,18 +74,21 @@ class Network:
         self.grouped = bool(groups)
         between: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
         for link in model["links"]:
-            one, other = (node_of.get(end, end) for end in link["ends"])
-            key = (one, other) if node_of.keys() & set(link["ends"]) else (link["id"],)
+            ends = tuple(map(self._node, link["ends"]))
+            key = ends if self._group.keys() & set(link["ends"]) else (link["id"],)
             between.setdefault(key, []).append(link)
         self.edges: dict[str, Edge] = {}
         self._edge_of: dict[str, str] = {}
         for links in between.values():
             names = tuple(link["id"] for link in links)
-            one, other = (node_of.get(end, end) for end in links[0]["ends"])
+            one, other = map(self._node, links[0]["ends"])
             edge = Edge(_span(names), (one, other), names, _properties(view, links))
             self.edges[edge.name] = edge
             self._edge_of |= dict.fromkeys(names, edge.name)
-        self._node_of = node_of
+
+    def _node(self, name: str) -> str:
+        """The node of a host or router."""
+        return self._group.get(name, name)
 
     def shared(self) -> dict[str, str]:
         """The properties that all edges have in common."""
@@ -108,7 +111,7 @@ class Network:
                 spent[span.links] = spent.get(span.links, 0.0) + time
         flow, found = view.flow(name), []
         for links in sorted(spent, key=lambda path: -spent[path]):
-            stops = [self._node_of.get(flow["from"], flow["from"])]
+            stops = [self._node(flow["from"])]
             edges = [self._edge_of[link] for link in links]
             for edge in edges:
                 one, other = self.edges[edge].ends

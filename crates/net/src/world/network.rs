@@ -2,13 +2,12 @@
 
 use crate::channel::Channel;
 use crate::flow::Flow;
+use crate::hop::Hop;
 use crate::routing::distance_vector::DistanceVector;
 use crate::routing::graph::Node;
 use ackclock_engine::Stream;
+use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-
-/// Marks the end of a route.
-pub const DELIVER: u32 = u32::MAX;
 
 /// Something that happens to a channel at a time.
 #[derive(Debug, Clone, Copy)]
@@ -34,8 +33,8 @@ pub struct Network {
     pub ends: Vec<[Node; 2]>,
     /// Flows.
     pub flows: Vec<Flow>,
-    /// Static routes: ways by flow and hop, data in the first half of a flow's row, ACKs in the second.
-    pub routes: Vec<u32>,
+    /// Static routes: hops by flow, data in the first half of a flow's row, ACKs in the second.
+    pub routes: Vec<Hop>,
     /// Binary logarithm of the length of a row.
     pub row_bits: u32,
     /// Dynamic routing, if there is any.
@@ -52,6 +51,8 @@ pub struct Network {
     pub stop_when_complete: bool,
     /// End at this time in any case.
     pub end: Time,
+    /// End when more packets are in the network at once.
+    pub most_packets: u64,
 }
 
 impl Network {
@@ -60,9 +61,9 @@ impl Network {
     pub fn paths(&self, flow: usize) -> Option<[Vec<&Channel>; 2]> {
         let row = self.routes.get(flow << self.row_bits..(flow + 1) << self.row_bits)?;
         let (there, back) = row.split_at(row.len() / 2);
-        let channels = |ways: &[u32]| {
-            let ways = ways.iter().take_while(|way| **way != DELIVER);
-            ways.map(|way| &self.channels[(way >> 1) as usize]).collect()
+        let channels = |hops: &[Hop]| {
+            let hops = hops.iter().take_while(|hop| **hop != Hop::DELIVER);
+            hops.map(|hop| &self.channels[hop.channel() as usize]).collect()
         };
         self.distance_vector.is_none().then(|| [channels(there), channels(back)])
     }
@@ -77,14 +78,8 @@ pub struct Counters {
     pub created: u64,
     /// Packets that reached their destination.
     pub delivered: u64,
-    /// Packets dropped for want of room.
-    pub dropped_full: u64,
-    /// Packets dropped for want of a route.
-    pub dropped_no_route: u64,
-    /// Packets that loss models took.
-    pub lost: u64,
-    /// Packets that came to links that were down.
-    pub dropped_down: u64,
+    /// Packets dropped, by the code of the reason.
+    pub dropped: [u64; drop_reason::NAMES.len()],
     /// Packets that hosts have sent and that enter their links by events still to come.
     pub waiting_to_enter: u64,
 }
