@@ -95,6 +95,7 @@ def draw_sweep(view: SweepView) -> Figure:
         view.caption(),
         replications=view.replications,
         levels=view.last_levels(axes),
+        notes=view.explained(axes),
     )
 
 
@@ -115,6 +116,7 @@ def _figure(
     binary: bool = False,
     replications: int = 1,
     levels: int = 0,
+    notes: Sequence[str] = (),
 ) -> Figure:
     if not any(panel.goodputs for panel in panels):
         raise PlotError("nothing to draw: there is no flow")
@@ -148,6 +150,7 @@ def _figure(
             axes.set_ylabel(f"Goodput ({unit.name})", labelpad=2)
         else:
             axes.tick_params(labelleft=False)
+    page.notes += notes
     page.notes.append("Dashed: equal shares. Jain's index: 1 if all flows got the same.")
     if replications > 1:
         page.notes.append(

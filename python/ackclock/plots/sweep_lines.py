@@ -73,10 +73,11 @@ def draw(view: SweepView) -> Figure:
         page.legend = [
             (
                 _handle(colors[spelled(name)], _MARKS[i % len(_MARKS)], axis),
-                f"{lines} {spelled(name)}",
+                view.words([lines], (name,)),
             )
             for i, name in enumerate(names)
         ]
+    page.notes += view.explained([*([lines] if lines else []), *facets])
     if any(group.interval for group in found):
         page.notes.append(
             f"Bars: 95 % confidence intervals of means over {view.replications} replications."
