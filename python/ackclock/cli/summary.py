@@ -56,7 +56,7 @@ def _print_flows(
     left_out = 0 if wanted is not None else max(0, len(names) - _MOST_ROWS)
     parts = _parts(("min", "mean", "p95", "max"), (flow.get("rtt_s") for flow in flows.values()))
     shown = table(
-        "Flow", "cc", ">Goodput", ">Finish", ">Base RTT\n(ms)", f">RTT (ms)\n{'/'.join(parts)}",
+        "Flow", "cc", ">Goodput", ">Finish", ">Base\nRTT (ms)", f">RTT (ms)\n{'/'.join(parts)}",
         ">cwnd\npackets", ">Resent", ">Timeouts", ">Drops",
     )  # fmt: skip
     for name in names[: len(names) - left_out]:

@@ -77,7 +77,8 @@ def _settled(view: View, name: str, back: NDArray[np.int64]) -> NDArray[np.int64
     An ACK lists what had arrived when it was sent; some senders take it for its own packet alone.
     """
     table = view.need("packets")
-    if (view.flow(name)["tcp"].get("recovery") or {}).get("settles") == "own":
+    tcp = view.flow(name)["tcp"]
+    if not len(back) or (tcp.get("recovery") or {}).get("settles") == "own":
         return _distinct(table.plain("seq")[back])
     arrived = table.rows(flow=name, event="received", kind="data")
     left = table.rows(flow=name, event="sent", kind="ack")
