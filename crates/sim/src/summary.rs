@@ -6,6 +6,7 @@
 
 use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
+use ackclock_tcp::Ends;
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
 use serde_json::{Map, Value, json};
