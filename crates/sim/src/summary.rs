@@ -4,7 +4,7 @@
 //! goodput counts new bytes that arrived in order, from the flow's start to its last new byte, or to
 //! the end of the run where it did not finish.
 
-use crate::model::{Flow as FlowModel, Scenario, Transport};
+use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
 use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
@@ -46,8 +46,13 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         let wire = flow.on_wire();
         summary["packets_on_wire"] = wire.packets.into();
         summary["bytes_on_wire"] = wire.bytes.into();
-        let link = |channel: &Channel| scenario.links[channel.link() as usize].id.clone();
-        summary["path"] = network.path(index).map(|path| path.map(link).collect::<Vec<_>>()).into();
+        let paths = network.paths(index);
+        let link = |channel: &&Channel| scenario.links[channel.link() as usize].id.clone();
+        summary["path"] =
+            paths.as_ref().map(|[there, _]| there.iter().map(link).collect::<Vec<_>>()).into();
+        if let Transport::Tcp(tcp) = &model.transport {
+            summary["path_rtt_s"] = paths.map(|paths| path_rtt(scenario, &paths, tcp)).into();
+        }
         let mut drops = flow.drops.clone();
         // Shortcuts handle drops in another order.
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
@@ -98,6 +103,20 @@ fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+/// Seconds that a full segment and its ACK take where nothing waits: propagation and transmission, by
+/// what the links are like at the start.
+fn path_rtt(scenario: &Scenario, paths: &[Vec<&Channel>; 2], tcp: &Tcp) -> f64 {
+    let sizes = [tcp.segment_bytes + tcp.header_bytes, tcp.ack_bytes];
+    let hops = paths.iter().zip(sizes).flat_map(|(path, size)| path.iter().map(move |c| (c, size)));
+    hops.map(|(channel, size)| {
+        let link = &scenario.links[channel.link() as usize];
+        let way =
+            if channel.direction() == direction::BACKWARD { &link.backward } else { &link.forward };
+        way.delay.as_secs() + size as f64 * 8.0 / way.rate_bps as f64
+    })
+    .sum()
 }
 
 fn secs(time: Option<Time>) -> Option<f64> {
