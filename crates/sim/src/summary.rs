@@ -4,9 +4,9 @@
 //! goodput counts new bytes that arrived in order, from the flow's start to its last new byte, or to
 //! the end of the run where it did not finish.
 
-use crate::model::{Flow as FlowModel, Scenario, Transport};
+use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
-use ackclock_tcp::SenderStats;
+use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
 use serde_json::{Map, Value, json};
@@ -46,8 +46,13 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         let wire = flow.on_wire();
         summary["packets_on_wire"] = wire.packets.into();
         summary["bytes_on_wire"] = wire.bytes.into();
-        let link = |channel: &Channel| scenario.links[channel.link() as usize].id.clone();
-        summary["path"] = network.path(index).map(|path| path.map(link).collect::<Vec<_>>()).into();
+        let paths = network.paths(index);
+        let link = |channel: &&Channel| scenario.links[channel.link() as usize].id.clone();
+        summary["path"] =
+            paths.as_ref().map(|[there, _]| there.iter().map(link).collect::<Vec<_>>()).into();
+        if let Transport::Tcp(tcp) = &model.transport {
+            summary["path_rtt_s"] = paths.map(|paths| path_rtt(scenario, &paths, tcp)).into();
+        }
         let mut drops = flow.drops.clone();
         // Shortcuts handle drops in another order.
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
@@ -85,12 +90,7 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         "packet_hops": totals.packet_hops,
         "packets_created": counters.created,
         "packets_delivered": counters.delivered,
-        "packets_dropped": {
-            "queue-full": counters.dropped_full,
-            "no-route": counters.dropped_no_route,
-            "loss": counters.lost,
-            "link-down": counters.dropped_down,
-        },
+        "packets_dropped": by_reason(|code| counters.dropped[code]),
         "flows": flows,
         "links": links,
         "fairness_jain": jain(&goodputs),
@@ -103,6 +103,20 @@ fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+/// Seconds that a full segment and its ACK take where nothing waits: propagation and transmission, by
+/// what the links are like at the start.
+fn path_rtt(scenario: &Scenario, paths: &[Vec<&Channel>; 2], tcp: &Tcp) -> f64 {
+    let sizes = [tcp.segment_bytes + tcp.header_bytes, tcp.ack_bytes];
+    let hops = paths.iter().zip(sizes).flat_map(|(path, size)| path.iter().map(move |c| (c, size)));
+    hops.map(|(channel, size)| {
+        let link = &scenario.links[channel.link() as usize];
+        let way =
+            if channel.direction() == direction::BACKWARD { &link.backward } else { &link.forward };
+        way.delay.as_secs() + size as f64 * 8.0 / way.rate_bps as f64
+    })
+    .sum()
 }
 
 fn secs(time: Option<Time>) -> Option<f64> {
@@ -218,6 +232,12 @@ fn udp_flow(
     (summary, goodput, finished)
 }
 
+/// Counts of dropped packets by the word of the reason.
+fn by_reason(count: impl Fn(usize) -> u64) -> Map<String, Value> {
+    let words = drop_reason::NAMES.iter().enumerate();
+    words.map(|(code, word)| ((*word).to_owned(), count(code).into())).collect()
+}
+
 /// Seconds; never beyond the samples, whatever the division makes of equal ones.
 fn mean_rtt(stats: &SenderStats) -> f64 {
     let mean = stats.rtt_sum_ns as f64 / stats.rtt_samples as f64 / 1e9;
@@ -227,21 +247,21 @@ fn mean_rtt(stats: &SenderStats) -> f64 {
 fn link_summary(channel: &Channel, end: Time) -> Value {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
+    let [dropped_packets, dropped_bytes] = channel.dropped_wait();
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
     let entered = stats.packets + stats.unfinished;
     let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
     let longest = stats.wait_max.as_secs();
+    let mut drops = by_reason(|code| channel.dropped(code as i32));
+    drops.remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     json!({
         "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
-        "drops": {
-            "queue-full": stats.drops,
-            "loss": stats.losses,
-            "link-down": stats.drops_down,
-        },
-        "queue_packets": { "mean": over_time(stats.wait_ns), "max": stats.packets_max },
-        "queue_bytes": { "mean": over_time(stats.wait_byte_ns), "max": stats.bytes_max },
+        "drops": drops,
+        "marks": channel.marked(),
+        "queue_packets": { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
+        "queue_bytes": { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
         "queueing_delay_s": { "mean": mean_wait.min(longest), "max": longest },
     })
 }

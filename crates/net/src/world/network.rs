@@ -6,6 +6,7 @@ use crate::hop::Hop;
 use crate::routing::distance_vector::DistanceVector;
 use crate::routing::graph::Node;
 use ackclock_engine::Stream;
+use ackclock_trace::drop_reason;
 use ackclock_units::Time;
 
 /// Something that happens to a channel at a time.
@@ -55,12 +56,16 @@ pub struct Network {
 }
 
 impl Network {
-    /// The channels from the sender of a flow to its receiver; nothing if routing is dynamic.
-    pub fn path(&self, flow: usize) -> Option<impl Iterator<Item = &Channel>> {
+    /// The channels from the sender of a flow to its receiver, and those of the ACKs back; nothing
+    /// if routing is dynamic.
+    pub fn paths(&self, flow: usize) -> Option<[Vec<&Channel>; 2]> {
         let row = self.routes.get(flow << self.row_bits..(flow + 1) << self.row_bits)?;
-        let hops = row.iter().take_while(|hop| **hop != Hop::DELIVER);
-        let static_route = self.distance_vector.is_none();
-        static_route.then(|| hops.map(|hop| &self.channels[hop.channel() as usize]))
+        let (there, back) = row.split_at(row.len() / 2);
+        let channels = |hops: &[Hop]| {
+            let hops = hops.iter().take_while(|hop| **hop != Hop::DELIVER);
+            hops.map(|hop| &self.channels[hop.channel() as usize]).collect()
+        };
+        self.distance_vector.is_none().then(|| [channels(there), channels(back)])
     }
 }
 
@@ -73,14 +78,8 @@ pub struct Counters {
     pub created: u64,
     /// Packets that reached their destination.
     pub delivered: u64,
-    /// Packets dropped for want of room.
-    pub dropped_full: u64,
-    /// Packets dropped for want of a route.
-    pub dropped_no_route: u64,
-    /// Packets that loss models took.
-    pub lost: u64,
-    /// Packets that came to links that were down.
-    pub dropped_down: u64,
+    /// Packets dropped, by the code of the reason.
+    pub dropped: [u64; drop_reason::NAMES.len()],
     /// Packets that hosts have sent and that enter their links by events still to come.
     pub waiting_to_enter: u64,
 }

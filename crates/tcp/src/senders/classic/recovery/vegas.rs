@@ -110,6 +110,7 @@ pub(super) static ENTRY: Entry = Entry {
             "What the timer does when it expires with nothing in flight (`idle_restart: timer`).",
         ),
     ],
+    label: "Vegas",
     ..Entry::BLANK
 };
 
