@@ -249,15 +249,16 @@ impl TcpFlow {
         } else {
             cc_state::AVOIDANCE
         };
-        if (window.cwnd, window.ssthresh, state) == self.recorded {
+        let cwnd = self.connection.reported_cwnd();
+        if (cwnd, window.ssthresh, state) == self.recorded {
             return;
         }
-        self.recorded = (window.cwnd, window.ssthresh, state);
+        self.recorded = (cwnd, window.ssthresh, state);
         let bytes = f64::from(self.connection.segment_bytes()) / window.segment;
         recorder.cwnd(ackclock_trace::CwndRow {
             time,
             flow: flow as i32,
-            cwnd: window.cwnd * bytes,
+            cwnd: cwnd * bytes,
             ssthresh: window.ssthresh * bytes,
             state,
         });
@@ -281,6 +282,8 @@ pub struct UdpFlow {
     pub marked: u64,
     /// When the last packet was received.
     pub last_arrival: Option<Time>,
+    /// Everything is written, and each packet has arrived or was dropped.
+    pub complete: bool,
     /// What its packets say about congestion.
     pub(crate) ecn: Ecn,
 }
@@ -296,7 +299,16 @@ impl UdpFlow {
             bytes_received: 0,
             marked: 0,
             last_arrival: None,
+            complete: false,
             ecn: if capable { Ecn::Ect0 } else { Ecn::NotEct },
         }
+    }
+
+    /// A packet has arrived or was dropped, which were `dropped` until now: whether the flow is complete with it.
+    pub(crate) fn settles(&mut self, dropped: u64) -> bool {
+        let settled = self.received + dropped >= u64::from(self.sent);
+        let completes = settled && !self.complete && self.writer.is_finished();
+        self.complete |= completes;
+        completes
     }
 }
