@@ -6,7 +6,6 @@ use crate::source::Writer;
 use ackclock_tcp::{Connection, Ends};
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
-use std::mem::offset_of;
 
 /// A flow.
 ///
@@ -170,7 +169,10 @@ pub struct TcpFlow {
 }
 
 // The receiver begins the second cache line of a flow.
-const _: () = assert!(offset_of!(Flow, endpoint) + offset_of!(TcpFlow, connection) == 64);
+#[cfg(target_pointer_width = "64")]
+const _: () =
+    assert!(std::mem::offset_of!(Flow, endpoint) + std::mem::offset_of!(TcpFlow, connection) == 64);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Endpoint>() == size_of::<TcpFlow>());
 
 impl TcpFlow {
