@@ -6,7 +6,7 @@
 
 use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
-use ackclock_tcp::Ends;
+use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
 use serde_json::{Map, Value, json};
@@ -188,13 +188,13 @@ fn tcp_flow(
         "base_rtt_s": sampled.then(|| stats.rtt_min.as_secs()),
         "rtt_s": sampled.then(|| json!({
             "min": stats.rtt_min.as_secs(),
-            "mean": stats.rtt_sum_ns as f64 / stats.rtt_samples as f64 / 1e9,
+            "mean": mean_rtt(stats),
             "max": stats.rtt_max.as_secs(),
         })),
-        "cwnd_bytes": {
-            "mean": stats.cwnd_mean(until, window.cwnd) * bytes_per_unit,
-            "max": stats.cwnd_max * bytes_per_unit,
-        },
+        "cwnd_bytes": stats.cwnd(flow.start, until).map(|(mean, max)| json!({
+            "mean": mean * bytes_per_unit,
+            "max": max * bytes_per_unit,
+        })),
     });
     (summary, goodput, tcp.finish.is_some())
 }
@@ -210,7 +210,7 @@ fn udp_flow(
         unreachable!("a flow of another kind")
     };
     let (from, to) = ends(scenario, model);
-    let finished = udp.writer.is_finished();
+    let finished = udp.complete;
     let until = if finished { udp.last_arrival.unwrap_or(end) } else { end };
     let goodput = rate(udp.bytes_received, flow.start, until);
     let summary = json!({
@@ -238,13 +238,20 @@ fn by_reason(count: impl Fn(usize) -> u64) -> Map<String, Value> {
     words.map(|(code, word)| ((*word).to_owned(), count(code).into())).collect()
 }
 
+/// Seconds; never beyond the samples, whatever the division makes of equal ones.
+fn mean_rtt(stats: &SenderStats) -> f64 {
+    let mean = stats.rtt_sum_ns as f64 / stats.rtt_samples as f64 / 1e9;
+    mean.clamp(stats.rtt_min.as_secs(), stats.rtt_max.as_secs())
+}
+
 fn link_summary(channel: &Channel, end: Time) -> Value {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
     let [dropped_packets, dropped_bytes] = channel.dropped_wait();
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
-    let mean_wait =
-        if stats.packets > 0 { stats.wait_ns as f64 / stats.packets as f64 / 1e9 } else { 0.0 };
+    let entered = stats.packets + stats.unfinished;
+    let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
+    let longest = stats.wait_max.as_secs();
     let mut drops = by_reason(|code| channel.dropped(code as i32));
     drops.remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     json!({
@@ -255,6 +262,6 @@ fn link_summary(channel: &Channel, end: Time) -> Value {
         "marks": channel.marked(),
         "queue_packets": { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
         "queue_bytes": { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
-        "queueing_delay_s": { "mean": mean_wait, "max": stats.wait_max.as_secs() },
+        "queueing_delay_s": { "mean": mean_wait.min(longest), "max": longest },
     })
 }

@@ -27,6 +27,8 @@ macro_rules! families {
             fn on_timer(&mut self, now: Time) -> Option<AckFields>;
             fn poll_transmit(&mut self, now: Time) -> Option<Segment>;
             fn window(&self) -> &Window;
+            fn reported_cwnd(&self) -> f64;
+            fn finish(&mut self, now: Time);
             fn in_recovery(&self) -> bool;
             fn is_finished(&self) -> bool;
             fn is_delivered(&self) -> bool;
