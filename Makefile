@@ -8,7 +8,7 @@ STAMPS := $(VENV)/stamps
 # How the extension is built: `release`, or `quick` while the engine is worked on.
 PROFILE ?= release
 
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' | LC_ALL=C sort)
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.json' -o -name 'Cargo.toml' | LC_ALL=C sort)
 WORKSPACE := Cargo.toml Cargo.lock
 
 # Tools find the environment whether or not the caller has activated it.

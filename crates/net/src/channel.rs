@@ -301,6 +301,9 @@ impl Channel {
         recorder: &mut R,
     ) -> Offer {
         if self.down {
+            if let Some(loss) = &mut self.loss {
+                loss.passes_by(&packet);
+            }
             self.stats.drops_down += 1;
             return Offer::Dropped(drop_reason::LINK_DOWN);
         }
@@ -310,6 +313,9 @@ impl Channel {
             Some(Discipline::Store(_)) => return self.keep(now, packet, slots, recorder),
         };
         if let Some(reason) = refused {
+            if let Some(loss) = &mut self.loss {
+                loss.passes_by(&packet);
+            }
             self.stats.drops += u64::from(reason == drop_reason::QUEUE_FULL);
             return Offer::Dropped(reason);
         }

@@ -2,7 +2,7 @@
 
 use crate::hop::Hop;
 use crate::source::Writer;
-use ackclock_tcp::Connection;
+use ackclock_tcp::{Connection, Ends};
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
 use std::mem::offset_of;
@@ -248,15 +248,16 @@ impl TcpFlow {
         } else {
             cc_state::AVOIDANCE
         };
-        if (window.cwnd, window.ssthresh, state) == self.recorded {
+        let cwnd = self.connection.reported_cwnd();
+        if (cwnd, window.ssthresh, state) == self.recorded {
             return;
         }
-        self.recorded = (window.cwnd, window.ssthresh, state);
+        self.recorded = (cwnd, window.ssthresh, state);
         let bytes = f64::from(self.connection.segment_bytes()) / window.segment;
         recorder.cwnd(ackclock_trace::CwndRow {
             time,
             flow: flow as i32,
-            cwnd: window.cwnd * bytes,
+            cwnd: cwnd * bytes,
             ssthresh: window.ssthresh * bytes,
             state,
         });
@@ -278,11 +279,29 @@ pub struct UdpFlow {
     pub bytes_received: u64,
     /// When the last packet was received.
     pub last_arrival: Option<Time>,
+    /// Everything is written, and each packet has arrived or was dropped.
+    pub complete: bool,
 }
 
 impl UdpFlow {
     /// A flow that has not started.
     pub fn new(writer: Writer) -> Self {
-        Self { writer, sent: 0, bytes_sent: 0, received: 0, bytes_received: 0, last_arrival: None }
+        Self {
+            writer,
+            sent: 0,
+            bytes_sent: 0,
+            received: 0,
+            bytes_received: 0,
+            last_arrival: None,
+            complete: false,
+        }
+    }
+
+    /// A packet has arrived or was dropped, which were `dropped` until now: whether the flow is complete with it.
+    pub(crate) fn settles(&mut self, dropped: u64) -> bool {
+        let settled = self.received + dropped >= u64::from(self.sent);
+        let completes = settled && !self.complete && self.writer.is_finished();
+        self.complete |= completes;
+        completes
     }
 }

@@ -7,6 +7,7 @@ use crate::model::{Record, Scenario};
 use crate::run::world;
 use crate::summary::rate;
 use ackclock_net::Endpoint;
+use ackclock_tcp::Ends;
 use ackclock_units::Time;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -102,7 +103,7 @@ fn once(scenario: &Scenario) -> Replication {
                 }
             }
             Endpoint::Udp(udp) => {
-                let finish = if udp.writer.is_finished() { udp.last_arrival } else { None };
+                let finish = if udp.complete { udp.last_arrival } else { None };
                 FlowFigures {
                     finish,
                     finish_ack: None,

@@ -218,3 +218,29 @@ fn an_idle_flow_keeps_its_window_or_starts_again() {
     assert_eq!(burst("none"), 30);
     assert_eq!(burst("rto"), 2);
 }
+
+/// By default a run ends when all flows are complete: over UDP when the last packet has arrived, or was dropped.
+#[test]
+fn datagrams_that_are_on_the_way_keep_the_run_going() {
+    let document = |limit: u64| {
+        json!({
+            "hosts": ["A", "B"],
+            "links": [{"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "50 ms",
+                "queue": {"limit": format!("{limit} packets")}}],
+            "flows": [{"id": "F", "from": "A", "to": "B", "send": "15 KB",
+                "udp": {"source": {"kind": "cbr", "rate": "10 Mbps", "write": "1500 B"}}}],
+            "stop": {"at_latest": "10 s"},
+        })
+    };
+    // Ten packets of 12 ms each; with room for two, the first three of them arrive, and those that come as the
+    // first one leaves.
+    let all = run(&document(100)).summary;
+    assert_eq!(all["flows"]["F"]["bytes_delivered"], 15_000);
+    assert_eq!(all["flows"]["F"]["finish_s"], 0.17);
+    assert_eq!((&all["end_s"], &all["finished"]), (&json!(0.17), &json!(true)));
+    let some = run(&document(2)).summary;
+    let dropped = some["flows"]["F"]["segments_dropped"].as_u64().unwrap();
+    assert!(dropped > 0);
+    assert_eq!(some["flows"]["F"]["bytes_delivered"], 1500 * (10 - dropped));
+    assert_eq!(some["stop_reason"], "flows-complete");
+}

@@ -4,7 +4,7 @@ use super::World;
 use crate::flow::Endpoint;
 use crate::packet::{Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{AckFields, Cause, Message, Reply, Segment};
+use ackclock_tcp::{AckFields, Cause, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -62,6 +62,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 udp.received += 1;
                 udp.bytes_received += u64::from(packet.size());
                 udp.last_arrival = Some(now);
+                if udp.settles(flow.dropped) {
+                    self.complete_flow();
+                }
                 return;
             }
         };
@@ -192,6 +195,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         if tcp.connection.is_finished() && tcp.finish_ack.is_none() {
             tcp.finish_ack = Some(now);
+            tcp.connection.finish(now);
             self.complete_flow();
             self.record_event(index, flow_event::FINISH_ACK, seq);
         }
@@ -398,15 +402,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if size == 0 {
             return;
         }
-        let complete = udp.writer.is_finished();
         let mut packet = Packet::new(Kind::Data, index, size as u16);
         packet.stamp = self.now;
         packet.seq = udp.sent;
         udp.sent += 1;
         udp.bytes_sent += u64::from(size);
         self.send(packet);
-        if complete {
-            self.complete_flow();
-        }
     }
 }

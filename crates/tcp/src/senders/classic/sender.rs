@@ -97,7 +97,10 @@ impl Sender {
         let rules = setup.rules();
         let mss = rules.mss;
         let needed = || setup.cc.needs_send_times().then(SendTimes::default);
-        let log = setup.recovery.send_times(mss, setup.receive_window).or_else(needed);
+        let log = setup
+            .recovery
+            .send_times(mss, setup.receive_window, setup.handshake.happens())
+            .or_else(needed);
         let segment = setup.window_segment();
         let written = Written::new(&setup.data, mss);
         Self {
@@ -157,6 +160,7 @@ impl Sender {
     pub fn start(&mut self, now: Time) {
         debug_assert!(!self.started);
         self.started = true;
+        self.cc.on_start(&mut self.state.window);
         if self.rules().handshake.happens() {
             self.opening = true;
             self.state.hold = true;
@@ -173,6 +177,29 @@ impl Sender {
     #[inline]
     pub fn window(&self) -> &Window {
         &self.state.window
+    }
+
+    /// The window that is reported: during recovery without what duplicate ACKs add to it, and never below the
+    /// segment that may always be sent (again).
+    #[inline]
+    pub fn reported_cwnd(&self) -> f64 {
+        let window = &self.state.window;
+        let cwnd = if self.recovery.is_active() {
+            self.recovery.deflated(&self.state)
+        } else {
+            window.cwnd
+        };
+        cwnd.max(window.segment)
+    }
+
+    #[inline]
+    fn report_cwnd(&mut self, now: Time) {
+        self.stats.on_cwnd(now, self.reported_cwnd());
+    }
+
+    /// All is acknowledged: what follows does not count for the mean of the window.
+    pub fn finish(&mut self, now: Time) {
+        self.stats.finish(now);
     }
 
     /// Whether the flow is in fast recovery.
@@ -200,9 +227,8 @@ impl Sender {
             && self.drained.0 == state.nxt
             && now.since(self.drained.1) > self.rto.current()
         {
-            let before = state.window.cwnd;
-            self.state.window.cwnd = before.min(self.initial_cwnd);
-            self.stats.on_cwnd(now, before, self.state.window.cwnd);
+            self.state.window.cwnd = state.window.cwnd.min(self.initial_cwnd);
+            self.report_cwnd(now);
         }
         self.written.add(bytes, last);
         self.release();
@@ -258,7 +284,7 @@ impl Sender {
         if self.opening {
             return self.establish(now, stamp);
         }
-        let counts = ack == self.state.una && self.state.flight() > 0;
+        let counts = ack == self.state.una && self.state.max > ack;
         if counts && !(ack == 0 && self.rules().ignores_zero_ack) {
             self.on_duplicate(now);
         }
@@ -267,7 +293,6 @@ impl Sender {
 
     #[inline]
     fn on_new_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
-        let before = self.state.window.cwnd;
         let old_rto = self.rto.current();
         let rtt = self.measure(now, ack, stamp);
         self.rto.on_new_ack();
@@ -316,7 +341,7 @@ impl Sender {
         if verdict.burst.is_some() {
             self.limit_burst(verdict.burst);
         }
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
         rtt
     }
 
@@ -372,7 +397,6 @@ impl Sender {
 
     #[cold]
     fn on_duplicate(&mut self, now: Time) {
-        let before = self.state.window.cwnd;
         self.state.duplicates += 1;
         if let Some(log) = &mut self.state.log {
             log.now = now;
@@ -404,7 +428,7 @@ impl Sender {
         // The duplicate that resends lets nothing else out before the next ACK.
         self.waits =
             self.rules().send_delay > Time::ZERO && (verdict.resend || self.send_at != Time::NEVER);
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
     }
 
     /// When to call [`Sender::on_timer`].
@@ -415,7 +439,6 @@ impl Sender {
 
     /// The time that was asked for has come, or an earlier one. True if the retransmission timer expired.
     pub fn on_timer(&mut self, now: Time) -> bool {
-        let before = self.state.window.cwnd;
         if self.send_at <= now {
             self.send_at = Time::NEVER;
             self.waits = false;
@@ -426,6 +449,7 @@ impl Sender {
         if due {
             self.deadline = Time::NEVER;
         }
+        let expired = expired || due && self.recovery.times_out_idle();
         if due && !expired && self.rules().idle_timer {
             self.restart_idle(now);
         }
@@ -442,7 +466,7 @@ impl Sender {
                 self.cc.on_tick(&mut self.state.window);
             }
         }
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
         expired
     }
 
@@ -472,7 +496,11 @@ impl Sender {
         self.recovery.on_timeout(&mut self.state, &mut |state: &State| {
             self.cc.on_loss(&state.window, &state.loss(now, Signal::Timeout))
         });
-        self.resend = Some(Cause::Timeout);
+        if self.opening || self.state.max > self.state.una {
+            self.resend = Some(Cause::Timeout);
+        } else {
+            self.start_timer(now);
+        }
     }
 
     /// The next segment to send at this moment, if any.
@@ -534,7 +562,9 @@ impl Sender {
             return self.transmit(now, seq, payload as u16, Cause::New);
         }
         // After going back the segment is the first of those that count as unsent.
-        self.state.nxt = self.state.nxt.max(seq + payload);
+        if cause == Cause::Timeout || !self.recovery.repairs_twice() {
+            self.state.nxt = self.state.nxt.max(seq + payload);
+        }
         self.transmit(now, seq, payload as u16, cause)
     }
 
@@ -547,11 +577,14 @@ impl Sender {
                 self.stats.fast_retransmits += 1;
             }
             // Karn's rule: nothing that was sent twice is timed.
-            self.timed = self.timed.filter(|(timed, _)| *timed <= seq || *timed > end);
+            let again = |(timed, _): &(u64, Time)| *timed > seq && *timed <= end;
+            self.timed = self.timed.filter(|timed| self.rto.drops_timed() || !again(timed));
         } else if self.rules().sampling == Sampling::Karn && self.timed.is_none() {
             self.timed = Some((end, now));
         }
-        let idle = self.rules().idle_timer && self.state.una == self.state.max;
+        let idle = self.rules().idle_timer
+            && self.state.una == self.state.max
+            && !self.recovery.times_out_idle();
         self.state.max = self.state.max.max(end);
         if let Some(log) = &mut self.state.log {
             log.on_transmit(now, seq, end);
