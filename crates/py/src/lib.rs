@@ -65,15 +65,17 @@ fn record_tables() -> String {
     Value::Object(tables).to_string()
 }
 
-/// What a quantity such as `64 KiB` measures (`rate`, `size`, `packets`, `time`), and its amount in
-/// bit/s, bytes, packets or nanoseconds; None for other texts.
+/// What a quantity such as `64 KiB` measures (`rate`, `size`, `packets`, `time`, `products`), and its amount in
+/// bit/s, bytes, packets, nanoseconds or thousandths of a bandwidth-delay product; None for other texts.
 #[pyfunction]
 fn quantity(text: &str) -> Option<(&'static str, u64)> {
-    let dimensions = [Dimension::Rate, Dimension::Size, Dimension::Packets, Dimension::Time];
+    let limits = [Dimension::Size, Dimension::Packets, Dimension::Products];
+    let dimensions = [&[Dimension::Rate, Dimension::Time], &limits[..]].concat();
     Some(match parse(text, &dimensions).ok()? {
         Quantity::Rate(value) => ("rate", value),
         Quantity::Size(value) => ("size", value),
         Quantity::Packets(value) => ("packets", value),
+        Quantity::Products(value) => ("products", value),
         Quantity::Time(value) => ("time", value),
     })
 }

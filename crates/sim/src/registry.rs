@@ -172,6 +172,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Rate => "rate",
         Kind::Size => "size",
         Kind::SizeOrPackets => "size or packets",
+        Kind::Buffer => "size, packets, time or BDP",
         Kind::SegmentsOrSize => "segments or size",
         Kind::Count => "whole number",
         Kind::CountList => "list of whole numbers",
@@ -197,7 +198,7 @@ fn unit(kind: Kind) -> Option<&'static str> {
         [Dimension::Time] => Some("ms"),
         [Dimension::Rate] => Some("Mbps"),
         [Dimension::Size] => Some("KiB"),
-        [Dimension::Size, Dimension::Packets] => Some("KiB or packets"),
+        [Dimension::Size, Dimension::Packets, ..] => Some("KiB or packets"),
         _ => None,
     }
 }

@@ -47,6 +47,7 @@ const QUANTITIES: &[(&str, Kind)] = &[
     ("rate", Kind::Rate),
     ("size", Kind::Size),
     ("size-or-packets", Kind::SizeOrPackets),
+    ("buffer", Kind::Buffer),
 ];
 
 fn reference(definition: &str) -> Value {
@@ -164,7 +165,9 @@ fn value(param: &Param) -> Value {
         schema
     };
     match param.kind {
-        Kind::Time | Kind::Rate | Kind::Size | Kind::SizeOrPackets => quantity_of(param.kind),
+        Kind::Time | Kind::Rate | Kind::Size | Kind::SizeOrPackets | Kind::Buffer => {
+            quantity_of(param.kind)
+        }
         Kind::SegmentsOrSize => any_of([bounded("number"), quantity_of(param.kind)].into_iter()),
         Kind::Count => {
             let mut schema = bounded("integer");

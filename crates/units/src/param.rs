@@ -15,6 +15,9 @@ pub enum Kind {
     Size,
     /// Bytes or packets, `64 KiB` or `20 packets` (`_bytes` or `_packets`).
     SizeOrPackets,
+    /// The size of a buffer: bytes, packets, how long it takes to drain (`50 ms`, `_ns`), or a multiple of the
+    /// bandwidth-delay product (`2 BDP`, in thousandths, `_products`).
+    Buffer,
     /// Segments as a real number without unit, or bytes, `64 KiB` (no suffix or `_bytes`). Bounds are in
     /// segments.
     SegmentsOrSize,

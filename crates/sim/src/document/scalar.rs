@@ -15,6 +15,9 @@ pub(crate) fn dimensions(kind: Kind) -> &'static [Dimension] {
         Kind::Rate => &[Dimension::Rate],
         Kind::Size | Kind::SegmentsOrSize => &[Dimension::Size],
         Kind::SizeOrPackets => &[Dimension::Size, Dimension::Packets],
+        Kind::Buffer => {
+            &[Dimension::Size, Dimension::Packets, Dimension::Time, Dimension::Products]
+        }
         _ => &[],
     }
 }
@@ -30,9 +33,12 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Setting, Fault> {
         return Ok(Setting::Absent);
     }
     let setting = match param.kind {
-        Kind::Time | Kind::TimeOr(_) | Kind::Rate | Kind::Size | Kind::SizeOrPackets => {
-            read_quantity(param, value)?
-        }
+        Kind::Time
+        | Kind::TimeOr(_)
+        | Kind::Rate
+        | Kind::Size
+        | Kind::SizeOrPackets
+        | Kind::Buffer => read_quantity(param, value)?,
         Kind::Count => Setting::Count(whole_number(param, value)?),
         Kind::CountList => Setting::Counts(whole_numbers(param, value)?),
         Kind::SegmentsOrSize if value.is_string() => read_quantity(param, value)?,
@@ -268,6 +274,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Rate => "a rate with its unit",
         Kind::Size => "an amount of data with its unit",
         Kind::SizeOrPackets => "an amount of data or a number of packets",
+        Kind::Buffer => "an amount of data, a number of packets, a time, or a multiple of the BDP",
         Kind::SegmentsOrSize => "a number of segments without unit or an amount of data",
         Kind::Count => "a whole number without unit",
         Kind::CountList => "a list of whole numbers",
