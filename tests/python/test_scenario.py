@@ -144,6 +144,24 @@ def test_the_schema_accepts_every_scenario_of_the_package():
     assert list(validator(schema).iter_errors(document() | {"flow": []}))
 
 
+@pytest.mark.parametrize(
+    ("profile", "rules"),
+    [
+        (None, {"partial_timer": "first", "exit_window": "flight", "grow_on_exit": False}),
+        ("realistic", {"partial_timer": "each", "exit_window": "flight", "grow_on_exit": False}),
+        ("ns-3.24", {"partial_timer": "each", "exit_window": "ssthresh", "grow_on_exit": True}),
+        ("ns-2.35", {"partial_timer": "first", "grow_on_exit": True, "repaired": "unsent"}),
+    ],
+)
+def test_newreno_is_that_of_its_profile(profile, rules):
+    changed = document()
+    if profile:
+        changed["profile"] = profile
+    changed["flows"][0]["tcp"] = {"sender": "classic", "recovery": "newreno"}
+    recovery = Scenario.from_dict(changed).canonical["flows"][0]["tcp"]["recovery"]
+    assert {key: recovery[key] for key in rules} == rules
+
+
 def test_a_large_short_form_runs_without_being_written_out():
     """Canonical text and numbers of 10,000 flows take a hundred times as long as checking them."""
     flows = {"id": "F", "count": 10_000, "from": "S*", "to": "D*", "send": "1 MB"}
