@@ -61,6 +61,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Udp(udp) => {
                 udp.received += 1;
                 udp.bytes_received += u64::from(packet.size());
+                udp.marked += u64::from(packet.is_marked());
                 udp.last_arrival = Some(now);
                 if udp.settles(flow.dropped) {
                     self.complete_flow();
@@ -418,6 +419,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let mut packet = Packet::new(Kind::Data, index, size as u16);
         packet.stamp = self.now;
         packet.seq = udp.sent;
+        packet.set_ecn(udp.ecn);
         udp.sent += 1;
         udp.bytes_sent += u64::from(size);
         self.send(packet);

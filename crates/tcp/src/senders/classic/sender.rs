@@ -35,7 +35,6 @@ use crate::senders::classic::setup::Setup;
 use crate::senders::classic::timer_rules::Restart;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
-use std::mem::offset_of;
 use std::sync::Arc;
 
 /// State of one classic sender.
@@ -86,11 +85,16 @@ pub struct Sender {
 }
 
 // In a flow the state begins a cache line, and what follows ends with one.
-const _: () = assert!(offset_of!(Sender, state) == 32);
-const _: () = assert!(offset_of!(Sender, rto) == 160);
-const _: () = assert!(offset_of!(Sender, stats) == 224);
-const _: () = assert!(offset_of!(Sender, recovery) == 352);
-const _: () = assert!(offset_of!(Sender, written) + 8 <= 416);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, state) == 32);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, rto) == 160);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, stats) == 224);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, recovery) == 352);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, written) + 8 <= 416);
 
 impl Sender {
     /// A sender that has not started.
