@@ -6,7 +6,6 @@ use crate::source::Writer;
 use ackclock_tcp::{Connection, Ends};
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
-use std::mem::offset_of;
 
 /// A flow.
 ///
@@ -117,6 +116,14 @@ impl Flow {
         }
     }
 
+    /// Whether the next write was planned before the run.
+    pub(crate) fn write_is_planned(&self) -> bool {
+        match &self.endpoint {
+            Endpoint::Tcp(tcp) => tcp.writer.as_ref().is_some_and(|writer| writer.is_planned()),
+            Endpoint::Udp(udp) => udp.writer.is_planned(),
+        }
+    }
+
     /// When the application writes next.
     #[inline]
     pub(crate) fn next_write(&self) -> Time {
@@ -162,7 +169,10 @@ pub struct TcpFlow {
 }
 
 // The receiver begins the second cache line of a flow.
-const _: () = assert!(offset_of!(Flow, endpoint) + offset_of!(TcpFlow, connection) == 64);
+#[cfg(target_pointer_width = "64")]
+const _: () =
+    assert!(std::mem::offset_of!(Flow, endpoint) + std::mem::offset_of!(TcpFlow, connection) == 64);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Endpoint>() == size_of::<TcpFlow>());
 
 impl TcpFlow {

@@ -307,14 +307,27 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// enters the event queue only later.
     #[inline]
     pub(super) fn timer_stamp(&mut self, index: u32, due: Time) -> Q::Stamp {
-        if !Q::STAMPS_TIMERS {
+        if !Q::ORDERS {
             return self.queue.stamp(0.0);
         }
+        let flow = &self.net.flows[index as usize];
+        let is_write = due != Time::NEVER && due == flow.next_write();
+        let planned = is_write && flow.write_is_planned();
+        if !Q::STAMPS_TIMERS {
+            return if planned {
+                self.queue.stamp_planned(due, index)
+            } else {
+                self.queue.stamp(0.0)
+            };
+        }
         let [timer, write] = &mut self.timers[index as usize];
-        let is_write = due != Time::NEVER && due == self.net.flows[index as usize].next_write();
         let (set, stamp) = if is_write { write } else { timer };
         if *set != due {
             *set = due;
+            if planned {
+                *stamp = self.queue.stamp_planned(due, index);
+                return *stamp;
+            }
             let wait = if due == Time::NEVER { 0.0 } else { (due - self.now).as_secs() };
             *stamp = self.queue.stamp(wait);
         }
