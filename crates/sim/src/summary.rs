@@ -256,7 +256,7 @@ fn link_summary(channel: &Channel, model: &Direction, end: Time) -> Value {
     let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
     let longest = stats.wait_max.as_secs();
     let mut drops = by_reason(|code| channel.dropped(code as i32));
-    drops.remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
+    drops.shift_remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     json!({
         "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
         "bytes_carried": stats.bytes,

@@ -312,6 +312,7 @@ tables! {
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         reason: i32 as "reason" ["" "drop_reason"] "Why.",
         reverse: bool as "reverse" ["" ""] "On a half-duplex link: from its second end to its first.",
+        entered: Time as "entered_s" ["s" ""] "When it came to the queue, if it had waited; else the time of the drop.",
         id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
     }
     /// A packet was marked.
