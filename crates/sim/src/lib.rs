@@ -6,6 +6,7 @@
 pub mod compile;
 pub mod document;
 pub mod model;
+mod outlook;
 pub mod profile;
 pub mod registry;
 pub mod replicate;
@@ -18,4 +19,5 @@ pub mod tables;
 
 pub use compile::Shortcuts;
 pub use document::{Checked, check, check_text};
+pub use outlook::Outlook;
 pub use run::{Output, Simulation};

@@ -2,6 +2,7 @@
 
 use crate::start::Start;
 use ackclock_net::serial::Rounding;
+use ackclock_trace::{Keep, TABLES};
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 
@@ -209,60 +210,36 @@ pub struct Stop {
     pub at_latest: Time,
 }
 
-/// Which tables are recorded.
+/// What is recorded of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Congestion windows at each change.
-    pub cwnd: bool,
-    /// RTT samples.
-    pub rtt: bool,
-    /// Queue lengths at each change.
-    pub queue: bool,
-    /// Transmissions of links.
-    pub transmissions: bool,
-    /// Packets sent and received by hosts.
-    pub packets: bool,
-    /// Drops.
-    pub drops: bool,
-    /// Packets in queues at the end of the run.
-    pub waiting: bool,
-    /// Route changes.
-    pub routes: bool,
-    /// Starts, samples and expiries of retransmission timers.
-    pub rto: bool,
-    /// Starts, ends, timeouts, retransmissions of flows.
-    pub events: bool,
+    /// Which rows of each table, in the order of [`TABLES`].
+    tables: [Keep; TABLES.len()],
+    /// The run ends when the columns hold this many bytes.
+    pub limit_bytes: Option<u64>,
 }
 
 impl Record {
-    /// Every table.
-    pub const ALL: Self = Self {
-        cwnd: true,
-        rtt: true,
-        queue: true,
-        transmissions: true,
-        packets: true,
-        drops: true,
-        waiting: true,
-        routes: true,
-        rto: true,
-        events: true,
-    };
+    /// Every row of every table.
+    pub const ALL: Self = Self { tables: [Keep::All; TABLES.len()], limit_bytes: None };
 
-    /// Whether the table of this name is recorded.
-    pub fn wants(&self, table: &str) -> bool {
-        match table {
-            "cwnd" => self.cwnd,
-            "rtt" => self.rtt,
-            "queue" => self.queue,
-            "transmissions" => self.transmissions,
-            "packets" => self.packets,
-            "drops" => self.drops,
-            "waiting" => self.waiting,
-            "routes" => self.routes,
-            "rto" => self.rto,
-            "events" => self.events,
-            other => panic!("no table is named `{other}`"),
+    /// What `keep` says of each table.
+    pub fn new(keep: impl Fn(&str) -> Keep) -> Self {
+        let mut record = Self::default();
+        for (kept, table) in record.tables.iter_mut().zip(TABLES) {
+            *kept = keep(table.name);
         }
+        record
+    }
+
+    /// Which rows of the table of this name are kept.
+    pub fn keep(&self, table: &str) -> Keep {
+        let found = TABLES.iter().position(|known| known.name == table);
+        self.tables[found.unwrap_or_else(|| panic!("no table is named `{table}`"))]
+    }
+
+    /// Whether nothing is recorded.
+    pub fn is_off(&self) -> bool {
+        self.tables.iter().all(|kept| *kept == Keep::None)
     }
 }

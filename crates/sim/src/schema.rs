@@ -126,6 +126,11 @@ fn value(param: &Param) -> Value {
         Kind::Choice(choices) => {
             any_of(choices.iter().map(|choice| word(choice.name, choice.summary)))
         }
+        Kind::Sampling(choices) => {
+            let words = choices.iter().map(|choice| word(choice.name, choice.summary));
+            let every = format!(r"^\s*(min-max\s+)?every\s+{}$", quantity_pattern(Kind::Time));
+            any_of(words.chain([json!({ "type": "string", "pattern": every })]))
+        }
         Kind::Registered(entries) => registered(entries),
         Kind::TimeOr(entries) => {
             let time = json!({ "type": "string", "pattern": pattern(param.kind) });
@@ -215,10 +220,14 @@ fn all_empty(entries: &[&Entry]) -> bool {
 
 /// A regular expression for quantities of a kind.
 fn pattern(kind: Kind) -> String {
+    format!(r"^\s*{}$", quantity_pattern(kind))
+}
+
+fn quantity_pattern(kind: Kind) -> String {
     let units: Vec<&str> =
         dimensions(kind).iter().flat_map(|dimension| quantity::unit_names(*dimension)).collect();
     let number = r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?";
-    format!(r"^\s*{number}\s*({})\s*$", units.join("|"))
+    format!(r"{number}\s*({})\s*", units.join("|"))
 }
 
 #[cfg(test)]

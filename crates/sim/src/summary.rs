@@ -27,6 +27,8 @@ pub struct Totals {
     pub idle: bool,
     /// The run came to its end by itself.
     pub done: bool,
+    /// The run ended before because its records were full.
+    pub full: bool,
 }
 
 /// The summary of a closed run.
@@ -61,6 +63,7 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         ways[direction] = link_summary(channel, end);
     }
     let stop_reason = match (totals.done, totals.complete) {
+        (false, _) if totals.full => "record-limit",
         (false, _) => "interrupted",
         (true, true) => "flows-complete",
         // Flows are unfinished and nothing is left that could go on with them.

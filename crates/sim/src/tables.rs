@@ -534,17 +534,19 @@ pub static STOP: &[Param] = &[
     .at_most("36500 d"),
 ];
 
-const CHANGES: Kind = Kind::Choice(&[
-    Choice::new("changes", "a row for each change or event"),
-    Choice::new("off", "no rows"),
-]);
+const WHETHER: &[Choice] =
+    &[Choice::new("changes", "a row for each change or event"), Choice::new("off", "no rows")];
+/// Of tables in which each row counts.
+const CHANGES: Kind = Kind::Choice(WHETHER);
+/// Of tables of values that change or are measured, for which fewer rows may do.
+const SAMPLED: Kind = Kind::Sampling(WHETHER);
 
 macro_rules! recorded {
     ($default:literal) => {
         &[
-            Param::new("cwnd", CHANGES, $default, "Congestion windows."),
-            Param::new("rtt", CHANGES, $default, "Samples of the round-trip time."),
-            Param::new("queue", CHANGES, $default, "Lengths of queues."),
+            Param::new("cwnd", SAMPLED, $default, "Congestion windows."),
+            Param::new("rtt", SAMPLED, $default, "Samples of the round-trip time."),
+            Param::new("queue", SAMPLED, $default, "Lengths of queues."),
             Param::new("transmissions", CHANGES, $default, "Transmissions of links."),
             Param::new("packets", CHANGES, $default, "Packets sent and received by hosts."),
             Param::new("drops", CHANGES, $default, "Dropped packets."),
@@ -552,6 +554,13 @@ macro_rules! recorded {
             Param::new("routes", CHANGES, $default, "Changes of routes."),
             Param::new("rto", CHANGES, $default, "Retransmission timers of classic senders."),
             Param::new("events", CHANGES, $default, "Starts, ends, timeouts, retransmissions."),
+            Param::optional(
+                "limit",
+                Kind::Size,
+                "unlimited",
+                "The run ends when its records hold this much, counted before they are compressed.",
+            )
+            .at_least("1 MB"),
         ]
     };
 }
@@ -583,7 +592,8 @@ mod tests {
         let mut tables: Vec<&str> = ackclock_trace::TABLES.iter().map(|table| table.name).collect();
         tables.sort_unstable();
         for entry in RECORD {
-            let mut names: Vec<&str> = entry.params.iter().map(|param| param.name).collect();
+            let tables_of = entry.params.iter().filter(|param| param.name != "limit");
+            let mut names: Vec<&str> = tables_of.map(|param| param.name).collect();
             names.sort_unstable();
             assert_eq!(names, tables);
         }

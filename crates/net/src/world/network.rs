@@ -57,10 +57,15 @@ pub struct Network {
 impl Network {
     /// The channels from the sender of a flow to its receiver; nothing if routing is dynamic.
     pub fn path(&self, flow: usize) -> Option<impl Iterator<Item = &Channel>> {
+        Some(self.path_channels(flow)?.map(|channel| &self.channels[channel]))
+    }
+
+    /// The same by their numbers.
+    pub fn path_channels(&self, flow: usize) -> Option<impl Iterator<Item = usize>> {
         let row = self.routes.get(flow << self.row_bits..(flow + 1) << self.row_bits)?;
         let ways = row.iter().take_while(|way| **way != DELIVER);
         let static_route = self.distance_vector.is_none();
-        static_route.then(|| ways.map(|way| &self.channels[(way >> 1) as usize]))
+        static_route.then(|| ways.map(|way| (way >> 1) as usize))
     }
 }
 
