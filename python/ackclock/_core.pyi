@@ -60,8 +60,29 @@ class Simulation:
     """
 
     def __init__(self, document: str) -> None: ...
-    def advance(self, max_events: int) -> bool:
-        """Process up to `max_events` events; return whether the run is over."""
+    def advance(self, max_events: int, rows: int = ...) -> bool:
+        """Process up to `max_events` events; return whether the run is over, or its records full.
+
+        Returns soon after the records hold `rows` rows.
+        """
+
+    def outlook(self) -> tuple[float, float]:
+        """Return packet-hops and bytes of records of the whole run, guessed before it."""
+
+    def limit_records(self, bytes: int) -> None:
+        """Let the run end when its records hold so many bytes."""
+
+    def recorded(self) -> tuple[int, int]:
+        """Return the rows that the records hold now, and the bytes of all rows so far."""
+
+    def take_records(self, least_rows: int) -> dict[str, dict[str, np.ndarray]]:
+        """Move out what was recorded in tables that hold at least so many rows.
+
+        Columns are as of `Output.tables`.
+        """
+
+    def categories(self) -> dict[str, list[str]]:
+        """Return the words the codes of each category stand for."""
 
     @property
     def now_s(self) -> float: ...
@@ -85,6 +106,3 @@ class Output:
     def summary(self) -> str: ...
     def tables(self) -> dict[str, dict[str, np.ndarray]]:
         """Return the records as columns; a column with a category holds codes, -1 for none."""
-
-    def categories(self) -> dict[str, list[str]]:
-        """Return the words the codes of each category stand for."""

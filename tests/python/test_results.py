@@ -57,6 +57,7 @@ def test_a_saved_run_reads_back_the_same(small_results, tmp_path):
         "summary.json",
         "records",
         "log.txt",
+        "manifest.json",
     }
     again = Results.load(path)
     assert again.summary == small_results.summary

@@ -73,13 +73,12 @@ def run(
     [cyan]ackclock run caltech/test-case-0-fast --set 'flows.*.tcp.cc=reno'[/cyan]
     [cyan]ackclock run my-experiment.yaml --seed 7 --links L1,L2 --format svg[/cyan]
     """
-    from ackclock import RunInterrupted
+    from ackclock import RunInterrupted, RunStoppedError
     from ackclock import run as simulate
     from ackclock.cli.progress import progress_line
     from ackclock.cli.terminal import echo_error, print_json, terminable
     from ackclock.cli.theory import comparison_json
     from ackclock.received_files import unidentical
-    from ackclock.run_directory import RunDirectory
     from ackclock.scenario import Scenario
 
     set_up_logging(log_level, log_file)
@@ -87,22 +86,18 @@ def run(
     shown_flows = choose("flow", flows, (flow["id"] for flow in chosen.model["flows"]))
     shown_links = choose("link", links, (link["id"] for link in chosen.model["links"]))
     place = out if out is not None else default_directory(chosen)
-    # Before the run rather than after it: nobody wants to wait for a refusal.
-    RunDirectory(place).require_free(chosen.name, chosen.seed, force=force)
-
-    interrupted = False
+    stopped: BaseException | None = None
     with terminable(), progress_line(wanted=not as_json) as progress:
         try:
-            results = simulate(chosen, progress)
-        except RunInterrupted as interruption:
-            results = interruption.results
+            results = simulate(chosen, progress, directory=place, force=force or out is None)
+        except (RunInterrupted, RunStoppedError) as error:
+            stopped, results = error, error.results
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            interrupted = True
-            echo_error("interrupted; keeping what there is (Ctrl-C again ends at once)")
-            if RunDirectory(place).is_run():
-                # A part must not take the place of a whole.
-                place = place.with_name(f"{place.name}-partial")
-    results.save(place, force=force or interrupted)
+            if isinstance(error, RunStoppedError):
+                echo_error(str(error))
+            else:
+                echo_error("interrupted; keeping what there is (Ctrl-C again ends at once)")
+    place = results.directory or place
     plots = []
     if not no_plots:
         plots = _draw(results, place, shown_flows, shown_links, image_format)
@@ -113,7 +108,7 @@ def run(
         # The run directory is a scenario too, and holds what was set from outside.
         again = str(place) if chosen.overrides else scenario
         _report(chosen, results, place, plots, shown_flows, shown_links, again)
-    if interrupted or unidentical(results.summary):
+    if stopped is not None or unidentical(results.summary):
         raise typer.Exit(1)
 
 

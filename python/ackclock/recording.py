@@ -1,0 +1,223 @@
+"""Where the records of a run go while it goes on: into memory, or onto the disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+
+from ackclock import _core, manifest, record_stream
+from ackclock.record_stream import DiskFullError, RecordStream
+from ackclock.results import Results
+from ackclock.run import MEMORY_LIMIT
+from ackclock.run_directory import FILES, RunDirectory, Unfinished
+from ackclock.scenario import Scenario
+
+_NO_LIMIT = (1 << 63) - 1
+
+_ALL_AFTER_EVENTS = 1 << 25
+"""All tables are written after so many events, some ten seconds, however few rows they have."""
+
+_PACKED = 0.3
+"""What Parquet files take of the size of their columns, about."""
+
+_LARGE_BYTES = 1e9
+"""Records of this size on the disk are worth a word before the run."""
+
+_LESS = (
+    "to record less: --set record=none, --set record.transmissions=off, "
+    "or --set 'record.queue=every 10 ms' (see docs/records.md)"
+)
+
+
+class Keeper(Protocol):
+    """Keeps the records of a run.
+
+    Attributes:
+        simulation: the run.
+        most_rows: rows at which a turn of the run is to end.
+    """
+
+    simulation: _core.Simulation
+    most_rows: int
+
+    def warnings(self) -> list[str]:
+        """Return what is to be said before the run."""
+        ...
+
+    def after_turn(self) -> bool:
+        """Look after the records; returns whether there is room for more."""
+        ...
+
+    def results(self, output: _core.Output, summary: dict[str, Any], log: str) -> Results:
+        """Return the results of the run that has ended."""
+        ...
+
+    def save(self, results: Results) -> None:
+        """Let the run directory take its place, if there is one."""
+        ...
+
+    def why_stopped(self, summary: dict[str, Any]) -> str | None:
+        """Return why there was no room for more records, and what to do; None if there was."""
+        ...
+
+
+@contextmanager
+def keeper(
+    scenario: Scenario, directory: str | PathLike[str] | None, *, force: bool
+) -> Iterator[Keeper]:
+    """Give a keeper in memory, or one in a run directory.
+
+    Raises:
+        InputError: the directory cannot be written.
+        OSError: the same.
+    """
+    if directory is None:
+        yield _InMemory(scenario)
+        return
+    target = RunDirectory(Path(directory))
+    print_ = manifest.fingerprint(scenario.canonical)
+    target.require_free(scenario.name, scenario.seed, print_, force=force)
+    with target.unfinished() as unfinished:
+        yield _OnDisk(scenario, target, unfinished)
+
+
+class _InMemory:
+    """Keeps all records in memory."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.simulation = _core.Simulation(json.dumps(scenario.document))
+        self.most_rows = _NO_LIMIT
+        self._scenario = scenario
+        self._categories = self.simulation.categories()
+        self._limit = scenario.model["record"]["limit_bytes"]
+        if self._limit is None:
+            self._limit = MEMORY_LIMIT
+            self.simulation.limit_records(MEMORY_LIMIT)
+
+    def warnings(self) -> list[str]:
+        hops, size = self.simulation.outlook()
+        if size <= self._limit:
+            return []
+        return [
+            f"up to about {hops:.1g} packet-hops with {_amount(size)} of records; they are kept in "
+            f"memory, and the run ends when they reach {_amount(self._limit)}; give run() a "
+            f"directory, or record less ({_LESS})"
+        ]
+
+    def after_turn(self) -> bool:
+        return True
+
+    def results(self, output: _core.Output, summary: dict[str, Any], log: str) -> Results:
+        categories = self._categories
+        return Results.of_run(summary, self._scenario, output.tables(), categories, log)
+
+    def save(self, results: Results) -> None:
+        pass
+
+    def why_stopped(self, summary: dict[str, Any]) -> str | None:
+        if summary["stop_reason"] != "record-limit":
+            return None
+        return (
+            f"the records reached their limit of {_amount(self._limit)} at {summary['end_s']:.6g} "
+            f"s, and the run ended there; give run() a directory, raise `record.limit`, or record "
+            f"less ({_LESS})"
+        )
+
+
+class _OnDisk:
+    """Writes records into a run directory while the run goes on."""
+
+    most_rows = record_stream.HELD_ROWS
+
+    def __init__(self, scenario: Scenario, target: RunDirectory, unfinished: Unfinished) -> None:
+        self.simulation = _core.Simulation(json.dumps(scenario.document))
+        self._scenario = scenario
+        self._target = target
+        self._unfinished = unfinished
+        self._about = {
+            "producer": f"ackclock {_core.version()}",
+            "scenario": scenario.name,
+            "seed": str(scenario.seed),
+        }
+        self._stream = RecordStream(
+            unfinished.path / FILES.records,
+            self.simulation.categories(),
+            self._about,
+            scenario.model["record"],
+        )
+        self._events = 0
+        self._full: str | None = None
+
+    def warnings(self) -> list[str]:
+        hops, size = self.simulation.outlook()
+        limit = self._scenario.model["record"]["limit_bytes"]
+        packed = _PACKED * min(size, size if limit is None else limit)
+        free = record_stream.room(self._unfinished.path) - record_stream.RESERVE_BYTES
+        told = f"up to about {hops:.1g} packet-hops; their records may take {_amount(packed)}"
+        if packed > free:
+            return [
+                f"{told}, and {_amount(max(0, free))} are free on the disk; the run ends when "
+                f"these are used up; {_LESS}"
+            ]
+        if packed > _LARGE_BYTES:
+            return [f"{told} on the disk; {_LESS}"]
+        return []
+
+    def after_turn(self) -> bool:
+        rows, _ = self.simulation.recorded()
+        least = record_stream.LEAST_ROWS if rows >= self.most_rows else None
+        if self.simulation.events - self._events >= _ALL_AFTER_EVENTS:
+            self._events = self.simulation.events
+            least = 1
+        if least is None:
+            return True
+        try:
+            self._stream.write(self.simulation.take_records(least))
+        except DiskFullError as error:
+            self._full = str(error)
+            return False
+        finally:
+            self._unfinished.keep = self._stream.has_parts
+        return True
+
+    def results(self, output: _core.Output, summary: dict[str, Any], log: str) -> Results:
+        about = {**self._about, "digest": summary["digest"]}
+        try:
+            self._stream.finish(output.tables(), about)
+        except DiskFullError as error:
+            self._full = str(error)
+            summary["stop_reason"] = "disk-full"
+            summary["finished"] = False
+        return Results.in_folder(summary, self._scenario, self._unfinished.path, log)
+
+    def save(self, results: Results) -> None:
+        target = self._target
+        if results.summary["stop_reason"] not in _WHOLE and target.is_run():
+            # A part must not take the place of a whole.
+            target = RunDirectory(target.path.with_name(f"{target.path.name}-partial"))
+            target.require_free(self._scenario.name, self._scenario.seed, force=True)
+        results.complete(self._unfinished, target)
+
+    def why_stopped(self, summary: dict[str, Any]) -> str | None:
+        at = f"at {summary['end_s']:.6g} s, and the run ended there; what was written is kept"
+        if self._full is not None:
+            return f"{self._full}: records ended {at}; make room, or record less ({_LESS})"
+        if summary["stop_reason"] == "record-limit":
+            limit = self._scenario.model["record"]["limit_bytes"]
+            return (
+                f"the records reached their limit of {_amount(limit)} {at}; "
+                f"raise `record.limit`, or record less ({_LESS})"
+            )
+        return None
+
+
+_WHOLE = ("flows-complete", "time", "stalled")
+"""Why runs end that came to their end."""
+
+
+def _amount(size: float) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
