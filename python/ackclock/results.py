@@ -15,6 +15,7 @@ import pyarrow as pa
 from ackclock import manifest, record_tables
 from ackclock.errors import InputError, unknown
 from ackclock.manifest import Manifest, ResultsError
+from ackclock.metrics.condense import SAMPLES, SUBJECTS, Series, condense
 from ackclock.record_tables import Columns, RecordFiles, Schemas
 from ackclock.run_directory import FILES, UNFINISHED, RunDirectory, Unfinished
 from ackclock.scenario import Scenario
@@ -49,6 +50,7 @@ class Results:
         self._files: dict[str, RecordFiles] = {}
         self._manifest: Manifest | None = None
         self._model: dict[str, Any] | None = None
+        self._condensed: dict[tuple[str | float, ...], dict[tuple[str, ...], Series]] = {}
 
     @classmethod
     def of_run(
@@ -153,6 +155,35 @@ class Results:
             return self._tables[name].select(list(columns))
         files = self._table_files(name)
         return _reading(files, lambda: files.read(columns))
+
+    def condensed(
+        self, name: str, column: str, span: tuple[float, float] | None = None
+    ) -> dict[tuple[str, ...], Series]:
+        """Return a column of a table that is too long to be held, condensed while it is read.
+
+        Args:
+            name: `cwnd`, `rtt` or `queue`.
+            column: Name of the column.
+            span: Seconds; default the whole run.
+
+        Returns:
+            Times in seconds and values of each flow, or of each link and direction; see
+            `ackclock.metrics.condense`.
+        """
+        whole = (0.0, float(self.summary["end_s"])) if span is None else span
+        key = (name, column, *whole)
+        if key not in self._condensed:
+            subject = SUBJECTS[name]
+            count = len(self.model["flows"]) if subject == ("flow",) else len(self.model["links"])
+            self._condensed[key] = condense(
+                self.pieces(name, ["time_s", *subject, column]),
+                subject,
+                column,
+                whole,
+                samples=name in SAMPLES,
+                subjects=count * len(subject),
+            )
+        return self._condensed[key]
 
     def _table_files(self, name: str) -> RecordFiles:
         if name not in self._files:
