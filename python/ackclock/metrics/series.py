@@ -37,6 +37,10 @@ class HasPieces(HasTables, Protocol):
         """The table piece by piece."""
         ...
 
+    def columns(self, name: str, columns: Sequence[str]) -> pa.Table:
+        """Some columns of a table."""
+        ...
+
     def condensed(
         self, name: str, column: str, span: tuple[float, float] | None = None
     ) -> dict[tuple[str, ...], tuple[Floats, Floats]]:
