@@ -12,9 +12,11 @@ from typing import Any, Protocol
 from ackclock import _core, manifest, record_stream
 from ackclock.record_stream import DiskFullError, RecordStream
 from ackclock.results import Results
-from ackclock.run import MEMORY_LIMIT
 from ackclock.run_directory import FILES, RunDirectory, Unfinished
 from ackclock.scenario import Scenario
+
+MEMORY_LIMIT = 2 << 30
+"""Records of a run without directory may take so many bytes, unless its scenario says otherwise."""
 
 _NO_LIMIT = (1 << 63) - 1
 
@@ -28,8 +30,8 @@ _LARGE_BYTES = 1e9
 """Records of this size on the disk are worth a word before the run."""
 
 _LESS = (
-    "to record less: --set record=none, --set record.transmissions=off, "
-    "or --set 'record.queue=every 10 ms' (see docs/records.md)"
+    "To record less: --set record=none, --set record.transmissions=off, or "
+    "--set 'record.queue=every 10 ms'."
 )
 
 
@@ -67,9 +69,13 @@ class Keeper(Protocol):
 
 @contextmanager
 def keeper(
-    scenario: Scenario, directory: str | PathLike[str] | None, *, force: bool
+    scenario: Scenario,
+    directory: str | PathLike[str] | None,
+    *,
+    force: bool,
+    other_settings: bool,
 ) -> Iterator[Keeper]:
-    """Give a keeper in memory, or one in a run directory.
+    """Give a keeper in memory, or one in a run directory; see `ackclock.run`.
 
     Raises:
         InputError: the directory cannot be written.
@@ -79,9 +85,9 @@ def keeper(
         yield _InMemory(scenario)
         return
     target = RunDirectory(Path(directory))
-    print_ = manifest.fingerprint(scenario.canonical)
-    target.require_free(scenario.name, scenario.seed, print_, force=force)
-    with target.unfinished() as unfinished:
+    settings = None if other_settings else manifest.fingerprint(scenario.canonical)
+    target.require_free(scenario.name, scenario.seed, settings, force=force)
+    with target.unfinished(force=force) as unfinished:
         yield _OnDisk(scenario, target, unfinished)
 
 
@@ -104,8 +110,8 @@ class _InMemory:
             return []
         return [
             f"up to about {hops:.1g} packet-hops with {_amount(size)} of records; they are kept in "
-            f"memory, and the run ends when they reach {_amount(self._limit)}; give run() a "
-            f"directory, or record less ({_LESS})"
+            f"memory, and the run ends when they reach {_amount(self._limit)}. With run(..., "
+            f"directory=...) they go to the disk. {_LESS}"
         ]
 
     def after_turn(self) -> bool:
@@ -123,8 +129,8 @@ class _InMemory:
             return None
         return (
             f"the records reached their limit of {_amount(self._limit)} at {summary['end_s']:.6g} "
-            f"s, and the run ended there; give run() a directory, raise `record.limit`, or record "
-            f"less ({_LESS})"
+            f"s, and the run ended there. With run(..., directory=...) they go to the disk; "
+            f"`record.limit` sets the limit. {_LESS}"
         )
 
 
@@ -161,10 +167,10 @@ class _OnDisk:
         if packed > free:
             return [
                 f"{told}, and {_amount(max(0, free))} are free on the disk; the run ends when "
-                f"these are used up; {_LESS}"
+                f"these are used up. {_LESS}"
             ]
         if packed > _LARGE_BYTES:
-            return [f"{told} on the disk; {_LESS}"]
+            return [f"{told} on the disk. {_LESS}"]
         return []
 
     def after_turn(self) -> bool:
@@ -205,12 +211,12 @@ class _OnDisk:
     def why_stopped(self, summary: dict[str, Any]) -> str | None:
         at = f"at {summary['end_s']:.6g} s, and the run ended there; what was written is kept"
         if self._full is not None:
-            return f"{self._full}: records ended {at}; make room, or record less ({_LESS})"
+            return f"{self._full}: records ended {at}. {_LESS}"
         if summary["stop_reason"] == "record-limit":
             limit = self._scenario.model["record"]["limit_bytes"]
             return (
                 f"the records reached their limit of {_amount(limit)} {at}; "
-                f"raise `record.limit`, or record less ({_LESS})"
+                f"`record.limit` sets the limit. {_LESS}"
             )
         return None
 

@@ -37,6 +37,7 @@ class Results:
         canonical: the resolved scenario as a document.
         directory: where it was saved to or loaded from; None before that.
         log: the text of `log.txt`.
+        replaced: whether they took the place of an earlier run when they were written.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Results:
         self.canonical = canonical
         self.directory: Path | None = None
         self.log = ""
+        self.replaced = False
         self._tables = tables
         self._files: dict[str, RecordFiles] = {}
         self._manifest: Manifest | None = None
@@ -215,7 +217,7 @@ class Results:
             manifest.fingerprint(self.canonical),
             force=force,
         )
-        with target.unfinished() as unfinished:
+        with target.unfinished(force=force) as unfinished:
             records = unfinished.path / FILES.records
             records.mkdir()
             for name in self.tables:
@@ -238,6 +240,7 @@ class Results:
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(content)
         manifest.write(folder, self.canonical)
+        self.replaced = target.is_run()
         unfinished.complete(target)
         self._at(target.path)
 

@@ -53,16 +53,13 @@ class RunStoppedError(AckclockError):
         self.results = results
 
 
-MEMORY_LIMIT = 2 << 30
-"""Records of a run without directory may take so many bytes, unless its scenario says otherwise."""
-
-
 def run(
     scenario: Scenario,
     progress: Callable[[Progress], None] | None = None,
     *,
     directory: str | PathLike[str] | None = None,
     force: bool = False,
+    other_settings: bool = False,
 ) -> Results:
     """Simulate a scenario to its end.
 
@@ -73,7 +70,9 @@ def run(
             stays small however long it is. Default: none; records are kept in memory, up to 2 GiB
             unless the scenario's `record.limit` says otherwise. A run that is interrupted does not
             take the place of a complete one; it goes to `DIRECTORY-partial` then.
-        force: replace a run directory of another scenario.
+        force: replace a run directory of another scenario or with other settings, and the records
+            that a run that died has left beside it (`DIRECTORY.partial`).
+        other_settings: replace a run directory of the same name and seed whatever its settings.
 
     Returns:
         The results. `summary["wall_s"]` is the time the simulation itself took.
@@ -81,8 +80,8 @@ def run(
     Raises:
         RunInterrupted: Ctrl-C (a `KeyboardInterrupt`); carries the results so far. A second Ctrl-C
             while these are put together raises a plain `KeyboardInterrupt`.
-        RunStoppedError: the records reached their limit, or the disk is full; carries the results so
-            far.
+        RunStoppedError: the records reached their limit, or the disk is full; carries the results
+            so far.
         InputError: something is in the place of the directory that is not replaced, or another
             process writes there.
         OSError: the place cannot be written to.
@@ -92,7 +91,9 @@ def run(
     # Before the run: a file that has gone is no surprise for the end of it.
     contents = [file.read() for file in scenario.files]
     log = _new_log(scenario)
-    with recording.keeper(scenario, directory, force=force) as keeper:
+    with recording.keeper(
+        scenario, directory, force=force, other_settings=other_settings
+    ) as keeper:
         simulation = keeper.simulation
         for warning in keeper.warnings():
             log.warn(warning)
@@ -112,7 +113,7 @@ def run(
         results = keeper.results(output, summary, log.text())
         received_files.verify(scenario.files, contents, results)
         keeper.save(results)
-    if summary["stop_reason"] == "interrupted":
+    if end == "interrupted":
         raise RunInterrupted(results)
     if stopped := keeper.why_stopped(summary):
         raise RunStoppedError(stopped, results)

@@ -119,11 +119,14 @@ class RunDirectory:
             return "an unreadable summary", None, None
 
     @contextmanager
-    def unfinished(self) -> Iterator[Unfinished]:
+    def unfinished(self, *, force: bool = False) -> Iterator[Unfinished]:
         """Give an empty directory beside this one, `NAME.partial`, for a run to be written into.
 
         `Unfinished.complete` gives it its place. On an error before that it is removed, unless it
         holds something to keep; if the process dies it stays, with all that was written.
+
+        Args:
+            force: Throw away the records that a process that died has left there.
 
         Raises:
             InputError: another process is writing a run there, or it holds something else.
@@ -133,6 +136,12 @@ class RunDirectory:
         place = place.with_name(f"{place.name}{UNFINISHED}")
         unfinished = Unfinished(place, _locked(place))
         try:
+            if not force and any((place / FILES.records).rglob("*.parquet")):
+                unfinished.keep = True
+                raise InputError(
+                    f"'{place}' holds the records of a run whose process died; move them away, or "
+                    "let them be replaced with --force"
+                )
             for entry in place.iterdir():
                 if entry.name != FILES.lock:
                     shutil.rmtree(entry) if entry.is_dir() else entry.unlink()

@@ -48,7 +48,11 @@ def run(
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a run directory of another scenario.")
+        bool,
+        typer.Option(
+            "--force",
+            help="Replace a run directory of another scenario or, with --out, of other settings.",
+        ),
     ] = False,
     flows: FlowsOption = None,
     links: LinksOption = None,
@@ -89,7 +93,10 @@ def run(
     stopped: BaseException | None = None
     with terminable(), progress_line(wanted=not as_json) as progress:
         try:
-            results = simulate(chosen, progress, directory=place, force=force or out is None)
+            # The default place is that of the last run of this name and seed.
+            results = simulate(
+                chosen, progress, directory=place, force=force, other_settings=out is None
+            )
         except (RunInterrupted, RunStoppedError) as error:
             stopped, results = error, error.results
             signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -159,12 +166,13 @@ def _report(
     screen = console()
     print_summary(screen, results.summary, scenario.model, flows, links)
     print_comparison(screen, results)
-    _print_written(screen, place, plots)
+    _print_written(screen, place, plots, replaced=results.replaced)
     _print_next(screen, scenario, place, again)
 
 
-def _print_written(screen: Console, place: Path, plots: list[Path]) -> None:
-    screen.print(f"\n[bold]Written[/bold] to {place}/", soft_wrap=True)
+def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced: bool) -> None:
+    instead = ", in place of an earlier run" if replaced else ""
+    screen.print(f"\n[bold]Written[/bold] to {place}/{instead}", soft_wrap=True)
     for path in plots:
         screen.print(f"  {path.relative_to(place)}", soft_wrap=True)
 
