@@ -74,6 +74,11 @@ def is_sampled(kept: object) -> bool:
     return isinstance(kept, str) and "every" in kept.split()
 
 
+def sampled(model: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tables of which a run keeps fewer rows than there are changes, and which rows."""
+    return {name: kept for name, kept in model.get("record", {}).items() if is_sampled(kept)}
+
+
 def about(summary: Mapping[str, Any]) -> dict[str, str]:
     """Return what the metadata of a table say about its run."""
     return {
