@@ -20,7 +20,7 @@ MEMORY_LIMIT = 2 << 30
 
 _NO_LIMIT = (1 << 63) - 1
 
-_ALL_AFTER_EVENTS = 1 << 25
+_ALL_AFTER_EVENTS = 30_000_000
 """All tables are written after so many events, some ten seconds, however few rows they have."""
 
 _PACKED = 0.3
@@ -40,11 +40,13 @@ class Keeper(Protocol):
 
     Attributes:
         simulation: the run.
-        most_rows: rows at which a turn of the run is to end.
     """
 
     simulation: _core.Simulation
-    most_rows: int
+
+    def pause_at(self) -> tuple[int, int]:
+        """Return the rows of records and the number of events at which a turn is to end."""
+        ...
 
     def warnings(self) -> list[str]:
         """Return what is to be said before the run."""
@@ -96,7 +98,6 @@ class _InMemory:
 
     def __init__(self, scenario: Scenario) -> None:
         self.simulation = _core.Simulation(json.dumps(scenario.document))
-        self.most_rows = _NO_LIMIT
         self._scenario = scenario
         self._categories = self.simulation.categories()
         self._limit = scenario.model["record"]["limit_bytes"]
@@ -113,6 +114,9 @@ class _InMemory:
             f"memory, and the run ends when they reach {_amount(self._limit)}. With run(..., "
             f"directory=...) they go to the disk. {_LESS}"
         ]
+
+    def pause_at(self) -> tuple[int, int]:
+        return _NO_LIMIT, _NO_LIMIT
 
     def after_turn(self) -> bool:
         return True
@@ -155,7 +159,8 @@ class _OnDisk:
             self._about,
             scenario.model["record"],
         )
-        self._events = 0
+        # Not by the clock: the same run makes the same files.
+        self._all_at = _ALL_AFTER_EVENTS
         self._full: str | None = None
 
     def warnings(self) -> list[str]:
@@ -173,13 +178,17 @@ class _OnDisk:
             return [f"{told} on the disk. {_LESS}"]
         return []
 
+    def pause_at(self) -> tuple[int, int]:
+        return self.most_rows, self._all_at
+
     def after_turn(self) -> bool:
         rows, _ = self.simulation.recorded()
-        least = record_stream.LEAST_ROWS if rows >= self.most_rows else None
-        if self.simulation.events - self._events >= _ALL_AFTER_EVENTS:
-            self._events = self.simulation.events
+        if self.simulation.events >= self._all_at:
+            self._all_at += _ALL_AFTER_EVENTS
             least = 1
-        if least is None:
+        elif rows >= self.most_rows:
+            least = record_stream.LEAST_ROWS
+        else:
             return True
         try:
             self._stream.write(self.simulation.take_records(least))
@@ -202,7 +211,7 @@ class _OnDisk:
 
     def save(self, results: Results) -> None:
         target = self._target
-        if results.summary["stop_reason"] not in _WHOLE and target.is_run():
+        if results.summary["stop_reason"] in _PARTS and target.is_run():
             # A part must not take the place of a whole.
             target = RunDirectory(target.path.with_name(f"{target.path.name}-partial"))
             target.require_free(self._scenario.name, self._scenario.seed, force=True)
@@ -221,8 +230,8 @@ class _OnDisk:
         return None
 
 
-_WHOLE = ("flows-complete", "time", "stalled")
-"""Why runs end that came to their end."""
+_PARTS = ("interrupted", "disk-full")
+"""Why runs end that would go further another time."""
 
 
 def _amount(size: float) -> str:

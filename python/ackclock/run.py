@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 # Control comes back to Python this often, for progress and for Ctrl-C.
 _TURN_S = 0.05
-# Turns are a whole number of these. The simulator looks at its records as often; so what is written
-# to disk at a time does not depend on the clock.
-_LEAST_TURN_EVENTS = 4_096
 
 
 @dataclass(frozen=True)
@@ -125,21 +122,14 @@ def _advance(
 ) -> str | None:
     """Run in turns of about `_TURN_S` until done; returns why it ended before, in a word."""
     simulation = keeper.simulation
-    turn = _LEAST_TURN_EVENTS
-    before = started
     done = False
     try:
         while not done:
-            done = simulation.advance(turn, keeper.most_rows)
+            done = simulation.advance(_TURN_S, *keeper.pause_at())
             if not keeper.after_turn():
                 return "disk-full"
-            now = time.perf_counter()
-            # Half to twice the turn before: a slow stretch must not make one endless turn.
-            wanted = turn * min(2.0, max(0.5, _TURN_S / (now - before + 1e-6)))
-            turn = max(1, round(wanted / _LEAST_TURN_EVENTS)) * _LEAST_TURN_EVENTS
-            before = now
             if progress is not None:
-                progress(_state(simulation, now - started))
+                progress(_state(simulation, time.perf_counter() - started))
     except KeyboardInterrupt:
         return "interrupted"
     return None

@@ -1,5 +1,7 @@
 """Running: progress, interruption, repetition."""
 
+import itertools
+import time
 from importlib import import_module
 
 import pytest
@@ -92,3 +94,34 @@ def test_a_run_counts_what_leaves_the_senders_without_records(small_scenario, sm
 )
 def test_quantities_are_read_by_their_unit(text, read):
     assert _core.quantity(text) == read
+
+
+def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy():
+    # A window of a million segments over a short queue: an ACK there takes a millisecond.
+    scenario = Scenario.from_dict(
+        {
+            "hosts": ["A", "B"],
+            "links": [{"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "1 ms"}],
+            "flows": [
+                {
+                    "id": "F",
+                    "from": "A",
+                    "to": "B",
+                    "tcp": {"cc": {"kind": "fixed", "window": 1_000_000}, "segment": "2 B"},
+                }
+            ],
+            "stop": {"at_latest": "1 s"},
+            "record": "none",
+        }
+    )
+    turns = []
+
+    def progress(state):
+        turns.append(time.perf_counter())
+        if len(turns) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(RunInterrupted) as interrupted:
+        run(scenario, progress)
+    assert max(b - a for a, b in itertools.pairwise(turns)) < 5
+    assert interrupted.value.results.summary["stop_reason"] == "interrupted"

@@ -1,10 +1,11 @@
 //! Python bindings: documents go in as JSON text, results come out as JSON text and numpy arrays.
 
 mod identify;
+mod text;
 
 use ackclock_sim::model::Scenario;
 use ackclock_sim::replicate::{self as sim_replicate, FlowFigures, Replication};
-use ackclock_sim::{Output as RunOutput, Simulation as Run, document};
+use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Simulation as Run, document};
 use ackclock_trace::{CATEGORIES, Column, TABLES, Table};
 use ackclock_units::Time;
 use ackclock_units::quantity::{Dimension, Quantity, parse};
@@ -13,6 +14,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::{Map, Value, json};
+use std::time::Instant;
 
 /// The scenario of a document without errors.
 fn valid(document_json: &str) -> PyResult<Scenario> {
@@ -170,12 +172,29 @@ impl Simulation {
         Ok(Self { run: Some(py.detach(|| Run::new(scenario))) })
     }
 
-    /// Runs at most this many events; True when the run is over, or its records are full. Returns
-    /// soon after the records hold `rows` rows.
-    #[pyo3(signature = (max_events, rows=usize::MAX))]
-    fn advance(&mut self, py: Python<'_>, max_events: u64, rows: usize) -> PyResult<bool> {
+    /// Runs for about so many seconds of real time; True when the run is over, or its records are
+    /// full. Returns soon after the records hold `rows` rows, or so many events were handled.
+    #[pyo3(signature = (seconds, rows=usize::MAX, events=u64::MAX))]
+    fn advance(
+        &mut self,
+        py: Python<'_>,
+        seconds: f64,
+        rows: usize,
+        events: u64,
+    ) -> PyResult<bool> {
         let run = self.get_mut()?;
-        Ok(py.detach(|| run.advance_until(max_events, rows)))
+        let started = Instant::now();
+        Ok(py.detach(|| {
+            loop {
+                if run.advance(LOOK_AFTER) {
+                    return true;
+                }
+                let due = run.records().rows >= rows || run.counters().events >= events;
+                if due || started.elapsed().as_secs_f64() >= seconds {
+                    return false;
+                }
+            }
+        }))
     }
 
     /// Packet-hops and bytes of records that the whole run will come to, guessed before it.
@@ -314,6 +333,9 @@ impl Output {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
+    module.add_class::<text::Text>()?;
+    module.add_function(wrap_pyfunction!(text::read_text, module)?)?;
+    module.add_function(wrap_pyfunction!(text::scalar, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;

@@ -20,4 +20,4 @@ pub mod tables;
 pub use compile::Shortcuts;
 pub use document::{Checked, check, check_text};
 pub use outlook::Outlook;
-pub use run::{Output, Simulation};
+pub use run::{LOOK_AFTER, Output, Simulation};

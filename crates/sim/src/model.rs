@@ -208,6 +208,8 @@ pub struct Stop {
     pub flows_complete: bool,
     /// End at this time in any case.
     pub at_latest: Time,
+    /// End when more packets are in the network at once.
+    pub max_packets: u64,
 }
 
 /// What is recorded of a run.

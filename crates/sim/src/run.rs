@@ -18,6 +18,7 @@ pub(crate) trait AnyWorld: Send + Sync {
     fn active_flows(&self) -> usize;
     fn is_complete(&self) -> bool;
     fn is_idle(&self) -> bool;
+    fn is_crowded(&self) -> bool;
     fn close(&mut self);
     fn digest(&self) -> u64;
     fn network(&self) -> &Network;
@@ -76,6 +77,10 @@ impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
         World::is_idle(self)
     }
 
+    fn is_crowded(&self) -> bool {
+        World::is_crowded(self)
+    }
+
     fn close(&mut self) {
         World::close(self);
     }
@@ -107,8 +112,9 @@ pub struct Simulation {
 }
 
 /// Records are looked at after so many events, wherever a caller makes pauses: where a limit ends a run
-/// must not depend on that.
-const LOOK_AFTER: u64 = 4096;
+/// must not depend on that. Few enough that even events that cost a millisecond each do not make an
+/// endless turn.
+pub const LOOK_AFTER: u64 = 500;
 
 /// What a run leaves behind.
 pub struct Output {
@@ -132,28 +138,19 @@ impl Simulation {
 
     /// Runs at most `budget` events. True if the run is over, or its records hold as much as they may.
     pub fn advance(&mut self, budget: u64) -> bool {
-        self.advance_until(budget, usize::MAX)
-    }
-
-    /// The same, but returns soon after the records hold so many rows, for them to be taken out.
-    pub fn advance_until(&mut self, budget: u64, rows: usize) -> bool {
         if self.scenario.record.is_off() {
             self.done = self.done || self.world.run(budget);
             return self.done;
         }
-        let last = self.world.counters().events.saturating_add(budget);
-        while !self.done && !self.full {
-            let events = self.world.counters().events;
-            if events >= last {
-                break;
-            }
-            let turn = LOOK_AFTER - events % LOOK_AFTER;
-            self.done = self.world.run(turn.min(last - events));
-            let size = self.records();
-            self.full = self.scenario.record.limit_bytes.is_some_and(|most| size.bytes >= most)
-                && self.world.counters().events % LOOK_AFTER == 0;
-            if size.rows >= rows {
-                break;
+        let mut left = budget;
+        while left > 0 && !self.done && !self.full {
+            let turn = left.min(LOOK_AFTER - self.world.counters().events % LOOK_AFTER);
+            self.done = self.world.run(turn);
+            left -= turn;
+            if let Some(most) = self.scenario.record.limit_bytes
+                && self.world.counters().events.is_multiple_of(LOOK_AFTER)
+            {
+                self.full = self.records().bytes >= most;
             }
         }
         self.done || self.full
@@ -219,6 +216,7 @@ impl Simulation {
             packet_hops: self.packet_hops(),
             complete: self.world.is_complete(),
             idle: self.world.is_idle(),
+            crowded: self.world.is_crowded(),
             done: self.done,
             full: self.full && !self.done,
         };

@@ -25,6 +25,8 @@ pub struct Totals {
     pub complete: bool,
     /// No event was left.
     pub idle: bool,
+    /// More packets were in the network than the scenario allows.
+    pub crowded: bool,
     /// The run came to its end by itself.
     pub done: bool,
     /// The run ended before because its records were full.
@@ -65,6 +67,7 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
     let stop_reason = match (totals.done, totals.complete) {
         (false, _) if totals.full => "record-limit",
         (false, _) => "interrupted",
+        _ if totals.crowded => "too-many-packets",
         (true, true) => "flows-complete",
         // Flows are unfinished and nothing is left that could go on with them.
         (true, false) if totals.idle && scenario.stop.flows_complete => "stalled",
@@ -76,7 +79,7 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         "scenario": scenario.name,
         "seed": scenario.seed,
         "digest": format!("{:016x}", totals.digest),
-        "finished": totals.done && all_finished,
+        "finished": totals.done && !totals.crowded && all_finished,
         "stop_reason": stop_reason,
         "ties": scenario.ties.kind,
         "end_s": end.as_secs(),

@@ -9,6 +9,8 @@ use ackclock_units::param::{Choice, Entry, Kind, Param};
 /// Greatest number of hosts, of routers, of links and of flows: a million flows fit in memory, more is
 /// a slip of a generator.
 pub const MOST_ELEMENTS: usize = 1_000_000;
+// Every flow has a number that fits into a packet.
+const _: () = assert!(MOST_ELEMENTS < ackclock_net::Packet::NO_FLOW as usize);
 
 /// Greatest number of bytes of a packet on the wire, headers included.
 pub const MOST_PACKET_BYTES: u64 = 65_535;
@@ -307,7 +309,7 @@ pub static TCP: &[Param] = &[
     Param::new("cc", Kind::Registered(ackclock_tcp::cc::ENTRIES), "reno", "Congestion control."),
     Param::new(
         "recovery",
-        Kind::Registered(ackclock_tcp::recovery::ENTRIES),
+        Kind::Registered(ackclock_tcp::senders::RECOVERIES),
         "selective-repeat",
         "Loss recovery: when a packet counts as lost, and what the window does then.",
     ),
@@ -379,7 +381,7 @@ pub static TCP: &[Param] = &[
         "Least slow-start threshold after a loss, segments (RFC 5681 equation 4; classic).",
     )
     .at_least("0")
-    .at_most("1e9"),
+    .at_most("1e6"),
     Param::new(
         "ssthresh_rounding",
         Kind::Choice(&[
@@ -532,6 +534,14 @@ pub static STOP: &[Param] = &[
         "The run ends then in any case; must be given if a flow is unlimited.",
     )
     .at_most("36500 d"),
+    Param::new(
+        "max_packets",
+        Kind::Count,
+        "10000000",
+        "The run ends when more packets are in the network at once: a guard for the memory, about 100 bytes a packet.",
+    )
+    .at_least("1")
+    .at_most("1000000000"),
 ];
 
 const WHETHER: &[Choice] =
@@ -572,14 +582,14 @@ pub static RECORD: &[&Entry] = &[
         summary: "All tables but those that are switched off.",
         references: &[],
         params: recorded!("changes"),
-        defect: false,
+        ..Entry::BLANK
     },
     &Entry {
         name: "none",
         summary: "No tables but those that are switched on; the fastest.",
         references: &[],
         params: recorded!("off"),
-        defect: false,
+        ..Entry::BLANK
     },
 ];
 

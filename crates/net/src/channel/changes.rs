@@ -16,8 +16,16 @@ impl Channel {
         debug_assert!(self.service == Service::Events);
         let (bytes, ns) = self.earlier();
         let present = self.stats.bytes;
-        self.served().earlier = (present, ns + self.serial.exact_ns(present - bytes));
-        self.serial = Arc::new(self.serial.with_rate(rate_bps));
+        let next = Arc::new(self.serial.with_rate(rate_bps));
+        let ns = ns + self.serial.exact_ns(present - bytes);
+        let busy = self.busy;
+        let before = std::mem::replace(&mut self.serial, next);
+        let served = self.served();
+        served.earlier = (present, ns);
+        // A transmission going on ends when it was going to.
+        if busy && served.wire.is_none() {
+            served.wire = Some(before);
+        }
         self.carry = 0;
     }
 
@@ -25,5 +33,16 @@ impl Channel {
     pub fn set_delay(&mut self, delay: Time) {
         debug_assert!(self.service == Service::Events);
         self.delay = delay;
+    }
+
+    /// Nanoseconds of transmission; exact after [`Channel::close`].
+    pub fn busy_ns(&self) -> f64 {
+        let (bytes, ns) = self.earlier();
+        ns + self.serial.exact_ns(self.stats.bytes - bytes) + self.stats.unfinished_ns as f64
+    }
+
+    /// Bytes transmitted at earlier rates, and the nanoseconds that they took.
+    fn earlier(&self) -> (u64, f64) {
+        self.served.as_ref().map_or((0, 0.0), |served| served.earlier)
     }
 }

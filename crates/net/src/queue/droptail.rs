@@ -36,7 +36,7 @@ pub(super) static ENTRY: Entry = Entry {
             "Whether a packet may fill the queue exactly.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Limit and rules.

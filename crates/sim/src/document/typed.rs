@@ -49,6 +49,7 @@ pub(super) fn scenario(
         stop: Stop {
             flows_complete: text(stop, "when") == "flows-complete",
             at_latest: time(stop, "at_latest_ns"),
+            max_packets: stop["max_packets"].as_u64().unwrap_or(u64::MAX),
         },
         seed: int(model, "seed"),
         record: record(object(model, "record")),
