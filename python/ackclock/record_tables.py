@@ -137,6 +137,8 @@ class RecordFiles:
         names = None if columns is None else list(columns)
         for path in self.paths:
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
+                if not file.num_row_groups:
+                    yield file.read(columns=names)
                 for group in range(file.num_row_groups):
                     yield file.read_row_group(group, columns=names, use_threads=False)
 

@@ -263,8 +263,8 @@ class Results:
         if not RunDirectory(path).is_run():
             raise InputError(_no_run(path))
         known = Manifest(path)
-        known.require(path / FILES.summary)
         summary = manifest.read_summary(path / FILES.summary)
+        known.require(path / FILES.summary)
         document = Document.read(path / FILES.scenario)
         results = cls(summary, document.data, {})
         results._at(path)

@@ -251,9 +251,7 @@ def test_an_error_in_the_middle_keeps_what_was_written(small_parts, tmp_path, mo
     assert pq.read_table(tmp_path / "run.partial" / "records" / "packets.parquet").num_rows > 0
 
 
-def test_an_interrupted_run_does_not_take_the_place_of_a_whole_one(
-    scenario, tmp_path, monkeypatch
-):
+def test_an_interrupted_run_does_not_take_the_place_of_a_whole_one(scenario, tmp_path, monkeypatch):
     run(scenario, directory=tmp_path / "run")
     monkeypatch.setattr(sys.modules["ackclock.run"], "_TURN_S", 1e-6)
 
