@@ -23,7 +23,7 @@ _NO_LIMIT = (1 << 63) - 1
 _ALL_AFTER_EVENTS = 30_000_000
 """All tables are written after so many events, some ten seconds, however few rows they have."""
 
-_PACKED = 0.3
+_PACKED = 0.25
 """What Parquet files take of the size of their columns, about."""
 
 _LARGE_BYTES = 1e9

@@ -191,7 +191,9 @@ def test_a_summary_with_holes(saved, change, what):
 
 def test_an_edited_figure_is_not_believed(saved):
     _edit(saved / "summary.json", lambda s: s["flows"]["F1"].update(goodput_bps=1e9))
-    with pytest.raises(ResultsError, match="has been changed since the run wrote it; 'ackclock run"):
+    with pytest.raises(
+        ResultsError, match="has been changed since the run wrote it; 'ackclock run"
+    ):
         Results.load(saved)
 
 

@@ -8,6 +8,7 @@ pub mod document;
 pub mod model;
 mod outlook;
 pub mod profile;
+pub mod record;
 pub mod registry;
 pub mod replicate;
 pub mod run;

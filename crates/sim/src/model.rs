@@ -1,8 +1,8 @@
 //! The scenario as checked numbers: what the compiler of worlds reads.
 
+pub use crate::record::Record;
 use crate::start::Start;
 use ackclock_net::serial::Rounding;
-use ackclock_trace::{Keep, TABLES};
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 
@@ -210,38 +210,4 @@ pub struct Stop {
     pub at_latest: Time,
     /// End when more packets are in the network at once.
     pub max_packets: u64,
-}
-
-/// What is recorded of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Record {
-    /// Which rows of each table, in the order of [`TABLES`].
-    tables: [Keep; TABLES.len()],
-    /// The run ends when the columns hold this many bytes.
-    pub limit_bytes: Option<u64>,
-}
-
-impl Record {
-    /// Every row of every table.
-    pub const ALL: Self = Self { tables: [Keep::All; TABLES.len()], limit_bytes: None };
-
-    /// What `keep` says of each table.
-    pub fn new(keep: impl Fn(&str) -> Keep) -> Self {
-        let mut record = Self::default();
-        for (kept, table) in record.tables.iter_mut().zip(TABLES) {
-            *kept = keep(table.name);
-        }
-        record
-    }
-
-    /// Which rows of the table of this name are kept.
-    pub fn keep(&self, table: &str) -> Keep {
-        let found = TABLES.iter().position(|known| known.name == table);
-        self.tables[found.unwrap_or_else(|| panic!("no table is named `{table}`"))]
-    }
-
-    /// Whether nothing is recorded.
-    pub fn is_off(&self) -> bool {
-        self.tables.iter().all(|kept| *kept == Keep::None)
-    }
 }

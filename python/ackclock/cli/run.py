@@ -68,8 +68,9 @@ def run(
     (records/*.parquet), plots, log.txt, and what arrived of files that flows send (received/). A
     file that arrives different or unfinished makes the exit status 1.
 
-    Ctrl-C ends the run early and keeps what there is, marked
-    as unfinished; a second Ctrl-C ends at once.
+    Records are written while the run goes on, into DIR.partial. Ctrl-C, a full disk or the
+    scenario's record.limit end the run early and keep what there is, marked as unfinished; the exit
+    status is 1. A second Ctrl-C ends at once.
 
     [bold]Examples[/bold]
 

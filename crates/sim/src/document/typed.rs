@@ -5,10 +5,8 @@ use crate::model::{
 };
 use crate::start::Start;
 use ackclock_net::serial::Rounding;
-use ackclock_trace::Keep;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value as Setting};
-use ackclock_units::quantity::{self, Dimension, Quantity};
 use serde_json::{Map, Value};
 
 /// The scenario of a model; `ends` and `pairs` are the nodes of links and the hosts of flows.
@@ -52,7 +50,7 @@ pub(super) fn scenario(
             max_packets: stop["max_packets"].as_u64().unwrap_or(u64::MAX),
         },
         seed: int(model, "seed"),
-        record: record(object(model, "record")),
+        record: Record::of(object(model, "record")),
     }
 }
 
@@ -147,27 +145,6 @@ fn tcp(map: &Map<String, Value>) -> Tcp {
 fn amount(map: &Map<String, Value>, key: &str) -> Option<Amount> {
     let bytes = map.get(&format!("{key}_bytes")).and_then(Value::as_u64).map(Amount::Bytes);
     bytes.or_else(|| map.get(key).and_then(Value::as_f64).map(Amount::Segments))
-}
-
-fn record(map: &Map<String, Value>) -> Record {
-    let mut record = Record::new(|table| keep(&text(map, table)));
-    record.limit_bytes = map.get("limit_bytes").and_then(Value::as_u64);
-    record
-}
-
-/// Which rows of a table a checked document asks for.
-fn keep(text: &str) -> Keep {
-    let interval = |time: &str| match quantity::parse(time, &[Dimension::Time]) {
-        Ok(Quantity::Time(ns)) => Time::from_ns(ns),
-        _ => panic!("`{time}` is no time of the model"),
-    };
-    match (text, text.strip_prefix("every "), text.strip_prefix("min-max every ")) {
-        ("off", ..) => Keep::None,
-        ("changes", ..) => Keep::All,
-        (_, Some(time), _) => Keep::Last(interval(time)),
-        (_, _, Some(time)) => Keep::Extremes(interval(time)),
-        _ => panic!("`{text}` is no word of the model"),
-    }
 }
 
 fn list<'m>(

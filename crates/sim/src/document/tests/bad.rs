@@ -269,7 +269,7 @@ fn words_and_kinds() {
             json!({"packets": "every 10 ms"}),
             "record.packets: `every 10 ms` is no value of `packets`",
         ),
-        ("/record", json!({"limit": "2 KB"}), "record.limit: `2 KB` is too small"),
+        ("/record", json!({"limit": "2 KB"}), "record.limit: `2 kB` is too small"),
         (
             "/routing",
             json!("distance_vector"),
