@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -97,7 +96,7 @@ class _InMemory:
     """Keeps all records in memory."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self.simulation = _core.Simulation(json.dumps(scenario.document))
+        self.simulation = _core.Simulation(scenario.handle)
         self._scenario = scenario
         self._categories = self.simulation.categories()
         self._limit = scenario.model["record"]["limit_bytes"]
@@ -144,7 +143,7 @@ class _OnDisk:
     most_rows = record_stream.HELD_ROWS
 
     def __init__(self, scenario: Scenario, target: RunDirectory, unfinished: Unfinished) -> None:
-        self.simulation = _core.Simulation(json.dumps(scenario.document))
+        self.simulation = _core.Simulation(scenario.handle)
         self._scenario = scenario
         self._target = target
         self._unfinished = unfinished

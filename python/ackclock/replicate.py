@@ -65,14 +65,11 @@ def replicate(
         ReplicationsInterrupted: Ctrl-C (a `KeyboardInterrupt`); carries what was done. It comes
             between two replications: one that takes long is waited for.
     """
-    import json
-
     from ackclock import _core
     from ackclock.replications import Replications
 
     workers = _cores() if workers is None else workers
     _require(count, first_seed, workers)
-    document = json.dumps(scenario.document)
     started = time.perf_counter()
     parts: list[dict[str, np.ndarray]] = []
     done, turn, interrupted = 0, workers, False
@@ -80,7 +77,7 @@ def replicate(
         while done < count:
             before = time.perf_counter()
             turn = min(turn, count - done)
-            parts.append(_core.replicate(document, first_seed + done, turn, workers))
+            parts.append(_core.replicate(scenario.handle, first_seed + done, turn, workers))
             done += turn
             now = time.perf_counter()
             # At most eight times the turn before: the first ones may have been quick by chance.

@@ -23,6 +23,7 @@ mod changes;
 mod close;
 mod fused;
 mod held;
+mod managed;
 mod next;
 mod records;
 pub(crate) mod served;
@@ -34,13 +35,15 @@ pub use stats::ChannelStats;
 use crate::hop::Hop;
 use crate::loss::Loss;
 use crate::packet::{Kind, Packet};
-use crate::queue::{Occupancy, Queue};
+use crate::queue::{Discipline, DropTail, Occupancy, Queue};
 use crate::serial::Serial;
 use crate::slots::Slots;
 use ackclock_engine::Stamp;
 use ackclock_trace::Recorder;
+use ackclock_trace::drop_reason;
 use ackclock_units::Time;
 use chain::Chain;
+use managed::Managed;
 use served::Served;
 use std::sync::Arc;
 use waits::Waits;
@@ -59,12 +62,8 @@ pub enum Service {
 /// What became of a packet that was offered to a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
-    /// The queue was full.
-    Dropped,
-    /// It was lost before the queue.
-    Lost,
-    /// The link is down.
-    Down,
+    /// It was dropped for the reason of this code.
+    Dropped(i32),
     /// When it reaches the far end is settled.
     Scheduled(Time),
     /// When it would reach the far end is settled, but it is lost on the way.
@@ -73,6 +72,12 @@ pub enum Offer {
     Waiting,
     /// Served by events: its transmission has begun.
     Started,
+    /// It is in the hands of a discipline that keeps its packets. A transmission has begun or not; and packets
+    /// may have been dropped ([`Channel::take_dropped`]).
+    Kept {
+        /// A transmission has begun.
+        started: bool,
+    },
 }
 
 /// A transmitter with its queue and its wire.
@@ -103,7 +108,8 @@ pub struct Channel {
     carry: u64,
     /// Size of the packet in transmission, or of the last one.
     serving: u16,
-    /// Packets that come may vanish: there is a loss model, or the link is down.
+    /// Packets that come may not be taken: there is another discipline than drop-tail or a loss model, or the link
+    /// is down.
     gated: bool,
     /// Packets that come are dropped.
     down: bool,
@@ -112,13 +118,15 @@ pub struct Channel {
     /// The counters of packets and bytes are still in the second line.
     stats: ChannelStats,
     // The rest.
-    queue: Queue,
+    /// Which packets are taken where there is no other discipline.
+    tail: DropTail,
     waiting_bytes: u64,
     waiting_data: u32,
     /// The same as `next` for packets that travel from the second end of a half-duplex link to the first.
     next_back: Hop,
     /// Walked: packets that reach the far end after the end of the run.
     late: u32,
+    managed: Option<Box<Managed>>,
     waits: Option<Box<Waits>>,
     loss: Option<Box<Loss>>,
     served: Option<Box<Served>>,
@@ -140,12 +148,19 @@ impl Channel {
         link: i32,
         direction: i32,
     ) -> Self {
+        debug_assert!(service == Service::Events || !queue.needs_events());
+        let (tail, managed) = match queue {
+            Queue::DropTail(tail) => (tail, None),
+            Queue::Managed(discipline) => {
+                (DropTail::UNLIMITED, Some(Box::new(Managed::new(*discipline))))
+            }
+        };
         Self {
             chain: Chain::new(),
             service,
             armed: false,
             busy: false,
-            takes_when_idle: queue.takes_when_idle(),
+            takes_when_idle: tail.takes_when_idle(),
             next: Hop::ROUTED,
             next_start: Time::ZERO,
             free_at: Time::ZERO,
@@ -153,15 +168,16 @@ impl Channel {
             serial,
             carry: 0,
             serving: 0,
-            gated: false,
+            gated: managed.is_some(),
             down: false,
             keeps_waits: false,
             stats: ChannelStats::default(),
-            queue,
+            tail,
             waiting_bytes: 0,
             waiting_data: 0,
             next_back: Hop::ROUTED,
             late: 0,
+            managed,
             waits: None,
             loss: None,
             served: (service == Service::Events).then(Box::default),
@@ -172,8 +188,12 @@ impl Channel {
 
     /// Sets the loss model.
     pub fn set_loss(&mut self, loss: Option<Loss>) {
-        self.gated = loss.is_some() || self.down;
         self.loss = loss.map(Box::new);
+        self.set_gated();
+    }
+
+    fn set_gated(&mut self) {
+        self.gated = self.managed.is_some() || self.loss.is_some() || self.down;
     }
 
     /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].
@@ -237,7 +257,7 @@ impl Channel {
             bytes: self.waiting_bytes,
             in_service: serving.then_some(self.serving),
         };
-        self.queue.admit(occupancy, packet.size())
+        self.tail.admit(occupancy, packet.size())
     }
 
     /// A packet arrives at the queue. `exempt` packets are always taken.
@@ -255,15 +275,14 @@ impl Channel {
         } else if self.busy && self.free_at <= now {
             self.catch_up(now, slots, recorder);
         }
+        if self.gated {
+            return self.offer_gated(now, packet, exempt, slots, recorder);
+        }
         // Nothing waits behind an idle transmitter, so most queues need not be asked.
         let idle = self.takes_when_idle && self.free_at <= now && !self.busy;
-        let admitted = idle || exempt || self.admits(now, packet);
-        if self.gated {
-            return self.offer_gated(now, packet, admitted, slots, recorder);
-        }
-        if !admitted {
+        if !idle && !exempt && !self.admits(now, packet) {
             self.stats.drops += 1;
-            return Offer::Dropped;
+            return Offer::Dropped(drop_reason::QUEUE_FULL);
         }
         match self.service {
             Service::Events => self.enter(now, packet, slots, recorder),
@@ -271,30 +290,35 @@ impl Channel {
         }
     }
 
-    /// The same where packets may vanish for other reasons than a full queue.
+    /// The same where it may not be taken for other reasons than a full queue.
     #[cold]
     fn offer_gated<R: Recorder>(
         &mut self,
         now: Time,
         mut packet: Packet,
-        admitted: bool,
+        exempt: bool,
         slots: &mut Slots,
         recorder: &mut R,
     ) -> Offer {
         if self.down {
             self.stats.drops_down += 1;
-            return Offer::Down;
+            return Offer::Dropped(drop_reason::LINK_DOWN);
         }
-        if !admitted {
-            self.stats.drops += 1;
-            return Offer::Dropped;
+        let refused = match self.managed.as_ref().map(|managed| &managed.discipline) {
+            None => (!exempt && !self.admits(now, packet)).then_some(drop_reason::QUEUE_FULL),
+            Some(Discipline::OnArrival(_)) => self.ask(now, &mut packet, exempt, recorder),
+            Some(Discipline::Store(_)) => return self.keep(now, packet, slots, recorder),
+        };
+        if let Some(reason) = refused {
+            self.stats.drops += u64::from(reason == drop_reason::QUEUE_FULL);
+            return Offer::Dropped(reason);
         }
         if let Some(loss) = &mut self.loss
             && loss.loses(&packet)
         {
             self.stats.losses += 1;
             if loss.at_entry {
-                return Offer::Lost;
+                return Offer::Dropped(drop_reason::LOSS);
             }
             packet.set_lost();
         }

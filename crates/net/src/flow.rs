@@ -2,7 +2,7 @@
 
 use crate::hop::Hop;
 use crate::source::Writer;
-use ackclock_tcp::Connection;
+use ackclock_tcp::{Connection, Ends};
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
 use std::mem::offset_of;

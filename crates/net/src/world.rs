@@ -13,8 +13,8 @@ use crate::packet::Packet;
 use crate::routing::distance_vector::{DistanceVector, Message};
 use crate::slots::Slots;
 use ackclock_engine::EventQueue;
-use ackclock_tcp::Segment;
-use ackclock_trace::{Digest, Recorder};
+use ackclock_tcp::{Ends, Segment};
+use ackclock_trace::{Digest, Recorder, drop_reason};
 use ackclock_units::Time;
 use std::collections::VecDeque;
 
@@ -160,9 +160,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// many. They can't be before as many more are made as there is room for, so that is when to look again.
     #[cold]
     fn look_at_crowd(&mut self) {
-        let Counters { created, delivered, dropped_full, dropped_no_route, .. } = self.counters;
-        let Counters { lost, dropped_down, .. } = self.counters;
-        let held = created - delivered - dropped_full - dropped_no_route - lost - dropped_down;
+        let Counters { created, delivered, dropped, .. } = self.counters;
+        let held = created - delivered - dropped.iter().sum::<u64>();
         match self.net.most_packets.checked_sub(held) {
             Some(room) => self.crowd_possible = created + room + 1,
             None => (self.crowded, self.stopped) = (true, true),
@@ -278,6 +277,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 stats.wait_max.as_ns(),
             ] {
                 digest.add(value);
+            }
+            if channel.is_managed() {
+                (0..drop_reason::NAMES.len())
+                    .for_each(|code| digest.add(channel.dropped(code as i32)));
+                digest.add(channel.marked());
             }
         }
         digest.add(self.net.distance_vector.as_ref().map_or(0, DistanceVector::changes));

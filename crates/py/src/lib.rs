@@ -1,30 +1,21 @@
-//! Python bindings: documents go in as JSON text, results come out as JSON text and numpy arrays.
+//! Python bindings: documents go in as JSON text, checked scenarios stay here behind a handle, results come
+//! out as JSON text and numpy arrays.
 
-mod identify;
+mod scenario;
 mod text;
 
-use ackclock_sim::model::Scenario;
 use ackclock_sim::replicate::{self as sim_replicate, FlowFigures, Replication};
-use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Simulation as Run, document};
+use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Simulation as Run};
 use ackclock_trace::{CATEGORIES, Column, TABLES, Table};
 use ackclock_units::Time;
 use ackclock_units::quantity::{Dimension, Quantity, parse};
 use numpy::{IntoPyArray, PyArrayMethods};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use scenario::Scenario;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
-
-/// The scenario of a document without errors.
-fn valid(document_json: &str) -> PyResult<Scenario> {
-    let checked = document::check_text(document_json);
-    checked.scenario.ok_or_else(|| {
-        let messages: Vec<String> =
-            checked.problems.iter().map(|problem| problem.message.clone()).collect();
-        PyValueError::new_err(messages.join("\n"))
-    })
-}
 
 /// Version of the engine.
 #[pyfunction]
@@ -74,12 +65,6 @@ fn record_tables() -> String {
     Value::Object(tables).to_string()
 }
 
-/// Checks a scenario document: all its errors, or the resolved scenario, as JSON text.
-#[pyfunction]
-fn check(document_json: &str) -> String {
-    document::check_text(document_json).into_json().to_string()
-}
-
 /// What a quantity such as `64 KiB` measures (`rate`, `size`, `packets`, `time`), and its amount in
 /// bit/s, bytes, packets or nanoseconds; None for other texts.
 #[pyfunction]
@@ -101,18 +86,16 @@ type Figure<T> = (&'static str, fn(&FlowFigures) -> T);
 /// Answers a dict of arrays: `seed`, `end_s`, `stalled`, `digest` with one value a run, and with one row a
 /// run and one column a flow `finish_s`, `finish_ack_s` (NaN for never), `goodput_bps`, `timeouts`,
 /// `retransmissions`, `spurious_retransmissions`, `segments_sent`.
-///
-/// Raises ValueError for a document that has errors; call `check` first to get all of them.
 #[pyfunction]
 fn replicate<'py>(
     py: Python<'py>,
-    document_json: &str,
+    scenario: &Scenario,
     first_seed: u64,
     count: u64,
     workers: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let scenario = valid(document_json)?;
-    let runs = py.detach(|| sim_replicate::replicate(&scenario, first_seed, count, workers));
+    let scenario = scenario.get();
+    let runs = py.detach(|| sim_replicate::replicate(scenario, first_seed, count, workers));
     let flows = scenario.flows.len();
     let answer = PyDict::new(py);
     let one = |get: &dyn Fn(&Replication) -> f64| -> Vec<f64> { runs.iter().map(get).collect() };
@@ -146,9 +129,7 @@ fn replicate<'py>(
     Ok(answer)
 }
 
-/// A run that can be advanced bit by bit.
-///
-/// Raises ValueError for a document that has errors; call `check` first to get all of them.
+/// A run that can be advanced bit by bit, with the seed of the scenario or another.
 #[pyclass(module = "ackclock._core")]
 struct Simulation {
     run: Option<Run>,
@@ -167,9 +148,11 @@ impl Simulation {
 #[pymethods]
 impl Simulation {
     #[new]
-    fn new(py: Python<'_>, document_json: &str) -> PyResult<Self> {
-        let scenario = valid(document_json)?;
-        Ok(Self { run: Some(py.detach(|| Run::new(scenario))) })
+    #[pyo3(signature = (scenario, seed = None))]
+    fn new(py: Python<'_>, scenario: &Scenario, seed: Option<u64>) -> Self {
+        let mut scenario = scenario.get().clone();
+        scenario.seed = seed.unwrap_or(scenario.seed);
+        Self { run: Some(py.detach(|| Run::new(scenario))) }
     }
 
     /// Runs for about so many seconds of real time; True when the run is over, or its records are
@@ -235,8 +218,8 @@ impl Simulation {
         let ids = |ids: &mut dyn Iterator<Item = &String>| PyList::new(py, ids.collect::<Vec<_>>());
         categories.set_item("flow", ids(&mut scenario.flows.iter().map(|flow| &flow.id))?)?;
         categories.set_item("link", ids(&mut scenario.links.iter().map(|link| &link.id))?)?;
-        categories.set_item("host", PyList::new(py, &scenario.hosts)?)?;
-        categories.set_item("router", PyList::new(py, &scenario.routers)?)?;
+        categories.set_item("host", PyList::new(py, &*scenario.hosts)?)?;
+        categories.set_item("router", PyList::new(py, &*scenario.routers)?)?;
         Ok(categories)
     }
 
@@ -331,6 +314,7 @@ impl Output {
 /// The engine of Ackclock.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Scenario>()?;
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
     module.add_class::<text::Text>()?;
@@ -341,9 +325,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(record_tables, module)?)?;
-    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::check, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
-    module.add_function(wrap_pyfunction!(identify::identify, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::identify, module)?)?;
     module.add_function(wrap_pyfunction!(replicate, module)?)?;
     Ok(())
 }

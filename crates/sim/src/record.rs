@@ -4,7 +4,6 @@ use ackclock_trace::{Keep, TABLES};
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Entry, Kind, Param};
 use ackclock_units::quantity::{self, Dimension, Quantity};
-use serde_json::{Map, Value};
 
 const WHETHER: &[Choice] =
     &[Choice::new("changes", "a row for each change or event"), Choice::new("off", "no rows")];
@@ -22,6 +21,7 @@ macro_rules! recorded {
             Param::new("transmissions", CHANGES, $default, "Transmissions of links."),
             Param::new("packets", CHANGES, $default, "Packets sent and received by hosts."),
             Param::new("drops", CHANGES, $default, "Dropped packets."),
+            Param::new("marks", CHANGES, $default, "Packets that queues have marked."),
             Param::new("waiting", CHANGES, $default, "Packets in queues at the end of the run."),
             Param::new("routes", CHANGES, $default, "Changes of routes."),
             Param::new("rto", CHANGES, $default, "Retransmission timers of classic senders."),
@@ -77,14 +77,6 @@ impl Record {
         record
     }
 
-    /// Of a checked document.
-    pub(crate) fn of(map: &Map<String, Value>) -> Self {
-        let text = |table: &str| map[table].as_str().unwrap_or_default();
-        let mut record = Self::new(|table| kept(text(table)));
-        record.limit_bytes = map.get("limit_bytes").and_then(Value::as_u64);
-        record
-    }
-
     /// Which rows of the table of this name are kept.
     pub fn keep(&self, table: &str) -> Keep {
         let found = TABLES.iter().position(|known| known.name == table);
@@ -98,7 +90,7 @@ impl Record {
 }
 
 /// Which rows of a table a checked document asks for.
-fn kept(text: &str) -> Keep {
+pub(crate) fn kept(text: &str) -> Keep {
     let interval = |time: &str| match quantity::parse(time, &[Dimension::Time]) {
         Ok(Quantity::Time(ns)) => Time::from_ns(ns),
         _ => panic!("`{time}` is no time of the model"),

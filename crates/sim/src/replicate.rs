@@ -7,6 +7,7 @@ use crate::model::{Record, Scenario};
 use crate::run::world;
 use crate::summary::rate;
 use ackclock_net::Endpoint;
+use ackclock_tcp::Ends;
 use ackclock_units::Time;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -6,6 +6,7 @@
 
 use crate::model::{Flow as FlowModel, Scenario, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
+use ackclock_tcp::Ends;
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
 use serde_json::{Map, Value, json};
@@ -87,12 +88,7 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         "packet_hops": totals.packet_hops,
         "packets_created": counters.created,
         "packets_delivered": counters.delivered,
-        "packets_dropped": {
-            "queue-full": counters.dropped_full,
-            "no-route": counters.dropped_no_route,
-            "loss": counters.lost,
-            "link-down": counters.dropped_down,
-        },
+        "packets_dropped": by_reason(|code| counters.dropped[code]),
         "flows": flows,
         "links": links,
         "fairness_jain": jain(&goodputs),
@@ -220,23 +216,29 @@ fn udp_flow(
     (summary, goodput, finished)
 }
 
+/// Counts of dropped packets by the word of the reason.
+fn by_reason(count: impl Fn(usize) -> u64) -> Map<String, Value> {
+    let words = drop_reason::NAMES.iter().enumerate();
+    words.map(|(code, word)| ((*word).to_owned(), count(code).into())).collect()
+}
+
 fn link_summary(channel: &Channel, end: Time) -> Value {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
+    let [dropped_packets, dropped_bytes] = channel.dropped_wait();
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
     let mean_wait =
         if stats.packets > 0 { stats.wait_ns as f64 / stats.packets as f64 / 1e9 } else { 0.0 };
+    let mut drops = by_reason(|code| channel.dropped(code as i32));
+    drops.remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     json!({
         "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
-        "drops": {
-            "queue-full": stats.drops,
-            "loss": stats.losses,
-            "link-down": stats.drops_down,
-        },
-        "queue_packets": { "mean": over_time(stats.wait_ns), "max": stats.packets_max },
-        "queue_bytes": { "mean": over_time(stats.wait_byte_ns), "max": stats.bytes_max },
+        "drops": drops,
+        "marks": channel.marked(),
+        "queue_packets": { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
+        "queue_bytes": { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
         "queueing_delay_s": { "mean": mean_wait, "max": stats.wait_max.as_secs() },
     })
 }

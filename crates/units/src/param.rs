@@ -34,6 +34,8 @@ pub enum Kind {
     Sampling(&'static [Choice]),
     /// A registered thing: a word, or a mapping `{kind: word, ...}` with that entry's parameters.
     Registered(&'static [&'static Entry]),
+    /// A registered thing as a word; its parameters stand beside the word, in the same mapping.
+    Family(&'static [&'static Entry]),
     /// A time, or a registered rule that makes one: `0.5 s`, or `{kind: uniform, ...}`.
     TimeOr(&'static [&'static Entry]),
     /// A mapping with these keys.
@@ -166,6 +168,12 @@ impl Param {
         }
     }
 
+    /// Whether this is the parameter's name in the numeric model, where some kinds append a unit.
+    pub fn is_named(&self, model: &str) -> bool {
+        const UNITS: [&str; 5] = ["", "_ns", "_bps", "_bytes", "_packets"];
+        model.strip_prefix(self.name).is_some_and(|unit| UNITS.contains(&unit))
+    }
+
     /// The same parameter with a word that means that there is no value.
     pub const fn or_word(self, word: &'static str) -> Self {
         Self { word: Some(word), ..self }
@@ -237,6 +245,14 @@ pub struct Clash {
     pub message: String,
     /// How to mend it.
     pub hint: Option<String>,
+}
+
+impl Clash {
+    /// A parameter that changes nothing unless another one has this value.
+    pub fn without_effect(param: &'static str, needs: &str) -> Self {
+        let message = format!("`{param}` has no effect without {needs}");
+        Self { param, message, hint: Some(format!("leave it out, or set {needs}")) }
+    }
 }
 
 /// A value of the numeric model.

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 def counts_bytes(flow: Mapping[str, Any]) -> bool:
     """Whether the sequence numbers of a flow count bytes; others number the packets."""
-    return bool(flow.get("tcp")) and flow["tcp"].get("sender") == "classic"
+    return bool(flow.get("tcp")) and flow["tcp"]["numbering"] == "bytes"
 
 
 def segments(view: View, name: str) -> Segments:

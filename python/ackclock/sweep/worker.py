@@ -66,7 +66,7 @@ def work(batch: dict[str, Any]) -> None:
 def simulate(key: str, seed: int, document: str) -> dict[str, Any]:
     """Return the row of a run."""
     try:
-        simulation = _core.Simulation(document)
+        simulation = _core.Simulation(_core.Scenario(document))
     except ValueError as error:
         return figures.failed(key, seed, str(error))
     simulation.advance(math.inf)  # in one turn

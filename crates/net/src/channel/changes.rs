@@ -8,7 +8,7 @@ impl Channel {
     /// The link takes packets or not from now on.
     pub fn set_up(&mut self, up: bool) {
         self.down = !up;
-        self.gated = self.loss.is_some() || self.down;
+        self.set_gated();
     }
 
     /// Transmissions that begin from now on have this rate; only for channels served by events.
@@ -27,6 +27,9 @@ impl Channel {
             served.wire = Some(before);
         }
         self.carry = 0;
+        if let Some(managed) = &mut self.managed {
+            managed.discipline.set_rate(rate_bps);
+        }
     }
 
     /// Packets that leave from now on have this delay; only for channels served by events.

@@ -31,7 +31,8 @@ impl Channel {
         let (mut start, mut carry) = (self.next_start, self.carry);
         for Entry { time, packet } in self.chain.waiting(slots) {
             if R::ON {
-                self.record_waiting(packet, recorder);
+                let known = recorder.ids().start(self.lane(), false);
+                self.record_waiting(packet, known, recorder);
             }
             let size = u128::from(packet.size());
             if self.service == Service::Events {
@@ -51,6 +52,14 @@ impl Channel {
                 self.stats.bytes -= u64::from(packet.size());
                 start = time - self.delay;
             }
+        }
+        for held in self.kept_packets() {
+            if R::ON {
+                self.record_waiting(held.packet, (held.id, held.entered), recorder);
+            }
+            let waited = u128::from(held.sojourn(now).as_ns());
+            self.stats.wait_ns += waited;
+            self.stats.wait_byte_ns += waited * u128::from(held.size());
         }
     }
 }

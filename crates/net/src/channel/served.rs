@@ -78,7 +78,7 @@ impl Channel {
 
     /// Served by events: starts the transmission of a packet that entered at `entered`; answers when it
     /// arrives.
-    fn begin(&mut self, now: Time, carry: u64, entered: Time, packet: Packet) -> Time {
+    pub(super) fn begin(&mut self, now: Time, carry: u64, entered: Time, packet: Packet) -> Time {
         let departure = self.transmit(now, carry, entered, packet);
         self.next_start = departure;
         self.serving = packet.size();
@@ -135,6 +135,9 @@ impl Channel {
     ) -> bool {
         debug_assert!(self.busy && self.free_at == now);
         self.busy = false;
+        if self.keeps() {
+            return self.next_kept(now, slots, recorder);
+        }
         if self.chain.queued() == 0 {
             return false;
         }

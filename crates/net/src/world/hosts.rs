@@ -4,7 +4,7 @@ use super::World;
 use crate::flow::Endpoint;
 use crate::packet::{Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{AckFields, Cause, Message, Reply, Segment};
+use ackclock_tcp::{AckFields, Cause, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 

@@ -37,7 +37,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     pub(super) fn end_transmission(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
-        match channel.end_transmission(self.now, &mut self.slots, &mut self.recorder) {
+        let ended = channel.end_transmission(self.now, &mut self.slots, &mut self.recorder);
+        if channel.has_dropped() {
+            self.take_dropped(index);
+        }
+        match ended {
             Ended::Idle => return None,
             Ended::Next => self.schedule_arrival(index),
             Ended::Before => {}
@@ -113,8 +117,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let protocol = self.net.distance_vector.as_ref().expect("dynamic routing");
         match protocol.hop(router, host) {
             Hop::NO_ROUTE => {
-                self.counters.dropped_no_route += 1;
-                self.drop_packet(self.now, packet, -1, -1, drop_reason::NO_ROUTE);
+                let id = if R::ON { self.recorder.ids().present() } else { 0 };
+                self.drop_packet(self.now, packet, id, [-1, -1, drop_reason::NO_ROUTE]);
             }
             hop => self.offer(hop, packet),
         }
@@ -168,34 +172,48 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                         self.lose(arrival, index, packet);
                     }
                 }
-                Offer::Started => {
-                    self.schedule_arrival(index);
-                    let channel = &mut self.net.channels[index as usize];
-                    if !channel.awaits_end() {
-                        return time;
-                    }
-                    let stamp = self.queue.stamp(channel.serving_s());
-                    self.queue.push(channel.free_at(), stamp, index);
-                }
+                Offer::Started => self.start(index),
                 Offer::Waiting => {}
-                Offer::Down => {
-                    let (link, direction) = (channel.link(), channel.direction());
-                    self.counters.dropped_down += 1;
-                    self.never_transmitted(hop, packet);
-                    self.drop_packet(time, packet, link, direction, drop_reason::LINK_DOWN);
+                Offer::Kept { started } => {
+                    if started {
+                        self.start(index);
+                    }
+                    self.take_dropped(index);
                 }
-                Offer::Lost => {
-                    self.never_transmitted(hop, packet);
-                    self.lose(time, index, packet);
-                }
-                Offer::Dropped => {
+                Offer::Dropped(reason) => {
                     let (link, direction) = (channel.link(), channel.direction());
-                    self.counters.dropped_full += 1;
+                    if channel.has_dropped() {
+                        self.take_dropped(index);
+                    }
                     self.never_transmitted(hop, packet);
-                    self.drop_packet(time, packet, link, direction, drop_reason::QUEUE_FULL);
+                    let id = if R::ON { self.recorder.ids().present() } else { 0 };
+                    self.drop_packet(time, packet, id, [link, direction, reason]);
                 }
             }
             return time;
+        }
+    }
+
+    /// Served by events: a transmission has begun on an idle channel.
+    #[inline(always)]
+    fn start(&mut self, index: u32) {
+        self.schedule_arrival(index);
+        let channel = &mut self.net.channels[index as usize];
+        if channel.awaits_end() {
+            let stamp = self.queue.stamp(channel.serving_s());
+            self.queue.push(channel.free_at(), stamp, index);
+        }
+    }
+
+    /// Takes note of the packets that the discipline of a channel has dropped now.
+    #[cold]
+    fn take_dropped(&mut self, index: u32) {
+        let channel = &self.net.channels[index as usize];
+        let (link, direction) = (channel.link(), channel.direction());
+        while let Some((held, reason)) = self.net.channels[index as usize].take_dropped() {
+            let packet = held.packet;
+            self.never_transmitted(Hop::new(index, packet.is_reverse()), packet);
+            self.drop_packet(self.now, packet, held.id, [link, direction, reason]);
         }
     }
 
@@ -215,9 +233,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[cold]
     pub(super) fn lose(&mut self, time: Time, index: u32, packet: Packet) {
         let channel = &self.net.channels[index as usize];
-        let (link, direction) = (channel.link(), channel.direction());
-        self.counters.lost += 1;
-        self.drop_packet(time, packet, link, direction, drop_reason::LOSS);
+        let place = [channel.link(), channel.direction(), drop_reason::LOSS];
+        let id = if R::ON { self.recorder.ids().present() } else { 0 };
+        self.drop_packet(time, packet, id, place);
     }
 
     /// A packet is not transmitted over a hop; if that is the first one, it was counted too early.
@@ -231,15 +249,16 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
     }
 
+    /// A packet of this number is dropped: codes of link, direction and reason.
     #[cold]
     pub(super) fn drop_packet(
         &mut self,
         time: Time,
         packet: Packet,
-        link: i32,
-        direction: i32,
-        reason: i32,
+        id: i64,
+        [link, direction, reason]: [i32; 3],
     ) {
+        self.counters.dropped[reason as usize] += 1;
         match packet.kind() {
             Kind::Data | Kind::Handshake if !packet.goes_back() => {
                 let flow = &mut self.net.flows[packet.flow() as usize];
@@ -252,7 +271,6 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         }
         if R::ON {
-            let id = self.recorder.ids().present();
             self.recorder.drop(DropRow {
                 time,
                 link,

@@ -6,6 +6,7 @@ use crate::hop::Hop;
 use crate::routing::distance_vector::DistanceVector;
 use crate::routing::graph::Node;
 use ackclock_engine::Stream;
+use ackclock_trace::drop_reason;
 use ackclock_units::Time;
 
 /// Something that happens to a channel at a time.
@@ -78,14 +79,8 @@ pub struct Counters {
     pub created: u64,
     /// Packets that reached their destination.
     pub delivered: u64,
-    /// Packets dropped for want of room.
-    pub dropped_full: u64,
-    /// Packets dropped for want of a route.
-    pub dropped_no_route: u64,
-    /// Packets that loss models took.
-    pub lost: u64,
-    /// Packets that came to links that were down.
-    pub dropped_down: u64,
+    /// Packets dropped, by the code of the reason.
+    pub dropped: [u64; drop_reason::NAMES.len()],
     /// Packets that hosts have sent and that enter their links by events still to come.
     pub waiting_to_enter: u64,
 }

@@ -3,7 +3,7 @@
 use crate::model::{Change, Direction, Link, Node as NodeModel, Scenario};
 use ackclock_engine::{Stream, Ties};
 use ackclock_net::loss::Loss;
-use ackclock_net::queue::Queue;
+use ackclock_net::queue::{Place, Queue};
 use ackclock_net::routing::graph::Node;
 use ackclock_net::routing::{Attachment, Graph};
 use ackclock_net::serial::Serial;
@@ -85,19 +85,26 @@ impl<'a> Builder<'a> {
     }
 
     fn add_channel(&mut self, link: i32, way: i32, model: &Direction, ends: [Node; 2]) -> u32 {
-        let queue = Queue::new(&model.queue);
-        // Departures cannot be told beforehand where rate or delay will change.
+        let (seed, whole) = (self.seed, &self.links[link as usize]);
+        let stream = |purpose: &str| {
+            let direction = direction::NAMES[way as usize];
+            Stream::new(seed, &format!("{purpose}/{}/{direction}", whole.id))
+        };
+        let queue = Queue::new(&model.queue, || Place {
+            rate_bps: model.rate_bps,
+            delay: model.delay,
+            stream: stream("queue"),
+        });
+        // Departures are unknown beforehand where rate or delay will change, or where packets are dropped later.
         let fixed = |change: &Change| change.rate_bps.is_none() && change.delay.is_none();
-        let known = self.links[link as usize].changes.iter().all(fixed);
-        let service = if known { self.service } else { Service::Events };
-        let serial = self.serial(Serial::new(model.rate_bps, self.links[link as usize].rounding));
+        let known = whole.changes.iter().all(fixed);
+        let service = if known && !queue.needs_events() { self.service } else { Service::Events };
+        let serial = self.serial(Serial::new(model.rate_bps, whole.rounding));
         let mut channel = Channel::new(serial, model.delay, queue, service, link, way);
         if self.by_entity {
             channel.let_departures_come_first();
         }
-        let id = &self.links[link as usize].id;
-        let name = format!("loss/{id}/{}", direction::NAMES[way as usize]);
-        channel.set_loss(Loss::new(&model.loss, Stream::new(self.seed, &name)));
+        channel.set_loss(Loss::new(&model.loss, stream("loss")));
         self.channels.push(channel);
         self.ends.push(ends);
         self.channels.len() as u32 - 1

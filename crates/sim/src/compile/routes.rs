@@ -4,7 +4,7 @@ use super::links::Builder;
 use crate::model::{Flow as FlowModel, Scenario};
 use ackclock_net::routing::shortest_path::ShortestPaths;
 use ackclock_net::routing::{Attachment, Graph};
-use ackclock_net::{Hop, Service};
+use ackclock_net::{Channel, Hop, Service};
 
 /// Links on the longest static route of a scenario.
 pub fn longest_route(scenario: &Scenario) -> usize {
@@ -32,7 +32,7 @@ impl Routes {
     pub fn shortest(scenario: &Scenario, graph: &Graph) -> Self {
         let mut paths = ShortestPaths::new(graph);
         let mut routes = Vec::with_capacity(scenario.flows.len());
-        for flow in &scenario.flows {
+        for flow in scenario.flows.iter() {
             let mut path = |from: usize, to: usize| {
                 paths
                     .path(from as u32, to as u32)
@@ -55,8 +55,9 @@ impl Routes {
     }
 
     /// Which of the channels can be walked: all packets that leave them go on to channels that no other
-    /// channel and no host feeds.
-    pub fn walkable(&self, channels: usize) -> Vec<bool> {
+    /// channel and no host feeds, and that need no event at the end of a transmission; and they leave as they came,
+    /// without a mark.
+    pub fn walkable(&self, channels: &[Channel]) -> Vec<bool> {
         /// What feeds a channel.
         #[derive(Clone, Copy, PartialEq)]
         enum Feeder {
@@ -65,9 +66,9 @@ impl Routes {
             Several,
         }
         if self.rows.is_empty() {
-            return vec![false; channels];
+            return vec![false; channels.len()];
         }
-        let mut feeders = vec![Feeder::Nobody; channels];
+        let mut feeders = vec![Feeder::Nobody; channels.len()];
         let half = 1 << (self.row_bits - 1);
         for path in self.rows.chunks_exact(half) {
             feeders[path[0].channel() as usize] = Feeder::Several;
@@ -81,10 +82,13 @@ impl Routes {
                 }
             }
         }
-        let mut walkable = vec![true; channels];
+        let fused = |channel: &Channel| channel.service() == Service::Fused;
+        let walkable = channels.iter().map(|channel| fused(channel) && !channel.is_managed());
+        let mut walkable: Vec<bool> = walkable.collect();
         for path in self.rows.chunks_exact(half) {
             for step in path.windows(2).take_while(|step| step[0] != Hop::DELIVER) {
                 let goes_on = step[1] != Hop::DELIVER
+                    && fused(&channels[step[1].channel() as usize])
                     && feeders[step[1].channel() as usize] == Feeder::One(step[0].channel());
                 walkable[step[0].channel() as usize] &= goes_on;
             }

@@ -1,4 +1,5 @@
 mod bad;
+mod families;
 mod layers;
 mod random;
 mod resolved;
@@ -84,5 +85,5 @@ fn told(problems: &[Problem]) -> Vec<String> {
 fn model(document: &Value) -> Value {
     let checked = check(document);
     assert_eq!(told(&checked.problems), Vec::<String>::new());
-    checked.model.expect("a document without problems has a model")
+    checked.model().expect("a document without problems has a model")
 }

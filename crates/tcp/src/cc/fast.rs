@@ -61,6 +61,7 @@ pub(super) static ENTRY: Entry = Entry {
             .at_least("1")
             .at_most("100000"),
     ],
+    label: "FAST",
     ..Entry::BLANK
 };
 

@@ -44,6 +44,7 @@ pub(super) static ENTRY: Entry = Entry {
             "How steps of the window are computed.",
         ),
     ],
+    label: "Reno",
     ..Entry::BLANK
 };
 

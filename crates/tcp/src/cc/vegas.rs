@@ -22,7 +22,7 @@
 use super::growth::{COUNTING, Counting};
 use super::{AckEvent, CongestionControl, LossEvent, Signal, Window};
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "vegas",
@@ -147,8 +147,24 @@ pub(super) static ENTRY: Entry = Entry {
         ),
         COUNTING,
     ],
+    label: "Vegas",
+    check: Some(alpha_below_beta),
     ..Entry::BLANK
 };
+
+fn alpha_below_beta(chosen: &Chosen) -> Result<(), Clash> {
+    let (alpha, beta) = (chosen.real("alpha"), chosen.real("beta"));
+    if alpha <= beta {
+        return Ok(());
+    }
+    Err(Clash {
+        param: "alpha",
+        message: format!("`alpha` ({alpha}) is above `beta` ({beta})"),
+        hint: Some(
+            "the window would grow and shrink in turn; `alpha` and `beta` may be equal".into(),
+        ),
+    })
+}
 
 /// The least window, segments.
 const LEAST: f64 = 2.0;

@@ -52,6 +52,7 @@ pub(super) static ENTRY: Entry = Entry {
         )
         .at_least("1"),
     ],
+    label: "NewReno",
     ..Entry::BLANK
 };
 

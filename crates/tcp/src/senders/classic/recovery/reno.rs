@@ -26,6 +26,7 @@ pub(super) static ENTRY: Entry = Entry {
         INFLATION,
         GROW_ON_EXIT,
     ],
+    label: "Reno",
     ..Entry::BLANK
 };
 

@@ -96,6 +96,7 @@ pub(super) static ENTRY: Entry = Entry {
             "Whether a repair at a duplicate ACK also doubles the retransmission timer (ns-2).",
         ),
     ],
+    label: "Vegas",
     ..Entry::BLANK
 };
 

@@ -85,6 +85,7 @@ pub static ENTRY: Entry = Entry {
             "Least ssthresh after a timeout.",
         ),
     ],
+    label: "selective repeat",
     ..Entry::BLANK
 };
 
