@@ -72,20 +72,29 @@ class RecordStream:
             DiskFullError: there is no room, or hardly any.
             OSError: something else is wrong with the disk.
         """
+        self._wait(tables)
+        free = shutil.disk_usage(self._folder).free
+        if free < RESERVE_BYTES:
+            raise DiskFullError(self._folder, free)
+        self._write_waiting()
+
+    def _wait(self, tables: Mapping[str, Columns]) -> None:
         # What Ctrl-C keeps from being written is written the next time: there must be no gap.
         self._waiting += [
             (name, columns) for name, columns in tables.items() if len(columns["time_s"])
         ]
+
+    def _write_waiting(self) -> None:
         while self._waiting:
             name, columns = self._waiting[0]
-            require_room(self._folder)
-            self._write_part(name, self._schemas.table(name, columns))
+            parts = self._parts.setdefault(name, [])
+            path = self._folder / name / f"part-{len(parts):05}.parquet"
+            path.parent.mkdir(exist_ok=True)
+            self._write(self._schemas.table(name, columns), path)
+            parts.append(path)
             del self._waiting[0]
 
-    def _write_part(self, name: str, table: record_tables.pa.Table) -> None:
-        parts = self._parts.setdefault(name, [])
-        path = self._folder / name / f"part-{len(parts):05}.parquet"
-        path.parent.mkdir(exist_ok=True)
+    def _write(self, table: record_tables.pa.Table, path: Path) -> None:
         unfinished = path.with_name(f".{path.name}.tmp")
         try:
             record_tables.write(table, unfinished)
@@ -96,10 +105,9 @@ class RecordStream:
             if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise DiskFullError(self._folder, None) from None
             raise
-        parts.append(path)
 
     def finish(self, tables: Mapping[str, Columns], about: Mapping[str, str]) -> None:
-        """Write the last rows and make one file of each table.
+        """Write the last rows into the room that was left, and make one file of each table.
 
         Where the disk has no room for that, the parts stay as they are.
 
@@ -112,14 +120,14 @@ class RecordStream:
         """
         schemas = Schemas(self._categories, about, self._kept)
         begun = self._parts.keys() | {name for name, _ in self._waiting}
-        self.write({name: columns for name, columns in tables.items() if name in begun})
+        self._wait({name: columns for name, columns in tables.items() if name in begun})
+        self._write_waiting()
         for name, columns in tables.items():
             whole = self._folder / f"{name}.parquet"
             if name in self._parts:
                 self._join(name, schemas, whole)
             else:
-                require_room(self._folder)
-                record_tables.write(schemas.table(name, columns), whole)
+                self._write(schemas.table(name, columns), whole)
 
     def _join(self, name: str, schemas: Schemas, whole: Path) -> None:
         parts = self._parts[name]
@@ -141,17 +149,6 @@ class RecordStream:
             with suppress(OSError):
                 like.unlink(missing_ok=True)
         shutil.rmtree(whole.with_suffix(""))
-
-
-def require_room(folder: Path) -> None:
-    """Check that the disk has room.
-
-    Raises:
-        DiskFullError: it has hardly any.
-    """
-    free = shutil.disk_usage(folder).free
-    if free < RESERVE_BYTES:
-        raise DiskFullError(folder, free)
 
 
 def room(folder: Path) -> int:

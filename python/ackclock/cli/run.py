@@ -102,7 +102,7 @@ def run(
             stopped, results = error, error.results
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             if isinstance(error, RunStoppedError):
-                echo_error(str(error))
+                echo_error(f"error: {error}")
             else:
                 echo_error("interrupted; keeping what there is (Ctrl-C again ends at once)")
     place = results.directory or place
