@@ -56,10 +56,10 @@ class Manifest:
         path = folder / FILES.manifest
         if path.is_file():
             document = read_json(path)
-            self.scenario, self._files = document.get("scenario"), document.get("files")
-            entries = self._files.values() if isinstance(self._files, dict) else [None]
-            if not all(isinstance(entry, dict) for entry in entries):
+            files = document.get("files")
+            if not isinstance(files, dict) or not all(isinstance(e, dict) for e in files.values()):
                 raise ResultsError(f"'{path}' is damaged: it does not list files")
+            self.scenario, self._files = document.get("scenario"), files
 
     def is_as_written(self, path: Path) -> bool:
         """Return whether a file is the one that the run wrote, as far as that is known."""

@@ -13,9 +13,13 @@ import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ackclock import parquet_join, record_tables
 from ackclock.record_tables import Columns, Schemas
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 HELD_ROWS = 1 << 19
 """Rows of all tables together at which they are written: about 35 MB."""
@@ -94,7 +98,7 @@ class RecordStream:
             parts.append(path)
             del self._waiting[0]
 
-    def _write(self, table: record_tables.pa.Table, path: Path) -> None:
+    def _write(self, table: pa.Table, path: Path) -> None:
         unfinished = path.with_name(f".{path.name}.tmp")
         try:
             record_tables.write(table, unfinished)
