@@ -263,10 +263,10 @@ def laws() -> str:
 
 def commands() -> str:
     """Return all commands with their arguments and options."""
-    from ackclock.cli.app import app
+    from ackclock.cli.app import application
 
     texts = []
-    for registered in app.registered_commands:
+    for registered in application().registered_commands:
         function = registered.callback
         assert function is not None, "a command has a function"
         hints = get_type_hints(function, include_extras=True)

@@ -48,8 +48,7 @@ pub(crate) fn outlook(scenario: &Scenario, network: &Network) -> Outlook {
         .zip(&network.flows)
         .enumerate()
         .map(|(place, (model, flow))| {
-            let channels: Vec<usize> =
-                network.path_channels(place).map(Iterator::collect).unwrap_or_default();
+            let [channels, _] = network.path_channels(place).unwrap_or_default();
             let rates = channels.iter().map(|channel| rate(&network.channels[*channel]));
             let slowest = rates.fold(f64::INFINITY, f64::min);
             let slowest = if slowest.is_finite() { slowest } else { slowest_link(scenario) };
@@ -116,7 +115,7 @@ fn load(model: &Flow, rate_bps: f64, life_s: f64, hops: f64, channels: Vec<usize
             let payload = tcp.segment_bytes as f64;
             (payload, payload + tcp.header_bytes as f64, f64::INFINITY, 1.0)
         }
-        Transport::Udp { source } => {
+        Transport::Udp { source, .. } => {
             let payload = source.optional_int("write_bytes").unwrap_or(1000) as f64;
             let rate = source.optional_int("rate_bps").map_or(f64::INFINITY, |rate| rate as f64);
             (payload, payload, rate, 0.0)

@@ -103,7 +103,7 @@ fn once(scenario: &Scenario) -> Replication {
                 }
             }
             Endpoint::Udp(udp) => {
-                let finish = if udp.writer.is_finished() { udp.last_arrival } else { None };
+                let finish = if udp.complete { udp.last_arrival } else { None };
                 FlowFigures {
                     finish,
                     finish_ack: None,

@@ -4,9 +4,9 @@
 //! goodput counts new bytes that arrived in order, from the flow's start to its last new byte, or to
 //! the end of the run where it did not finish.
 
-use crate::model::{Flow as FlowModel, Scenario, Transport};
+use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
-use ackclock_tcp::Ends;
+use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
 use serde_json::{Map, Value, json};
@@ -48,8 +48,13 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         let wire = flow.on_wire();
         summary["packets_on_wire"] = wire.packets.into();
         summary["bytes_on_wire"] = wire.bytes.into();
-        let link = |channel: &Channel| scenario.links[channel.link() as usize].id.clone();
-        summary["path"] = network.path(index).map(|path| path.map(link).collect::<Vec<_>>()).into();
+        let paths = network.paths(index);
+        let link = |channel: &&Channel| scenario.links[channel.link() as usize].id.clone();
+        summary["path"] =
+            paths.as_ref().map(|[there, _]| there.iter().map(link).collect::<Vec<_>>()).into();
+        if let Transport::Tcp(tcp) = &model.transport {
+            summary["path_rtt_s"] = paths.map(|paths| path_rtt(scenario, &paths, tcp)).into();
+        }
         let mut drops = flow.drops.clone();
         // Shortcuts handle drops in another order.
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
@@ -101,6 +106,20 @@ fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+/// Seconds that a full segment and its ACK take where nothing waits: propagation and transmission, by
+/// what the links are like at the start.
+fn path_rtt(scenario: &Scenario, paths: &[Vec<&Channel>; 2], tcp: &Tcp) -> f64 {
+    let sizes = [tcp.segment_bytes + tcp.header_bytes, tcp.ack_bytes];
+    let hops = paths.iter().zip(sizes).flat_map(|(path, size)| path.iter().map(move |c| (c, size)));
+    hops.map(|(channel, size)| {
+        let link = &scenario.links[channel.link() as usize];
+        let way =
+            if channel.direction() == direction::BACKWARD { &link.backward } else { &link.forward };
+        way.delay.as_secs() + size as f64 * 8.0 / way.rate_bps as f64
+    })
+    .sum()
 }
 
 fn secs(time: Option<Time>) -> Option<f64> {
@@ -172,13 +191,13 @@ fn tcp_flow(
         "base_rtt_s": sampled.then(|| stats.rtt_min.as_secs()),
         "rtt_s": sampled.then(|| json!({
             "min": stats.rtt_min.as_secs(),
-            "mean": stats.rtt_sum_ns as f64 / stats.rtt_samples as f64 / 1e9,
+            "mean": mean_rtt(stats),
             "max": stats.rtt_max.as_secs(),
         })),
-        "cwnd_bytes": {
-            "mean": stats.cwnd_mean(until, window.cwnd) * bytes_per_unit,
-            "max": stats.cwnd_max * bytes_per_unit,
-        },
+        "cwnd_bytes": stats.cwnd(flow.start, until).map(|(mean, max)| json!({
+            "mean": mean * bytes_per_unit,
+            "max": max * bytes_per_unit,
+        })),
     });
     (summary, goodput, tcp.finish.is_some())
 }
@@ -190,11 +209,11 @@ fn udp_flow(
     udp: &UdpFlow,
     end: Time,
 ) -> (Value, f64, bool) {
-    let Transport::Udp { source } = &model.transport else {
+    let Transport::Udp { source, .. } = &model.transport else {
         unreachable!("a flow of another kind")
     };
     let (from, to) = ends(scenario, model);
-    let finished = udp.writer.is_finished();
+    let finished = udp.complete;
     let until = if finished { udp.last_arrival.unwrap_or(end) } else { end };
     let goodput = rate(udp.bytes_received, flow.start, until);
     let summary = json!({
@@ -208,6 +227,7 @@ fn udp_flow(
         "bytes_offered": model.send_bytes,
         "bytes_written": udp.writer.written(),
         "bytes_delivered": udp.bytes_received,
+        "marks_received": udp.marked,
         "goodput_bps": goodput,
         "segments_sent": udp.sent,
         "bytes_sent": udp.writer.written(),
@@ -222,13 +242,20 @@ fn by_reason(count: impl Fn(usize) -> u64) -> Map<String, Value> {
     words.map(|(code, word)| ((*word).to_owned(), count(code).into())).collect()
 }
 
+/// Seconds; never beyond the samples, whatever the division makes of equal ones.
+fn mean_rtt(stats: &SenderStats) -> f64 {
+    let mean = stats.rtt_sum_ns as f64 / stats.rtt_samples as f64 / 1e9;
+    mean.clamp(stats.rtt_min.as_secs(), stats.rtt_max.as_secs())
+}
+
 fn link_summary(channel: &Channel, end: Time) -> Value {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
     let [dropped_packets, dropped_bytes] = channel.dropped_wait();
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
-    let mean_wait =
-        if stats.packets > 0 { stats.wait_ns as f64 / stats.packets as f64 / 1e9 } else { 0.0 };
+    let entered = stats.packets + stats.unfinished;
+    let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
+    let longest = stats.wait_max.as_secs();
     let mut drops = by_reason(|code| channel.dropped(code as i32));
     drops.remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     json!({
@@ -239,6 +266,6 @@ fn link_summary(channel: &Channel, end: Time) -> Value {
         "marks": channel.marked(),
         "queue_packets": { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
         "queue_bytes": { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
-        "queueing_delay_s": { "mean": mean_wait, "max": stats.wait_max.as_secs() },
+        "queueing_delay_s": { "mean": mean_wait.min(longest), "max": longest },
     })
 }

@@ -27,6 +27,8 @@ macro_rules! families {
             fn on_timer(&mut self, now: Time) -> Option<AckFields>;
             fn poll_transmit(&mut self, now: Time) -> Option<Segment>;
             fn window(&self) -> &Window;
+            fn reported_cwnd(&self) -> f64;
+            fn finish(&mut self, now: Time);
             fn in_recovery(&self) -> bool;
             fn is_finished(&self) -> bool;
             fn is_delivered(&self) -> bool;
@@ -68,4 +70,5 @@ families! {
 }
 
 // No tag comes before the ends.
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Connection>() == size_of::<classic::Classic>());

@@ -84,6 +84,12 @@ pub trait Ends {
     /// The window.
     fn window(&self) -> &Window;
 
+    /// The window that is reported, without the inflation of a recovery; at least a segment.
+    fn reported_cwnd(&self) -> f64;
+
+    /// The sender has all its ACKs.
+    fn finish(&mut self, now: Time);
+
     /// Whether the flow is in fast recovery.
     fn in_recovery(&self) -> bool;
 

@@ -217,6 +217,8 @@ macro_rules! tables {
                 #[derive(Debug, Default)]
                 pub struct $row {
                     pub on: bool,
+                    /// Every row is kept.
+                    pub plain: bool,
                     /// Where not every row is kept.
                     pub sampler: Option<Sampler<super::$row>>,
                     /// Rows that were taken out.
@@ -285,6 +287,7 @@ macro_rules! tables {
                 $(
                     let kept = keep(stringify!($table));
                     columns.$table.on = kept != Keep::None;
+                    columns.$table.plain = kept == Keep::All;
                     columns.$table.sampler = Sampler::new(kept);
                 )+
                 columns
@@ -334,12 +337,10 @@ macro_rules! tables {
             $(
                 #[inline]
                 fn $method(&mut self, row: $row) {
-                    if self.$table.on {
-                        if self.$table.sampler.is_none() {
-                            self.$table.push(row);
-                        } else {
-                            self.$table.sample(row);
-                        }
+                    if self.$table.plain {
+                        self.$table.push(row);
+                    } else if self.$table.on {
+                        self.$table.sample(row);
                     }
                 }
             )+
@@ -373,7 +374,7 @@ tables! {
     cwnd / CwndRow / cwnd [|row| row.flow, |row| row.cwnd]: "Congestion windows, at each change." {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
-        cwnd: f64 as "cwnd_bytes" ["B" ""] "Congestion window from now on.",
+        cwnd: f64 as "cwnd_bytes" ["B" ""] "Congestion window from now on, without what duplicate ACKs add during recovery; at least one segment.",
         ssthresh: f64 as "ssthresh_bytes" ["B" ""] "Slow-start threshold from now on; infinite for none.",
         state: i32 as "state" ["" "cc_state"] "Slow start, congestion avoidance or recovery.",
     }

@@ -20,6 +20,14 @@ class HasTables(Protocol):
         ...
 
 
+def pieces(results: HasTables, table: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Some columns of a table, piece by piece where the run can give them so."""
+    if isinstance(results, HasPieces):
+        yield from results.pieces(table, columns)
+    else:
+        yield results.table(table).select(list(columns))
+
+
 def is_long(results: HasTables, table: str) -> bool:
     """Whether a table has more rows than are held in memory as they are."""
     return isinstance(results, HasPieces) and results.rows(table) > LONG

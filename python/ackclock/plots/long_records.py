@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Series = tuple[Floats, Floats]
 Names = tuple[tuple[str, str], ...]
 """Columns and the names that rows have in them."""
+RateAt = Callable[[Mapping[str, str], Floats], Floats]
 
 
 class LongRecords:
@@ -49,7 +50,7 @@ class LongRecords:
         among: Iterable[Mapping[str, str]],
         end_s: float,
         width_s: float,
-        rate_bps: Callable[[Mapping[str, str]], float] | None = None,
+        rate_bps: RateAt | None = None,
     ) -> Series:
         """Rate in windows of time of the rows with these names.
 
@@ -59,7 +60,7 @@ class LongRecords:
                 together.
             end_s: End of the run.
             width_s: Width of a window.
-            rate_bps: Rate of the link, for transmissions, which last.
+            rate_bps: Rate of a link at some times, for transmissions, which last.
         """
         key = tuple(wanted.items())
         if key not in self._rates:
@@ -71,7 +72,7 @@ class LongRecords:
         among: list[Mapping[str, str]],
         end_s: float,
         width_s: float,
-        rate_bps: Callable[[Mapping[str, str]], float] | None,
+        rate_bps: RateAt | None,
     ) -> None:
         columns = tuple(among[0])
         windows = len(window_edges(0.0, end_s, width_s)) - 1
@@ -86,7 +87,7 @@ class LongRecords:
                 }
                 total = sums.get(tuple(names.items()))
                 if total is not None:
-                    rate = rate_bps(names) if rate_bps else None
+                    rate = rate_bps(names, time_s[rows]) if rate_bps else None
                     _add(total, time_s[rows], size[rows], end_s, width_s, rate)
         self._rates |= sums
 
@@ -106,10 +107,10 @@ def _add(
     size: NDArray[np.int64],
     end_s: float,
     width_s: float,
-    rate_bps: float | None,
+    rate_bps: Floats | None,
 ) -> None:
     """Add the rates of some rows, in the windows that they reach."""
-    lasts = 0.0 if rate_bps is None else float(size[-1]) * 8.0 / rate_bps
+    lasts = 0.0 if rate_bps is None else float(size[-1] * 8.0 / rate_bps[-1])
     first = min(int(time_s[0] / width_s), len(total) - 1)
     last = min(int((time_s[-1] + lasts) / width_s) + 1, len(total))
     first, last = max(0, first - 1), max(last, first + 1)

@@ -24,6 +24,7 @@ pub struct Classic {
     sender: Sender,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Classic, sender) == 96);
 
 impl Classic {
@@ -116,6 +117,15 @@ impl Ends for Classic {
     #[inline]
     fn window(&self) -> &Window {
         self.sender.window()
+    }
+
+    #[inline]
+    fn reported_cwnd(&self) -> f64 {
+        self.sender.reported_cwnd()
+    }
+
+    fn finish(&mut self, now: Time) {
+        self.sender.finish(now);
     }
 
     fn in_recovery(&self) -> bool {

@@ -31,7 +31,8 @@ pub static ENTRY: Entry = Entry {
             "receive_window",
             Kind::SizeOrPackets,
             "unlimited",
-            "The receiver's window, which limits the data in flight; a packet is a full segment.",
+            "The receiver's window, which limits the data in flight; a packet is a full segment. \
+             Real hosts have a limit (Linux: 6 MiB, as in profile `realistic`).",
         )
         .at_least("1 B"),
         Param::new(

@@ -90,6 +90,15 @@ impl Ends for SelectiveRepeat {
         self.sender.window()
     }
 
+    #[inline]
+    fn reported_cwnd(&self) -> f64 {
+        self.sender.reported_cwnd()
+    }
+
+    fn finish(&mut self, now: Time) {
+        self.sender.finish(now);
+    }
+
     fn in_recovery(&self) -> bool {
         self.sender.in_recovery()
     }

@@ -89,6 +89,10 @@ impl LossRecovery for Reno {
         }
     }
 
+    fn deflated(&self, state: &State) -> f64 {
+        self.inflation.deflated(state)
+    }
+
     fn is_active(&self) -> bool {
         self.active
     }

@@ -127,6 +127,12 @@ impl Recovery {
         self.active
     }
 
+    /// The window without its inflation.
+    #[inline]
+    pub fn deflated(&self, window: &Window) -> f64 {
+        if self.active && self.inflate { window.ssthresh } else { window.cwnd }
+    }
+
     /// Handles the window on an ACK of new data; true if the congestion control may let it grow.
     ///
     /// `base` is the lowest packet not settled, `repairs` the number of gap repairs outstanding.
