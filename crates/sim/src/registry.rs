@@ -155,7 +155,7 @@ pub(crate) fn value_of(param: &Param) -> Option<&'static Param> {
 fn choices(kind: Kind) -> Option<Vec<Value>> {
     let one = |name: &str, summary: &str, defect: bool| json!({ "name": name, "summary": summary, "defect": defect });
     match kind {
-        Kind::Choice(choices) => {
+        Kind::Choice(choices) | Kind::Sampling(choices) => {
             let described = |choice: &Choice| one(choice.name, choice.summary, choice.defect);
             Some(choices.iter().map(described).collect())
         }
@@ -180,6 +180,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Flag => "flag",
         Kind::Text => "text",
         Kind::Choice(_) | Kind::Family(_) => "word",
+        Kind::Sampling(_) => "word or every time",
         Kind::Registered(_) => "word or mapping",
         Kind::TimeOr(_) => "time, or word or mapping",
         Kind::Object(_) => "mapping",

@@ -30,6 +30,8 @@ pub struct Totals {
     pub crowded: bool,
     /// The run came to its end by itself.
     pub done: bool,
+    /// The run ended before because its records were full.
+    pub full: bool,
 }
 
 /// The summary of a closed run.
@@ -71,6 +73,7 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         ways[name] = link_summary(channel, model, end);
     }
     let stop_reason = match (totals.done, totals.complete) {
+        (false, _) if totals.full => "record-limit",
         (false, _) => "interrupted",
         _ if totals.crowded => "too-many-packets",
         (true, true) => "flows-complete",

@@ -33,6 +33,8 @@ pub enum Kind {
     Text,
     /// One word of a fixed list.
     Choice(&'static [Choice]),
+    /// The same, or `every 10 ms`, or `min-max every 10 ms`: how often something is written down.
+    Sampling(&'static [Choice]),
     /// A registered thing: a word, or a mapping `{kind: word, ...}` with that entry's parameters.
     Registered(&'static [&'static Entry]),
     /// A registered thing as a word; its parameters stand beside the word, in the same mapping.
