@@ -314,6 +314,28 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("command", ["list", "list --json", "--help", "validate ns2/tahoe"])
+@pytest.mark.parametrize(("output", "code"), [(">&-", 0), ("2>&-", 0), (">/dev/full", 1)])
+def test_closed_and_full_outputs_end_without_traceback(tmp_path, command, output, code):
+    script = f'{sys.executable} -c "{START}" {command} {output}'
+    done = subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == code
+    assert done.stderr in ("", "error: No space left on device\n")
+
+
+def test_homes_of_nobody_are_files_that_do_not_exist(ackclock, tmp_path):
+    flow = "{id: F, from: A, to: B, send: {file: ~nobody-at-all/x}}"
+    text = SMALL_RENO.replace("flows: [", f"flows: [{flow}, ")
+    (tmp_path / "x.yaml").write_text(text, encoding="utf-8")
+    done = ackclock("validate", "x.yaml")
+    assert done.code == 2
+    assert "there is no such file" in done.err
+    (tmp_path / "study.yaml").write_text("base: ~nobody-at-all/x.yaml\ngrid: {seed: [1]}\n")
+    done = ackclock("sweep", "study.yaml")
+    assert done.code == 2
+    assert "no such file: '~nobody-at-all/x.yaml'" in done.err
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_and_keeps_a_marked_part(tmp_path, number):
     process = start(tmp_path, "run", endless(tmp_path), "--no-plots", "--json", "--out", "out")

@@ -70,10 +70,10 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         let start = flow.start.time(scenario.seed, &flow.id);
         let endpoint = match &flow.transport {
             Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp, scenario.seed)),
-            Transport::Udp { source } => {
+            Transport::Udp { source, ecn } => {
                 let writer = writer(flow, source, scenario.seed);
                 let writer = writer.expect("a source that waits between packets");
-                Endpoint::Udp(Box::new(UdpFlow::new(writer)))
+                Endpoint::Udp(Box::new(UdpFlow::new(writer, *ecn)))
             }
         };
         Flow::new(start, *first, [flow.from as u32, flow.to as u32], endpoint)

@@ -143,6 +143,8 @@ pub enum Transport {
     Udp {
         /// What it sends and when.
         source: Arc<Chosen>,
+        /// Its packets are ECN-capable.
+        ecn: bool,
     },
 }
 

@@ -206,7 +206,7 @@ fn udp_flow(
     udp: &UdpFlow,
     end: Time,
 ) -> (Value, f64, bool) {
-    let Transport::Udp { source } = &model.transport else {
+    let Transport::Udp { source, .. } = &model.transport else {
         unreachable!("a flow of another kind")
     };
     let (from, to) = ends(scenario, model);
@@ -224,6 +224,7 @@ fn udp_flow(
         "bytes_offered": model.send_bytes,
         "bytes_written": udp.writer.written(),
         "bytes_delivered": udp.bytes_received,
+        "marks_received": udp.marked,
         "goodput_bps": goodput,
         "segments_sent": udp.sent,
         "bytes_sent": udp.writer.written(),

@@ -322,11 +322,19 @@ pub static TCP: &[Param] = &[
 ];
 
 /// A flow without feedback.
-pub static UDP: &[Param] = &[Param::required(
-    "source",
-    Kind::Registered(ackclock_net::source::ENTRIES),
-    "What is sent, and when.",
-)];
+pub static UDP: &[Param] = &[
+    Param::required(
+        "source",
+        Kind::Registered(ackclock_net::source::ENTRIES),
+        "What is sent, and when.",
+    ),
+    Param::new(
+        "ecn",
+        Kind::Flag,
+        "false",
+        "Its packets say that they are ECN-capable, so that queues mark them; nothing answers to marks.",
+    ),
+];
 
 /// When a run ends.
 pub static STOP: &[Param] = &[

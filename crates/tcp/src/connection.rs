@@ -70,4 +70,5 @@ families! {
 }
 
 // No tag comes before the ends.
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Connection>() == size_of::<classic::Classic>());

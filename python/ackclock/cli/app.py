@@ -82,8 +82,22 @@ def _ackclock(
 
 def program() -> None:
     """Run the program as a process of its own."""
+    _open_standard_streams()
     sys.meta_path.insert(0, _WithoutPandas())
     main()
+
+
+def _open_standard_streams() -> None:
+    """Give the streams that the caller has closed (`ackclock list >&-`) to nobody.
+
+    Else they are None, and a file opened later would get the number of standard output.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
 class _WithoutPandas:
@@ -100,22 +114,19 @@ def main() -> None:
     # A word that is no command is looked for among all of them.
     named = [name for names in PANELS.values() for name in names if name in sys.argv[1:2]]
     try:
-        application(named or None)()
+        try:
+            application(named or None)()
+        finally:
+            sys.stdout.flush()
     except AckclockError as error:
         fail(error)
-    except BrokenPipeError:
-        _be_quiet()
     except OSError as error:
+        if error.filename is None:  # not a file: standard output
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:
-            _be_quiet()
+            # Whoever read our output (`| head`) has seen enough.
+            sys.exit(1)
         place = f"'{error.filename}': " if error.filename else ""
         fail(AckclockError(f"{place}{error.strerror or error}"))
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-def _be_quiet() -> None:
-    """Leave without a word: whoever read our output (`| head`) has seen enough."""
-    # What is still buffered must not raise again when the interpreter closes the stream.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(1)

@@ -95,8 +95,8 @@ def run(
 
     set_up_logging(log_level, log_file)
     chosen = Scenario.load(scenario, read_overrides(settings), seed)
-    shown_flows = choose("flow", flows, (flow["id"] for flow in chosen.model["flows"]))
-    shown_links = choose("link", links, (link["id"] for link in chosen.model["links"]))
+    shown_flows = choose("flow", flows, chosen.flows)
+    shown_links = choose("link", links, chosen.links)
     place = out if out is not None else default_directory(chosen)
     # Before the run rather than after it: nobody wants to wait for a refusal.
     RunDirectory(place).require_free(chosen.name, chosen.seed, force=force)

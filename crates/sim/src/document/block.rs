@@ -77,6 +77,13 @@ impl Block {
         }
     }
 
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        match self.get(name)? {
+            Setting::Flag(value) => Some(*value),
+            _ => None,
+        }
+    }
+
     /// A word, or the word of a registered thing.
     pub fn word(&self, name: &str) -> Option<&str> {
         match self.get(name)? {

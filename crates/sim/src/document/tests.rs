@@ -4,6 +4,7 @@ mod layers;
 mod random;
 mod resolved;
 mod shapes;
+mod shared;
 mod sources;
 
 use super::*;

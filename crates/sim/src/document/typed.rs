@@ -38,7 +38,10 @@ pub(super) fn flows(parts: &mut [FlowPart], pairs: Vec<Option<(usize, usize)>>) 
             send_bytes: part.send.expect("a checked flow has an amount"),
             transport: match part.transport.as_ref().expect("a checked flow has a transport") {
                 TransportPart::Tcp(resolved) => Transport::Tcp(tcps.of(resolved)),
-                TransportPart::Udp(resolved) => Transport::Udp { source: sources.of(resolved) },
+                TransportPart::Udp(resolved) => Transport::Udp {
+                    source: sources.of(resolved),
+                    ecn: resolved.flag("ecn").expect("a flag of the model"),
+                },
             },
         }
     };

@@ -79,7 +79,7 @@ fn the_typed_scenario_is_the_same() {
     let Transport::Tcp(tcp) = &scenario.flows[1].transport else { panic!("a reliable flow") };
     assert_eq!((tcp.cc.kind.as_str(), tcp.cc.real("alpha")), ("fast", 8.0));
     assert_eq!(tcp.cc.int("period_ns"), 50_000_000);
-    let Transport::Udp { source } = &scenario.flows[2].transport else { panic!("no feedback") };
+    let Transport::Udp { source, .. } = &scenario.flows[2].transport else { panic!("no feedback") };
     assert_eq!(source.int("rate_bps"), 100_000);
     assert!(scenario.stop.flows_complete && scenario.record.cwnd);
 }

@@ -24,6 +24,7 @@ pub struct Classic {
     sender: Sender,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Classic, sender) == 96);
 
 impl Classic {

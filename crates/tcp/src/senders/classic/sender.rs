@@ -18,6 +18,7 @@
 //!
 //! DEVIATION: RFC 7661 also takes an unused window back, over minutes; here it only stops growing.
 
+mod idle;
 mod opening;
 
 use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
@@ -34,7 +35,6 @@ use crate::senders::classic::setup::Setup;
 use crate::senders::classic::timer_rules::Restart;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
-use std::mem::offset_of;
 use std::sync::Arc;
 
 /// State of one classic sender.
@@ -85,11 +85,16 @@ pub struct Sender {
 }
 
 // In a flow the state begins a cache line, and what follows ends with one.
-const _: () = assert!(offset_of!(Sender, state) == 32);
-const _: () = assert!(offset_of!(Sender, rto) == 160);
-const _: () = assert!(offset_of!(Sender, stats) == 224);
-const _: () = assert!(offset_of!(Sender, recovery) == 352);
-const _: () = assert!(offset_of!(Sender, written) + 8 <= 416);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, state) == 32);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, rto) == 160);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, stats) == 224);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, recovery) == 352);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, written) + 8 <= 416);
 
 impl Sender {
     /// A sender that has not started.
@@ -217,29 +222,6 @@ impl Sender {
     /// Bytes to send in all; none without end, or while the application may write more.
     pub fn bytes(&self) -> Option<u64> {
         (self.written.total != u64::MAX).then_some(self.written.total)
-    }
-
-    /// The application writes; `last` if it will write nothing more.
-    pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
-        let state = &self.state;
-        if self.rules().restarts_idle
-            && state.una == state.max
-            && self.drained.0 == state.nxt
-            && now.since(self.drained.1) > self.rto.current()
-        {
-            self.state.window.cwnd = state.window.cwnd.min(self.initial_cwnd);
-            self.report_cwnd(now);
-        }
-        self.written.add(bytes, last);
-        self.release();
-    }
-
-    /// Lets go what was written, without a small segment that has to wait.
-    fn release(&mut self) {
-        let state = &self.state;
-        let waits = self.rules().nagle && state.max > state.una && !self.written.is_complete();
-        let small = if waits { (self.written.bytes - state.nxt) % state.rules.mss } else { 0 };
-        self.end = self.end.max(self.written.bytes - small);
     }
 
     /// Payload bytes of a full segment.
@@ -470,15 +452,6 @@ impl Sender {
         expired
     }
 
-    /// The timer has expired with nothing in flight: what follows starts slowly.
-    #[cold]
-    fn restart_idle(&mut self, now: Time) {
-        self.state.window.cwnd = self.state.window.segment;
-        self.state.begin_episode();
-        self.timed = None;
-        self.deadline = now + self.rto.current();
-    }
-
     /// The timer gives up what is in flight.
     #[cold]
     fn lose_flight(&mut self, now: Time) {
@@ -528,26 +501,6 @@ impl Sender {
         self.state.nxt += payload;
         let cause = if seq < self.state.max { Cause::GapRetransmit } else { Cause::New };
         Some(self.transmit(now, seq, payload as u16, cause))
-    }
-
-    /// Bytes of a small segment that waited for ACKs and may leave now, where nothing else may.
-    #[cold]
-    #[inline(never)]
-    fn refill(&mut self, now: Time) -> Option<u64> {
-        let state = &self.state;
-        if state.hold || self.waits || state.nxt != self.end {
-            return None;
-        }
-        if self.drained.0 != state.nxt {
-            self.drained = (state.nxt, now);
-        }
-        if self.rules().grow_only_if_cwnd_limited
-            && state.in_units(state.flight() + state.rules.mss) <= state.window.cwnd
-        {
-            self.unused_until = state.nxt;
-        }
-        self.release();
-        Some(self.end - self.state.nxt).filter(|left| *left > 0)
     }
 
     #[cold]
