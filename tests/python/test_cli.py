@@ -274,6 +274,9 @@ def test_plot_of_a_run(ackclock, small_file, tmp_path):
     assert done.out
     assert "unknown flow" in ackclock("plot", "run", "--flows", "F7").err
     assert "unknown plot" in ackclock("plot", "run", "--kind", "pie").err
+    assert "60 to 600 mm" in ackclock("plot", "run", "--width", "7").err
+    look = ("--style", "dark", "--transparent", "--width", "88", "--format", "svg")
+    assert ackclock("plot", "run", "--kind", "flow-rtt", *look).code == 0
     assert ackclock("plot", "nowhere").code == 2
 
 
