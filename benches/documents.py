@@ -81,6 +81,7 @@ def measure(file: Path) -> dict[str, float]:
 
 
 def cpu_s() -> float:
+    """The CPU time that this process has used so far, seconds."""
     times = os.times()
     return times.user + times.system
 

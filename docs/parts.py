@@ -214,7 +214,7 @@ def categories() -> str:
         "links": [{"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "1 ms"}],
         "flows": [{"id": "F", "from": "A", "to": "B", "send": "1 B"}],
     }
-    words = _core.Simulation(_core.Scenario(json.dumps(document))).finish().categories()
+    words = _core.Simulation(_core.Scenario(json.dumps(document))).categories()
     rows = [
         (f"`{name}`", ", ".join(f"`{word}`" for word in list_))
         for name, list_ in words.items()
@@ -263,10 +263,10 @@ def laws() -> str:
 
 def commands() -> str:
     """Return all commands with their arguments and options."""
-    from ackclock.cli.app import app
+    from ackclock.cli.app import application
 
     texts = []
-    for registered in app.registered_commands:
+    for registered in application().registered_commands:
         function = registered.callback
         assert function is not None, "a command has a function"
         hints = get_type_hints(function, include_extras=True)

@@ -55,16 +55,42 @@ def test_the_first_screen_names_every_command(ackclock, args):
     assert all(command in done.out for command in COMMANDS)
 
 
-def test_help_and_import_load_nothing_heavy():
-    script = (
-        "import sys; {}; "
-        "heavy = {{'numpy', 'pyarrow', 'scipy', 'matplotlib', 'ruamel', 'pydantic'}};"
-        "print(sorted(heavy & set(sys.modules)))"
+SMALL_RENO = """\
+hosts: [A, B]
+links: [{id: L, between: [A, B], rate: 10 Mbps, delay: 1 ms}]
+flows: [{id: F, from: A, to: B, tcp: {cc: reno}}]
+stop: {at_latest: 10 ms}
+"""
+HEAVY = {"numpy", "pyarrow", "scipy", "matplotlib", "pandas", "pydantic", "rich"}
+START = "import ackclock.cli.app as cli, sys; sys.argv[0] = 'ackclock'; cli.program()"
+
+
+@pytest.mark.parametrize(
+    ("script", "allowed"),
+    [
+        (["import ackclock"], set()),
+        (["import ackclock.cli.app"], set()),
+        ([START, "--version"], set()),
+        ([START, "--help"], {"rich"}),
+        ([START, "validate", "x.yaml"], set()),
+        ([START, "run", "x.yaml", "--no-plots"], {"numpy", "pyarrow", "rich"}),
+        ([START, "run", "x.yaml"], {"numpy", "pyarrow", "rich", "matplotlib"}),
+    ],
+)
+def test_what_is_heavy_is_loaded_where_it_is_needed(tmp_path, script, allowed):
+    (tmp_path / "x.yaml").write_text(SMALL_RENO, encoding="utf-8")
+    report = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+    code, *arguments = script
+    done = subprocess.run(
+        [sys.executable, "-c", report + code, *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    for statement in ("import ackclock", "import ackclock.cli.app"):
-        command = [sys.executable, "-c", script.format(statement)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert done.stdout == "[]\n"
+    loaded = set(done.stderr.split())
+    assert "sys" in loaded
+    assert loaded & HEAVY == allowed
 
 
 def test_version(ackclock):
@@ -248,6 +274,9 @@ def test_plot_of_a_run(ackclock, small_file, tmp_path):
     assert done.out
     assert "unknown flow" in ackclock("plot", "run", "--flows", "F7").err
     assert "unknown plot" in ackclock("plot", "run", "--kind", "pie").err
+    assert "60 to 600 mm" in ackclock("plot", "run", "--width", "7").err
+    look = ("--style", "dark", "--transparent", "--width", "88", "--format", "svg")
+    assert ackclock("plot", "run", "--kind", "flow-rtt", *look).code == 0
     assert ackclock("plot", "nowhere").code == 2
 
 
@@ -285,10 +314,35 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("command", ["list", "list --json", "--help", "validate ns2/tahoe"])
+@pytest.mark.parametrize(("output", "code"), [(">&-", 0), ("2>&-", 0), (">/dev/full", 1)])
+def test_closed_and_full_outputs_end_without_traceback(tmp_path, command, output, code):
+    script = f'{sys.executable} -c "{START}" {command} {output}'
+    done = subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == code
+    assert done.stderr in ("", "error: No space left on device\n")
+
+
+def test_homes_of_nobody_are_files_that_do_not_exist(ackclock, tmp_path):
+    flow = "{id: F, from: A, to: B, send: {file: ~nobody-at-all/x}}"
+    text = SMALL_RENO.replace("flows: [", f"flows: [{flow}, ")
+    (tmp_path / "x.yaml").write_text(text, encoding="utf-8")
+    done = ackclock("validate", "x.yaml")
+    assert done.code == 2
+    assert "there is no such file" in done.err
+    (tmp_path / "study.yaml").write_text("base: ~nobody-at-all/x.yaml\ngrid: {seed: [1]}\n")
+    done = ackclock("sweep", "study.yaml")
+    assert done.code == 2
+    assert "no such file: '~nobody-at-all/x.yaml'" in done.err
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_and_keeps_a_marked_part(tmp_path, number):
     process = start(tmp_path, "run", endless(tmp_path), "--no-plots", "--json", "--out", "out")
-    time.sleep(2.5)
+    while not (tmp_path / "out.partial" / "records").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    time.sleep(0.2)
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 1
@@ -301,18 +355,15 @@ def test_a_signal_ends_the_run_and_keeps_a_marked_part(tmp_path, number):
 
 
 def test_a_part_does_not_replace_a_whole(ackclock, small_file, tmp_path, monkeypatch):
-    from ackclock import RunInterrupted
-
     assert ackclock("run", small_file, "--no-plots", "--out", "out").code == 0
     whole = (tmp_path / "out" / "summary.json").read_text()
     run = sys.modules["ackclock"].run
 
-    def interrupted(scenario, progress=None):
-        results = run(scenario)
-        results.summary |= {"finished": False, "stop_reason": "interrupted"}
-        raise RunInterrupted(results)
+    def stop(_):
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr("ackclock.run", interrupted)
+    monkeypatch.setattr(sys.modules["ackclock.run"], "_TURN_S", 1e-6)
+    monkeypatch.setattr("ackclock.run", lambda scenario, _, **place: run(scenario, stop, **place))
     before = signal.getsignal(signal.SIGINT)
     try:
         done = ackclock("run", small_file, "--no-plots", "--out", "out")
@@ -322,3 +373,19 @@ def test_a_part_does_not_replace_a_whole(ackclock, small_file, tmp_path, monkeyp
     assert "out-partial/" in done.out
     assert (tmp_path / "out" / "summary.json").read_text() == whole
     assert (tmp_path / "out-partial" / "summary.json").is_file()
+
+
+def test_a_run_that_takes_the_place_of_another_says_so(ackclock, small_file, tmp_path):
+    command = ("run", small_file, "--no-plots")
+    assert "in place of" not in ackclock(*command, "--out", "out").out
+    assert "to out/, in place of an earlier run" in ackclock(*command, "--out", "out").out
+    other = ackclock(*command, "--set", "flows.F1.send=150 KB", "--out", "out")
+    assert other.code == 2
+    assert "with other settings" in other.err
+    assert "--force" in other.err
+    forced = ackclock(*command, "--set", "flows.F1.send=150 KB", "--out", "out", "--force")
+    assert "in place of an earlier run" in forced.out
+    # The default place belongs to the last run of this name and seed, whatever its settings.
+    assert "in place of" not in ackclock(*command).out
+    small_file.write_text(small_file.read_text().replace("200 KB", "100 KB"))
+    assert "in place of an earlier run" in ackclock(*command).out

@@ -1,6 +1,7 @@
 //! A flow: its two ends, and what is counted about it.
 
 use crate::hop::Hop;
+use crate::packet::Ecn;
 use crate::source::Writer;
 use ackclock_tcp::{Connection, Ends};
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
@@ -112,6 +113,14 @@ impl Flow {
         match self.drops.iter_mut().find(here) {
             Some(known) => known.packets += 1,
             None => self.drops.push(Drops { link, direction, reason, packets: 1 }),
+        }
+    }
+
+    /// Whether the next write was planned before the run.
+    pub(crate) fn write_is_planned(&self) -> bool {
+        match &self.endpoint {
+            Endpoint::Tcp(tcp) => tcp.writer.as_ref().is_some_and(|writer| writer.is_planned()),
+            Endpoint::Udp(udp) => udp.writer.is_planned(),
         }
     }
 
@@ -279,23 +288,29 @@ pub struct UdpFlow {
     pub received: u64,
     /// Bytes received.
     pub bytes_received: u64,
+    /// Packets received with a mark.
+    pub marked: u64,
     /// When the last packet was received.
     pub last_arrival: Option<Time>,
     /// Everything is written, and each packet has arrived or was dropped.
     pub complete: bool,
+    /// What its packets say about congestion.
+    pub(crate) ecn: Ecn,
 }
 
 impl UdpFlow {
-    /// A flow that has not started.
-    pub fn new(writer: Writer) -> Self {
+    /// A flow that has not started, whose packets are ECN-capable or not.
+    pub fn new(writer: Writer, capable: bool) -> Self {
         Self {
             writer,
             sent: 0,
             bytes_sent: 0,
             received: 0,
             bytes_received: 0,
+            marked: 0,
             last_arrival: None,
             complete: false,
+            ecn: if capable { Ecn::Ect0 } else { Ecn::NotEct },
         }
     }
 

@@ -4,7 +4,7 @@
 //! goodput counts new bytes that arrived in order, from the flow's start to its last new byte, or to
 //! the end of the run where it did not finish.
 
-use crate::model::{Flow as FlowModel, Scenario, Transport};
+use crate::model::{Direction, Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
 use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
@@ -30,6 +30,8 @@ pub struct Totals {
     pub crowded: bool,
     /// The run came to its end by itself.
     pub done: bool,
+    /// The run ended before because its records were full.
+    pub full: bool,
 }
 
 /// The summary of a closed run.
@@ -46,8 +48,13 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         let wire = flow.on_wire();
         summary["packets_on_wire"] = wire.packets.into();
         summary["bytes_on_wire"] = wire.bytes.into();
-        let link = |channel: &Channel| scenario.links[channel.link() as usize].id.clone();
-        summary["path"] = network.path(index).map(|path| path.map(link).collect::<Vec<_>>()).into();
+        let paths = network.paths(index);
+        let link = |channel: &&Channel| scenario.links[channel.link() as usize].id.clone();
+        summary["path"] =
+            paths.as_ref().map(|[there, _]| there.iter().map(link).collect::<Vec<_>>()).into();
+        if let Transport::Tcp(tcp) = &model.transport {
+            summary["path_rtt_s"] = paths.map(|paths| path_rtt(scenario, &paths, tcp)).into();
+        }
         let mut drops = flow.drops.clone();
         // Shortcuts handle drops in another order.
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
@@ -58,12 +65,15 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
     }
     let mut links: Map<String, Value> = Map::new();
     for channel in &network.channels {
-        let link = &scenario.links[channel.link() as usize].id;
-        let direction = direction::NAMES[channel.direction() as usize];
-        let ways = links.entry(link.clone()).or_insert_with(|| json!({}));
-        ways[direction] = link_summary(channel, end);
+        let link = &scenario.links[channel.link() as usize];
+        let name = direction::NAMES[channel.direction() as usize];
+        let back = channel.direction() == direction::BACKWARD;
+        let model = if back { &link.backward } else { &link.forward };
+        let ways = links.entry(link.id.clone()).or_insert_with(|| json!({}));
+        ways[name] = link_summary(channel, model, end);
     }
     let stop_reason = match (totals.done, totals.complete) {
+        (false, _) if totals.full => "record-limit",
         (false, _) => "interrupted",
         _ if totals.crowded => "too-many-packets",
         (true, true) => "flows-complete",
@@ -98,6 +108,20 @@ fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+/// Seconds that a full segment and its ACK take where nothing waits: propagation and transmission, by
+/// what the links are like at the start.
+fn path_rtt(scenario: &Scenario, paths: &[Vec<&Channel>; 2], tcp: &Tcp) -> f64 {
+    let sizes = [tcp.segment_bytes + tcp.header_bytes, tcp.ack_bytes];
+    let hops = paths.iter().zip(sizes).flat_map(|(path, size)| path.iter().map(move |c| (c, size)));
+    hops.map(|(channel, size)| {
+        let link = &scenario.links[channel.link() as usize];
+        let way =
+            if channel.direction() == direction::BACKWARD { &link.backward } else { &link.forward };
+        way.delay.as_secs() + size as f64 * 8.0 / way.rate_bps as f64
+    })
+    .sum()
 }
 
 fn secs(time: Option<Time>) -> Option<f64> {
@@ -188,7 +212,7 @@ fn udp_flow(
     udp: &UdpFlow,
     end: Time,
 ) -> (Value, f64, bool) {
-    let Transport::Udp { source } = &model.transport else {
+    let Transport::Udp { source, .. } = &model.transport else {
         unreachable!("a flow of another kind")
     };
     let (from, to) = ends(scenario, model);
@@ -206,6 +230,7 @@ fn udp_flow(
         "bytes_offered": model.send_bytes,
         "bytes_written": udp.writer.written(),
         "bytes_delivered": udp.bytes_received,
+        "marks_received": udp.marked,
         "goodput_bps": goodput,
         "segments_sent": udp.sent,
         "bytes_sent": udp.writer.written(),
@@ -226,7 +251,7 @@ fn mean_rtt(stats: &SenderStats) -> f64 {
     mean.clamp(stats.rtt_min.as_secs(), stats.rtt_max.as_secs())
 }
 
-fn link_summary(channel: &Channel, end: Time) -> Value {
+fn link_summary(channel: &Channel, model: &Direction, end: Time) -> Value {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
     let [dropped_packets, dropped_bytes] = channel.dropped_wait();
@@ -235,11 +260,15 @@ fn link_summary(channel: &Channel, end: Time) -> Value {
     let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
     let longest = stats.wait_max.as_secs();
     let mut drops = by_reason(|code| channel.dropped(code as i32));
-    drops.remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
+    drops.shift_remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     json!({
         "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
+        "queue_limit": {
+            "packets": model.queue.optional_int("limit_packets"),
+            "bytes": model.queue.optional_int("limit_bytes"),
+        },
         "drops": drops,
         "marks": channel.marked(),
         "queue_packets": { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ackclock.errors import listed
+
 from . import draw, palette, quantities
 from .lanes import Lane
 from .palette import DASHES
@@ -14,23 +16,8 @@ from .view import View
 def fill(view: View, panel: Panel) -> None:
     """Data packets waiting at each link: range and time average, and the limit of the buffer."""
     panel.title, panel.unit = "Packets waiting in the buffer", "data packets"
-    highest = 0.0
-    for lane in view.lanes:
-        times, values = view.queue_packets(lane)
-        highest = max(
-            highest,
-            draw.steps(
-                panel,
-                view,
-                times,
-                values,
-                color=lane.color,
-                before=0.0,
-                line=lane.line,
-                among=len(view.lanes),
-            ),
-        )
-        panel.entry(lane.label, lane.color, line=lane.line)
+    series = {lane: view.queue_packets(lane) for lane in view.lanes}
+    highest = draw.of_lanes(view, panel, series, draw.steps, before=0.0)
     limits = {limit for lane in view.lanes if (limit := limit_packets(view, lane))}
     if len(limits) == 1 and highest >= 0.75 * (limit := limits.pop()):
         highest = max(highest, limit)
@@ -40,9 +27,24 @@ def fill(view: View, panel: Panel) -> None:
         )
     panel.y_from_zero(highest, counts=True)
     if view.hidden_links:
-        names = view.hidden_links
-        shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+        shown = listed(view.hidden_links)
         panel.note(f"Links not drawn, where less waits and less is lost: {shown}.")
+
+
+def fill_sojourn(view: View, panel: Panel) -> None:
+    """How long packets have waited at each link when their transmission starts: range and mean."""
+    view.need("transmissions")
+    panel.title = "Waiting time in the buffer"
+    series = {lane: view.sojourn_s(lane) for lane in view.lanes}
+    highest = max((float(values.max(initial=0.0)) for _, values in series.values()), default=0.0)
+    unit = quantities.span_unit(highest)
+    panel.unit = f"{unit.name}, of packets as they leave it"
+    if not any(len(times) for times, _ in series.values()):
+        panel.empty("no packet")
+        return
+    scaled = {lane: (times, values / unit.size) for lane, (times, values) in series.items()}
+    draw.of_lanes(view, panel, scaled, draw.samples)
+    panel.y_from_zero(highest / unit.size)
 
 
 def limit_packets(view: View, lane: Lane) -> float:

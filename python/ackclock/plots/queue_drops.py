@@ -24,7 +24,14 @@ _EXACT = 12.0
 """Up to this many changes in a pixel each step is drawn, else the mean and the range."""
 _MOST_ROWS = 8
 
-_REASONS = {"queue-full": ("x", "dropped, buffer full"), "loss": ("+", "lost at random or on plan")}
+_REASONS = {
+    "queue-full": ("x", "dropped, buffer full"),
+    "early": ("1", "dropped early"),
+    "forced": ("2", "dropped, average queue too long"),
+    "codel": ("3", "dropped, waits too long"),
+    "overlimit": ("4", "dropped, longest queue"),
+    "loss": ("+", "lost at random or on plan"),
+}
 """Shape and words for the reasons of drops at links."""
 
 
@@ -54,11 +61,13 @@ def _fill(view: View, panel: Panel, lane: Lane) -> None:
     )
     panel.shows_losses = view.recorded("drops")
     times, values = view.queue_length(lane)
-    highest = draw.steps(panel, view, times, values, color=lane.color, before=0.0, dense=_EXACT)
+    highest = draw.steps(
+        panel, view, times, values, color=view.lane_color[lane], before=0.0, dense=_EXACT
+    )
     changes = np.count_nonzero((times >= view.span[0]) & (times <= view.span[1]))
     if changes > _EXACT * draw.pixels(panel):
         panel.note("Line: mean queue; tint behind it: range.")
-    panel.entry("waiting", lane.color)
+    panel.entry("waiting", view.lane_color[lane])
     limit = limit_packets(view, lane)
     if limit and highest >= 0.5 * limit:
         highest = max(highest, limit)

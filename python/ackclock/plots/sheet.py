@@ -12,25 +12,25 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from . import heading, legends, palette, text
 from .palette import DASHES, LineStyle
+from .saving import Figure
 from .view import View
+from .words import EDGE_MM, ROW_MM, TOP_MM, Words, words
 
 MM = 1 / 25.4  # inches
 
 _T = TypeVar("_T")
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 11.5, 3.0, 3.0, 2.5
-_TITLE_SIZE, _SUBTITLE_SIZE, _PANEL_SIZE, _NOTE_SIZE = 9.5, 7.0, 7.2, 5.8
-_LEGEND_SIZE = 6.8
+_LEFT, _RIGHT, _BOTTOM = 11.5, EDGE_MM, 2.5
+_PANEL_SIZE, _LEGEND_SIZE = 7.2, 6.8
 _PANEL_HEADER, _PANEL_GAP, _AXIS = 4.6, 1.9, 7.6
 _LEGEND_ROW, _HANDLE, _HANDLE_GAP, _COLUMN_GAP = 3.2, 3.4, 1.2, 2.6
 _MOST_ENTRIES = 12
-_MOST_TITLE_LINES = 3
 _ROUND = [1, 2, 2.5, 5, 10]
 
 
@@ -40,7 +40,7 @@ def mark_style(marker: str, color: str, size: float, *, hollow: bool = False) ->
     return {
         "marker": marker,
         "ms": size,
-        "mfc": "white" if hollow else color,
+        "mfc": palette.GROUND if hollow else color,
         "mec": color,
         "mew": max(0.5, 0.22 * size) if stroked else 0.0,
     }
@@ -107,6 +107,37 @@ class Panel:
         self.axes.set_ylim(0, largest * 1.1 if largest > 0 else 1)
 
 
+@dataclass(frozen=True)
+class _Frame:
+    """The words above and below the panels, and the heights of these, mm: header and axes."""
+
+    words: Words
+    panels: list[tuple[float, float]]
+    below_mm: float
+
+
+def finish(pages: Sequence[Page], figure: Figure) -> Figure:
+    """Give everything on some pages beside each other its place; panels stand in rows."""
+    frames = [page.frame() for page in pages]
+    below = TOP_MM + max(frame.words.above_mm for frame in frames) + 1.4
+    tops: list[float] = []
+    for row, parts in enumerate(zip(*(frame.panels for frame in frames), strict=True)):
+        below += max(header for header, _ in parts)
+        tops.append(below)
+        tallest = max(height for _, height in parts)
+        for page in pages:
+            if not page.panels[row].message:
+                page.panels[row].height_mm = tallest
+        below += tallest + _PANEL_GAP
+    below += max(frame.below_mm for frame in frames)
+    rows = max(len(frame.words.foot) for frame in frames)
+    height = below + ROW_MM * rows + 0.8 + _BOTTOM
+    figure.set_size_inches(sum(page.width_mm for page in pages) * MM, height * MM)
+    for page, frame in zip(pages, frames, strict=True):
+        page.place(frame, tops, below, height)
+    return figure
+
+
 class Page:
     """A figure in the making. Add panels, draw into them, then `finish`.
 
@@ -118,6 +149,7 @@ class Page:
         across: Label of the horizontal axis that joined panels share.
         left_mm: Room for the axis numbers at the left.
         below_mm: Room for numbers and label of that axis.
+        figure: Where to draw, if this is one of several pages beside each other.
     """
 
     def __init__(
@@ -129,11 +161,12 @@ class Page:
         across: str = "",
         left_mm: float = _LEFT,
         below_mm: float = _AXIS,
+        figure: FigureBase | None = None,
     ) -> None:
         self.width_mm = width_mm
         self.across = across
         self._title, self._subtitle, self._caption = title, subtitle, caption
-        self.figure = Figure(figsize=(width_mm * MM, 100 * MM))
+        self.figure: Any = figure or Figure(figsize=(width_mm * MM, 100 * MM))
         self.panels: list[Panel] = []
         self._left, self._below = left_mm, below_mm
         self._notes: list[str] = []
@@ -152,70 +185,37 @@ class Page:
 
     def note(self, sentence: str) -> None:
         """Say something below the figure."""
-        if sentence not in self._notes:
-            self._notes.append(sentence)
+        self._notes.append(sentence)
 
     def finish(self) -> Figure:
         """Write headings, legends, notes and caption, and give everything its place."""
-        page = self.width_mm
-        room = page - 2 * _RIGHT
-        head = text.lines(self._title, room, _TITLE_SIZE, "bold")
-        if len(head) > _MOST_TITLE_LINES:
-            rest = " ".join(head[_MOST_TITLE_LINES - 1 :])
-            head = [*head[: _MOST_TITLE_LINES - 1], text.cut(rest, room, _TITLE_SIZE, "bold")]
-        sub = text.lines(self._subtitle, room, _SUBTITLE_SIZE)[:3]
-        for panel in self.panels:
-            for note in panel.notes:
-                self.note(note)
-        notes = text.lines("  ".join(self._notes), room, _NOTE_SIZE)
-        foot = text.lines(self._caption, room, _NOTE_SIZE)
+        return finish([self], self.figure)
 
-        head_mm = 4.4 * len(head) + 3.3 * len(sub) + 1.4
-        tops: list[float] = []
-        below = _TOP + head_mm
+    def frame(self) -> _Frame:
+        """How much room the words above and below and the panels need."""
+        notes = [*self._notes, *(note for panel in self.panels for note in panel.notes)]
+        said = words(self.width_mm, self._title, self._subtitle, notes, self._caption)
+        labelled = any(panel.joined for panel in self.panels) or self.panels[-1].labelled
+        return _Frame(
+            said,
+            [(self._header_mm(panel), panel.height_mm) for panel in self.panels],
+            self._below - _PANEL_GAP if labelled else 0.0,
+        )
+
+    def place(self, frame: _Frame, tops: Sequence[float], below: float, height: float) -> None:
+        """Put everything where it belongs on a page of this height; all in mm from the top."""
+        frame.words.write(self.figure, height, below + 2.2)
         joined = [panel for panel in self.panels if panel.joined]
-        for panel in self.panels:
-            below += self._header_mm(panel)
-            tops.append(below)
-            below += panel.height_mm + _PANEL_GAP
-        below += (self._below - _PANEL_GAP) if joined or self.panels[-1].labelled else 0.0
-        height = below + 2.6 * (len(notes) + len(foot)) + 0.8 + _BOTTOM
-        self.figure.set_size_inches(page * MM, height * MM)
-
-        for i, line in enumerate(head):
-            self._write(line, _TOP + 4.4 * (i + 0.75), height, _TITLE_SIZE, palette.INK, "bold")
-        for i, line in enumerate(sub):
-            y = _TOP + 4.4 * len(head) + 3.3 * (i + 0.85)
-            self._write(line, y, height, _SUBTITLE_SIZE, palette.FAINT_INK)
         for panel, top in zip(self.panels, tops, strict=True):
             panel.axes.set_position(
                 (
-                    self._left / page,
+                    self._left / self.width_mm,
                     1 - (top + panel.height_mm) / height,
-                    self.axes_width_mm / page,
+                    self.axes_width_mm / self.width_mm,
                     panel.height_mm / height,
                 )
             )
             self._dress(panel, last=bool(joined) and panel is joined[-1])
-        y = below + 2.2
-        for line in [*notes, *foot]:
-            self._write(line, y, height, _NOTE_SIZE, palette.FAINT_INK)
-            y += 2.6
-        return self.figure
-
-    def _write(
-        self, line: str, y_mm: float, height: float, size: float, color: str, weight: str = "normal"
-    ) -> None:
-        self.figure.text(
-            _RIGHT / self.width_mm,
-            1 - y_mm / height,
-            line,
-            size=size,
-            color=color,
-            weight=weight,
-            va="baseline",
-            parse_math=False,
-        )
 
     def _header_mm(self, panel: Panel) -> float:
         if not panel.title:
@@ -285,12 +285,12 @@ class Page:
         rows, beside = self._legend_rows(panel)
         lift = 1.5 + (0.0 if beside else rows * _LEGEND_ROW)
         start = -_LEFT + _RIGHT if self._left == _LEFT else 0.0
-        for words, x, color in (
+        for said, x, color in (
             (panel.title, 0.0, palette.INK),
             (panel.unit, text.width_mm(panel.title + "  ", _PANEL_SIZE), palette.FAINT_INK),
         ):
             axes.annotate(
-                words,
+                said,
                 (0, 1),
                 xycoords="axes fraction",
                 xytext=((start + x) / text.MM_PER_POINT, lift / text.MM_PER_POINT),
@@ -327,14 +327,24 @@ class Sheet(Page):
     Args:
         view: The run.
         left_mm: Room for the axis numbers at the left.
-        words: Subtitle and caption of a figure that is not of one run; default those of the run.
+        words: Title, subtitle and caption of a figure that is not of one run; default those of the
+            run.
+        figure: As of a page.
     """
 
     def __init__(
-        self, view: View, left_mm: float = _LEFT, words: tuple[str, str] | None = None
+        self,
+        view: View,
+        left_mm: float = _LEFT,
+        words: tuple[str, str, str] | None = None,
+        figure: FigureBase | None = None,
     ) -> None:
-        subtitle, caption = words or (heading.subtitle(view), heading.caption(view))
-        super().__init__(view.width_mm, heading.title(view), subtitle, caption, left_mm=left_mm)
+        title, subtitle, caption = words or (
+            heading.title(view),
+            heading.subtitle(view),
+            heading.caption(view),
+        )
+        super().__init__(view.width_mm, title, subtitle, caption, left_mm=left_mm, figure=figure)
         self.view = view
 
     def add(self, height_mm: float, *, timed: bool = True) -> Panel:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from html import escape
 from typing import Any
 
 import pyarrow.parquet as pq
 
+from ackclock.tables.cells import cell
 from ackclock.tables.shown import Shown, shown
 from ackclock.tables.table import ResultTable
 
@@ -39,7 +41,10 @@ _MARKDOWN = "\\`*_{}[]<>|#~$"
 
 
 def to_csv(table: ResultTable) -> str:
-    """Return the values in full: one line of names, numbers with all digits, nothing for none."""
+    """Return the values in full: one line of names, numbers with all digits, nothing for none.
+
+    Texts that a spreadsheet would take for formulas begin with an apostrophe.
+    """
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(table.names)
@@ -51,7 +56,7 @@ def to_csv(table: ResultTable) -> str:
 def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(value) if isinstance(value, float) else cell(str(value))
 
 
 def to_markdown(table: ResultTable, digits: int | None = None) -> str:
@@ -80,6 +85,23 @@ def _aligned(cells: Any, columns: list[Shown], widths: list[int]) -> str:
         cell.rjust(width) if column.numeric else cell.ljust(width)
         for cell, column, width in zip(cells, columns, widths, strict=True)
     )
+
+
+def to_html(table: ResultTable, digits: int | None = None) -> str:
+    """Return a table for web pages and notebooks, without colours of its own."""
+    columns = shown(table, digits)
+    sides = [f"text-align:{'right' if column.numeric else 'left'}" for column in columns]
+
+    def row(cells: Iterable[str], word: str) -> str:
+        parts = zip(cells, sides, strict=True)
+        inner = "".join(f'<{word} style="{side}">{escape(cell)}</{word}>' for cell, side in parts)
+        return f"<tr>{inner}</tr>"
+
+    body = "".join(row(cells, "td") for cells in zip(*(c.cells for c in columns), strict=True))
+    notes = "".join(f"<p>{escape(note)}</p>" for note in table.notes)
+    head = row(map(_head, columns), "th")
+    caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
+    return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table>{notes}"
 
 
 def to_latex(table: ResultTable, digits: int | None = None) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 
 from rich.console import Console
 
+from ackclock.errors import listed
+from ackclock.record_tables import sampled
 from ackclock.results import Results
 from ackclock.theory.measured import (
     Measures,
@@ -191,7 +193,7 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
         match = next((p for p in predicted if p.flows.keys() == found.flows), None)
         span = f"{found.start_s:.4g} s to {found.end_s:.4g} s"
         if match is None:
-            names = ", ".join(sorted(found.flows))
+            names = listed(sorted(found.flows))
             notes.append(f"{span}: not predicted that {names} are active together.")
             continue
         del predicted[: predicted.index(match) + 1]
@@ -203,6 +205,9 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
     missing = [t for t in ("packets", "queue", "cwnd", "rtt") if t not in results.tables]
     if missing and compared:
         notes.append(f"Not recorded in this run, so not compared: {', '.join(missing)}.")
+    if compared and (some := sampled(results.model)):
+        rows = ", ".join(f"{table} {kept}" for table, kept in some.items())
+        notes.append(f"Means are of the rows that were recorded, which are not all: {rows}.")
     return Comparison(prediction, compared, _finishes(prediction, results), notes)
 
 

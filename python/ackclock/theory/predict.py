@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
+from ackclock.errors import listed
 from ackclock.theory.assumptions import Assumptions, assumptions_named
 from ackclock.theory.errors import TheoryError
 from ackclock.theory.laws import Law, law_of
@@ -89,7 +90,7 @@ def _predictable(network: Network, assumptions: Assumptions, notes: list[str]) -
     kept: dict[int, Law] = {}
     for group in _sharing(network.flows):
         unknown = [index for index in group if laws[index] is None]
-        names = ", ".join(network.flows[index].id for index in group)
+        names = listed([network.flows[index].id for index in group])
         if unknown:
             kinds = ", ".join(sorted({network.flows[index].params["kind"] for index in unknown}))
             notes.append(

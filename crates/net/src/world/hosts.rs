@@ -61,6 +61,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Udp(udp) => {
                 udp.received += 1;
                 udp.bytes_received += u64::from(packet.size());
+                udp.marked += u64::from(packet.is_marked());
                 udp.last_arrival = Some(now);
                 if udp.settles(flow.dropped) {
                     self.complete_flow();
@@ -316,14 +317,27 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// enters the event queue only later.
     #[inline]
     pub(super) fn timer_stamp(&mut self, index: u32, due: Time) -> Q::Stamp {
-        if !Q::STAMPS_TIMERS {
+        if !Q::ORDERS {
             return self.queue.stamp(0.0);
         }
+        let flow = &self.net.flows[index as usize];
+        let is_write = due != Time::NEVER && due == flow.next_write();
+        let planned = is_write && flow.write_is_planned();
+        if !Q::STAMPS_TIMERS {
+            return if planned {
+                self.queue.stamp_planned(due, index)
+            } else {
+                self.queue.stamp(0.0)
+            };
+        }
         let [timer, write] = &mut self.timers[index as usize];
-        let is_write = due != Time::NEVER && due == self.net.flows[index as usize].next_write();
         let (set, stamp) = if is_write { write } else { timer };
         if *set != due {
             *set = due;
+            if planned {
+                *stamp = self.queue.stamp_planned(due, index);
+                return *stamp;
+            }
             let wait = if due == Time::NEVER { 0.0 } else { (due - self.now).as_secs() };
             *stamp = self.queue.stamp(wait);
         }
@@ -415,6 +429,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let mut packet = Packet::new(Kind::Data, index, size as u16);
         packet.stamp = self.now;
         packet.seq = udp.sent;
+        packet.set_ecn(udp.ecn);
         udp.sent += 1;
         udp.bytes_sent += u64::from(size);
         self.send(packet);

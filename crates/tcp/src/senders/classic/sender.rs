@@ -19,6 +19,7 @@
 //! DEVIATION: RFC 7661 also takes an unused window back, over minutes; here it only stops growing.
 
 mod ecn;
+mod idle;
 mod opening;
 mod transmit;
 
@@ -248,30 +249,6 @@ impl Sender {
         (self.written.total != u64::MAX).then_some(self.written.total)
     }
 
-    /// The application writes; `last` if it will write nothing more.
-    pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
-        let state = &self.state;
-        if self.rules().restarts_idle
-            && state.una == state.max
-            && self.drained.0 == state.nxt
-            && now.since(self.drained.1) > self.rto.current()
-        {
-            self.state.window.cwnd = state.window.cwnd.min(self.initial_cwnd);
-            self.cc.on_idle(&mut self.state.window, now);
-            self.report_cwnd(now);
-        }
-        self.written.add(bytes, last);
-        self.release();
-    }
-
-    /// Lets go what was written, without a small segment that has to wait.
-    fn release(&mut self) {
-        let state = &self.state;
-        let waits = self.rules().nagle && state.max > state.una && !self.written.is_complete();
-        let small = if waits { (self.written.bytes - state.nxt) % state.rules.mss } else { 0 };
-        self.end = self.end.max(self.written.bytes - small);
-    }
-
     /// Payload bytes of a full segment.
     pub fn segment_bytes(&self) -> u16 {
         self.rules().mss as u16
@@ -406,7 +383,7 @@ impl Sender {
         }
     }
 
-    /// Lets at most so many new segments out before the next ACK.
+    /// Caps the burst until the next ACK.
     #[cold]
     fn limit_burst(&mut self, segments: Option<u32>) {
         let burst = segments.map_or(u64::MAX, |segments| u64::from(segments) * self.rules().mss);
@@ -510,16 +487,6 @@ impl Sender {
         }
         self.report_cwnd(now);
         expired
-    }
-
-    /// The timer has expired with nothing in flight: what follows starts slowly.
-    #[cold]
-    fn restart_idle(&mut self, now: Time) {
-        self.state.window.cwnd = self.state.window.segment;
-        self.cc.on_idle(&mut self.state.window, now);
-        self.state.begin_episode();
-        self.timed = None;
-        self.deadline = now + self.rto.current();
     }
 
     /// The timer gives up what is in flight.

@@ -63,11 +63,14 @@ pub struct Setup {
 impl Setup {
     /// What a scenario chose.
     pub fn new(chosen: &Chosen, common: Common) -> Self {
-        let receive_window = chosen.optional_int("receive_window_bytes").unwrap_or(u64::MAX);
+        let receive_window = chosen.optional_int("receive_window_bytes");
         let mut initial_ssthresh = common.initial_ssthresh;
-        if chosen.word("initial_ssthresh_limit") == "receive-window" {
-            initial_ssthresh = initial_ssthresh.min(receive_window as f64);
+        if chosen.word("initial_ssthresh_limit") == "receive-window"
+            && let Some(limit) = receive_window
+        {
+            initial_ssthresh = initial_ssthresh.min(limit as f64);
         }
+        let receive_window = receive_window.unwrap_or(u64::MAX);
         Self {
             segment: common.segment,
             data: common.data,

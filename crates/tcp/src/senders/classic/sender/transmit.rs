@@ -34,32 +34,6 @@ impl Sender {
         Some(self.transmit(now, seq, payload as u16, cause))
     }
 
-    /// Whether all that the application gave was sent, and the window has room for a segment more.
-    #[inline]
-    pub(super) fn is_app_limited(&self) -> bool {
-        let state = &self.state;
-        state.nxt == self.end
-            && state.in_units(state.flight() + state.rules.mss) <= state.window.cwnd
-    }
-
-    /// Bytes of a small segment that waited for ACKs and may leave now, where nothing else may.
-    #[cold]
-    #[inline(never)]
-    fn refill(&mut self, now: Time) -> Option<u64> {
-        let state = &self.state;
-        if state.hold || self.waits || state.nxt != self.end {
-            return None;
-        }
-        if self.drained.0 != state.nxt {
-            self.drained = (state.nxt, now);
-        }
-        if self.rules().grow_only_if_cwnd_limited && self.is_app_limited() {
-            self.unused_until = state.nxt;
-        }
-        self.release();
-        Some(self.end - self.state.nxt).filter(|left| *left > 0)
-    }
-
     #[cold]
     fn transmit_oldest(&mut self, now: Time, cause: Cause) -> Segment {
         if let Cause::Handshake(message) = cause {
