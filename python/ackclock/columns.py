@@ -163,6 +163,12 @@ FLOWS = (
     Column("flow", "Flow", "word", meaning="Name of the flow", path="id"),
     Column("cc", "cc", "word", meaning="Congestion control; none for UDP"),
     Column(
+        "label",
+        "TCP",
+        "word",
+        meaning="The preset that the flow is, or its parts; of UDP the source",
+    ),
+    Column(
         "goodput_bps",
         "Goodput",
         unit="bit/s",
@@ -474,7 +480,13 @@ DROPS = (
     ),
     Column("link", "Link", "word", meaning="Where; none for a router without a route"),
     Column("direction", "Direction", "word", meaning="`forward`, `backward`, or `both`"),
-    Column("reason", "Reason", "word", meaning="`queue-full`, `early`, `forced`, `codel`, `overlimit`, `loss`, `link-down`, or `no-route`"),
+    Column(
+        "reason",
+        "Reason",
+        "word",
+        meaning="`queue-full`, `early`, `forced`, `codel`, `overlimit`, `loss`, `link-down`, or "
+        "`no-route`",
+    ),
     Column("packets", "Lost", "count", "packets", "Packets dropped there for this reason"),
 )
 """A row is a flow, a queue, and a reason for which packets of the one were lost at the other."""

@@ -7,6 +7,7 @@ pub mod compile;
 pub mod document;
 pub mod model;
 mod outlook;
+pub mod preset;
 pub mod profile;
 pub mod record;
 pub mod registry;

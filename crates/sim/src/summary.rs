@@ -169,6 +169,7 @@ fn tcp_flow(
     let summary = json!({
         "transport": "tcp",
         "cc": settings.cc.kind,
+        "label": settings.label(),
         "from": from,
         "to": to,
         "start_s": flow.start.as_secs(),
@@ -222,6 +223,7 @@ fn udp_flow(
     let summary = json!({
         "transport": "udp",
         "cc": null,
+        "label": format!("UDP {}", source.kind),
         "from": from,
         "to": to,
         "start_s": flow.start.as_secs(),
