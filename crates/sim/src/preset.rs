@@ -163,9 +163,10 @@ pub fn label(sender: &str, recovery: &str, cc: &str) -> String {
     let cc = label(ackclock_tcp::cc::ENTRIES, cc);
     match sender {
         "classic" => {
-            format!("{cc}, recovery {}", label(ackclock_tcp::classic::recovery::ENTRIES, recovery))
+            let recovery = label(ackclock_tcp::classic::recovery::ENTRIES, recovery);
+            format!("{cc}, recovery {recovery}")
         }
-        other => format!("{cc}, {}", label(ackclock_tcp::connection::ENTRIES, other)),
+        other => format!("{cc} ({})", label(ackclock_tcp::connection::ENTRIES, other)),
     }
 }
 
@@ -265,6 +266,6 @@ mod tests {
     #[test]
     fn what_is_no_preset_is_called_by_its_parts() {
         assert_eq!(label("classic", "newreno", "aimd"), "AIMD, recovery NewReno");
-        assert_eq!(label("selective-repeat", "selective-repeat", "reno"), "Reno, selective repeat");
+        assert_eq!(label("selective-repeat", "selective-repeat", "reno"), "Reno (selective)");
     }
 }

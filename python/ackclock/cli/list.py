@@ -48,8 +48,8 @@ def list_(
         typer.Argument(
             metavar="KIND",
             help="preset, sender, cc, recovery, rto, queue, loss, routing, source, period, "
-            "handshake, receiver, topology, start, ties, profile, block, scenario, plot, record, export. "
-            "Without it, the kinds are listed.",
+            "handshake, receiver, topology, start, ties, profile, block, scenario, plot, record, "
+            "export. Without it, the kinds are listed.",
             show_default=False,
         ),
     ] = None,

@@ -167,6 +167,8 @@ fn flow(index: usize, hosts: &[String], draw: &mut Stream) -> Value {
 fn transport(draw: &mut Stream) -> Map<String, Value> {
     let family = FAMILIES[draw.below(FAMILIES.len())];
     let mut all = random_table(TCP, draw);
+    // A preset chooses the family, too.
+    all.remove("preset");
     all.append(&mut random_table(family.params, draw));
     all.insert("sender".into(), family.name.into());
     all

@@ -40,6 +40,6 @@ pub static ENTRY: Entry = Entry {
             "Whether duplicates are acknowledged.",
         ),
     ],
-    label: "selective repeat",
+    label: "selective",
     ..Entry::BLANK
 };
