@@ -47,7 +47,10 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
     );
     assert_eq!(
         model["flows"][2]["udp"],
-        json!({"source": {"kind": "cbr", "rate_bps": 100_000, "write_bytes": 200, "jitter": 0.0}})
+        json!({
+            "source": {"kind": "cbr", "rate_bps": 100_000, "write_bytes": 200, "jitter": 0.0},
+            "ecn": false,
+        })
     );
     assert_eq!(model["flows"][2]["send_bytes"], Value::Null);
     assert_eq!(model["routing"], json!({"kind": "shortest-path"}));
