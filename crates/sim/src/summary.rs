@@ -4,7 +4,7 @@
 //! goodput counts new bytes that arrived in order, from the flow's start to its last new byte, or to
 //! the end of the run where it did not finish.
 
-use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
+use crate::model::{Direction, Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
 use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
@@ -30,6 +30,8 @@ pub struct Totals {
     pub crowded: bool,
     /// The run came to its end by itself.
     pub done: bool,
+    /// The run ended before because its records were full.
+    pub full: bool,
 }
 
 /// The summary of a closed run.
@@ -63,12 +65,15 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
     }
     let mut links: Map<String, Value> = Map::new();
     for channel in &network.channels {
-        let link = &scenario.links[channel.link() as usize].id;
-        let direction = direction::NAMES[channel.direction() as usize];
-        let ways = links.entry(link.clone()).or_insert_with(|| json!({}));
-        ways[direction] = link_summary(channel, end);
+        let link = &scenario.links[channel.link() as usize];
+        let name = direction::NAMES[channel.direction() as usize];
+        let back = channel.direction() == direction::BACKWARD;
+        let model = if back { &link.backward } else { &link.forward };
+        let ways = links.entry(link.id.clone()).or_insert_with(|| json!({}));
+        ways[name] = link_summary(channel, model, end);
     }
     let stop_reason = match (totals.done, totals.complete) {
+        (false, _) if totals.full => "record-limit",
         (false, _) => "interrupted",
         _ if totals.crowded => "too-many-packets",
         (true, true) => "flows-complete",
@@ -245,7 +250,7 @@ fn mean_rtt(stats: &SenderStats) -> f64 {
     mean.clamp(stats.rtt_min.as_secs(), stats.rtt_max.as_secs())
 }
 
-fn link_summary(channel: &Channel, end: Time) -> Value {
+fn link_summary(channel: &Channel, model: &Direction, end: Time) -> Value {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
     let [dropped_packets, dropped_bytes] = channel.dropped_wait();
@@ -259,6 +264,10 @@ fn link_summary(channel: &Channel, end: Time) -> Value {
         "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
+        "queue_limit": {
+            "packets": model.queue.optional_int("limit_packets"),
+            "bytes": model.queue.optional_int("limit_bytes"),
+        },
         "drops": drops,
         "marks": channel.marked(),
         "queue_packets": { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },

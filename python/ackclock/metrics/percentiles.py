@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ackclock.metrics.quantiles import quantiles
+from ackclock.metrics.series import pieces
 
 
 class Recorded(Protocol):
@@ -82,7 +83,8 @@ def _found(
     """Percentiles of a column, or of the difference of two, for each subject."""
 
     def read() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        for batch in results.table(table).select([*subject, *columns]).to_batches(2**20):
+        parts = pieces(results, table, [*subject, *columns])
+        for batch in (batch for part in parts for batch in part.to_batches(2**20)):
             values = batch.column(columns[0]).to_numpy(zero_copy_only=False)
             for column in columns[1:]:
                 values = values - batch.column(column).to_numpy(zero_copy_only=False)
