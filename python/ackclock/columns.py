@@ -467,7 +467,13 @@ DROPS = (
     ),
     Column("link", "Link", "word", meaning="Where; none for a router without a route"),
     Column("direction", "Direction", "word", meaning="`forward`, `backward`, or `both`"),
-    Column("reason", "Reason", "word", meaning="`queue-full`, `early`, `forced`, `codel`, `overlimit`, `loss`, `link-down`, or `no-route`"),
+    Column(
+        "reason",
+        "Reason",
+        "word",
+        meaning="`queue-full`, `early`, `forced`, `codel`, `overlimit`, `loss`, `link-down`, or "
+        "`no-route`",
+    ),
     Column("packets", "Lost", "count", "packets", "Packets dropped there for this reason"),
 )
 """A row is a flow, a queue, and a reason for which packets of the one were lost at the other."""

@@ -54,7 +54,9 @@ class Visits:
         link = np.concatenate([table.codes("link", network.links) for table in tables])
         direction = np.concatenate([table.codes("direction", DIRECTIONS) for table in tables])
         reverse = np.concatenate([table.flags("reverse") for table in tables])
-        came = np.concatenate([carried.ns("entered_s"), drops.ns("entered_s"), waiting.ns("time_s")])
+        came = np.concatenate(
+            [carried.ns("entered_s"), drops.ns("entered_s"), waiting.ns("time_s")]
+        )
         origin, target = network.ways(link, direction, reverse)
 
         first, second = len(carried), len(carried) + len(drops)
