@@ -104,7 +104,8 @@ fn journeys(output: &Output) -> BTreeMap<i64, Vec<(Identity, Step)>> {
     });
     let drops = table("drops");
     add(&drops, &|row| Step::Dropped {
-        time: drops.reals("time_s")[row],
+        // Where it came to a queue, or was taken on the way.
+        time: drops.reals("entered_s")[row],
         reason: drops.codes("reason")[row],
     });
     let waiting = table("waiting");
