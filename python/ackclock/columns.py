@@ -279,6 +279,13 @@ FLOWS = (
             "Packets sent again because of duplicate ACKs or a gap",
         ),
         Column(
+            "ecn_reductions",
+            "ECN cuts",
+            "count",
+            "",
+            "How often an echoed mark has cut the window",
+        ),
+        Column(
             "duplicates_received",
             "Duplicates",
             "count",

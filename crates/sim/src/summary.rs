@@ -187,6 +187,7 @@ fn tcp_flow(
         "spurious_retransmissions": tcp.connection.duplicates(),
         "timeouts": stats.timeouts,
         "fast_retransmits": stats.fast_retransmits,
+        "ecn_reductions": tcp.connection.ecn_reductions(),
         "segments_dropped": flow.dropped,
         "duplicates_received": tcp.connection.duplicates(),
         "reordered_received": tcp.connection.reordered(),
