@@ -23,7 +23,9 @@ def waits(results: Results, after_s: float, flow: str | None = None) -> tuple[np
     return (table.time_s - table.entered_s).to_numpy(), float(busy)
 
 
-def downloads(queue: dict[str, Any], count: int, delay_ms: int = 18, mbps: int = 10) -> Results:
+def downloads(
+    queue: dict[str, Any], count: int, delay_ms: int = 18, mbps: int = 10, ecn: bool = False
+) -> Results:
     """Return a run of Reno flows of 60 s over this bottleneck; round trip 2 (delay + 2 ms)."""
     edge = {"rate": "1 Gbps", "delay": "1 ms", "queue": {"kind": "droptail", "limit": "unlimited"}}
     middle = {
@@ -36,7 +38,13 @@ def downloads(queue: dict[str, Any], count: int, delay_ms: int = 18, mbps: int =
     access = [{**edge, "id": f"in{i}", "between": [s, "R1"]} for i, s in enumerate(ends[0])]
     egress = [{**edge, "id": f"out{i}", "between": ["R2", d]} for i, d in enumerate(ends[1])]
     flow = {"id": "F", "count": count, "from": "S*", "to": "D*"}
-    tcp = {"sender": "classic", "initial_window": 10, "cc": "reno", "recovery": "newreno"}
+    tcp: dict[str, Any] = {
+        "sender": "classic",
+        "initial_window": 10,
+        "cc": "reno",
+        "recovery": "newreno",
+    }
+    tcp["ecn"] = ecn
     start = {"kind": "spread", "over": "1 s"}
     document = {
         "hosts": [*ends[0], *ends[1]],
@@ -182,6 +190,28 @@ def test_marks_reach_the_receiver_and_the_records():
     assert (drops.time_s - drops.entered_s).min() >= 0.005
 
 
+@pytest.mark.parametrize("kind", ["red", "codel", "pie", "fq-codel"])
+def test_flows_that_answer_to_marks_lose_nothing_to_a_queue_that_marks(kind: str):
+    queue: dict[str, Any] = {"kind": kind, "limit": "unlimited", "ecn": True}
+    if kind == "red":
+        # Marks beyond twice `max`, too.
+        queue |= {"min": "10 packets", "max": "30 packets", "hard_drop": False}
+    if kind == "pie":
+        queue |= {"mark_limit": 1}
+    results = downloads(queue, 4, ecn=True)
+    link = results.summary["links"]["bottleneck"]["forward"]
+    assert sum(link["drops"].values()) == 0
+    assert link["marks"] > 100
+    marks = results.table("marks").to_pandas()
+    # Neither openings of connections nor ACKs say that they are ECN-capable.
+    assert set(marks.kind) == {"data"}
+    for name, flow in results.summary["flows"].items():
+        assert flow["retransmissions"] == 0
+        # At most one cut a round trip, whatever it has of marks.
+        assert 20 < flow["ecn_reductions"] <= (marks.flow == name).sum()
+    assert waits(results, 10.0)[1] > 0.9
+
+
 def test_a_call_waits_as_the_scenarios_say():
     def call(kind: str) -> tuple[float, float, float]:
         scenario = Scenario.load(f"queues/{kind}").set("record", RECORD)
@@ -196,6 +226,8 @@ def test_a_call_waits_as_the_scenarios_say():
     assert 400 < mean < 650 and longest < 1250 and busy > 0.999
     mean, _, busy = call("codel")
     assert 9 < mean < 12 and busy > 0.975
+    _, longest, busy = call("codel-ecn")
+    assert longest < 30 and busy > 0.975
     mean, _, busy = call("pie")
     assert 15 < mean < 19 and busy > 0.985
     mean, longest, busy = call("fq-codel")
