@@ -5,10 +5,11 @@
 
 pub mod compile;
 pub mod document;
+pub mod figures;
 pub mod model;
 pub mod profile;
 pub mod registry;
-pub mod replicate;
+pub mod rows;
 pub mod run;
 pub mod schema;
 pub mod shape;

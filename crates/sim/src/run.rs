@@ -1,6 +1,7 @@
 //! Running a scenario.
 
 use crate::compile::{Shortcuts, compile};
+use crate::figures::Figure;
 use crate::model::{Record, Scenario};
 use crate::summary::{Totals, summarise};
 use ackclock_engine::{ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
@@ -8,6 +9,7 @@ use ackclock_net::{Counters, Network, World};
 use ackclock_trace::{Column, Columns, NoRecord, Recorder};
 use ackclock_units::Time;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// A world of any kind of queue and recorder.
 pub(crate) trait AnyWorld: Send + Sync {
@@ -84,7 +86,7 @@ impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
 
 /// A run that can be advanced bit by bit.
 pub struct Simulation {
-    scenario: Scenario,
+    scenario: Arc<Scenario>,
     world: Box<dyn AnyWorld>,
     done: bool,
 }
@@ -99,22 +101,30 @@ pub struct Output {
 
 impl Simulation {
     /// A run of this scenario, before its first event.
-    pub fn new(scenario: Scenario) -> Self {
+    pub fn new(scenario: impl Into<Arc<Scenario>>) -> Self {
         Self::with(scenario, Shortcuts::default())
     }
 
     /// The same with some of the engine's shortcuts switched off.
-    pub fn with(scenario: Scenario, shortcuts: Shortcuts) -> Self {
+    pub fn with(scenario: impl Into<Arc<Scenario>>, shortcuts: Shortcuts) -> Self {
+        let scenario = scenario.into();
         let world = world(&scenario, shortcuts);
         Self { scenario, world, done: false }
     }
 
     /// Runs at most `budget` events. True if the run is over.
     pub fn advance(&mut self, budget: u64) -> bool {
-        if !self.done {
-            self.done = self.world.run(budget);
+        let left = self.events_left();
+        if !self.done && left > 0 {
+            self.done = self.world.run(budget.min(left));
         }
-        self.done
+        self.done || self.events_left() == 0
+    }
+
+    /// Events that the scenario still allows.
+    fn events_left(&self) -> u64 {
+        let most = self.scenario.stop.events.unwrap_or(u64::MAX);
+        most.saturating_sub(self.counters().events)
     }
 
     /// Present time.
@@ -147,8 +157,8 @@ impl Simulation {
         &self.scenario
     }
 
-    /// Ends the run, wherever it is.
-    pub fn finish(mut self) -> Output {
+    /// Ends the run, wherever it is, and sums it up.
+    pub fn figures(&mut self) -> Figure<'_> {
         self.world.close();
         let totals = Totals {
             end: self.world.now(),
@@ -158,8 +168,14 @@ impl Simulation {
             complete: self.world.is_complete(),
             idle: self.world.is_idle(),
             done: self.done,
+            cut_off: !self.done && self.events_left() == 0,
         };
-        let summary = summarise(&self.scenario, self.world.network(), &totals);
+        summarise(&self.scenario, self.world.network(), &totals)
+    }
+
+    /// Ends the run, wherever it is.
+    pub fn finish(mut self) -> Output {
+        let summary = self.figures().into();
         let tables = self.world.into_columns().map_or_else(Vec::new, Columns::finish);
         Output { summary, tables }
     }

@@ -113,7 +113,9 @@ def run(
         # The run directory is a scenario too, and holds what was set from outside.
         again = str(place) if chosen.overrides else scenario
         _report(chosen, results, place, plots, shown_flows, shown_links, again)
-    if interrupted or unidentical(results.summary):
+    if interrupted:
+        raise typer.Exit(130)
+    if unidentical(results.summary):
         raise typer.Exit(1)
 
 

@@ -185,7 +185,7 @@ def explain_run(plan: Plan, place: Path, key: str, file: str, *, as_json: bool) 
     from ackclock.sweep.store import Store
 
     index = _find(plan, key.strip().lower())
-    found = Store(place).history(plan.keys[index])
+    found = Store(place).history(plan, index)
     labels = dict(zip(plan.study.columns, plan.labels(index), strict=True))
     document = dict(Scenario.from_dict(json.loads(plan.document(index))).canonical)
     document["name"] = f"{plan.study.name}/{plan.keys[index][:12]}"

@@ -47,6 +47,7 @@ pub(super) fn scenario(
         stop: Stop {
             flows_complete: text(stop, "when") == "flows-complete",
             at_latest: time(stop, "at_latest_ns"),
+            events: stop.get("events").and_then(Value::as_u64),
         },
         seed: int(model, "seed"),
         record: record(object(model, "record")),

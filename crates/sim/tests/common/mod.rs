@@ -484,7 +484,7 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
                         flows: flows.collect(),
                         routing: routing.clone(),
                         ties: chosen("entity", &[]),
-                        stop: Stop { flows_complete, at_latest: Time::from_secs(3) },
+                        stop: Stop { flows_complete, at_latest: Time::from_secs(3), events: None },
                         seed: 1,
                         record: Record::default(),
                     }

@@ -53,7 +53,7 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
     assert_eq!(model["routing"], json!({"kind": "shortest-path"}));
     assert_eq!(
         model["stop"],
-        json!({"when": "flows-complete", "at_latest_ns": 62_000_000_000_u64})
+        json!({"when": "flows-complete", "at_latest_ns": 62_000_000_000_u64, "events": null})
     );
     assert_eq!(model["record"]["cwnd"], "changes");
     assert_eq!(model["record"].get("kind"), None);
