@@ -39,7 +39,7 @@ def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]
         "flows-complete": "all flows are complete",
         "time": "the time is up",
         "stalled": "[bold red]stalled: no event is left, and flows are unfinished[/bold red]",
-        "events": "[bold yellow]the limit of events is reached: what follows is a part[/bold yellow]",
+        "events": "[bold yellow]the limit of events: what follows is a part of it[/bold yellow]",
         "interrupted": "[bold yellow]interrupted: what follows is a part of the run[/bold yellow]",
     }
     reason = ends.get(summary["stop_reason"], summary["stop_reason"])
