@@ -15,11 +15,13 @@ WORKSPACE := Cargo.toml Cargo.lock
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONHOME
+# On all cores; a worker that has nothing left takes tests from another one.
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 # Rust warnings are errors in the checks only: a newer compiler must not stop a user's build.
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench bench-ns2 format lint lint-rust lint-python test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check test-fast bench bench-ns2 format lint lint-rust lint-python test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -48,6 +50,12 @@ demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 
 test: lint test-rust test-python reproduce ## Everything that must pass: format, lint, tests, quick reproductions
 
+check: lint test-fast ## What to run before each commit: format, lint, the fast tests; a minute and a half
+
+test-fast: setup
+	cargo test --workspace --locked --lib --quiet
+	$(PYTEST) -m "not slow"
+
 lint: lint-rust lint-python ## Check format and lint, warnings are errors
 
 lint-rust: $(STAMPS)/dependencies
@@ -63,7 +71,7 @@ test-rust: $(STAMPS)/dependencies
 	cargo test --workspace --locked
 
 test-python: setup
-	$(BIN)/python -m pytest -q
+	$(PYTEST)
 
 reproduce: setup
 	$(BIN)/ackclock reproduce caltech ns3-lab ns2-lab

@@ -3,6 +3,9 @@
 Use `ackclock.Scenario`, `ackclock.run` and `ackclock.Results`; this is what they stand on.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 def version() -> str:
@@ -67,8 +70,8 @@ class Simulation:
     """
 
     def __init__(self, document: str) -> None: ...
-    def advance(self, max_events: int) -> bool:
-        """Process up to `max_events` events; return whether the run is over."""
+    def advance(self, seconds: float) -> bool:
+        """Run for about so many seconds of real time; return whether the run is over."""
 
     @property
     def now_s(self) -> float: ...
@@ -95,3 +98,39 @@ class Output:
 
     def categories(self) -> dict[str, list[str]]:
         """Return the words the codes of each category stand for."""
+
+class Text:
+    """A document that was read from text: its data, and the places of its values."""
+
+    def data(self) -> Any:
+        """Return the document as dicts, lists and scalars; a YAML alias becomes a copy."""
+
+    def locate(self, path: tuple[str | int, ...], key: bool = False) -> tuple[int, int]:
+        """Return line and column of the value (or of its key) at `path`, counted from 1.
+
+        Where the path leaves the document, it is the place of the innermost value that exists.
+        """
+
+    def holds(self, path: tuple[str | int, ...]) -> bool:
+        """Return whether there is a value at `path`."""
+
+    def nodes(self, make: Callable[..., Any]) -> Any:
+        """Return `make(value, position, keys, written)` of the document, made from the inside out.
+
+        `keys` are the places of a mapping's keys, `written` those keys that are spelled otherwise.
+        """
+
+def read_text(
+    text: str, format: str
+) -> tuple[
+    Text | None,
+    list[tuple[str, str | None, str | None, tuple[str | int, ...], tuple[int | None, int | None]]],
+]:
+    """Read a text in the format `yaml`, `json` or `toml`.
+
+    Returns the document (None for a text that holds nothing, and for one with problems), and all
+    problems: message, value to show, hint, path, and place (None twice where it is not known).
+    """
+
+def scalar(text: str) -> Any:
+    """Return the value of an unquoted scalar of YAML 1.2: None, bool, int, float or str."""

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ackclock.document.scalar import read_scalar
+from ackclock import _core
 
 _WIDTH = 100
 # Beyond this many values nobody reads the file, and one line for each link and flow is smaller and
@@ -92,7 +92,7 @@ def _scalar(value: Any, *, in_line: bool = False) -> str:
         and _PLAIN.fullmatch(value)
         and not _NOT_PLAIN.search(value)
         and not (in_line and _NOT_PLAIN_IN_LINE.search(value))
-        and isinstance(read_scalar(value), str)
+        and isinstance(_core.scalar(value), str)
     )
     return value if plain else _quoted(value)
 

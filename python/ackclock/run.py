@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 # Control comes back to Python this often, for progress and for Ctrl-C.
 _TURN_S = 0.05
-_FIRST_TURN_EVENTS = 10_000
-_LEAST_TURN_EVENTS = 1_000
 
 
 @dataclass(frozen=True)
@@ -99,19 +97,11 @@ def _advance(
     simulation: Simulation, progress: Callable[[Progress], None] | None, started: float
 ) -> None:
     """Run in turns of about `_TURN_S` until done."""
-    turn = _FIRST_TURN_EVENTS
-    before = started
     done = False
     while not done:
-        done = simulation.advance(turn)
-        now = time.perf_counter()
-        # Half to twice the turn before: a slow stretch must not make one endless turn.
-        turn = max(
-            _LEAST_TURN_EVENTS, int(turn * min(2.0, max(0.5, _TURN_S / (now - before + 1e-6))))
-        )
-        before = now
+        done = simulation.advance(_TURN_S)
         if progress is not None:
-            progress(_state(simulation, now - started))
+            progress(_state(simulation, time.perf_counter() - started))
 
 
 def _state(simulation: Simulation, wall_s: float) -> Progress:

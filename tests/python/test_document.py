@@ -86,6 +86,17 @@ def test_byte_order_mark_and_windows_lines_are_accepted(tmp_path, raw):
         ("a: 1e999\n", 1, 4, "finite"),
         ("a: -.inf\n", 1, 4, "finite"),
         ("a: 99999999999999999999\n", 1, 4, "64 bits"),
+        ("a: [1,\nb: 2\n", 3, 1, "ends inside"),
+        ("a:\n  b: [\n  1]\n", 3, 3, "closing bracket was expected"),
+        ("a: {b: 1 c: 2}\n", 1, 11, "',' or a closing bracket"),
+        ("a: 'x' y\n", 1, 8, "after the closing quote"),
+        ("a: 'x\ny'\n", 1, 4, "quoted text is not indented"),
+        ('a: "\\q"\n', 1, 4, "escape"),
+        ("a: @x\n", 1, 4, "'@'"),
+        ("a: - b\n", 1, 4, "'-'"),
+        ("a: [,]\n", 1, 5, "a value was expected"),
+        ("a:\tx\n", 1, 4, "tab"),
+        ("a: 1\nword\n", 3, 1, "without ':'"),
     ],
 )
 def test_yaml_complaints_name_the_place(text, line, column, message):
@@ -171,6 +182,48 @@ def test_an_empty_file_is_said_to_be_empty(suffix, text):
 @pytest.mark.parametrize("text", ["- a\n", "word\n", "7\n"])
 def test_the_top_must_be_a_mapping(text):
     assert "mapping" in only(text).message
+
+
+def test_versions_of_yaml_to_come_are_read_as_this_one():
+    assert Document.parse("%YAML 1.9\n---\na: yes\n").data == {"a": "yes"}
+
+
+LONG = {
+    ".yaml": "flows:\n" + "- {id: F, from: A, send: 1 MB, tcp: {cc: reno}}\n" * 100_000,
+    ".json": '{"flows": ['
+    + ",\n".join(['{"id": "F", "from": "A", "send": "1 MB"}'] * 100_000)
+    + "]}",
+    ".toml": "[[flows]]\nid = 'F'\nfrom = 'A'\nsend = '1 MB'\n" * 80_000,
+}
+
+
+@pytest.mark.parametrize("suffix", LONG)
+def test_a_hundred_thousand_flows_are_read_in_seconds(suffix):
+    started = time.process_time()
+    document = Document.parse(LONG[suffix], suffix)
+    place = document.problem(("flows", 70_000, "send"), "wrong").line
+    assert time.process_time() - started < 5
+    assert len(document.data["flows"]) >= 80_000
+    assert place is not None and place > 70_000
+
+
+@pytest.mark.parametrize(
+    "line", ["key{}: 1\n", "? key{}\n", "key{}: &a{} 1\n", "key{}: [[a, b], {{c: d}}]\n"]
+)
+def test_reading_takes_time_in_proportion_to_the_text(line):
+    """200,000 keys in one mapping: each costs what the first costs."""
+    text = "".join(line.format(i, i) for i in range(200_000))
+    started = time.process_time()
+    assert len(Document.parse(text).data) == 200_000
+    assert time.process_time() - started < 5
+
+
+def test_a_list_of_all_problems_has_an_end():
+    assert len(problems("a: 1\n" * 100_000)) == 100
+
+
+def test_text_from_python_may_hold_half_a_character():
+    assert "surrogate" in only("a: \ud800").message
 
 
 def test_not_utf8_names_the_byte(tmp_path):

@@ -1,5 +1,7 @@
 """Running: progress, interruption, repetition."""
 
+import itertools
+import time
 from importlib import import_module
 
 import pytest
@@ -97,7 +99,7 @@ def test_quantities_are_read_by_their_unit(text, read):
 def test_a_limit_of_events_ends_a_run_in_the_middle(small_scenario):
     whole = run(small_scenario).summary
     part = run(small_scenario.set("stop.events", 100)).summary
-    assert (part["stop_reason"], part["finished"], part["events"]) == ("events", False, 100)
+    assert (part["stop_reason"], part["finished"], part["events"]) == ("too-many-events", False, 100)
     assert 0 < part["end_s"] < whole["end_s"]
     assert part == {**run(small_scenario.set("stop.events", 100)).summary, "wall_s": part["wall_s"]}
     enough = run(small_scenario.set("stop.events", whole["events"] + 1)).summary
@@ -117,3 +119,34 @@ def test_the_summary_sums_up_flows_and_names_the_bottleneck(small_scenario):
     assert found["queueing_delay_s_mean"] == busiest["queueing_delay_s"]["mean"]
     for way in ways:
         assert way["packets_dropped"] == sum(way["drops"].values())
+
+
+def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy():
+    # A window of a million segments over a short queue: an ACK there takes a millisecond.
+    scenario = Scenario.from_dict(
+        {
+            "hosts": ["A", "B"],
+            "links": [{"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "1 ms"}],
+            "flows": [
+                {
+                    "id": "F",
+                    "from": "A",
+                    "to": "B",
+                    "tcp": {"cc": {"kind": "fixed", "window": 1_000_000}, "segment": "2 B"},
+                }
+            ],
+            "stop": {"at_latest": "1 s"},
+            "record": "none",
+        }
+    )
+    turns = []
+
+    def progress(state):
+        turns.append(time.perf_counter())
+        if len(turns) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(RunInterrupted) as interrupted:
+        run(scenario, progress)
+    assert max(b - a for a, b in itertools.pairwise(turns)) < 5
+    assert interrupted.value.results.summary["stop_reason"] == "interrupted"

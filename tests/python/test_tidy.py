@@ -27,16 +27,16 @@ PYTHON = sorted(
     for file in folder.rglob("*.py")
 )
 
-# Kinds of models with one file an entry, and their folders.
+# Kinds of models with one file an entry, and where they stand.
 MODELS = {
-    "cc": CRATES / "tcp/src/cc",
-    "recovery": CRATES / "tcp/src/recovery",
-    "rto": CRATES / "tcp/src/rto",
-    "queue": CRATES / "net/src/queue",
-    "loss": CRATES / "net/src/loss",
-    "routing": CRATES / "net/src/routing",
-    "source": CRATES / "net/src/source",
-    "handshake": CRATES / "tcp/src/handshake",
+    "cc": "tcp/src/cc",
+    "recovery": "tcp/src/senders/*/recovery",
+    "rto": "tcp/src/rto",
+    "queue": "net/src/queue",
+    "loss": "net/src/loss",
+    "routing": "net/src/routing",
+    "source": "net/src/source",
+    "handshake": "tcp/src/handshake",
 }
 NOTHING = {"none"}  # the absence of a model
 NOTHING_TO_CITE = {"bernoulli", "packets"}
@@ -141,7 +141,7 @@ def test_each_model_has_a_file_of_its_own(kind):
     expected = {entry["name"].replace("-", "_") for entry in entries} - NOTHING
     found = {
         file.stem
-        for file in MODELS[kind].glob("*.rs")
+        for file in CRATES.glob(f"{MODELS[kind]}/*.rs")
         if re.search(r"^pub.* static ENTRY: Entry\b", file.read_text(encoding="utf-8"), re.M)
     }
     assert found - NOTHING == expected
@@ -152,7 +152,7 @@ def test_each_model_says_what_it_is_and_where_it_is_from(kind):
     for entry in json.loads(_core.registry())[kind]:
         if entry["name"] in NOTHING:
             continue
-        file = MODELS[kind] / f"{entry['name'].replace('-', '_')}.rs"
+        [file] = CRATES.glob(f"{MODELS[kind]}/{entry['name'].replace('-', '_')}.rs")
         header = re.match(r"(?://!.*\n)+", file.read_text(encoding="utf-8"))
         assert header, f"{name_of(file)} does not begin with a comment"
         source = " ".join([header[0], *entry["references"]])

@@ -15,7 +15,7 @@ static ENTITY: Entry = Entry {
     summary: "Links before timers, each in file order: independent of how the engine works.",
     references: &[],
     params: &[],
-    defect: false,
+    ..Entry::BLANK
 };
 
 static FIRST_COME: Entry = Entry {
@@ -52,7 +52,7 @@ static FIRST_COME: Entry = Entry {
             "What decides that events are simultaneous.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 static RANDOM: Entry = Entry {
@@ -65,7 +65,7 @@ static RANDOM: Entry = Entry {
         "1",
         "Seed of the order, apart from the run's seed.",
     )],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Numbers given to events when they are scheduled; equal times are ordered by them.

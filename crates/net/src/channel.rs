@@ -1,10 +1,11 @@
 //! One transmitter with its queue and its wire: a direction of a full-duplex link, or a half-duplex
 //! link as a whole.
 //!
-//! Queue and wire are one chain of packets ([`chain`]).
+//! Queue and wire are one chain of packets ([`chain`]). How a channel finds out that a transmission ends is its
+//! [`Service`]:
 //!
-//! **Departure at once.** A first-in-first-out queue in front of a wire of known rate has no secrets:
-//! the moment a packet will leave is known when it enters. So a packet costs one event, its arrival at
+//! **Fused.** With a first-in-first-out queue in front of a wire of known rate, the departure time is known
+//! on arrival. So a packet costs one event, its arrival at
 //! the far end, and the link has one entry in the event queue however many packets it holds. The queue
 //! length is worked out when somebody asks (`settle`). **Served by events** is the same link with an
 //! event at the end of each transmission, for orders of simultaneous events in which the moment of
@@ -19,25 +20,31 @@
 
 mod chain;
 mod changes;
+mod close;
+mod fused;
 mod held;
+mod managed;
 mod next;
 mod records;
+pub(crate) mod served;
 mod stats;
 mod waits;
 
-pub use next::ROUTED;
 pub use stats::ChannelStats;
 
+use crate::hop::Hop;
 use crate::loss::Loss;
 use crate::packet::{Kind, Packet};
-use crate::queue::{Occupancy, Queue};
+use crate::queue::{Discipline, DropTail, Occupancy, Queue};
 use crate::serial::Serial;
-use crate::slots::{Entry, Slots};
+use crate::slots::Slots;
 use ackclock_engine::Stamp;
 use ackclock_trace::Recorder;
+use ackclock_trace::drop_reason;
 use ackclock_units::Time;
 use chain::Chain;
-use std::collections::VecDeque;
+use managed::Managed;
+use served::Served;
 use std::sync::Arc;
 use waits::Waits;
 
@@ -55,20 +62,22 @@ pub enum Service {
 /// What became of a packet that was offered to a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
-    /// The queue was full.
-    Dropped,
-    /// It was lost before the queue.
-    Lost,
-    /// The link is down.
-    Down,
+    /// It was dropped for the reason of this code.
+    Dropped(i32),
     /// When it reaches the far end is settled.
     Scheduled(Time),
     /// When it would reach the far end is settled, but it is lost on the way.
-    Doomed(Time),
+    LostInTransit(Time),
     /// Served by events: it waits.
     Waiting,
     /// Served by events: its transmission has begun.
     Started,
+    /// It is in the hands of a discipline that keeps its packets. A transmission has begun or not; and packets
+    /// may have been dropped ([`Channel::take_dropped`]).
+    Kept {
+        /// A transmission has begun.
+        started: bool,
+    },
 }
 
 /// A transmitter with its queue and its wire.
@@ -86,8 +95,8 @@ pub struct Channel {
     busy: bool,
     /// The queue takes any packet that meets an idle transmitter.
     takes_when_idle: bool,
-    /// Where all packets go from here; `ROUTED` where that depends on the flow.
-    next: u32,
+    /// Where all packets go from here; [`Hop::ROUTED`] where that depends on the flow.
+    next: Hop,
     // Second line.
     /// End of transmission of the packet before the first waiting one: when that one starts.
     next_start: Time,
@@ -99,7 +108,8 @@ pub struct Channel {
     carry: u64,
     /// Size of the packet in transmission, or of the last one.
     serving: u16,
-    /// Packets that come may vanish: there is a loss model, or the link is down.
+    /// Packets that come may not be taken: there is another discipline than drop-tail or a loss model, or the link
+    /// is down.
     gated: bool,
     /// Packets that come are dropped.
     down: bool,
@@ -108,29 +118,20 @@ pub struct Channel {
     /// The counters of packets and bytes are still in the second line.
     stats: ChannelStats,
     // The rest.
-    queue: Queue,
+    /// Which packets are taken where there is no other discipline.
+    tail: DropTail,
     waiting_bytes: u64,
     waiting_data: u32,
     /// The same as `next` for packets that travel from the second end of a half-duplex link to the first.
-    next_back: u32,
+    next_back: Hop,
     /// Walked: packets that reach the far end after the end of the run.
     late: u32,
+    managed: Option<Box<Managed>>,
     waits: Option<Box<Waits>>,
     loss: Option<Box<Loss>>,
     served: Option<Box<Served>>,
     link: i32,
     direction: i32,
-}
-
-/// What only a channel served by events keeps.
-#[derive(Debug, Clone, Default)]
-struct Served {
-    /// When the packet that left last arrives.
-    last_arrival: Time,
-    /// Bytes transmitted at earlier rates, and the nanoseconds that they took.
-    earlier: (u64, f64),
-    /// Stamps of the arrivals of packets on the wire, for orders that need them.
-    stamps: VecDeque<Stamp>,
 }
 
 const _: () = assert!(std::mem::offset_of!(Channel, next_start) == 64);
@@ -147,28 +148,36 @@ impl Channel {
         link: i32,
         direction: i32,
     ) -> Self {
+        debug_assert!(service == Service::Events || !queue.needs_events());
+        let (tail, managed) = match queue {
+            Queue::DropTail(tail) => (tail, None),
+            Queue::Managed(discipline) => {
+                (DropTail::UNLIMITED, Some(Box::new(Managed::new(*discipline))))
+            }
+        };
         Self {
             chain: Chain::new(),
             service,
             armed: false,
             busy: false,
-            takes_when_idle: queue.takes_when_idle(),
-            next: ROUTED,
+            takes_when_idle: tail.takes_when_idle(),
+            next: Hop::ROUTED,
             next_start: Time::ZERO,
             free_at: Time::ZERO,
             delay,
             serial,
             carry: 0,
             serving: 0,
-            gated: false,
+            gated: managed.is_some(),
             down: false,
             keeps_waits: false,
             stats: ChannelStats::default(),
-            queue,
+            tail,
             waiting_bytes: 0,
             waiting_data: 0,
-            next_back: ROUTED,
+            next_back: Hop::ROUTED,
             late: 0,
+            managed,
             waits: None,
             loss: None,
             served: (service == Service::Events).then(Box::default),
@@ -179,37 +188,12 @@ impl Channel {
 
     /// Sets the loss model.
     pub fn set_loss(&mut self, loss: Option<Loss>) {
-        self.gated = loss.is_some() || self.down;
         self.loss = loss.map(Box::new);
+        self.set_gated();
     }
 
-    /// Lets packets go on to the next channel at once; the channel must be empty.
-    pub fn walk(&mut self) {
-        debug_assert!(self.service == Service::Fused && self.chain.held() == 0);
-        self.service = Service::Walked;
-    }
-
-    /// Walked: a packet will not reach the far end before the end of the run.
-    pub fn on_late(&mut self) {
-        self.late += 1;
-    }
-
-    /// Nanoseconds of transmission; exact after [`Channel::close`].
-    pub fn busy_ns(&self) -> f64 {
-        let (bytes, ns) = self.earlier();
-        // Bytes of a transmission that an earlier rate counted may be taken back at the end.
-        let present = self.stats.bytes.saturating_sub(bytes);
-        ns + self.serial.exact_ns(present) + self.stats.unfinished_ns as f64
-    }
-
-    /// Bytes transmitted at earlier rates, and the nanoseconds that they took.
-    fn earlier(&self) -> (u64, f64) {
-        self.served.as_ref().map_or((0, 0.0), |served| served.earlier)
-    }
-
-    /// What a channel served by events keeps.
-    fn served(&mut self) -> &mut Served {
-        self.served.as_mut().expect("a channel served by events")
+    fn set_gated(&mut self) {
+        self.gated = self.managed.is_some() || self.loss.is_some() || self.down;
     }
 
     /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].
@@ -243,21 +227,6 @@ impl Channel {
         self.chain.open(slots);
     }
 
-    /// Brings the queue up to date: packets whose transmission has started are no longer waiting.
-    #[inline(always)]
-    fn settle<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
-        while self.chain.queued() > 0 && self.next_start <= now {
-            let start = self.next_start;
-            let Entry { time: arrival, packet } = *self.chain.first_waiting(slots);
-            self.next_start = arrival - self.delay;
-            match self.service {
-                Service::Walked => self.chain.drop_first(slots),
-                _ => self.chain.start_first(slots),
-            }
-            self.leave_queue(start, arrival, packet, recorder);
-        }
-    }
-
     /// The first waiting packet has left the queue.
     #[inline]
     fn leave_queue<R: Recorder>(
@@ -288,7 +257,7 @@ impl Channel {
             bytes: self.waiting_bytes,
             in_service: serving.then_some(self.serving),
         };
-        self.queue.admit(occupancy, packet.size())
+        self.tail.admit(occupancy, packet.size())
     }
 
     /// A packet arrives at the queue. `exempt` packets are always taken.
@@ -303,16 +272,17 @@ impl Channel {
     ) -> Offer {
         if self.service != Service::Events {
             self.settle(now, slots, recorder);
+        } else if self.busy && self.free_at <= now {
+            self.catch_up(now, slots, recorder);
+        }
+        if self.gated {
+            return self.offer_gated(now, packet, exempt, slots, recorder);
         }
         // Nothing waits behind an idle transmitter, so most queues need not be asked.
         let idle = self.takes_when_idle && self.free_at <= now && !self.busy;
-        let admitted = idle || exempt || self.admits(now, packet);
-        if self.gated {
-            return self.offer_gated(now, packet, admitted, slots, recorder);
-        }
-        if !admitted {
+        if !idle && !exempt && !self.admits(now, packet) {
             self.stats.drops += 1;
-            return Offer::Dropped;
+            return Offer::Dropped(drop_reason::QUEUE_FULL);
         }
         match self.service {
             Service::Events => self.enter(now, packet, slots, recorder),
@@ -320,70 +290,45 @@ impl Channel {
         }
     }
 
-    /// The same where packets may vanish for other reasons than a full queue.
+    /// The same where it may not be taken for other reasons than a full queue.
     #[cold]
     fn offer_gated<R: Recorder>(
         &mut self,
         now: Time,
         mut packet: Packet,
-        admitted: bool,
+        exempt: bool,
         slots: &mut Slots,
         recorder: &mut R,
     ) -> Offer {
         if self.down {
             self.stats.drops_down += 1;
-            return Offer::Down;
+            return Offer::Dropped(drop_reason::LINK_DOWN);
         }
-        if !admitted {
-            self.stats.drops += 1;
-            return Offer::Dropped;
+        let refused = match self.managed.as_ref().map(|managed| &managed.discipline) {
+            None => (!exempt && !self.admits(now, packet)).then_some(drop_reason::QUEUE_FULL),
+            Some(Discipline::OnArrival(_)) => self.ask(now, &mut packet, exempt, recorder),
+            Some(Discipline::Store(_)) => return self.keep(now, packet, slots, recorder),
+        };
+        if let Some(reason) = refused {
+            self.stats.drops += u64::from(reason == drop_reason::QUEUE_FULL);
+            return Offer::Dropped(reason);
         }
         if let Some(loss) = &mut self.loss
             && loss.loses(&packet)
         {
             self.stats.losses += 1;
             if loss.at_entry {
-                return Offer::Lost;
+                return Offer::Dropped(drop_reason::LOSS);
             }
             packet.set_lost();
         }
         match self.service {
             Service::Events => self.enter(now, packet, slots, recorder),
-            _ if packet.is_lost() => Offer::Doomed(self.enter_fused(now, packet, slots, recorder)),
+            _ if packet.is_lost() => {
+                Offer::LostInTransit(self.enter_fused(now, packet, slots, recorder))
+            }
             _ => Offer::Scheduled(self.enter_fused(now, packet, slots, recorder)),
         }
-    }
-
-    #[inline(always)]
-    fn enter_fused<R: Recorder>(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        slots: &mut Slots,
-        recorder: &mut R,
-    ) -> Time {
-        if R::ON {
-            recorder.ids().enter(self.lane(), now);
-        }
-        let idle = self.free_at <= now;
-        let (start, carry) = if idle { (now, 0) } else { (self.free_at, self.carry) };
-        let departure = self.transmit(start, carry, now, packet);
-        let arrival = departure + self.delay;
-        if idle {
-            self.next_start = departure;
-            self.serving = packet.size();
-            // A walked packet that does not wait is gone.
-            if self.service != Service::Walked {
-                self.chain.push(Entry { time: arrival, packet }, false, slots);
-            }
-            if R::ON {
-                self.record_transmission(now, arrival, packet, recorder);
-            }
-        } else {
-            self.chain.push(Entry { time: arrival, packet }, true, slots);
-            self.join_queue(now, packet, recorder);
-        }
-        arrival
     }
 
     #[inline]
@@ -395,6 +340,14 @@ impl Channel {
         if R::ON {
             self.record_queue(now, recorder);
         }
+    }
+
+    /// What a transmission that ended at this moment leaves over of its last nanosecond, if it took less than one:
+    /// packets that come at one moment to a very fast link leave one after the other all the same.
+    #[inline]
+    fn unfinished(&self, now: Time) -> u64 {
+        let instant = self.free_at == now && self.serial.time(self.serving, 0).0 == 0;
+        if instant { self.carry } else { 0 }
     }
 
     /// Counts a transmission from `start` of a packet that entered at `entered`; answers its end.
@@ -419,79 +372,6 @@ impl Channel {
             waits.add(entered, start);
         }
         departure
-    }
-
-    /// Served by events: the packet starts at once or waits.
-    fn enter<R: Recorder>(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        slots: &mut Slots,
-        recorder: &mut R,
-    ) -> Offer {
-        if R::ON {
-            recorder.ids().enter(self.lane(), now);
-        }
-        if self.busy {
-            self.chain.push(Entry { time: now, packet }, true, slots);
-            self.join_queue(now, packet, recorder);
-            return Offer::Waiting;
-        }
-        let arrival = self.begin(now, 0, now, packet);
-        self.chain.push(Entry { time: arrival, packet }, false, slots);
-        if R::ON {
-            self.record_transmission(now, arrival, packet, recorder);
-        }
-        Offer::Started
-    }
-
-    /// Served by events: starts the transmission of a packet that entered at `entered`; answers when it
-    /// arrives.
-    fn begin(&mut self, now: Time, carry: u64, entered: Time, packet: Packet) -> Time {
-        let departure = self.transmit(now, carry, entered, packet);
-        self.next_start = departure;
-        self.serving = packet.size();
-        self.busy = true;
-        // A shorter delay does not let packets overtake others.
-        let arrival = departure + self.delay;
-        let last = &mut self.served().last_arrival;
-        *last = (*last).max(arrival);
-        *last
-    }
-
-    /// Served by events: a transmission ends. True if another one starts.
-    pub(crate) fn end_transmission<R: Recorder>(
-        &mut self,
-        now: Time,
-        slots: &mut Slots,
-        recorder: &mut R,
-    ) -> bool {
-        debug_assert!(self.busy && self.free_at == now);
-        self.busy = false;
-        if self.chain.queued() == 0 {
-            return false;
-        }
-        let Entry { time: entered, packet } = *self.chain.first_waiting(slots);
-        let arrival = self.begin(now, self.carry, entered, packet);
-        self.chain.first_waiting(slots).time = arrival;
-        self.chain.start_first(slots);
-        self.leave_queue(now, arrival, packet, recorder);
-        true
-    }
-
-    /// Served by events: when the present transmission ends.
-    pub fn free_at(&self) -> Time {
-        self.free_at
-    }
-
-    /// Served by events: seconds that the packet in transmission takes.
-    pub fn serving_s(&self) -> f64 {
-        self.serial.seconds(self.serving)
-    }
-
-    /// Served by events: notes the stamp of the arrival of the packet that has just started.
-    pub fn push_stamp(&mut self, stamp: Stamp) {
-        self.served().stamps.push_back(stamp);
     }
 
     /// Whether the next arrival has to be scheduled; from now on it counts as scheduled.
@@ -531,16 +411,6 @@ impl Channel {
         Some((self.chain.front().time, Stamp::default()))
     }
 
-    /// Served by events: only packets on the wire know their arrivals.
-    fn next_served_arrival(&mut self) -> Option<(Time, Stamp)> {
-        if self.chain.held() == self.chain.queued() {
-            self.armed = false;
-            return None;
-        }
-        let stamp = self.served().stamps.pop_front().unwrap_or_default();
-        Some((self.chain.front().time, stamp))
-    }
-
     /// How the channel is served.
     #[inline]
     pub fn service(&self) -> Service {
@@ -551,45 +421,5 @@ impl Channel {
     /// they are fewer than `least`.
     pub fn mean_wait(&self, now: Time, age: Time, least: usize) -> Time {
         self.waits.as_ref().map_or(Time::ZERO, |waits| waits.mean(now, age, least))
-    }
-
-    /// Ends the run: counts only what has happened until now.
-    pub(crate) fn close<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
-        if self.service != Service::Events {
-            self.settle(now, slots, recorder);
-        }
-        if self.next_start > now {
-            // The transmission going on.
-            let (span, _) = self.serial.time(self.serving, 0);
-            self.stats.packets -= 1;
-            self.stats.bytes -= u64::from(self.serving);
-            let rest = (self.next_start - now).as_ns();
-            self.stats.unfinished_ns = span.saturating_sub(rest);
-        }
-        // Waits that are not over.
-        let (mut start, mut carry) = (self.next_start, self.carry);
-        for Entry { time, packet } in self.chain.waiting(slots) {
-            if R::ON {
-                self.record_waiting(packet, recorder);
-            }
-            let size = u128::from(packet.size());
-            if self.service == Service::Events {
-                let waited = u128::from((now - time).as_ns());
-                self.stats.wait_ns += waited;
-                self.stats.wait_byte_ns += waited * size;
-                // The longest wait is that of all packets that entered, as in a fused channel.
-                self.stats.wait_max = self.stats.wait_max.max(start - time);
-                let (span, rest) = self.serial.time(packet.size(), carry);
-                start += Time::from_ns(span);
-                carry = rest;
-            } else {
-                let rest = u128::from((start - now).as_ns());
-                self.stats.wait_ns -= rest;
-                self.stats.wait_byte_ns -= rest * size;
-                self.stats.packets -= 1;
-                self.stats.bytes -= u64::from(packet.size());
-                start = time - self.delay;
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! A flow: its two ends, and what is counted about it.
 
+use crate::hop::Hop;
 use crate::source::Writer;
 use ackclock_tcp::Connection;
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
@@ -14,8 +15,8 @@ use std::mem::offset_of;
 pub struct Flow {
     /// Earliest entry of its timer in the event queue; an entry for another time is stale.
     pub(crate) armed: Time,
-    /// First way of its data and of its ACKs: channel and direction.
-    pub(crate) first: [u32; 2],
+    /// First hop of its data and of its ACKs.
+    pub(crate) first: [Hop; 2],
     /// Sending and receiving host.
     pub(crate) hosts: [u32; 2],
     /// The two ends.
@@ -23,6 +24,8 @@ pub struct Flow {
     /// When it starts.
     pub start: Time,
     pub(crate) started: bool,
+    /// It has more to send at this moment.
+    pub(crate) paused: bool,
     /// Packets to the receiver dropped in the network.
     pub dropped: u64,
     /// The same by place and reason.
@@ -30,7 +33,7 @@ pub struct Flow {
     /// Messages of the handshake that the sending host sent.
     pub(crate) messages: OnWire,
     /// Packets that the sending host sent and of which its link did not begin the transmission.
-    pub(crate) kept_off: OnWire,
+    pub(crate) never_transmitted: OnWire,
 }
 
 /// Packets of which a link began the transmission. Exact after [`World::close`](crate::World::close).
@@ -64,7 +67,7 @@ pub struct Drops {
 
 impl Flow {
     /// A flow that has not started.
-    pub fn new(start: Time, first: [u32; 2], hosts: [u32; 2], endpoint: Endpoint) -> Self {
+    pub fn new(start: Time, first: [Hop; 2], hosts: [u32; 2], endpoint: Endpoint) -> Self {
         Self {
             armed: start,
             first,
@@ -72,10 +75,11 @@ impl Flow {
             endpoint,
             start,
             started: false,
+            paused: false,
             dropped: 0,
             drops: Vec::new(),
             messages: OnWire::default(),
-            kept_off: OnWire::default(),
+            never_transmitted: OnWire::default(),
         }
     }
 
@@ -97,8 +101,8 @@ impl Flow {
             Endpoint::Udp(udp) => (u64::from(udp.sent), udp.bytes_sent),
         };
         OnWire {
-            packets: packets + self.messages.packets - self.kept_off.packets,
-            bytes: bytes + self.messages.bytes - self.kept_off.bytes,
+            packets: packets + self.messages.packets - self.never_transmitted.packets,
+            bytes: bytes + self.messages.bytes - self.never_transmitted.bytes,
         }
     }
 

@@ -6,6 +6,7 @@
 
 pub mod channel;
 pub mod flow;
+mod hop;
 pub mod loss;
 pub mod packet;
 pub mod queue;
@@ -17,5 +18,6 @@ pub mod world;
 
 pub use channel::{Channel, ChannelStats, Service};
 pub use flow::{Drops, Endpoint, Flow, OnWire, TcpFlow, UdpFlow};
-pub use packet::{Kind, Packet};
+pub use hop::Hop;
+pub use packet::{Ecn, Kind, Packet};
 pub use world::{ChannelChange, Counters, Network, World};

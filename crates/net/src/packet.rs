@@ -18,9 +18,23 @@ pub enum Kind {
     Handshake,
 }
 
+/// What the IP header says about explicit congestion notification (RFC 3168 section 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not understand marks: congestion means a drop.
+    NotEct = 0b00,
+    /// ECN-capable, the second code point (RFC 9331 gives it a meaning of its own).
+    Ect1 = 0b01,
+    /// ECN-capable.
+    Ect0 = 0b10,
+    /// Congestion experienced: the mark.
+    Ce = 0b11,
+}
+
 /// A packet.
 ///
-/// Flow, size, hop and flags share one word that is always read and written as a whole: a packet that
+/// Flow, size, hops and flags share one word that is always read and written as a whole: a packet that
 /// moves on right after its hop was counted would otherwise wait for the narrow store to reach memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Packet {
@@ -31,54 +45,58 @@ pub struct Packet {
     /// ACK: number of the arrival at the receiver. Router's message: where its content is kept. Handshake:
     /// code of the message.
     pub aux: u32,
-    /// From the lowest bit: 32 bits of flow, 16 of size, 11 of hop, 5 of kind and flags.
+    /// From the lowest bit: 16 bits of size, 11 of hops, 2 of kind, 3 flags, 2 bits of ECN in the IP header,
+    /// ECE and CWR of the TCP header, 4 free, 24 of flow.
     word: u64,
 }
 
 const _: () = assert!(size_of::<Packet>() == 24);
 
 impl Packet {
-    /// Stands for a flow where there is none.
-    pub const NO_FLOW: u32 = u32::MAX;
-    const SIZE: u32 = 32;
-    const HOP: u32 = 48;
-    const KIND: u32 = 59;
+    /// Stands for a flow where there is none; flows have lower numbers.
+    pub const NO_FLOW: u32 = (1 << (64 - Self::FLOW)) - 1;
+    const HOP: u32 = 16;
+    const KIND: u32 = 27;
+    const ECN: u32 = 32;
+    const FLOW: u32 = 40;
     const HOPS: u64 = (1 << (Self::KIND - Self::HOP)) - 1;
     /// Most links of a route.
     pub const MOST_HOPS: usize = (Self::HOPS / 2) as usize;
     const REVERSE: u64 = 4 << Self::KIND;
     const RETRANSMISSION: u64 = 8 << Self::KIND;
     const LOST: u64 = 16 << Self::KIND;
+    const ECE: u64 = 4 << Self::ECN;
+    const CWR: u64 = 8 << Self::ECN;
 
     /// A packet of this kind, the other fields zero.
     #[inline]
     pub const fn new(kind: Kind, flow: u32, size: u16) -> Self {
-        let word = flow as u64 | (size as u64) << Self::SIZE | (kind as u64) << Self::KIND;
+        let word = (flow as u64) << Self::FLOW | size as u64 | (kind as u64) << Self::KIND;
         Self { stamp: Time::ZERO, seq: 0, aux: 0, word }
     }
 
     /// Flow; [`Packet::NO_FLOW`] for a router's message.
     #[inline]
     pub const fn flow(&self) -> u32 {
-        self.word as u32
+        (self.word >> Self::FLOW) as u32
     }
 
     /// Bytes on the wire.
     #[inline]
     pub const fn size(&self) -> u16 {
-        (self.word >> Self::SIZE) as u16
+        self.word as u16
     }
 
     /// Links travelled, as an index into the flow's route.
     #[inline]
-    pub const fn hop(&self) -> usize {
+    pub const fn hops(&self) -> usize {
         (self.word >> Self::HOP & Self::HOPS) as usize
     }
 
     /// Sets the place on the flow's route.
     #[inline]
-    pub const fn set_hop(&mut self, hop: usize) {
-        self.word = (self.word & !(Self::HOPS << Self::HOP)) | (hop as u64) << Self::HOP;
+    pub const fn set_hops(&mut self, hops: usize) {
+        self.word = (self.word & !(Self::HOPS << Self::HOP)) | (hops as u64) << Self::HOP;
     }
 
     /// One more link is travelled.
@@ -159,8 +177,95 @@ impl Packet {
         self.word |= Self::LOST;
     }
 
+    /// What its IP header says about congestion.
+    #[inline]
+    pub const fn ecn(&self) -> Ecn {
+        match (self.word >> Self::ECN) & 3 {
+            0b00 => Ecn::NotEct,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
+    /// Sets what its IP header says about congestion.
+    #[inline]
+    pub const fn set_ecn(&mut self, ecn: Ecn) {
+        self.word = (self.word & !(3 << Self::ECN)) | (ecn as u64) << Self::ECN;
+    }
+
+    /// Whether its sender and receiver understand marks.
+    #[inline]
+    pub const fn is_ecn_capable(&self) -> bool {
+        self.word & 3 << Self::ECN != 0
+    }
+
+    /// Whether a queue has marked it.
+    #[inline]
+    pub const fn is_marked(&self) -> bool {
+        self.word >> Self::ECN & 3 == Ecn::Ce as u64
+    }
+
+    /// Flag ECE of the TCP header: the receiver echoes a mark.
+    #[inline]
+    pub const fn is_ece(&self) -> bool {
+        self.word & Self::ECE != 0
+    }
+
+    /// Sets ECE.
+    #[inline]
+    pub const fn set_ece(&mut self, on: bool) {
+        self.word = (self.word & !Self::ECE) | (on as u64 * Self::ECE);
+    }
+
+    /// Flag CWR of the TCP header: the sender has reduced its window because of a mark.
+    #[inline]
+    pub const fn is_cwr(&self) -> bool {
+        self.word & Self::CWR != 0
+    }
+
+    /// Sets CWR.
+    #[inline]
+    pub const fn set_cwr(&mut self, on: bool) {
+        self.word = (self.word & !Self::CWR) | (on as u64 * Self::CWR);
+    }
+
     /// Flow in the record tables.
     pub const fn flow_code(&self) -> i32 {
         if self.flow() == Self::NO_FLOW { -1 } else { self.flow() as i32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_do_not_touch_each_other() {
+        for flow in [0, 1, 0x0055_5555, Packet::NO_FLOW - 1, Packet::NO_FLOW] {
+            let mut packet = Packet::new(Kind::Handshake, flow, u16::MAX);
+            packet.set_hops(2 * Packet::MOST_HOPS);
+            packet.advance();
+            packet.set_reverse(true);
+            packet.set_lost();
+            packet.set_ecn(Ecn::Ect0);
+            assert!(packet.is_ecn_capable() && !packet.is_marked());
+            assert!(!packet.is_ece() && !packet.is_cwr() && !packet.is_retransmission());
+            packet.set_ecn(Ecn::Ce);
+            packet.set_ece(true);
+            packet.set_cwr(true);
+            packet.set_retransmission();
+            assert_eq!((packet.flow(), packet.size()), (flow, u16::MAX));
+            assert_eq!(packet.hops(), 2 * Packet::MOST_HOPS + 1);
+            assert_eq!((packet.kind(), packet.ecn()), (Kind::Handshake, Ecn::Ce));
+            assert!(packet.is_marked() && packet.is_ece() && packet.is_cwr());
+            assert!(packet.is_reverse() && packet.is_lost() && packet.is_retransmission());
+            packet.set_ece(false);
+            packet.set_cwr(false);
+            packet.set_reverse(false);
+            packet.set_ecn(Ecn::NotEct);
+            assert!(!packet.is_ece() && !packet.is_cwr() && !packet.is_reverse());
+            assert!(!packet.is_ecn_capable() && packet.is_lost());
+        }
     }
 }

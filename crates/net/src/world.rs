@@ -4,16 +4,17 @@ mod hosts;
 mod links;
 mod network;
 
-pub use network::{ChannelChange, Counters, DELIVER, Network};
+pub use network::{ChannelChange, Counters, Network};
 
 use crate::channel::Service;
 use crate::flow::Endpoint;
+use crate::hop::Hop;
 use crate::packet::Packet;
 use crate::routing::distance_vector::{DistanceVector, Message};
 use crate::slots::Slots;
 use ackclock_engine::EventQueue;
 use ackclock_tcp::Segment;
-use ackclock_trace::{Digest, Recorder};
+use ackclock_trace::{Digest, Recorder, drop_reason};
 use ackclock_units::Time;
 use std::collections::VecDeque;
 
@@ -33,6 +34,12 @@ pub struct World<Q: EventQueue, R> {
     stopped: bool,
     /// No event is left.
     idle: bool,
+    /// More packets are in the network than the scenario allows.
+    crowded: bool,
+    /// Packets made when there may be too many in the network.
+    crowd_possible: u64,
+    /// Events that this call of [`World::run`] may still handle.
+    budget: u64,
     /// The last moment at which anything happened.
     last_change: Time,
     /// First entity of arrivals, of routers, of flows, and the one of packets being sent. Ends of
@@ -47,7 +54,7 @@ pub struct World<Q: EventQueue, R> {
     /// Changes of channels that have happened.
     changed: usize,
     /// Packets that hosts send at this moment, where they are events of their own.
-    outbox: VecDeque<(u32, Packet)>,
+    outbox: VecDeque<(Hop, Packet)>,
     /// Latest moment to which a packet was walked.
     ahead: Time,
     /// Timers of flows and their next writes, each with when it was set, for orders in which that counts.
@@ -92,6 +99,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             active: net.flows.len(),
             stopped: net.stop_when_complete && net.flows.is_empty(),
             idle: false,
+            crowded: false,
+            crowd_possible: net.most_packets.saturating_add(1),
+            budget: 0,
             last_change: Time::ZERO,
             changed: 0,
             outbox: VecDeque::new(),
@@ -141,13 +151,33 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         self.stopped
     }
 
-    /// Runs until the end of the scenario, or for at most `budget` events. True if the end is reached.
+    /// Whether the run ends here because too many packets are in the network.
+    pub fn is_crowded(&self) -> bool {
+        self.crowded
+    }
+
+    /// Looks at how many packets are in the network, or about to enter it, and ends the run if they are too
+    /// many. They can't be before as many more are made as there is room for, so that is when to look again.
+    #[cold]
+    fn look_at_crowd(&mut self) {
+        let Counters { created, delivered, dropped, .. } = self.counters;
+        let held = created - delivered - dropped.iter().sum::<u64>();
+        match self.net.most_packets.checked_sub(held) {
+            Some(room) => self.crowd_possible = created + room + 1,
+            None => (self.crowded, self.stopped) = (true, true),
+        }
+    }
+
+    /// Runs until the end of the scenario, or for at most `budget` events; one that sends very many packets
+    /// counts as many. True if the end is reached.
     pub fn run(&mut self, budget: u64) -> bool {
         self.run_until(self.net.end, budget)
     }
 
     fn run_until(&mut self, end: Time, budget: u64) -> bool {
-        for _ in 0..budget {
+        self.budget = budget;
+        while self.budget > 0 {
+            self.budget -= 1;
             if self.stopped {
                 return true;
             }
@@ -187,12 +217,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             channel.close(self.now, &mut self.slots, &mut self.recorder);
             let waiting: Vec<Packet> = channel.waiting_packets(&self.slots).collect();
             for packet in waiting {
-                let way = (index as u32) << 1 | u32::from(packet.is_reverse());
-                self.keep_off_wire(way, packet);
+                let hop = Hop::new(index as u32, packet.is_reverse());
+                self.never_transmitted(hop, packet);
             }
         }
-        for (way, packet) in std::mem::take(&mut self.outbox) {
-            self.keep_off_wire(way, packet);
+        for (hop, packet) in std::mem::take(&mut self.outbox) {
+            self.never_transmitted(hop, packet);
         }
     }
 
@@ -242,6 +272,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 stats.wait_max.as_ns(),
             ] {
                 digest.add(value);
+            }
+            if channel.is_managed() {
+                (0..drop_reason::NAMES.len())
+                    .for_each(|code| digest.add(channel.dropped(code as i32)));
+                digest.add(channel.marked());
             }
         }
         digest.add(self.net.distance_vector.as_ref().map_or(0, DistanceVector::changes));

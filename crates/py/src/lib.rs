@@ -2,6 +2,7 @@
 
 mod identify;
 mod rows;
+mod text;
 
 use ackclock_sim::model::Scenario;
 use ackclock_sim::{Output as RunOutput, Simulation as Run, document};
@@ -12,6 +13,10 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::{Map, Value, json};
+use std::time::Instant;
+
+/// Few enough that even events that cost a millisecond each do not make an endless turn.
+const EVENTS_BETWEEN_LOOKS: u64 = 500;
 
 /// The scenario of a document without errors.
 fn valid(document_json: &str) -> PyResult<Scenario> {
@@ -112,13 +117,23 @@ impl Simulation {
         Ok(Self { run: Some(py.detach(|| Run::new(scenario))) })
     }
 
-    /// Runs at most this many events; True when the run is over.
-    fn advance(&mut self, py: Python<'_>, max_events: u64) -> PyResult<bool> {
+    /// Runs for about so many seconds of real time; True when the run is over.
+    fn advance(&mut self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let run = self
             .run
             .as_mut()
             .ok_or_else(|| PyRuntimeError::new_err("the run has been finished"))?;
-        Ok(py.detach(|| run.advance(max_events)))
+        let started = Instant::now();
+        Ok(py.detach(|| {
+            loop {
+                if run.advance(EVENTS_BETWEEN_LOOKS) {
+                    return true;
+                }
+                if started.elapsed().as_secs_f64() >= seconds {
+                    return false;
+                }
+            }
+        }))
     }
 
     /// Present simulated time, seconds.
@@ -226,6 +241,9 @@ impl Output {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
+    module.add_class::<text::Text>()?;
+    module.add_function(wrap_pyfunction!(text::read_text, module)?)?;
+    module.add_function(wrap_pyfunction!(text::scalar, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;

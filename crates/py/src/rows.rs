@@ -1,6 +1,6 @@
 //! Many runs in one call: scenarios that take microseconds must not wait for Python between them.
 
-use crate::valid;
+use crate::{EVENTS_BETWEEN_LOOKS, valid};
 use ackclock_sim::Simulation;
 use ackclock_sim::model::Record;
 use ackclock_sim::rows::Rows;
@@ -8,9 +8,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Events between two looks at the clock: some milliseconds.
-const SLICE: u64 = 100_000;
 
 /// Runs a scenario with `count` seeds from `first_seed` on, without records.
 ///
@@ -41,7 +38,7 @@ pub fn rows(
             Arc::make_mut(&mut scenario).seed = first_seed + index;
             let mut run = Simulation::new(scenario.clone());
             let started = Instant::now();
-            while !run.advance(SLICE) {
+            while !run.advance(EVENTS_BETWEEN_LOOKS) {
                 if limit.is_some_and(|limit| started.elapsed() > limit) {
                     return (index, rows.into_json(), Some(given_up(&run, limit)));
                 }

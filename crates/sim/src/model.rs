@@ -209,6 +209,8 @@ pub struct Stop {
     pub at_latest: Time,
     /// A run that needs more events than this is ended in the middle.
     pub events: Option<u64>,
+    /// End when more packets are in the network at once.
+    pub max_packets: u64,
 }
 
 /// Which tables are recorded.
@@ -226,6 +228,8 @@ pub struct Record {
     pub packets: bool,
     /// Drops.
     pub drops: bool,
+    /// Marks.
+    pub marks: bool,
     /// Packets in queues at the end of the run.
     pub waiting: bool,
     /// Route changes.
@@ -245,6 +249,7 @@ impl Record {
         transmissions: true,
         packets: true,
         drops: true,
+        marks: true,
         waiting: true,
         routes: true,
         rto: true,
@@ -260,6 +265,7 @@ impl Record {
             "transmissions" => self.transmissions,
             "packets" => self.packets,
             "drops" => self.drops,
+            "marks" => self.marks,
             "waiting" => self.waiting,
             "routes" => self.routes,
             "rto" => self.rto,

@@ -28,7 +28,7 @@ static CALTECH2015: Profile = Profile {
              Caltech CS/EE 143, December 2015",
         ],
         params: &[],
-        defect: false,
+        ..Entry::BLANK
     },
     document: include_str!("profile/caltech2015.json"),
 };
@@ -46,7 +46,7 @@ static BENE: Profile = Profile {
             "BYU CS 460, labs on reliable transport and congestion control, winter 2015",
         ],
         params: &[],
-        defect: false,
+        ..Entry::BLANK
     },
     document: include_str!("profile/bene.json"),
 };
@@ -64,7 +64,7 @@ static REALISTIC: Profile = Profile {
             "Linux for the timers: delayed ACKs of 40 ms, rto = srtt + max(200 ms, 4 rttvar)",
         ],
         params: &[],
-        defect: false,
+        ..Entry::BLANK
     },
     document: include_str!("profile/realistic.json"),
 };
@@ -82,7 +82,7 @@ static NS3_24: Profile = Profile {
              DropTailQueue",
         ],
         params: &[],
-        defect: false,
+        ..Entry::BLANK
     },
     document: include_str!("profile/ns-3.24.json"),
 };
@@ -100,7 +100,7 @@ static NS2_35: Profile = Profile {
              ns-default.tcl",
         ],
         params: &[],
-        defect: false,
+        ..Entry::BLANK
     },
     document: include_str!("profile/ns-2.35.json"),
 };

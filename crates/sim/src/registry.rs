@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// The registries by name.
 pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("cc", ackclock_tcp::cc::ENTRIES),
-    ("recovery", ackclock_tcp::recovery::ENTRIES),
+    ("recovery", ackclock_tcp::senders::RECOVERIES),
     ("rto", ackclock_tcp::rto::ENTRIES),
     ("queue", ackclock_net::queue::ENTRIES),
     ("routing", ackclock_net::routing::ENTRIES),

@@ -19,6 +19,7 @@ pub(crate) trait AnyWorld: Send + Sync {
     fn active_flows(&self) -> usize;
     fn is_complete(&self) -> bool;
     fn is_idle(&self) -> bool;
+    fn is_crowded(&self) -> bool;
     fn close(&mut self);
     fn digest(&self) -> u64;
     fn network(&self) -> &Network;
@@ -65,6 +66,10 @@ impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
 
     fn is_idle(&self) -> bool {
         World::is_idle(self)
+    }
+
+    fn is_crowded(&self) -> bool {
+        World::is_crowded(self)
     }
 
     fn close(&mut self) {
@@ -167,6 +172,7 @@ impl Simulation {
             packet_hops: self.packet_hops(),
             complete: self.world.is_complete(),
             idle: self.world.is_idle(),
+            crowded: self.world.is_crowded(),
             done: self.done,
             cut_off: !self.done && self.events_left() == 0,
         };

@@ -17,7 +17,7 @@ static UNIFORM: Entry = Entry {
             .at_least("1 ns")
             .at_most("36500 d"),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// The rule that is worked out when a short form of flows is written out.
@@ -29,7 +29,7 @@ pub(crate) static SPREAD: Entry = Entry {
         Param::new("from", Kind::Time, "0 s", "Start of the first flow.").at_most("36500 d"),
         Param::required("over", Kind::Time, "Length of the span.").at_most("36500 d"),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// When a flow starts.

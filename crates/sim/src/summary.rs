@@ -25,6 +25,8 @@ pub struct Totals {
     pub complete: bool,
     /// No event was left.
     pub idle: bool,
+    /// More packets were in the network than the scenario allows.
+    pub crowded: bool,
     /// The run came to its end by itself.
     pub done: bool,
     /// The run needed more events than it may.
@@ -70,8 +72,9 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
         }
     }
     let stop_reason = match (totals.done, totals.complete) {
-        (false, _) if totals.cut_off => "events",
+        (false, _) if totals.cut_off => "too-many-events",
         (false, _) => "interrupted",
+        _ if totals.crowded => "too-many-packets",
         (true, true) => "flows-complete",
         // Flows are unfinished and nothing is left that could go on with them.
         (true, false) if totals.idle && scenario.stop.flows_complete => "stalled",
@@ -85,7 +88,7 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
         "scenario": &scenario.name,
         "seed": scenario.seed,
         "digest": format!("{:016x}", totals.digest),
-        "finished": totals.done && all_finished,
+        "finished": totals.done && !totals.crowded && all_finished,
         "stop_reason": stop_reason,
         "ties": &scenario.ties.kind,
         "end_s": end.as_secs(),
@@ -93,12 +96,7 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
         "packet_hops": totals.packet_hops,
         "packets_created": counters.created,
         "packets_delivered": counters.delivered,
-        "packets_dropped": group! {
-            "queue-full": counters.dropped_full,
-            "no-route": counters.dropped_no_route,
-            "loss": counters.lost,
-            "link-down": counters.dropped_down,
-        },
+        "packets_dropped": Figure::Group(by_reason(|code| counters.dropped[code])),
         "totals": whole,
         "bottleneck": bottleneck,
         "flows": flows,
@@ -110,15 +108,12 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
 /// What all flows together got, and what was lost anywhere.
 fn totals_of<'a>(flows: &[(&str, Figure<'_>)], goodput_bps: f64, totals: &Totals) -> Figure<'a> {
     let sum = |name: &str| flows.iter().filter_map(|(_, flow)| flow.get(name).count()).sum::<u64>();
-    let counters = totals.counters;
-    let dropped =
-        [counters.dropped_full, counters.dropped_no_route, counters.lost, counters.dropped_down];
     group! {
         "goodput_bps": goodput_bps,
         "retransmissions": sum("retransmissions"),
         "timeouts": sum("timeouts"),
         "bytes_on_wire": sum("bytes_on_wire"),
-        "packets_dropped": dropped.iter().sum::<u64>(),
+        "packets_dropped": totals.counters.dropped.iter().sum::<u64>(),
     }
 }
 
@@ -275,24 +270,31 @@ fn udp_flow<'a>(
     (summary, goodput, finished)
 }
 
+/// Counts of dropped packets by the word of the reason.
+fn by_reason<'a>(count: impl Fn(usize) -> u64) -> Vec<(&'a str, Figure<'a>)> {
+    let words = drop_reason::NAMES.iter().enumerate();
+    words.map(|(code, word)| (*word, count(code).into())).collect()
+}
+
 fn link_summary<'a>(channel: &Channel, end: Time) -> Figure<'a> {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
+    let [dropped_packets, dropped_bytes] = channel.dropped_wait();
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
     let mean_wait =
         if stats.packets > 0 { stats.wait_ns as f64 / stats.packets as f64 / 1e9 } else { 0.0 };
+    let mut drops = by_reason(|code| channel.dropped(code as i32));
+    let dropped: u64 = drops.iter().filter_map(|(_, count)| count.count()).sum();
+    drops.retain(|(word, _)| *word != drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     group! {
         "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
-        "packets_dropped": stats.drops + stats.losses + stats.drops_down,
-        "drops": group! {
-            "queue-full": stats.drops,
-            "loss": stats.losses,
-            "link-down": stats.drops_down,
-        },
-        "queue_packets": group! { "mean": over_time(stats.wait_ns), "max": stats.packets_max },
-        "queue_bytes": group! { "mean": over_time(stats.wait_byte_ns), "max": stats.bytes_max },
+        "packets_dropped": dropped,
+        "drops": drops,
+        "marks": channel.marked(),
+        "queue_packets": group! { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
+        "queue_bytes": group! { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
         "queueing_delay_s": group! { "mean": mean_wait, "max": stats.wait_max.as_secs() },
     }
 }

@@ -9,6 +9,8 @@ use ackclock_units::param::{Choice, Entry, Kind, Param};
 /// Greatest number of hosts, of routers, of links and of flows: a million flows fit in memory, more is
 /// a slip of a generator.
 pub const MOST_ELEMENTS: usize = 1_000_000;
+// Every flow has a number that fits into a packet.
+const _: () = assert!(MOST_ELEMENTS < ackclock_net::Packet::NO_FLOW as usize);
 
 /// Greatest number of bytes of a packet on the wire, headers included.
 pub const MOST_PACKET_BYTES: u64 = 65_535;
@@ -307,7 +309,7 @@ pub static TCP: &[Param] = &[
     Param::new("cc", Kind::Registered(ackclock_tcp::cc::ENTRIES), "reno", "Congestion control."),
     Param::new(
         "recovery",
-        Kind::Registered(ackclock_tcp::recovery::ENTRIES),
+        Kind::Registered(ackclock_tcp::senders::RECOVERIES),
         "selective-repeat",
         "Loss recovery: when a packet counts as lost, and what the window does then.",
     ),
@@ -379,7 +381,7 @@ pub static TCP: &[Param] = &[
         "Least slow-start threshold after a loss, segments (RFC 5681 equation 4; classic).",
     )
     .at_least("0")
-    .at_most("1e9"),
+    .at_most("1e6"),
     Param::new(
         "ssthresh_rounding",
         Kind::Choice(&[
@@ -540,6 +542,14 @@ pub static STOP: &[Param] = &[
          runs that never end. How many events a run needs depends on the version of the engine.",
     )
     .at_least("1"),
+    Param::new(
+        "max_packets",
+        Kind::Count,
+        "10000000",
+        "The run ends when more packets are in the network at once: a guard for the memory, about 100 bytes a packet.",
+    )
+    .at_least("1")
+    .at_most("1000000000"),
 ];
 
 const CHANGES: Kind = Kind::Choice(&[
@@ -556,6 +566,7 @@ macro_rules! recorded {
             Param::new("transmissions", CHANGES, $default, "Transmissions of links."),
             Param::new("packets", CHANGES, $default, "Packets sent and received by hosts."),
             Param::new("drops", CHANGES, $default, "Dropped packets."),
+            Param::new("marks", CHANGES, $default, "Packets that queues have marked."),
             Param::new("waiting", CHANGES, $default, "Packets in queues at the end of the run."),
             Param::new("routes", CHANGES, $default, "Changes of routes."),
             Param::new("rto", CHANGES, $default, "Retransmission timers of classic senders."),
@@ -571,14 +582,14 @@ pub static RECORD: &[&Entry] = &[
         summary: "All tables but those that are switched off.",
         references: &[],
         params: recorded!("changes"),
-        defect: false,
+        ..Entry::BLANK
     },
     &Entry {
         name: "none",
         summary: "No tables but those that are switched on; the fastest.",
         references: &[],
         params: recorded!("off"),
-        defect: false,
+        ..Entry::BLANK
     },
 ];
 

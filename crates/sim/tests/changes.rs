@@ -94,3 +94,28 @@ fn faults_of_changes_are_told() {
     assert!(told.iter().any(|t| t.starts_with("links.0.changes.1.rate:")), "{told:?}");
     assert!(told.iter().any(|t| t.starts_with("links.0.changes.2: a mapping")), "{told:?}");
 }
+
+#[test]
+fn a_transmission_keeps_the_rate_at_which_it_began() {
+    // One packet of 1500 B at 100 bps takes 120 s, whatever the rate becomes meanwhile.
+    let document = json!({
+        "hosts": ["A", "B"],
+        "links": [{
+            "id": "L", "between": ["A", "B"], "rate": "100 bps", "delay": "1 ms",
+            "changes": [{"at": "1 ms", "rate": "1 Mbps"}, {"at": "2 ms", "rate": "2 Mbps"}],
+        }],
+        "flows": [{"id": "F", "from": "A", "to": "B", "send": "10 KB"}],
+        "stop": {"at_latest": "10 s"},
+    });
+    let run = |seconds: &str| {
+        let mut document = document.clone();
+        document["stop"]["at_latest"] = seconds.into();
+        let mut simulation = Simulation::new(check(&document).scenario.unwrap());
+        while !simulation.advance(1000) {}
+        simulation.finish()
+    };
+    assert_eq!(link(&run("10 s"))["utilization"], 1.0);
+    // Afterwards the copies that piled up leave at 2 Mbps: a link is never busier than time.
+    let utilization = link(&run("122 s"))["utilization"].as_f64().unwrap();
+    assert!((120.0 / 122.0..=1.0).contains(&utilization), "{utilization}");
+}

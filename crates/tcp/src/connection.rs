@@ -3,12 +3,12 @@
 //! The network carries two numbers of 32 bits in a packet for the transport; what they mean is settled
 //! here. Classic sequence numbers are the low 32 bits, as in TCP, and are extended at the ends.
 
-use crate::arrivals::Arrivals;
 use crate::cc::Window;
-use crate::classic::ClassicSender;
 use crate::handshake::{Answer, Message, Rules};
 use crate::receiver::{AckOut, Receiver};
-use crate::sender::{Ack, Segment, SelectiveRepeat};
+use crate::segment::Segment;
+use crate::senders::selective::{Ack, Arrivals};
+use crate::senders::{classic, selective};
 use crate::stats::SenderStats;
 use ackclock_units::Time;
 
@@ -46,7 +46,7 @@ pub enum Connection {
 #[derive(Debug, Clone)]
 pub struct Selective {
     /// Sender.
-    pub sender: SelectiveRepeat,
+    pub sender: selective::Sender,
     /// What has arrived at the receiver.
     pub arrivals: Arrivals,
     /// ACKs show the receiver as it is when they arrive.
@@ -63,7 +63,7 @@ pub struct Selective {
 #[repr(C)]
 pub struct Classic {
     receiver: Receiver,
-    sender: ClassicSender,
+    sender: classic::Sender,
 }
 
 const _: () = assert!(std::mem::offset_of!(Classic, sender) == 96);
@@ -72,7 +72,7 @@ const _: () = assert!(size_of::<Connection>() == size_of::<Classic>());
 
 impl Classic {
     /// A connection of these two ends.
-    pub fn new(sender: ClassicSender, mut receiver: Receiver) -> Self {
+    pub fn new(sender: classic::Sender, mut receiver: Receiver) -> Self {
         receiver.expect(sender.bytes());
         Self { receiver, sender }
     }

@@ -2,10 +2,10 @@
 
 mod setup;
 
+use ackclock_tcp::Cause;
 use ackclock_tcp::cc::Cc;
-use ackclock_tcp::recovery::Classic;
+use ackclock_tcp::classic::{Recovery, Restart, Sender, Setup, TimerRules};
 use ackclock_tcp::rto::Rto;
-use ackclock_tcp::{Cause, ClassicSender, ClassicSetup, Restart, TimerRules};
 use ackclock_units::Time;
 use ackclock_units::param::Value;
 use setup::{chosen, word};
@@ -13,7 +13,7 @@ use setup::{chosen, word};
 const MSS: u64 = 1000;
 
 /// A recovery with its defaults, but for these values.
-fn recovery(kind: &str, other: &[(&str, &str)]) -> Classic {
+fn recovery(kind: &str, other: &[(&str, &str)]) -> Recovery {
     let words = [
         ("later_data", "unsent"),
         ("resends", "oldest"),
@@ -34,7 +34,7 @@ fn recovery(kind: &str, other: &[(&str, &str)]) -> Classic {
         let given = other.iter().find(|(other, _)| *other == name);
         values.push((name, word(given.map_or(default, |(_, value)| value))));
     }
-    Classic::new(&chosen(kind, &values))
+    Recovery::new(&chosen(kind, &values))
 }
 
 fn aimd(counting: &str, whole: bool) -> Cc {
@@ -50,20 +50,20 @@ fn aimd(counting: &str, whole: bool) -> Cc {
     ))
 }
 
-fn setup(recovery: Classic) -> ClassicSetup {
+fn setup(recovery: Recovery) -> Setup {
     setup::setup(recovery, aimd("capped-bytes", false))
 }
 
 /// A sender and the present time.
 struct Script {
-    sender: ClassicSender,
+    sender: Sender,
     now: Time,
 }
 
 impl Script {
     /// Starts a sender; what it sends first goes unseen.
-    fn new(setup: ClassicSetup) -> Self {
-        let mut sender = ClassicSender::new(setup);
+    fn new(setup: Setup) -> Self {
+        let mut sender = Sender::new(setup);
         sender.start(Time::ZERO);
         let mut script = Self { sender, now: Time::ZERO };
         script.sent();
@@ -107,7 +107,7 @@ fn new(segments: impl IntoIterator<Item = u64>) -> Vec<(u64, Cause)> {
 }
 
 /// Two losses in one window of eight: segments 1 and 4. Segment 0 is acknowledged, then twice again.
-fn two_losses(recovery: Classic) -> Script {
+fn two_losses(recovery: Recovery) -> Script {
     let mut script = Script::new(setup(recovery));
     assert_eq!(script.ack(1), new([8, 9]));
     assert_eq!(script.window(), (9.0, f64::INFINITY));
@@ -435,7 +435,7 @@ fn the_timer_starts_anew_on_acks_or_only_on_segments() {
 }
 
 /// A sender whose application has written nothing yet.
-fn written(change: impl FnOnce(&mut ClassicSetup)) -> Script {
+fn written(change: impl FnOnce(&mut Setup)) -> Script {
     let mut setup = setup(recovery("newreno", &[]));
     setup.data.given = None;
     change(&mut setup);
@@ -497,8 +497,9 @@ fn nagle_holds_back_small_segments_while_data_are_in_flight() {
 
 #[test]
 fn an_unused_window_grows_or_stays() {
-    for (grows_used, window) in [(false, 9.0), (true, 8.0)] {
-        let mut script = written(|setup| setup.grows_used = grows_used);
+    for (grow_only_if_cwnd_limited, window) in [(false, 9.0), (true, 8.0)] {
+        let mut script =
+            written(|setup| setup.grow_only_if_cwnd_limited = grow_only_if_cwnd_limited);
         script.sender.write(script.now, 1000, false);
         assert_eq!(script.sent(), new([0]));
         script.ack(1);

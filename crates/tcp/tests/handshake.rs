@@ -3,11 +3,8 @@
 mod setup;
 
 use ackclock_tcp::cc::Cc;
-use ackclock_tcp::recovery::Classic;
-use ackclock_tcp::{
-    Cause, Classic as Ends, ClassicSender, ClassicSetup, Connection, Handshake, Message, Receiver,
-    Reply,
-};
+use ackclock_tcp::classic::{Recovery, Sender, Setup};
+use ackclock_tcp::{Cause, Classic as Ends, Connection, Handshake, Message, Receiver, Reply};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
 use setup::{chosen, setup, word};
@@ -27,11 +24,11 @@ fn connection(handshake: &Chosen) -> Connection {
         ("counting", word("capped-bytes")),
         ("arithmetic", word("real")),
     ];
-    let sender = ClassicSender::new(ClassicSetup {
+    let sender = Sender::new(Setup {
         initial_window: 4.0,
         initial_ssthresh: 64_000.0,
         handshake: Handshake::new(handshake),
-        ..setup(Classic::new(&chosen("tahoe", &recovery)), Cc::new(&chosen("reno", &reno)))
+        ..setup(Recovery::new(&chosen("tahoe", &recovery)), Cc::new(&chosen("reno", &reno)))
     });
     let receiver = Receiver::new(&chosen("immediate", &[("buffer", word("bytes"))]));
     let mut connection = Connection::Classic(Ends::new(sender, receiver));

@@ -90,6 +90,13 @@ impl PacketIds {
         (id, entered)
     }
 
+    /// A channel begins to transmit the packet of this number, which its queue has kept.
+    pub fn start_kept(&mut self, channel: usize, id: i64) {
+        if self.on {
+            self.lane(channel).on_wire.push_back(id);
+        }
+    }
+
     /// The packet that has been on a channel's wire for longest arrives and is the present one.
     pub fn arrive(&mut self, channel: usize) {
         if self.on {

@@ -10,9 +10,9 @@ mod tables;
 pub use digest::Digest;
 pub use ids::PacketIds;
 pub use tables::{
-    CATEGORIES, Column, ColumnInfo, Columns, CwndRow, DropRow, EventRow, PacketRow, QueueRow,
-    RouteRow, RtoRow, RttRow, TABLES, TableInfo, TransmissionRow, WaitingRow, cc_state, direction,
-    drop_reason, flow_event, packet_event, packet_kind, rto_event,
+    CATEGORIES, Column, ColumnInfo, Columns, CwndRow, DropRow, EventRow, MarkRow, PacketRow,
+    QueueRow, RouteRow, RtoRow, RttRow, TABLES, TableInfo, TransmissionRow, WaitingRow, cc_state,
+    direction, drop_reason, flow_event, packet_event, packet_kind, rto_event,
 };
 
 /// Receives what happens in a run.
@@ -34,6 +34,8 @@ pub trait Recorder {
     fn transmission(&mut self, row: TransmissionRow);
     /// A packet was dropped.
     fn drop(&mut self, row: DropRow);
+    /// A packet was marked.
+    fn mark(&mut self, row: MarkRow);
     /// A packet waits in a queue when the run ends.
     fn waiting(&mut self, row: WaitingRow);
     /// A router changed its next hop.
@@ -60,6 +62,7 @@ impl Recorder for NoRecord {
     fn queue(&mut self, _row: QueueRow) {}
     fn transmission(&mut self, _row: TransmissionRow) {}
     fn drop(&mut self, _row: DropRow) {}
+    fn mark(&mut self, _row: MarkRow) {}
     fn waiting(&mut self, _row: WaitingRow) {}
     fn route(&mut self, _row: RouteRow) {}
     fn rto(&mut self, _row: RtoRow) {}

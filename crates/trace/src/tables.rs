@@ -50,9 +50,9 @@ category! {
     cc_state: SLOW_START = "slow-start", AVOIDANCE = "congestion-avoidance", RECOVERY = "recovery",
 }
 category! {
-    /// Why a packet was dropped.
+    /// Why a packet was dropped or marked.
     drop_reason: QUEUE_FULL = "queue-full", NO_ROUTE = "no-route", LOSS = "loss",
-    LINK_DOWN = "link-down",
+    LINK_DOWN = "link-down", EARLY = "early", FORCED = "forced", CODEL = "codel", OVERLIMIT = "overlimit",
 }
 category! {
     /// What happened to a retransmission timer.
@@ -248,7 +248,7 @@ macro_rules! tables {
 }
 
 /// Tables whose rows name packets by their numbers.
-const WITH_PACKET_IDS: [&str; 4] = ["packets", "transmissions", "drops", "waiting"];
+const WITH_PACKET_IDS: [&str; 5] = ["packets", "transmissions", "drops", "marks", "waiting"];
 
 tables! {
     /// A host sent or received a packet.
@@ -308,6 +308,19 @@ tables! {
         direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
         flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
         kind: i32 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
+        seq: i64 as "seq" ["" ""] "Packet number; of an ACK, the packet that caused it.",
+        bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
+        reason: i32 as "reason" ["" "drop_reason"] "Why.",
+        reverse: bool as "reverse" ["" ""] "On a half-duplex link: from its second end to its first.",
+        id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
+    }
+    /// A packet was marked.
+    marks / MarkRow / mark: "Packets marked with congestion experienced." {
+        time: Time as "time_s" ["s" ""] "When.",
+        link: i32 as "link" ["" "link"] "The link.",
+        direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
+        flow: i32 as "flow" ["" "flow"] "The flow.",
+        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or message of the handshake.",
         seq: i64 as "seq" ["" ""] "Packet number; of an ACK, the packet that caused it.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         reason: i32 as "reason" ["" "drop_reason"] "Why.",

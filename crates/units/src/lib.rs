@@ -4,6 +4,7 @@
 
 pub mod param;
 pub mod quantity;
+pub mod registry;
 pub mod spelling;
 pub mod time;
 

@@ -199,6 +199,50 @@ pub struct Entry {
     pub params: &'static [Param],
     /// Whether it only reproduces a defect of another program.
     pub defect: bool,
+    /// Its name in plots and tables, "CUBIC"; empty where the word in the document will do.
+    pub label: &'static str,
+    /// What its parameters must obey together, if anything.
+    pub check: Option<Check>,
+}
+
+impl Entry {
+    /// An entry without anything; declarations end with `..Entry::BLANK`.
+    pub const BLANK: Self = Self {
+        name: "",
+        summary: "",
+        references: &[],
+        params: &[],
+        defect: false,
+        label: "",
+        check: None,
+    };
+
+    /// Its name in plots and tables.
+    pub const fn label(&self) -> &'static str {
+        if self.label.is_empty() { self.name } else { self.label }
+    }
+}
+
+/// A rule for the parameters of one entry together.
+pub type Check = fn(&Chosen) -> Result<(), Clash>;
+
+/// Parameters of one entry that do not fit together, though each is allowed by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clash {
+    /// The parameter at which to report it.
+    pub param: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it.
+    pub hint: Option<String>,
+}
+
+impl Clash {
+    /// A parameter that changes nothing unless another one has this value.
+    pub fn without_effect(param: &'static str, needs: &str) -> Self {
+        let message = format!("`{param}` has no effect without {needs}");
+        Self { param, message, hint: Some(format!("leave it out, or set {needs}")) }
+    }
 }
 
 /// A value of the numeric model.
@@ -289,7 +333,7 @@ impl Chosen {
     pub fn inner(&self, name: &str) -> &Chosen {
         match self.value(name) {
             Value::Chosen(chosen) => chosen,
-            other => panic!("`{}.{name}` is no registered thing: {other:?}", self.kind),
+            other => panic!("`{}.{name}` is not a registered thing: {other:?}", self.kind),
         }
     }
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from ackclock import _core
 from ackclock.convert.base import Complaints
-from ackclock.document.yaml import ParseError, read_yaml
 from ackclock.errors import InputError, Problem, ScenarioError
 
 _Position = Callable[[list[str | int]], tuple[int | None, int | None]]
@@ -89,13 +89,10 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _positions(path: Path) -> _Position:
-    """Make a lookup from a path inside the file to line and column.
-
-    JSON is YAML, and our reader of YAML keeps places; it is too slow to read every file with it.
-    """
+    """Make a lookup from a path inside the file to line and column."""
     try:
-        root, _ = read_yaml(path.read_text(encoding="utf-8"), str(path))
-    except (ParseError, OSError):
+        root, _ = _core.read_text(path.read_text(encoding="utf-8"), "json")
+    except OSError:
         root = None
 
     def position(where: list[str | int]) -> tuple[int | None, int | None]:

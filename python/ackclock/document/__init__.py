@@ -1,30 +1,25 @@
 """Scenario documents: YAML, JSON or TOML text turned into plain data that knows its places.
 
-Nothing here knows what a scenario means; it knows what a document is. A document that cannot be
-read is a `ScenarioError` that names file, line and column, never a traceback.
+The text itself is read by `crates/text`. Nothing here knows what a scenario means; it knows what a
+document is. A document that cannot be read is a `ScenarioError` that names file, line and column,
+never a traceback.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ackclock.document.node import (
-    MAX_DEPTH,
-    Node,
-    Path,
-    Position,
-    TooLargeError,
-    normal_key,
-    plain,
-)
+from ackclock import _core
+from ackclock.document.node import Node, Path, Position, plain
 from ackclock.document.override import OverrideError, apply, parse_value
-from ackclock.document.yaml import ParseError, read_yaml
 from ackclock.errors import InputError, Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from ackclock._core import Text
 
 __all__ = [
     "MAX_BYTES",
@@ -44,15 +39,10 @@ __all__ = [
 SUFFIXES = (".yaml", ".yml", ".json", ".toml")
 """File name endings of scenario documents."""
 
-MAX_BYTES = {".json": 64 << 20, ".yaml": 4 << 20, ".yml": 4 << 20, ".toml": 4 << 20}
-"""The largest file of each kind that is read.
+MAX_BYTES = {".json": 64 << 20, ".yaml": 64 << 20, ".yml": 64 << 20, ".toml": 4 << 20}
+"""The largest file of each kind that is read. Parsing TOML takes a hundred times its memory."""
 
-YAML is for people and slow to parse; a `.yaml` file that holds JSON may be as large as JSON.
-"""
-
-_COMMENT_LINES = re.compile(r"\A(?:#[^\n]*\n|\n)*")
-
-Reader = Callable[[str, str], tuple[Node | None, list[Problem]]]
+_MAX_DEPTH = 64
 
 
 class Document:
@@ -67,10 +57,12 @@ class Document:
     def __init__(self, data: dict[str, Any], file: str | None = None) -> None:
         self.data = data
         self.file = file
-        self._text: str | None = None
-        self._reader: Reader | None = None
-        self._root: Node | None = None
         self.overrides: list[tuple[Path, str]] = []
+        # The places are read again when something is to be placed, which is rare: they take as
+        # much memory as the data.
+        self._text: str | None = None
+        self._format = "yaml"
+        self._placed: Text | None = None
 
     @classmethod
     def read(cls, path: FilePath) -> Document:
@@ -82,16 +74,14 @@ class Document:
         """
         file = str(path)
         suffix = path.suffix.lower()
-        limit = max(MAX_BYTES.values())
+        limit = MAX_BYTES.get(suffix, MAX_BYTES[".yaml"])
         try:
             with path.open("rb") as stream:
                 raw = stream.read(limit + 1)
         except OSError as error:
             raise InputError(f"cannot read '{file}': {error.strerror or error}") from None
-        if suffix != ".json" and not _starts_with_brace(raw):
-            limit = MAX_BYTES.get(suffix, MAX_BYTES[".yaml"])
         if len(raw) > limit:
-            hint = "large generated scenarios are read from JSON" if suffix != ".json" else None
+            hint = "write a large scenario in YAML or JSON" if suffix == ".toml" else None
             problem = Problem(f"larger than {limit >> 20} MiB", hint=hint, file=file)
             raise ScenarioError([problem])
         return cls.parse(_decode(raw, file), suffix, file)
@@ -104,61 +94,27 @@ class Document:
             ScenarioError: the text is no document.
         """
         document = cls({}, file)
-        document._text = text
-        document._reader = _reader(suffix)
-        data = document._fast_json(text, suffix)
-        if data is None:
-            data = document._parse_slowly()
-        document.data = document._checked(data)
-        return document
-
-    def _fast_json(self, text: str, suffix: str) -> Any:
-        """Return the data by the standard parser, or None when the careful one must look.
-
-        JSON is YAML too: a large resolved scenario is JSON under a few lines of comment.
-        """
-        if suffix in (".yaml", ".yml"):
-            text = _COMMENT_LINES.sub("", text, count=1)
-            if not text.startswith("{"):
-                return None
-        elif suffix != ".json":
-            return None
-        try:
-            data = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse)
-        except (ValueError, RecursionError):
-            return None
-        return None if any(flaws(data)) else data
-
-    def _parse_slowly(self) -> Any:
-        assert self._reader is not None and self._text is not None
-        try:
-            root, problems = self._reader(self._text, self.file or "")
-        except ParseError as error:
-            raise ScenarioError([error.problem]) from None
+        document._format = suffix[1:] if suffix in (".json", ".toml") else "yaml"
+        if not _is_text(text):
+            raise ScenarioError([Problem("text with half of a surrogate pair", file=file)])
+        placed, problems = _core.read_text(text, document._format)
         if problems:
-            raise ScenarioError(problems)
-        if root is None:
             raise ScenarioError(
-                [Problem("the file is empty", hint="see 'ackclock list scenario'", file=self.file)]
+                Problem(message, document.describe(path), value, None, hint, file, *place)
+                for message, value, hint, path, place in problems
             )
-        self._root = root
-        try:
-            return plain(root)
-        except TooLargeError:
-            raise ScenarioError([Problem("holds far too many values", file=self.file)]) from None
-
-    def _checked(self, data: Any) -> dict[str, Any]:
-        problems = [
-            self.problem(path, message, value=shown) for path, message, shown in flaws(data)
-        ]
+        if placed is None:
+            hint = "see 'ackclock list scenario'"
+            raise ScenarioError([Problem("the file is empty", hint=hint, file=file)])
+        data = placed.data()
+        document._text = text
         if not isinstance(data, dict):
             shown = None if isinstance(data, list) else data
             hint = "start with 'name: my-experiment'"
             message = "a scenario is a mapping of keys to values"
-            raise ScenarioError([self.problem((), message, value=shown, hint=hint)])
-        if problems:
-            raise ScenarioError(problems)
-        return data
+            raise ScenarioError([document.problem((), message, value=shown, hint=hint)])
+        document.data = data
+        return document
 
     def override(self, path: str, value: Any) -> None:
         """Set the value at `path` (`flows.F1.tcp.cc`, `links.*.rate`, `flows.0.send`).
@@ -197,12 +153,12 @@ class Document:
         line = column = None
         if self._text is not None:
             # An unknown key is wrong itself, anything else is wrong about the value.
-            line, column = self.tree().locate(path, key=message.startswith("unknown key"))
+            line, column = self._places().locate(path, key=message.startswith("unknown key"))
         return Problem(message, shown, value, allowed, hint, self.file, line, column)
 
     def _is_written(self, path: Path) -> bool:
         """Return whether the value at `path` stands in the text, rather than made by overrides."""
-        return self._text is not None and self.tree().holds(path)
+        return self._text is not None and self._places().holds(path)
 
     def describe(self, path: Path) -> str:
         """Return a path as `--set` writes it: `links.L1.rate`."""
@@ -222,29 +178,14 @@ class Document:
 
     def tree(self) -> Node:
         """Return the text as nodes that know their places; only for a document that was read."""
-        if self._root is None:
-            assert self._reader is not None and self._text is not None
-            root, _ = self._reader(self._text, self.file or "")
-            self._root = root or Node({}, (1, 1))
-        return self._root
+        return self._places().nodes(Node)
 
-
-def _starts_with_brace(raw: bytes) -> bool:
-    """Return whether the first thing in a text, comments aside, is JSON's opening brace."""
-    head = raw[:65536].decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
-    return _COMMENT_LINES.sub("", head, count=1).startswith("{")
-
-
-def _reader(suffix: str) -> Reader:
-    if suffix == ".json":
-        from ackclock.document.jsontext import read_json
-
-        return read_json
-    if suffix == ".toml":
-        from ackclock.document.toml import read_toml
-
-        return read_toml
-    return read_yaml
+    def _places(self) -> Text:
+        if self._placed is None:
+            assert self._text is not None
+            self._placed, _ = _core.read_text(self._text, self._format)
+            assert self._placed is not None  # it was read before
+        return self._placed
 
 
 def _decode(raw: bytes, file: str) -> str:
@@ -259,17 +200,6 @@ def _decode(raw: bytes, file: str) -> str:
             hint = "this looks like UTF-16; save the file as UTF-8"
         problem = Problem("not UTF-8 text", hint=hint, file=file, line=line, column=column)
         raise ScenarioError([problem]) from None
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = {normal_key(key): value for key, value in pairs}
-    if len(found) < len(pairs):
-        raise ValueError("duplicate key")
-    return found
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(constant)
 
 
 def _step(container: Any, step: str | int) -> Any:
@@ -302,8 +232,8 @@ def flaws(data: Any) -> Iterator[tuple[Path, str, str | None]]:
     stack: list[tuple[Path, Any]] = [((), data)]
     while stack:
         path, value = stack.pop()
-        if isinstance(value, dict | list) and len(path) >= MAX_DEPTH:
-            yield (path[:3], f"nested more than {MAX_DEPTH} levels deep", None)
+        if isinstance(value, dict | list) and len(path) >= _MAX_DEPTH:
+            yield (path[:3], f"nested more than {_MAX_DEPTH} levels deep", None)
             return
         if isinstance(value, dict):
             for key in value:

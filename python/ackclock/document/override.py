@@ -7,9 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ackclock import _core
 from ackclock.document.node import Path, normal_key
-from ackclock.document.scalar import read_scalar
-from ackclock.document.yaml import ParseError, read_yaml
 from ackclock.errors import Problem, nearest
 
 # What a word stands for when a parameter of it is set: `cc: fast` and `cc.alpha=60` make
@@ -35,17 +34,15 @@ def parse_value(text: str) -> Any:
         ValueError: the YAML is broken.
     """
     stripped = text.strip()
-    if stripped[:1] in ("{", "[", '"', "'"):
-        from ackclock.document.node import plain
-
-        try:
-            node, problems = read_yaml(stripped, "")
-        except ParseError as error:
-            raise ValueError(error.problem.message) from None
-        if problems:
-            raise ValueError(problems[0].message)
-        return None if node is None else plain(node)
-    return read_scalar(stripped)
+    try:
+        if stripped[:1] not in ("{", "[", '"', "'"):
+            return _core.scalar(stripped)
+        read, problems = _core.read_text(stripped, "yaml")
+    except UnicodeEncodeError:
+        raise ValueError("text with half of a surrogate pair") from None
+    if problems:
+        raise ValueError(problems[0][0])
+    return None if read is None else read.data()
 
 
 def apply(document: dict[str, Any], path: str, value: Any) -> list[Path]:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
+from ackclock.document import Document, plain
 from ackclock.reproduce.measures import MEASURES, Place
 from ackclock.reproduce.report import Tolerance
 
@@ -163,8 +162,7 @@ def _number(value: float | str) -> float:
 
 def read(path: Path) -> dict[str, Any]:
     """Read a file of figures as it is, for experiments with a form of their own."""
-    with path.open(encoding="utf-8") as file:
-        return YAML(typ="safe", pure=True).load(file)
+    return plain(Document.read(path).tree(), as_written=True)
 
 
 def one_line(text: str) -> str:

@@ -2,6 +2,7 @@
 
 use super::{Channel, Service};
 use crate::packet::Packet;
+use crate::queue::Held;
 use crate::slots::Slots;
 
 impl Channel {
@@ -9,12 +10,28 @@ impl Channel {
     pub fn held(&self) -> u32 {
         match self.service {
             Service::Walked => self.late,
-            _ => self.chain.held(),
+            _ => self.chain.held() + self.kept(),
         }
+    }
+
+    /// Packets in the queue.
+    pub(super) fn queued(&self) -> u32 {
+        self.chain.queued() + self.kept()
+    }
+
+    /// Packets that a discipline keeps.
+    fn kept(&self) -> u32 {
+        self.managed.as_ref().map_or(0, |managed| managed.waiting)
     }
 
     /// The packets that wait in the queue; up to date after [`Channel::close`].
     pub(crate) fn waiting_packets(&self, slots: &Slots) -> impl Iterator<Item = Packet> {
-        self.chain.waiting(slots).map(|entry| entry.packet)
+        let kept = self.kept_packets().into_iter().map(|held| held.packet);
+        self.chain.waiting(slots).map(|entry| entry.packet).chain(kept)
+    }
+
+    /// The packets that a discipline keeps.
+    pub(super) fn kept_packets(&self) -> Vec<Held> {
+        self.managed.as_ref().map_or_else(Vec::new, |managed| managed.discipline.waiting())
     }
 }

@@ -11,7 +11,7 @@ impl Channel {
             time,
             link: self.link,
             direction: self.direction,
-            packets: self.chain.queued() as i32,
+            packets: self.queued() as i32,
             data_packets: self.waiting_data as i32,
             bytes: self.waiting_bytes as i64,
         });
@@ -30,7 +30,19 @@ impl Channel {
         recorder: &mut R,
     ) {
         let stays = self.service != Service::Walked;
-        let (id, entered) = recorder.ids().start(self.lane(), stays);
+        let known = recorder.ids().start(self.lane(), stays);
+        self.record_start(time, arrival, packet, known, recorder);
+    }
+
+    /// The same for a packet whose number and time of entry are known.
+    pub(super) fn record_start<R: Recorder>(
+        &self,
+        time: Time,
+        arrival: Time,
+        packet: Packet,
+        (id, entered): (i64, Time),
+        recorder: &mut R,
+    ) {
         recorder.transmission(TransmissionRow {
             time,
             link: self.link,
@@ -46,8 +58,13 @@ impl Channel {
         });
     }
 
-    pub(super) fn record_waiting<R: Recorder>(&self, packet: Packet, recorder: &mut R) {
-        let (id, time) = recorder.ids().start(self.lane(), false);
+    /// A packet waits at the end of the run; `known` are its number and the time of its entry.
+    pub(super) fn record_waiting<R: Recorder>(
+        &self,
+        packet: Packet,
+        (id, time): (i64, Time),
+        recorder: &mut R,
+    ) {
         recorder.waiting(WaitingRow {
             time,
             link: self.link,

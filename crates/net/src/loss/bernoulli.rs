@@ -1,6 +1,7 @@
 //! Bernoulli loss: each packet is lost with the same probability, whatever became of the others.
 
-use super::AT;
+use super::{AT, Losses};
+use crate::packet::Packet;
 use ackclock_engine::Stream;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
@@ -12,7 +13,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required("p", Kind::Real, "Probability of loss.").at_least("0").at_most("1"),
         AT,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Probability and random stream.
@@ -26,8 +27,10 @@ impl Bernoulli {
     pub(super) fn new(chosen: &Chosen, stream: Stream) -> Self {
         Self { p: chosen.real("p"), stream }
     }
+}
 
-    pub(super) fn loses(&mut self) -> bool {
+impl Losses for Bernoulli {
+    fn loses(&mut self, _packet: &Packet) -> bool {
         self.stream.uniform() < self.p
     }
 }

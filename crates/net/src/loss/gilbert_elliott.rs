@@ -5,7 +5,8 @@
 //! before each packet: from good to bad with probability p, back with probability r. The share of packets
 //! lost is (p (1 - h) + r (1 - k)) / (p + r), with k and h the chances to get through.
 
-use super::AT;
+use super::{AT, Losses};
+use crate::packet::Packet;
 use ackclock_engine::Stream;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
@@ -28,7 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
             .at_most("1"),
         AT,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Parameters, state and random stream.
@@ -51,8 +52,10 @@ impl GilbertElliott {
             stream,
         }
     }
+}
 
-    pub(super) fn loses(&mut self) -> bool {
+impl Losses for GilbertElliott {
+    fn loses(&mut self, _packet: &Packet) -> bool {
         let turns = if self.bad { self.r } else { self.p };
         self.bad ^= self.stream.uniform() < turns;
         self.stream.uniform() < self.loss[usize::from(self.bad)]
@@ -72,7 +75,8 @@ mod tests {
             bad: false,
             stream: Stream::new(1, "test"),
         };
-        let lost: Vec<bool> = (0..1_000_000).map(|_| model.loses()).collect();
+        let packet = Packet::new(crate::packet::Kind::Data, 0, 1500);
+        let lost: Vec<bool> = (0..1_000_000).map(|_| model.loses(&packet)).collect();
         let share = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
         // p / (p + r) = 0.0741; the standard error is about 0.0007.
         assert!((share - 0.02 / 0.27).abs() < 0.003, "share {share}");

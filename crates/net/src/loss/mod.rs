@@ -2,7 +2,8 @@
 //!
 //! A loss model decides packet by packet, in the order in which they enter the link. A packet lost at
 //! *entry* takes no room and no time on the wire; one lost at *exit* is transmitted and does not arrive.
-//! To add a model: a new file with an [`Entry`] and a type with `loses`, one variant here.
+//! To add a model: a new file with an [`Entry`] and a type that implements [`Losses`], and one line in
+//! [`registry!`] below.
 
 mod bernoulli;
 mod gilbert_elliott;
@@ -13,23 +14,14 @@ mod segments;
 use crate::packet::Packet;
 use ackclock_engine::Stream;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
-
-/// Loss models that a scenario can name.
-pub static ENTRIES: &[&Entry] = &[
-    &NONE,
-    &bernoulli::ENTRY,
-    &gilbert_elliott::ENTRY,
-    &periodic::ENTRY,
-    &packets::ENTRY,
-    &segments::ENTRY,
-];
+use ackclock_units::registry;
 
 static NONE: Entry = Entry {
     name: "none",
-    summary: "Nothing is lost but for want of room.",
+    summary: "Packets are lost only when a queue is full.",
     references: &[],
     params: &[],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Where packets are lost.
@@ -51,40 +43,36 @@ pub struct Loss {
     pub at_entry: bool,
 }
 
-#[derive(Debug, Clone)]
-enum Model {
-    Bernoulli(bernoulli::Bernoulli),
-    GilbertElliott(gilbert_elliott::GilbertElliott),
-    Periodic(periodic::Periodic),
-    Packets(packets::Packets),
-    Segments(segments::Segments),
+/// Decides which packets are lost.
+pub trait Losses {
+    /// Whether this packet, the next one to enter, is lost.
+    fn loses(&mut self, packet: &Packet) -> bool;
+}
+
+registry! {
+    /// Any model that loses packets.
+    enum Model: Losses [stream: Stream], a "loss model" beside NONE {
+        Bernoulli: bernoulli as bernoulli::Bernoulli,
+        GilbertElliott: gilbert_elliott as gilbert_elliott::GilbertElliott,
+        Periodic: periodic as periodic::Periodic,
+        Packets: packets as packets::Packets,
+        Segments: segments as segments::Segments,
+    }
+    fn loses(&mut self, packet: &Packet) -> bool;
 }
 
 impl Loss {
     /// The model that a scenario chose, with its own random stream; nothing for `none`.
     pub fn new(chosen: &Chosen, stream: Stream) -> Option<Self> {
-        let model = match chosen.kind.as_str() {
-            "none" => return None,
-            "bernoulli" => Model::Bernoulli(bernoulli::Bernoulli::new(chosen, stream)),
-            "gilbert-elliott" => {
-                Model::GilbertElliott(gilbert_elliott::GilbertElliott::new(chosen, stream))
-            }
-            "periodic" => Model::Periodic(periodic::Periodic::new(chosen)),
-            "packets" => Model::Packets(packets::Packets::new(chosen)),
-            "segments" => Model::Segments(segments::Segments::new(chosen)),
-            other => panic!("no loss model is named `{other}`"),
-        };
+        if chosen.kind == NONE.name {
+            return None;
+        }
+        let model = Model::new(chosen, stream);
         Some(Self { model, at_entry: chosen.word("at") == "entry" })
     }
 
     /// Whether this packet, the next one to enter, is lost.
     pub fn loses(&mut self, packet: &Packet) -> bool {
-        match &mut self.model {
-            Model::Bernoulli(model) => model.loses(),
-            Model::GilbertElliott(model) => model.loses(),
-            Model::Periodic(model) => model.loses(),
-            Model::Packets(model) => model.loses(),
-            Model::Segments(model) => model.loses(packet),
-        }
+        self.model.loses(packet)
     }
 }

@@ -1,6 +1,8 @@
 //! Chosen packets of a link are lost: the third, the seventeenth.
 
-use super::AT;
+use super::{AT, Losses};
+use crate::packet::Packet;
+use ackclock_engine::Stream;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -8,7 +10,7 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "Chosen packets are lost, by their place in the order of arrival at the link.",
     references: &[],
     params: &[Param::required("numbers", Kind::CountList, "The lost packets, counted from 1."), AT],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// The numbers in ascending order, and how many packets have come.
@@ -19,13 +21,15 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    pub(super) fn new(chosen: &Chosen) -> Self {
+    pub(super) fn new(chosen: &Chosen, _stream: Stream) -> Self {
         let mut numbers = chosen.list("numbers").to_vec();
         numbers.sort_unstable();
         Self { numbers, seen: 0 }
     }
+}
 
-    pub(super) fn loses(&mut self) -> bool {
+impl Losses for Packets {
+    fn loses(&mut self, _packet: &Packet) -> bool {
         self.seen += 1;
         self.numbers.binary_search(&self.seen).is_ok()
     }

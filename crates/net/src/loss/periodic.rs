@@ -1,6 +1,8 @@
 //! Periodic loss: every n-th packet.
 
-use super::AT;
+use super::{AT, Losses};
+use crate::packet::Packet;
+use ackclock_engine::Stream;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -18,7 +20,7 @@ pub(super) static ENTRY: Entry = Entry {
         .at_least("1"),
         AT,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Period and packets to go.
@@ -29,12 +31,14 @@ pub(super) struct Periodic {
 }
 
 impl Periodic {
-    pub(super) fn new(chosen: &Chosen) -> Self {
+    pub(super) fn new(chosen: &Chosen, _stream: Stream) -> Self {
         let every = chosen.int("every");
         Self { every, left: chosen.optional_int("first").unwrap_or(every) }
     }
+}
 
-    pub(super) fn loses(&mut self) -> bool {
+impl Losses for Periodic {
+    fn loses(&mut self, _packet: &Packet) -> bool {
         self.left -= 1;
         let lost = self.left == 0;
         if lost {

@@ -3,8 +3,9 @@
 //! Source: the forced drops of the congestion-control labs of Bene (BYU CS 460, 2017), after Fall and
 //! Floyd 1996.
 
-use super::AT;
+use super::{AT, Losses};
 use crate::packet::{Kind as PacketKind, Packet};
+use ackclock_engine::Stream;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ pub(super) static ENTRY: Entry = Entry {
             .at_least("1"),
         AT,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// The numbers in ascending order, and how often each was seen, by flow and number.
@@ -34,13 +35,15 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    pub(super) fn new(chosen: &Chosen) -> Self {
+    pub(super) fn new(chosen: &Chosen, _stream: Stream) -> Self {
         let mut numbers = chosen.list("numbers").to_vec();
         numbers.sort_unstable();
         Self { numbers, transmission: chosen.int("transmission"), seen: BTreeMap::new() }
     }
+}
 
-    pub(super) fn loses(&mut self, packet: &Packet) -> bool {
+impl Losses for Segments {
+    fn loses(&mut self, packet: &Packet) -> bool {
         let chosen = packet.kind() == PacketKind::Data
             && self.numbers.binary_search(&u64::from(packet.seq)).is_ok();
         if !chosen {

@@ -4,7 +4,6 @@
 //! packet in transmission has left the queue, and a packet is taken if it fits exactly. A packet that
 //! meets an idle link needs no place by the default rule, so a limit of 0 means "no waiting room".
 
-use super::Occupancy;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -36,8 +35,19 @@ pub(super) static ENTRY: Entry = Entry {
             "Whether a packet may fill the queue exactly.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
+
+/// What a link holds when a packet arrives.
+#[derive(Debug, Clone, Copy)]
+pub struct Occupancy {
+    /// Packets waiting.
+    pub packets: u32,
+    /// Bytes waiting.
+    pub bytes: u64,
+    /// Size of the packet in transmission, if there is one.
+    pub in_service: Option<u16>,
+}
 
 /// Limit and rules.
 #[derive(Debug, Clone)]
@@ -60,12 +70,18 @@ impl DropTail {
         }
     }
 
-    pub(super) fn takes_when_idle(&self) -> bool {
+    /// Takes everything.
+    pub const UNLIMITED: Self =
+        Self { limit: u64::MAX, in_bytes: false, counts_in_service: false, strict: false };
+
+    /// Whether any packet is taken that meets an idle transmitter and nothing waiting.
+    pub fn takes_when_idle(&self) -> bool {
         !self.strict
     }
 
+    /// Whether a packet of this size is taken.
     #[inline]
-    pub(super) fn admit(&self, held: Occupancy, size: u16) -> bool {
+    pub fn admit(&self, held: Occupancy, size: u16) -> bool {
         if !self.strict && held.packets == 0 && held.in_service.is_none() {
             return true;
         }

@@ -1,54 +1,166 @@
-//! Queue disciplines: which packets a link takes.
+//! Queue disciplines: which packets a link takes, marks and drops, and which one it sends next.
 //!
-//! To add one that decides on arrival: a new file with an [`Entry`] and a type with `admit`, one
-//! variant here.
+//! There are three kinds:
+//!
+//! - **Drop-tail** is part of every channel and costs next to nothing.
+//! - Disciplines that **decide on arrival** alone ([`OnArrival`]: RED) see the queue as a packet finds it. The
+//!   channel keeps the packets, first in, first out, and needs no event at the end of a transmission.
+//! - Disciplines that **keep the packets** themselves ([`Store`]: all others) are asked when a packet comes and
+//!   again when the transmitter is free. Their channels are served by events.
+//!
+//! To add one that keeps the packets: a file with an `ENTRY` and a type that implements [`Store`], and a line in
+//! [`registry!`] below.
 
+mod adaptive;
+mod codel;
+mod control;
+mod drop_head;
 mod droptail;
+mod fates;
+mod fifo;
+mod fq_codel;
+mod limit;
+mod pie;
+mod red;
 
-use ackclock_units::param::{Chosen, Entry};
+pub use droptail::{DropTail, Occupancy};
+pub use fates::{Fates, Held};
 
-/// Queue disciplines that a scenario can name.
-pub static ENTRIES: &[&Entry] = &[&droptail::ENTRY];
+use crate::packet::Packet;
+use ackclock_engine::Stream;
+use ackclock_units::Time;
+use ackclock_units::param::Chosen;
+use ackclock_units::registry;
+use droptail::ENTRY as DROP_TAIL;
+use fifo::Fifo;
+use red::{ENTRY as RED, Red};
 
-/// What a link holds when a packet arrives.
-#[derive(Debug, Clone, Copy)]
-pub struct Occupancy {
-    /// Packets waiting.
-    pub packets: u32,
-    /// Bytes waiting.
-    pub bytes: u64,
-    /// Size of the packet in transmission, if there is one.
-    pub in_service: Option<u16>,
+/// The place of a queue: what a discipline may know beyond its parameters.
+#[derive(Debug)]
+pub struct Place {
+    /// Bits per second of the wire behind it.
+    pub rate_bps: u64,
+    /// Propagation delay of that wire.
+    pub delay: Time,
+    /// The random stream of this queue.
+    pub stream: Stream,
 }
 
-/// A queue discipline.
+/// A packet that comes to a queue, and the queue as it finds it.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<'a> {
+    /// When.
+    pub now: Time,
+    /// The packet.
+    pub packet: &'a Packet,
+    /// Packets waiting, without it and without the one in transmission.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Since when nothing waits and nothing is transmitted; none while the link is busy.
+    pub idle_since: Option<Time>,
+}
+
+/// What becomes of a packet that arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is taken.
+    Take,
+    /// It is taken with the mark for congestion experienced; it is ECN-capable.
+    Mark(i32),
+    /// It is dropped, for the reason of this code.
+    Drop(i32),
+}
+
+/// Decides on arrival alone.
+pub trait OnArrival {
+    /// What becomes of a packet that arrives.
+    fn admit(&mut self, arrival: &Arrival<'_>) -> Verdict;
+    /// The rate of the wire has changed.
+    fn set_rate(&mut self, _rate_bps: u64) {}
+}
+
+/// Keeps the packets that wait.
+pub trait Store {
+    /// A packet comes. It, or others in its place, may be marked or dropped. `idle`: nothing waits and nothing
+    /// is transmitted, so it need not wait.
+    fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates);
+    /// The transmitter is free: the packet to send. Those that it meets on the way may be marked or dropped.
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held>;
+    /// The packets that wait, for the end of a run.
+    fn waiting(&self) -> Vec<Held>;
+}
+
+registry! {
+    /// A discipline that keeps the packets.
+    #[allow(clippy::large_enum_variant, reason = "one a channel, in a box")]
+    pub enum Keeper: Store [place: Place], a "queue" beside DROP_TAIL, RED {
+        DropHead: drop_head as drop_head::DropHead,
+        CoDel: codel as codel::CoDel,
+        Pie: pie as pie::Pie,
+        FqCoDel: fq_codel as fq_codel::FqCoDel,
+    }
+    fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates);
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held>;
+    fn waiting(&self) -> Vec<Held>;
+}
+
+/// A discipline beside drop-tail.
+#[derive(Debug, Clone)]
+pub enum Discipline {
+    /// Decides on arrival.
+    OnArrival(Red),
+    /// Keeps the packets itself.
+    Store(Keeper),
+}
+
+impl Discipline {
+    /// The packets that it keeps.
+    pub fn waiting(&self) -> Vec<Held> {
+        match self {
+            Self::OnArrival(_) => Vec::new(),
+            Self::Store(store) => store.waiting(),
+        }
+    }
+
+    /// The rate of the wire has changed.
+    pub fn set_rate(&mut self, rate_bps: u64) {
+        if let Self::OnArrival(gate) = self {
+            gate.set_rate(rate_bps);
+        }
+    }
+}
+
+/// The queue of a channel.
 #[derive(Debug, Clone)]
 pub enum Queue {
     /// Takes what fits.
-    DropTail(droptail::DropTail),
+    DropTail(DropTail),
+    /// Another discipline.
+    Managed(Box<Discipline>),
 }
 
 impl Queue {
     /// The discipline that a scenario chose.
-    pub fn new(chosen: &Chosen) -> Self {
-        match chosen.kind.as_str() {
-            "droptail" => Self::DropTail(droptail::DropTail::new(chosen)),
-            other => panic!("no queue is named `{other}`"),
+    pub fn new(chosen: &Chosen, place: impl FnOnce() -> Place) -> Self {
+        if chosen.kind == DROP_TAIL.name {
+            return Self::DropTail(DropTail::new(chosen));
         }
+        Self::Managed(Box::new(if chosen.kind == RED.name {
+            Discipline::OnArrival(Red::new(chosen, place()))
+        } else {
+            Discipline::Store(Keeper::new(chosen, place()))
+        }))
     }
 
-    /// Whether any packet is taken that meets an idle transmitter and nothing waiting.
-    pub fn takes_when_idle(&self) -> bool {
-        match self {
-            Self::DropTail(queue) => queue.takes_when_idle(),
-        }
+    /// Whether a packet of this size is taken when nothing waits and nothing is transmitted.
+    pub fn takes_when_empty(chosen: &Chosen, size: u16) -> bool {
+        let empty = Occupancy { packets: 0, bytes: 0, in_service: None };
+        chosen.kind != DROP_TAIL.name || DropTail::new(chosen).admit(empty, size)
     }
 
-    /// Whether a packet of this size is taken.
-    #[inline]
-    pub fn admit(&self, held: Occupancy, size: u16) -> bool {
-        match self {
-            Self::DropTail(queue) => queue.admit(held, size),
-        }
+    /// Whether the channel has to be served by events.
+    pub fn needs_events(&self) -> bool {
+        matches!(self, Self::Managed(discipline) if matches!(**discipline, Discipline::Store(_)))
     }
 }

@@ -14,6 +14,7 @@
 
 use super::graph::{Graph, Node};
 use crate::channel::Channel;
+use crate::hop::Hop;
 use ackclock_trace::{Recorder, RouteRow};
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
@@ -70,14 +71,14 @@ pub(super) static ENTRY: Entry = Entry {
             "Whether queues can drop routers' packets.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// A router's packet that is to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
-    /// Channel and direction.
-    pub way: u32,
+    /// Where it goes.
+    pub hop: Hop,
     /// Router that sends it.
     pub router: u32,
     /// Where its content is kept.
@@ -87,28 +88,26 @@ pub struct Message {
 #[derive(Debug, Clone)]
 struct Neighbour {
     router: usize,
-    way: u32,
+    hop: Hop,
 }
 
 /// Distances in nanoseconds; [`FAR`] for a host that cannot be reached.
 type Distances = Vec<u64>;
 const FAR: u64 = u64::MAX;
-/// Stands for a missing route in forwarding tables.
-pub const NO_ROUTE: u32 = u32::MAX;
 
 #[derive(Debug, Clone)]
 struct Router {
     neighbours: Vec<Neighbour>,
-    /// (host, way) of hosts on a link of this router.
-    hosts: Vec<(usize, u32)>,
+    /// (host, hop) of hosts on a link of this router.
+    hosts: Vec<(usize, Hop)>,
     /// Measured costs of the links to neighbours, then to hosts.
     neighbour_costs: Vec<u64>,
     host_costs: Vec<u64>,
     /// What each neighbouring router said last.
     heard: Vec<Option<Distances>>,
     own: Distances,
-    fresh: Vec<u32>,
-    stable: Vec<u32>,
+    fresh: Vec<Hop>,
+    stable: Vec<Hop>,
     updated: Time,
     settled: bool,
     next_update: Time,
@@ -120,7 +119,7 @@ pub struct DistanceVector {
     routers: Vec<Router>,
     hosts: usize,
     /// Way in use, by router and host.
-    active: Vec<u32>,
+    active: Vec<Hop>,
     /// Contents of messages under way.
     contents: Vec<Distances>,
     free: Vec<u32>,
@@ -142,15 +141,16 @@ impl DistanceVector {
         let routers = graph
             .routers
             .iter()
-            .map(|ways| {
+            .map(|attachments| {
                 let mut neighbours = Vec::new();
                 let mut attached = Vec::new();
-                for way in ways {
-                    match way.to {
+                for attachment in attachments {
+                    let hop = attachment.hop();
+                    match attachment.to {
                         Node::Router(router) => {
-                            neighbours.push(Neighbour { router: router as usize, way: way.code() })
+                            neighbours.push(Neighbour { router: router as usize, hop })
                         }
-                        Node::Host(host) => attached.push((host as usize, way.code())),
+                        Node::Host(host) => attached.push((host as usize, hop)),
                     }
                 }
                 Router {
@@ -160,8 +160,8 @@ impl DistanceVector {
                     hosts: attached,
                     heard: vec![None; graph.routers.len()],
                     own: vec![FAR; hosts],
-                    fresh: vec![NO_ROUTE; hosts],
-                    stable: vec![NO_ROUTE; hosts],
+                    fresh: vec![Hop::NO_ROUTE; hosts],
+                    stable: vec![Hop::NO_ROUTE; hosts],
                     updated: Time::ZERO,
                     settled: false,
                     next_update: Time::ZERO,
@@ -169,7 +169,7 @@ impl DistanceVector {
             })
             .collect::<Vec<_>>();
         Self {
-            active: vec![NO_ROUTE; hosts * routers.len()],
+            active: vec![Hop::NO_ROUTE; hosts * routers.len()],
             routers,
             hosts,
             contents: Vec::new(),
@@ -206,9 +206,9 @@ impl DistanceVector {
         self.changes
     }
 
-    /// The way to a host, as channel and direction; [`NO_ROUTE`] for none.
+    /// The next hop to a host, or [`Hop::NO_ROUTE`].
     #[inline]
-    pub fn way(&self, router: u32, host: u32) -> u32 {
+    pub fn hop(&self, router: u32, host: u32) -> Hop {
         self.active[router as usize * self.hosts + host as usize]
     }
 
@@ -239,13 +239,13 @@ impl DistanceVector {
         state.next_update = now + self.period;
         state.updated = now;
         state.settled = self.settling == Time::ZERO;
-        state.stable = std::mem::replace(&mut state.fresh, vec![NO_ROUTE; self.hosts]);
-        let cost = |way: u32| {
-            let channel = &channels[(way >> 1) as usize];
+        state.stable = std::mem::replace(&mut state.fresh, vec![Hop::NO_ROUTE; self.hosts]);
+        let cost = |hop: Hop| {
+            let channel = &channels[hop.channel() as usize];
             (channel.delay() + channel.mean_wait(now, self.max_age, self.min_samples)).as_ns()
         };
-        state.neighbour_costs = state.neighbours.iter().map(|n| cost(n.way)).collect();
-        state.host_costs = state.hosts.iter().map(|&(_, way)| cost(way)).collect();
+        state.neighbour_costs = state.neighbours.iter().map(|n| cost(n.hop)).collect();
+        state.host_costs = state.hosts.iter().map(|&(_, hop)| cost(hop)).collect();
         self.recompute(router);
         self.refresh(now, router, channels, recorder);
         self.broadcast(router, out);
@@ -287,19 +287,19 @@ impl DistanceVector {
         for host in 0..self.hosts {
             let direct = state.hosts.iter().zip(&state.host_costs);
             let direct =
-                direct.filter(|((h, _), _)| *h == host).map(|((_, way), &cost)| (cost, *way));
-            let mut best = (FAR, NO_ROUTE);
-            for (cost, way) in direct {
+                direct.filter(|((h, _), _)| *h == host).map(|((_, hop), &cost)| (cost, *hop));
+            let mut best = (FAR, Hop::NO_ROUTE);
+            for (cost, hop) in direct {
                 if cost < best.0 {
-                    best = (cost, way);
+                    best = (cost, hop);
                 }
             }
-            if best.1 == NO_ROUTE {
+            if best.1 == Hop::NO_ROUTE {
                 for (neighbour, &cost) in state.neighbours.iter().zip(&state.neighbour_costs) {
                     if let Some(heard) = &state.heard[neighbour.router] {
                         let total = heard[host].saturating_add(cost);
                         if total < best.0 {
-                            best = (total, neighbour.way);
+                            best = (total, neighbour.hop);
                         }
                     }
                 }
@@ -318,24 +318,26 @@ impl DistanceVector {
         recorder: &mut R,
     ) {
         let state = &self.routers[router];
-        let empty = state.stable.iter().all(|&way| way == NO_ROUTE);
+        let empty = state.stable.iter().all(|&hop| hop == Hop::NO_ROUTE);
         for host in 0..self.hosts {
             let (fresh, stable) = (state.fresh[host], state.stable[host]);
-            let early = empty || (self.fallback_any && stable == NO_ROUTE);
-            let way = if fresh != NO_ROUTE && (state.settled || early) { fresh } else { stable };
+            let early = empty || (self.fallback_any && stable == Hop::NO_ROUTE);
+            let hop =
+                if fresh != Hop::NO_ROUTE && (state.settled || early) { fresh } else { stable };
             let active = &mut self.active[router * self.hosts + host];
-            if *active == way {
+            if *active == hop {
                 continue;
             }
-            let previous = std::mem::replace(active, way);
+            let previous = std::mem::replace(active, hop);
             self.changes += 1;
             if R::ON {
-                let link = |way: u32| channels.get((way >> 1) as usize).map_or(-1, Channel::link);
+                let link =
+                    |hop: Hop| channels.get(hop.channel() as usize).map_or(-1, Channel::link);
                 recorder.route(RouteRow {
                     time: now,
                     router: router as i32,
                     host: host as i32,
-                    link: link(way),
+                    link: link(hop),
                     previous_link: link(previous),
                     cost: Time::from_ns(state.own[host]).as_secs(),
                 });
@@ -356,7 +358,7 @@ impl DistanceVector {
                 }
             };
             contents[content as usize].clone_from(&state.own);
-            out.push(Message { way: neighbour.way, router: router as u32, content });
+            out.push(Message { hop: neighbour.hop, router: router as u32, content });
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The network as nodes and directed edges.
 
+use crate::hop::Hop;
 use ackclock_units::Time;
 
 /// A node.
@@ -11,7 +12,7 @@ pub enum Node {
     Router(u32),
 }
 
-/// A way out of a node.
+/// A channel out of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attachment {
     /// Channel that leads there.
@@ -25,13 +26,13 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Channel and direction in one number: what forwarding tables hold.
-    pub const fn code(&self) -> u32 {
-        self.channel << 1 | self.reverse as u32
+    /// The step over it.
+    pub const fn hop(&self) -> Hop {
+        Hop::new(self.channel, self.reverse)
     }
 }
 
-/// All ways out of all nodes, in file order of the links.
+/// All channels out of all nodes, in file order of the links.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     /// By host.
@@ -46,7 +47,7 @@ impl Graph {
         Self { hosts: vec![Vec::new(); hosts], routers: vec![Vec::new(); routers] }
     }
 
-    /// Adds a way out of `from`.
+    /// Adds a channel out of `from`.
     pub fn add(&mut self, from: Node, attachment: Attachment) {
         match from {
             Node::Host(host) => self.hosts[host as usize].push(attachment),

@@ -4,6 +4,7 @@
 //! router that a destination is attached to, over routers only.
 
 use super::graph::{Attachment, Graph, Node};
+use crate::hop::Hop;
 use ackclock_units::param::Entry;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -13,7 +14,7 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "Static: least propagation delay, then fewest links, then file order.",
     references: &["Dijkstra 1959"],
     params: &[],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// (delay in ns, links).
@@ -23,11 +24,11 @@ type Distance = (u64, u32);
 #[derive(Debug)]
 pub struct ShortestPaths<'a> {
     graph: &'a Graph,
-    /// Ways between routers only, by router.
+    /// Attachments between routers only, by router.
     between: Vec<Vec<Attachment>>,
-    /// Routers with a way into a router, and its delay in ns.
+    /// Routers with a channel into a router, and its delay in ns.
     into: Vec<Vec<(u32, u64)>>,
-    /// Shortest way from a router to a host on one of its links.
+    /// Shortest channel from a router to a host on one of its links.
     last: BTreeMap<(u32, u32), Attachment>,
     /// Distances to a router from all routers that reach it.
     searches: BTreeMap<u32, BTreeMap<u32, Distance>>,
@@ -40,17 +41,17 @@ impl<'a> ShortestPaths<'a> {
         let mut between = vec![Vec::new(); routers];
         let mut into = vec![Vec::new(); routers];
         let mut last: BTreeMap<(u32, u32), Attachment> = BTreeMap::new();
-        for (from, ways) in graph.routers.iter().enumerate() {
-            for way in ways {
-                match way.to {
+        for (from, attachments) in graph.routers.iter().enumerate() {
+            for attachment in attachments {
+                match attachment.to {
                     Node::Router(router) => {
-                        between[from].push(*way);
-                        into[router as usize].push((from as u32, way.delay.as_ns()));
+                        between[from].push(*attachment);
+                        into[router as usize].push((from as u32, attachment.delay.as_ns()));
                     }
                     Node::Host(host) => {
-                        let best = last.entry((from as u32, host)).or_insert(*way);
-                        if way.delay < best.delay {
-                            *best = *way;
+                        let best = last.entry((from as u32, host)).or_insert(*attachment);
+                        if attachment.delay < best.delay {
+                            *best = *attachment;
                         }
                     }
                 }
@@ -59,18 +60,17 @@ impl<'a> ShortestPaths<'a> {
         Self { graph, between, into, last, searches: BTreeMap::new() }
     }
 
-    /// The ways from one host to another (channels and directions, see [`Attachment::code`]), or
-    /// nothing if there is no path.
+    /// The hops from one host to another, or nothing if there is no path.
     ///
     /// Each step takes the first link in file order among those on a least path.
-    pub fn path(&mut self, from: u32, to: u32) -> Option<Vec<u32>> {
+    pub fn path(&mut self, from: u32, to: u32) -> Option<Vec<Hop>> {
         // The doors of the destination: routers next to it, and their last step.
         let mut doors: Vec<(u32, Distance)> = Vec::new();
         for back in &self.graph.hosts[to as usize] {
             if let Node::Router(router) = back.to
-                && let Some(way) = self.last.get(&(router, to))
+                && let Some(last) = self.last.get(&(router, to))
             {
-                doors.push((router, (way.delay.as_ns(), 1)));
+                doors.push((router, (last.delay.as_ns(), 1)));
             }
         }
         for (router, _) in &doors {
@@ -82,8 +82,8 @@ impl<'a> ShortestPaths<'a> {
                 Node::Router(router) => doors
                     .iter()
                     .filter_map(|(door, last)| {
-                        let way = self.searches[door].get(&router)?;
-                        Some((way.0 + last.0, way.1 + last.1))
+                        let first = self.searches[door].get(&router)?;
+                        Some((first.0 + last.0, first.1 + last.1))
                     })
                     .min(),
             }
@@ -91,7 +91,7 @@ impl<'a> ShortestPaths<'a> {
         let mut path = Vec::new();
         let mut node = Node::Host(from);
         while node != Node::Host(to) {
-            let (ways, last) = match node {
+            let (attachments, last) = match node {
                 Node::Host(host) => (&self.graph.hosts[host as usize], None),
                 Node::Router(router) => {
                     (&self.between[router as usize], self.last.get(&(router, to)))
@@ -99,13 +99,13 @@ impl<'a> ShortestPaths<'a> {
             };
             let step = last
                 .into_iter()
-                .chain(ways)
-                .filter_map(|way| {
-                    let rest = distance(way.to)?;
-                    Some(((rest.0 + way.delay.as_ns(), rest.1 + 1), way))
+                .chain(attachments)
+                .filter_map(|out| {
+                    let rest = distance(out.to)?;
+                    Some(((rest.0 + out.delay.as_ns(), rest.1 + 1), out))
                 })
                 .min_by_key(|(total, _)| *total)?;
-            path.push(step.1.code());
+            path.push(step.1.hop());
             node = step.1.to;
         }
         Some(path)
@@ -157,11 +157,16 @@ mod tests {
         graph
     }
 
+    /// A path over these channels.
+    fn over(channels: &[u32]) -> Vec<Hop> {
+        channels.iter().map(|channel| Hop::new(*channel, false)).collect()
+    }
+
     #[test]
     fn the_shorter_way_wins_and_file_order_decides_ties() {
         let path = |graph: &Graph| ShortestPaths::new(graph).path(0, 1);
-        assert_eq!(path(&diamond(2, 2)), Some(vec![0, 4, 12, 20]));
-        assert_eq!(path(&diamond(3, 2)), Some(vec![0, 8, 16, 20]));
+        assert_eq!(path(&diamond(2, 2)), Some(over(&[0, 2, 6, 10])));
+        assert_eq!(path(&diamond(3, 2)), Some(over(&[0, 4, 8, 10])));
     }
 
     #[test]
@@ -174,7 +179,7 @@ mod tests {
             graph.add(Node::Host(a), Attachment { channel, reverse: false, to, delay });
         }
         let mut paths = ShortestPaths::new(&graph);
-        assert_eq!(paths.path(0, 1), Some(vec![0]));
+        assert_eq!(paths.path(0, 1), Some(over(&[0])));
         assert_eq!(paths.path(0, 2), None);
     }
 }

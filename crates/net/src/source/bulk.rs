@@ -9,5 +9,5 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "Everything is written at the start: `send` bytes, or without end (only over TCP).",
     references: &[],
     params: &[],
-    defect: false,
+    ..Entry::BLANK
 };

@@ -5,7 +5,7 @@
 //! Jacobson 1992).
 
 use super::pace::Pace;
-use super::{RATE, WRITE};
+use super::{RATE, Streams, WRITE, Writes};
 use ackclock_engine::Stream;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
@@ -29,7 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
         .at_least("0")
         .at_most("1"),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Rate and size.
@@ -40,17 +40,10 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    pub(super) fn new(chosen: &Chosen, stream: &impl Fn(&str) -> Stream) -> Self {
+    pub(super) fn new(chosen: &Chosen, streams: Streams<'_>) -> Self {
         let jitter = chosen.real("jitter");
-        let jitter = (jitter > 0.0).then(|| Box::new((jitter, stream("jitter"))));
+        let jitter = (jitter > 0.0).then(|| Box::new((jitter, streams("jitter"))));
         Self { pace: Pace::new(chosen), jitter }
-    }
-
-    #[inline]
-    pub(super) fn write(&mut self, now: Time) -> (u32, Time) {
-        let gap = self.pace.next();
-        let gap = if self.jitter.is_some() { self.jittered(gap) } else { gap };
-        (self.pace.bytes, now + gap)
     }
 
     #[cold]
@@ -59,5 +52,14 @@ impl Cbr {
         let (share, stream) = &mut **jitter;
         let factor = 1.0 + *share * (2.0 * stream.uniform() - 1.0);
         Time::from_ns((gap.as_ns() as f64 * factor) as u64)
+    }
+}
+
+impl Writes for Cbr {
+    #[inline]
+    fn write(&mut self, now: Time) -> (u32, Time) {
+        let gap = self.pace.next();
+        let gap = if self.jitter.is_some() { self.jittered(gap) } else { gap };
+        (self.pace.bytes, now + gap)
     }
 }

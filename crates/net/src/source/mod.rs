@@ -1,7 +1,8 @@
 //! Traffic sources: what an application writes, and when.
 //!
 //! A write is a packet over UDP; over TCP it adds to the data that the sender may send. To add a source:
-//! a new file with an [`Entry`] and a type with `start` and `write`, one variant here.
+//! a new file with an [`Entry`](ackclock_units::param::Entry) and a type that implements [`Writes`], and one line in
+//! [`registry!`] below.
 
 mod bulk;
 mod cbr;
@@ -14,10 +15,9 @@ pub use writer::Writer;
 
 use ackclock_engine::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
-
-/// Sources that a scenario can name.
-pub static ENTRIES: &[&Entry] = &[&bulk::ENTRY, &cbr::ENTRY, &on_off::ENTRY];
+use ackclock_units::param::{Chosen, Kind, Param};
+use ackclock_units::registry;
+use bulk::ENTRY as BULK;
 
 /// The source that writes everything at once and so is nothing to wait for.
 pub const BULK_NAME: &str = "bulk";
@@ -35,40 +35,33 @@ const WRITE: Param = Param::new(
 .at_most("1000000000 B");
 
 /// A source that waits between its writes.
-#[derive(Debug, Clone)]
-pub enum Source {
-    /// Constant rate.
-    Cbr(cbr::Cbr),
-    /// Constant rate with pauses.
-    OnOff(Box<on_off::OnOff>),
+pub trait Writes {
+    /// Starts it; answers when to call [`Writes::write`] first.
+    fn start(&mut self, now: Time) -> Time {
+        now
+    }
+
+    /// Bytes that are written now, which may be none, and when to call again.
+    fn write(&mut self, now: Time) -> (u32, Time);
+}
+
+/// Named random streams of a flow.
+type Streams<'a> = &'a dyn Fn(&str) -> Stream;
+
+registry! {
+    /// Any source that waits between its writes.
+    pub enum Source: Writes [streams: Streams<'_>], a "source" beside BULK {
+        Cbr: cbr as cbr::Cbr,
+        OnOff: on_off as Box<on_off::OnOff>,
+    }
+    fn start(&mut self, now: Time) -> Time;
+    fn write(&mut self, now: Time) -> (u32, Time);
 }
 
 impl Source {
     /// The source that a scenario chose for a flow; none if everything is written at once.
-    pub fn new(chosen: &Chosen, seed: u64, flow: &str) -> Option<Self> {
-        let stream = |purpose: &str| Stream::new(seed, &format!("source/{flow}/{purpose}"));
-        match chosen.kind.as_str() {
-            BULK_NAME => None,
-            "cbr" => Some(Self::Cbr(cbr::Cbr::new(chosen, &stream))),
-            "on-off" => Some(Self::OnOff(Box::new(on_off::OnOff::new(chosen, &stream)))),
-            other => panic!("no source is named `{other}`"),
-        }
-    }
-
-    /// Starts it; answers when to call [`Source::write`] first.
-    fn start(&mut self, now: Time) -> Time {
-        match self {
-            Self::Cbr(_) => now,
-            Self::OnOff(source) => source.start(now),
-        }
-    }
-
-    /// Bytes that are written now, which may be none, and when to call again.
-    #[inline]
-    fn write(&mut self, now: Time) -> (u32, Time) {
-        match self {
-            Self::Cbr(source) => source.write(now),
-            Self::OnOff(source) => source.write(now),
-        }
+    pub fn of_flow(chosen: &Chosen, seed: u64, flow: &str) -> Option<Self> {
+        let streams = |purpose: &str| Stream::new(seed, &format!("source/{flow}/{purpose}"));
+        (chosen.kind != BULK_NAME).then(|| Self::new(chosen, &streams))
     }
 }

@@ -16,8 +16,7 @@
 
 use super::pace::Pace;
 use super::period::{ENTRIES as PERIODS, LONGEST, Period};
-use super::{RATE, WRITE};
-use ackclock_engine::Stream;
+use super::{RATE, Streams, WRITE, Writes};
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
@@ -71,7 +70,7 @@ pub(super) static ENTRY: Entry = Entry {
             "What becomes of a distance between writes that the end of an on-period cuts.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// On-periods without a write that are gone through at once, so that a call always ends.
@@ -103,11 +102,11 @@ pub struct OnOff {
 }
 
 impl OnOff {
-    pub(super) fn new(chosen: &Chosen, stream: &impl Fn(&str) -> Stream) -> Self {
+    pub(super) fn new(chosen: &Chosen, streams: Streams<'_>) -> Self {
         Self {
             pace: Pace::new(chosen),
-            on: Period::new(chosen.inner("on"), stream("on")),
-            off: Period::new(chosen.inner("off"), stream("off")),
+            on: Period::new(chosen.inner("on"), streams("on")),
+            off: Period::new(chosen.inner("off"), streams("off")),
             starts_on: chosen.word("first") == "on",
             at_end: chosen.word("write_at") == "end",
             remainder: match chosen.word("remainder") {
@@ -119,29 +118,6 @@ impl OnOff {
             left: 0,
             pending: None,
         }
-    }
-
-    pub(super) fn start(&mut self, now: Time) -> Time {
-        let begin = if self.starts_on { now } else { now + self.off.draw() };
-        let wait = self.first_wait();
-        self.turn_on(begin, wait)
-    }
-
-    #[inline(never)]
-    pub(super) fn write(&mut self, now: Time) -> (u32, Time) {
-        if let Some(wait) = self.pending.take() {
-            return (0, self.turn_on(now, wait));
-        }
-        self.left = self.left.saturating_sub(1);
-        let due = now + self.pace.next();
-        let next = if self.holds(due) {
-            due
-        } else {
-            let (end, wait) = self.cut(due, now);
-            let begin = end + self.off.draw();
-            self.turn_on(begin, wait)
-        };
-        (self.pace.bytes, next)
     }
 
     /// Wait for the first write of an on-period that has nothing to carry on.
@@ -190,5 +166,30 @@ impl OnOff {
         }
         self.pending = Some(wait);
         begin
+    }
+}
+
+impl Writes for OnOff {
+    fn start(&mut self, now: Time) -> Time {
+        let begin = if self.starts_on { now } else { now + self.off.draw() };
+        let wait = self.first_wait();
+        self.turn_on(begin, wait)
+    }
+
+    #[inline(never)]
+    fn write(&mut self, now: Time) -> (u32, Time) {
+        if let Some(wait) = self.pending.take() {
+            return (0, self.turn_on(now, wait));
+        }
+        self.left = self.left.saturating_sub(1);
+        let due = now + self.pace.next();
+        let next = if self.holds(due) {
+            due
+        } else {
+            let (end, wait) = self.cut(due, now);
+            let begin = end + self.off.draw();
+            self.turn_on(begin, wait)
+        };
+        (self.pace.bytes, next)
     }
 }

@@ -14,14 +14,14 @@ pub static ENTRIES: &[&Entry] = &[
         summary: "Always the same length.",
         references: &[],
         params: &[MEAN],
-        defect: false,
+        ..Entry::BLANK
     },
     &Entry {
         name: "exponential",
         summary: "Exponentially distributed lengths.",
         references: &[],
         params: &[MEAN],
-        defect: false,
+        ..Entry::BLANK
     },
     &Entry {
         name: "pareto",
@@ -40,7 +40,7 @@ pub static ENTRIES: &[&Entry] = &[
             .at_least("1.01")
             .at_most("100"),
         ],
-        defect: false,
+        ..Entry::BLANK
     },
 ];
 

@@ -1,6 +1,6 @@
 //! A source at work.
 
-use super::Source;
+use super::{Source, Writes};
 use ackclock_units::Time;
 
 /// A source with what it has written and what is left.

@@ -8,6 +8,9 @@ use ackclock_tcp::{AckFields, Cause, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
+/// Packets that a flow sends in one event.
+const MOST_AT_ONCE: usize = 1000;
+
 impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// A packet has come to its destination.
     #[inline]
@@ -127,34 +130,37 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline]
     pub(super) fn send(&mut self, mut packet: Packet) {
         self.counters.created += 1;
+        if self.counters.created >= self.crowd_possible {
+            self.look_at_crowd();
+        }
         let from = usize::from(packet.goes_back());
-        packet.set_hop(from << self.net.row_bits.saturating_sub(1));
+        packet.set_hops(from << self.net.row_bits.saturating_sub(1));
         if R::ON {
             self.recorder.ids().create();
             self.record_packet(&packet, from, packet_event::SENT);
         }
-        let way = self.net.flows[packet.flow() as usize].first[from];
+        let hop = self.net.flows[packet.flow() as usize].first[from];
         if self.net.queues_sends {
             let stamp = self.queue.stamp(0.0);
             self.queue.push(self.now, stamp, self.sends);
-            self.outbox.push_back((way, packet));
+            self.outbox.push_back((hop, packet));
             if R::ON {
                 self.recorder.ids().hold();
             }
             self.counters.waiting_to_enter += 1;
         } else {
-            self.offer(way, packet);
+            self.offer(hop, packet);
         }
     }
 
     /// A packet that a host sends enters its link.
     pub(super) fn send_queued(&mut self) {
-        let (way, packet) = self.outbox.pop_front().expect("a packet for each event");
+        let (hop, packet) = self.outbox.pop_front().expect("a packet for each event");
         if R::ON {
             self.recorder.ids().release();
         }
         self.counters.waiting_to_enter -= 1;
-        self.offer(way, packet);
+        self.offer(hop, packet);
     }
 
     #[inline]
@@ -193,14 +199,20 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         self.wake(index);
     }
 
-    /// Sends what the sender wants to send now.
+    /// Sends what the sender wants to send now, at most [`MOST_AT_ONCE`] packets of it.
     #[inline]
     pub(super) fn transmit(&mut self, index: u32) {
         if self.net.burst_order.is_some() {
             self.transmit_shuffled(index);
         } else {
+            let mut sent = 0;
             while let Some(segment) = self.poll(index) {
                 self.send_segment(index, segment);
+                sent += 1;
+                if sent == MOST_AT_ONCE {
+                    self.pause(index);
+                    break;
+                }
             }
         }
         if R::ON
@@ -213,8 +225,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// The same, with the packets of this moment in random order.
     pub(super) fn transmit_shuffled(&mut self, index: u32) {
         let mut burst = std::mem::take(&mut self.burst);
-        while let Some(segment) = self.poll(index) {
+        while burst.len() < MOST_AT_ONCE
+            && let Some(segment) = self.poll(index)
+        {
             burst.push(segment);
+        }
+        if burst.len() == MOST_AT_ONCE {
+            self.pause(index);
         }
         if let Some(order) = &mut self.net.burst_order {
             order.shuffle(&mut burst);
@@ -223,6 +240,14 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.send_segment(index, segment);
         }
         self.burst = burst;
+    }
+
+    /// A flow has sent much in one event: it goes on in another one at the same moment, so that the caller
+    /// of [`World::run`] can look at the clock, and at the memory, meanwhile.
+    #[cold]
+    fn pause(&mut self, index: u32) {
+        self.net.flows[index as usize].paused = true;
+        self.budget = self.budget.saturating_sub(MOST_AT_ONCE as u64);
     }
 
     #[inline]
@@ -263,7 +288,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let Endpoint::Tcp(tcp) = &flow.endpoint else { return };
         // A timer that has become shorter may already be over. The entry is never later than the next
         // write, which changes in timers only.
-        let due = tcp.connection.next_timer().max(self.now);
+        let due = if flow.paused { self.now } else { tcp.connection.next_timer().max(self.now) };
         if due < flow.armed {
             flow.armed = due;
             let stamp = self.timer_stamp(index, due);
@@ -299,10 +324,15 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         flow.armed = Time::NEVER;
         let starts = !std::mem::replace(&mut flow.started, true);
+        let goes_on = std::mem::replace(&mut flow.paused, false);
         if let Endpoint::Tcp(tcp) = &flow.endpoint
             && !starts
         {
             let due = tcp.next_timer();
+            if due > now && goes_on {
+                self.transmit(index);
+                return self.rearm(index);
+            }
             if due > now {
                 // The timer was put off.
                 flow.armed = due;
@@ -341,9 +371,15 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 self.send_datagram(index);
             }
         }
+        self.rearm(index)
+    }
+
+    /// The next event of a flow's timer after one of it.
+    fn rearm(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let flow = &mut self.net.flows[index as usize];
         let write = flow.next_write();
         let due = match &flow.endpoint {
+            _ if flow.paused => self.now,
             Endpoint::Tcp(tcp) => tcp.connection.next_timer().min(write),
             Endpoint::Udp(_) => write,
         };

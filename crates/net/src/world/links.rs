@@ -1,10 +1,11 @@
 //! What happens on links and in routers.
 
 use super::World;
-use super::network::DELIVER;
-use crate::channel::{Offer, ROUTED, Service};
+use crate::channel::served::Ended;
+use crate::channel::{Offer, Service};
+use crate::hop::Hop;
 use crate::packet::{Kind, Packet};
-use crate::routing::distance_vector::{Message, NO_ROUTE};
+use crate::routing::distance_vector::Message;
 use crate::routing::graph::Node;
 use ackclock_engine::EventQueue;
 use ackclock_trace::{DropRow, Recorder, drop_reason};
@@ -36,10 +37,15 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     pub(super) fn end_transmission(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
-        if !channel.end_transmission(self.now, &mut self.slots, &mut self.recorder) {
-            return None;
+        let ended = channel.end_transmission(self.now, &mut self.slots, &mut self.recorder);
+        if channel.has_dropped() {
+            self.take_dropped(index);
         }
-        self.schedule_arrival(index);
+        match ended {
+            Ended::Idle => return None,
+            Ended::Next => self.schedule_arrival(index),
+            Ended::Before => {}
+        }
         let channel = &self.net.channels[index as usize];
         let stamp = self.queue.stamp(channel.serving_s());
         Some((channel.free_at(), stamp))
@@ -77,11 +83,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             return;
         }
         packet.advance();
-        let way = self.next_way(index, packet);
-        if way == DELIVER {
+        let hop = self.next_hop(index, packet);
+        if hop == Hop::DELIVER {
             self.receive(packet);
         } else {
-            self.offer(way, packet);
+            self.offer(hop, packet);
         }
     }
 
@@ -93,7 +99,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         };
         if packet.kind() == Kind::Router {
             self.counters.delivered += 1;
-            let message = Message { way: 0, router: packet.seq, content: packet.aux };
+            let message = Message { hop: Hop::NO_ROUTE, router: packet.seq, content: packet.aux };
             let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
             protocol.on_message(
                 self.now,
@@ -109,33 +115,33 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let flow = &self.net.flows[packet.flow() as usize];
         let host = flow.hosts[usize::from(!packet.goes_back())];
         let protocol = self.net.distance_vector.as_ref().expect("dynamic routing");
-        match protocol.way(router, host) {
-            NO_ROUTE => {
-                self.counters.dropped_no_route += 1;
-                self.drop_packet(self.now, packet, -1, -1, drop_reason::NO_ROUTE);
+        match protocol.hop(router, host) {
+            Hop::NO_ROUTE => {
+                let id = if R::ON { self.recorder.ids().present() } else { 0 };
+                self.drop_packet(self.now, packet, id, [-1, -1, drop_reason::NO_ROUTE]);
             }
-            way => self.offer(way, packet),
+            hop => self.offer(hop, packet),
         }
     }
 
     /// Puts a packet on a channel now.
     #[inline]
-    pub(super) fn offer(&mut self, way: u32, packet: Packet) {
-        self.offer_at(self.now, way, packet);
+    pub(super) fn offer(&mut self, hop: Hop, packet: Packet) {
+        self.offer_at(self.now, hop, packet);
     }
 
     /// Puts a packet on a channel at `time`, and walks it on as far as channels allow.
-    pub(super) fn offer_at(&mut self, time: Time, way: u32, packet: Packet) {
-        let walked = self.walk(time, way, packet);
+    pub(super) fn offer_at(&mut self, time: Time, hop: Hop, packet: Packet) {
+        let walked = self.walk(time, hop, packet);
         self.ahead = self.ahead.max(walked);
     }
 
     /// The same; answers when the packet came to the last channel.
     #[inline(always)]
-    fn walk(&mut self, mut time: Time, mut way: u32, mut packet: Packet) -> Time {
+    fn walk(&mut self, mut time: Time, mut hop: Hop, mut packet: Packet) -> Time {
         loop {
-            let index = way >> 1;
-            packet.set_reverse(way & 1 == 1);
+            let index = hop.channel();
+            packet.set_reverse(hop.is_reverse());
             let exempt = self.exempt && packet.kind() == Kind::Router;
             let channel = &mut self.net.channels[index as usize];
             match channel.offer(time, packet, exempt, &mut self.slots, &mut self.recorder) {
@@ -146,7 +152,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                             return time;
                         }
                         packet.advance();
-                        way = self.next_way(index, packet);
+                        hop = self.next_hop(index, packet);
                         time = arrival;
                         continue;
                     }
@@ -154,7 +160,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                         self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
                     }
                 }
-                Offer::Doomed(arrival) => {
+                Offer::LostInTransit(arrival) => {
                     if channel.service() != Service::Walked {
                         if channel.arm() {
                             self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
@@ -166,43 +172,60 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                         self.lose(arrival, index, packet);
                     }
                 }
-                Offer::Started => {
-                    self.schedule_arrival(index);
-                    let channel = &self.net.channels[index as usize];
-                    let stamp = self.queue.stamp(channel.serving_s());
-                    self.queue.push(channel.free_at(), stamp, index);
-                }
+                Offer::Started => self.start(index),
                 Offer::Waiting => {}
-                Offer::Down => {
-                    let (link, direction) = (channel.link(), channel.direction());
-                    self.counters.dropped_down += 1;
-                    self.keep_off_wire(way, packet);
-                    self.drop_packet(time, packet, link, direction, drop_reason::LINK_DOWN);
+                Offer::Kept { started } => {
+                    if started {
+                        self.start(index);
+                    }
+                    self.take_dropped(index);
                 }
-                Offer::Lost => {
-                    self.keep_off_wire(way, packet);
-                    self.lose(time, index, packet);
-                }
-                Offer::Dropped => {
+                Offer::Dropped(reason) => {
                     let (link, direction) = (channel.link(), channel.direction());
-                    self.counters.dropped_full += 1;
-                    self.keep_off_wire(way, packet);
-                    self.drop_packet(time, packet, link, direction, drop_reason::QUEUE_FULL);
+                    if channel.has_dropped() {
+                        self.take_dropped(index);
+                    }
+                    self.never_transmitted(hop, packet);
+                    let id = if R::ON { self.recorder.ids().present() } else { 0 };
+                    self.drop_packet(time, packet, id, [link, direction, reason]);
                 }
             }
             return time;
         }
     }
 
-    /// The next way on a static route: most channels know it without looking up the flow's route.
+    /// Served by events: a transmission has begun on an idle channel.
+    #[inline(always)]
+    fn start(&mut self, index: u32) {
+        self.schedule_arrival(index);
+        let channel = &mut self.net.channels[index as usize];
+        if channel.awaits_end() {
+            let stamp = self.queue.stamp(channel.serving_s());
+            self.queue.push(channel.free_at(), stamp, index);
+        }
+    }
+
+    /// Takes note of the packets that the discipline of a channel has dropped now.
+    #[cold]
+    fn take_dropped(&mut self, index: u32) {
+        let channel = &self.net.channels[index as usize];
+        let (link, direction) = (channel.link(), channel.direction());
+        while let Some((held, reason)) = self.net.channels[index as usize].take_dropped() {
+            let packet = held.packet;
+            self.never_transmitted(Hop::new(index, packet.is_reverse()), packet);
+            self.drop_packet(self.now, packet, held.id, [link, direction, reason]);
+        }
+    }
+
+    /// The next hop on a static route: most channels know it without looking up the flow's route.
     #[inline]
-    pub(super) fn next_way(&self, index: u32, packet: Packet) -> u32 {
+    pub(super) fn next_hop(&self, index: u32, packet: Packet) -> Hop {
         match self.net.channels[index as usize].next(packet.is_reverse()) {
-            ROUTED => {
+            Hop::ROUTED => {
                 let row = (packet.flow() as usize) << self.net.row_bits;
-                self.net.routes[row + packet.hop()]
+                self.net.routes[row + packet.hops()]
             }
-            way => way,
+            hop => hop,
         }
     }
 
@@ -210,31 +233,32 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[cold]
     pub(super) fn lose(&mut self, time: Time, index: u32, packet: Packet) {
         let channel = &self.net.channels[index as usize];
-        let (link, direction) = (channel.link(), channel.direction());
-        self.counters.lost += 1;
-        self.drop_packet(time, packet, link, direction, drop_reason::LOSS);
+        let place = [channel.link(), channel.direction(), drop_reason::LOSS];
+        let id = if R::ON { self.recorder.ids().present() } else { 0 };
+        self.drop_packet(time, packet, id, place);
     }
 
-    /// A packet is not transmitted on a way; if it is that out of its host, it was counted too early.
+    /// A packet is not transmitted over a hop; if that is the first one, it was counted too early.
     #[cold]
-    pub(super) fn keep_off_wire(&mut self, way: u32, packet: Packet) {
+    pub(super) fn never_transmitted(&mut self, hop: Hop, packet: Packet) {
         if packet.kind() != Kind::Router && !packet.goes_back() {
             let flow = &mut self.net.flows[packet.flow() as usize];
-            if flow.first[0] == way {
-                flow.kept_off.add(packet.size());
+            if flow.first[0] == hop {
+                flow.never_transmitted.add(packet.size());
             }
         }
     }
 
+    /// A packet of this number is dropped: codes of link, direction and reason.
     #[cold]
     pub(super) fn drop_packet(
         &mut self,
         time: Time,
         packet: Packet,
-        link: i32,
-        direction: i32,
-        reason: i32,
+        id: i64,
+        [link, direction, reason]: [i32; 3],
     ) {
+        self.counters.dropped[reason as usize] += 1;
         match packet.kind() {
             Kind::Data | Kind::Handshake if !packet.goes_back() => {
                 let flow = &mut self.net.flows[packet.flow() as usize];
@@ -247,7 +271,6 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         }
         if R::ON {
-            let id = self.recorder.ids().present();
             self.recorder.drop(DropRow {
                 time,
                 link,
@@ -288,7 +311,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             if R::ON {
                 self.recorder.ids().create();
             }
-            self.offer(message.way, packet);
+            self.offer(message.hop, packet);
         }
         self.messages = messages;
     }

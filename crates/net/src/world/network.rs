@@ -2,13 +2,12 @@
 
 use crate::channel::Channel;
 use crate::flow::Flow;
+use crate::hop::Hop;
 use crate::routing::distance_vector::DistanceVector;
 use crate::routing::graph::Node;
 use ackclock_engine::Stream;
+use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-
-/// Marks the end of a route.
-pub const DELIVER: u32 = u32::MAX;
 
 /// Something that happens to a channel at a time.
 #[derive(Debug, Clone, Copy)]
@@ -34,8 +33,8 @@ pub struct Network {
     pub ends: Vec<[Node; 2]>,
     /// Flows.
     pub flows: Vec<Flow>,
-    /// Static routes: ways by flow and hop, data in the first half of a flow's row, ACKs in the second.
-    pub routes: Vec<u32>,
+    /// Static routes: hops by flow, data in the first half of a flow's row, ACKs in the second.
+    pub routes: Vec<Hop>,
     /// Binary logarithm of the length of a row.
     pub row_bits: u32,
     /// Dynamic routing, if there is any.
@@ -52,15 +51,17 @@ pub struct Network {
     pub stop_when_complete: bool,
     /// End at this time in any case.
     pub end: Time,
+    /// End when more packets are in the network at once.
+    pub most_packets: u64,
 }
 
 impl Network {
     /// The channels from the sender of a flow to its receiver; nothing if routing is dynamic.
     pub fn path(&self, flow: usize) -> Option<impl Iterator<Item = &Channel>> {
         let row = self.routes.get(flow << self.row_bits..(flow + 1) << self.row_bits)?;
-        let ways = row.iter().take_while(|way| **way != DELIVER);
+        let hops = row.iter().take_while(|hop| **hop != Hop::DELIVER);
         let static_route = self.distance_vector.is_none();
-        static_route.then(|| ways.map(|way| &self.channels[(way >> 1) as usize]))
+        static_route.then(|| hops.map(|hop| &self.channels[hop.channel() as usize]))
     }
 }
 
@@ -73,14 +74,8 @@ pub struct Counters {
     pub created: u64,
     /// Packets that reached their destination.
     pub delivered: u64,
-    /// Packets dropped for want of room.
-    pub dropped_full: u64,
-    /// Packets dropped for want of a route.
-    pub dropped_no_route: u64,
-    /// Packets that loss models took.
-    pub lost: u64,
-    /// Packets that came to links that were down.
-    pub dropped_down: u64,
+    /// Packets dropped, by the code of the reason.
+    pub dropped: [u64; drop_reason::NAMES.len()],
     /// Packets that hosts have sent and that enter their links by events still to come.
     pub waiting_to_enter: u64,
 }

@@ -10,7 +10,7 @@ use super::network::Network;
 use super::problems::{Fault, Path, Problems};
 use super::typed;
 use crate::model::Node;
-use ackclock_net::queue::{Occupancy, Queue};
+use ackclock_net::queue::Queue;
 use ackclock_units::param::Chosen;
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
@@ -181,10 +181,9 @@ impl Checker<'_, '_> {
     /// A limit of zero means no waiting room, and is meant; a smaller one than a packet is not.
     fn takes(&self, link: usize, side: usize, size: u64) -> bool {
         let chosen = &self.queues[link].sides[side];
-        let empty = Occupancy { packets: 0, bytes: 0, in_service: None };
         let size16 = u16::try_from(size).unwrap_or(u16::MAX);
         let room = chosen.optional_int("limit_bytes").unwrap_or(0);
-        Queue::new(chosen).admit(empty, size16) && (room == 0 || room >= size)
+        Queue::takes_when_empty(chosen, size16) && (room == 0 || room >= size)
     }
 
     fn tell(&mut self, link: usize, side: usize, size: u64, what: &str, sure: bool) {

@@ -93,7 +93,7 @@ fn tcp(
         && (kind == "selective-repeat") == classic
     {
         let sender = if classic { "classic" } else { "selective-repeat" };
-        let fits = ackclock_tcp::recovery::ENTRIES
+        let fits = ackclock_tcp::senders::RECOVERIES
             .iter()
             .map(|entry| entry.name)
             .filter(|name| (*name == "selective-repeat") != classic)

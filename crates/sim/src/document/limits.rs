@@ -6,7 +6,7 @@ use super::problems::{Fault, Path, Problems};
 use crate::model::Node;
 use crate::tables::MOST_PACKET_BYTES;
 use ackclock_net::source::BULK_NAME;
-use ackclock_tcp::SelectiveRepeat;
+use ackclock_tcp::selective;
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
 
@@ -30,6 +30,11 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
         let path = Path::default().key("flows").index(index);
         if let Some(Value::Object(tcp)) = flow.get("tcp") {
             transport(flow, tcp, &path.key("tcp"), problems);
+        }
+        for transport in ["tcp", "udp"] {
+            if let Some(source) = flow.get(transport).and_then(|settings| settings.get("source")) {
+                periods(source, &path.key(transport).key("source"), problems);
+            }
         }
         if let Some(Value::Object(udp)) = flow.get("udp") {
             datagrams(udp, &path.key("udp").key("source"), problems);
@@ -144,14 +149,14 @@ fn transport(
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
     if let (Some(segment), Some(bytes)) = (segment, int(flow, "send_bytes"))
-        && packets(tcp, bytes, segment) > SelectiveRepeat::MAX_PACKETS
+        && packets(tcp, bytes, segment) > selective::Sender::MAX_PACKETS
     {
         let fault = Fault::new(format!(
             "{} in segments of {} are more packets than a flow can number",
             size(bytes),
             size(segment)
         ))
-        .allowed(format!("at most {} packets", SelectiveRepeat::MAX_PACKETS))
+        .allowed(format!("at most {} packets", selective::Sender::MAX_PACKETS))
         .hint("larger segments, several flows, or `send: unlimited`");
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
@@ -203,6 +208,18 @@ fn datagrams(udp: &Map<String, Value>, path: &Path, problems: &mut Problems) {
             .allowed(format!("at most {MOST_PACKET_BYTES} B"));
         let text = Quantity::Size(write).to_string();
         problems.add(&path.key("write"), &Value::from(text), fault);
+    }
+}
+
+/// Checks that a source with on-periods of no length does not wait for ever at one moment. Where
+/// on-periods are rounded to whole writes they hold at least one.
+fn periods(source: &Value, path: &Path, problems: &mut Problems) {
+    let never_on = source["on"]["mean_ns"] == 0 && source["remainder"] != "whole-writes";
+    if never_on {
+        let fault = Fault::new("on-periods of no length hold no write")
+            .allowed("a mean above 0 s")
+            .hint("or `remainder: whole-writes`, where each on-period has at least one");
+        problems.add(&path.key("on").key("mean"), &Value::from("0 s"), fault);
     }
 }
 

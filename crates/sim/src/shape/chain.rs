@@ -16,7 +16,7 @@ pub(super) static ENTRY: Entry = Entry {
         block("hop", "Links `hop1`, ... from each router to the next."),
         EGRESS,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 pub(super) fn plan(chosen: &Chosen) -> Plan {

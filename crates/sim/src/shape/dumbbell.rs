@@ -18,7 +18,7 @@ pub(super) static ENTRY: Entry = Entry {
         block("bottleneck", "The link `bottleneck` from `R1` to `R2`."),
         EGRESS,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 pub(super) fn plan(chosen: &Chosen) -> Plan {

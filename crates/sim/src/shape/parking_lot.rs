@@ -30,7 +30,7 @@ pub(super) static ENTRY: Entry = Entry {
              from the router behind it to `Y1`, ...; what it does not say is as in `access`.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 pub(super) fn plan(chosen: &Chosen) -> Plan {

@@ -11,7 +11,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required("leaves", Kind::Count, "Hosts.").at_least("2").at_most("100000"),
         block("access", "Links `access1`, ... from `H1`, ... to `R1`."),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 pub(super) fn plan(chosen: &Chosen) -> Plan {

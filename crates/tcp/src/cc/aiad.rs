@@ -16,7 +16,7 @@ pub(super) static ENTRY: Entry = Entry {
         INCREASE,
         Param::new("subtract", Kind::Real, "1", "Segments that a loss takes away.")
             .at_least("0")
-            .at_most("1e9"),
+            .at_most("1e6"),
         Param::new(
             "decrease_from",
             Kind::Choice(&[
@@ -33,7 +33,7 @@ pub(super) static ENTRY: Entry = Entry {
         COUNTING,
         WHOLE,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Rules and the state of growth.

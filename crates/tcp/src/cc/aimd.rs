@@ -33,7 +33,7 @@ pub(super) static ENTRY: Entry = Entry {
         COUNTING,
         WHOLE,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Rules and the state of growth.

@@ -30,7 +30,7 @@ pub(super) static ENTRY: Entry = Entry {
     params: &[
         Param::new("alpha", Kind::Real, "20", "Packets that the flow keeps queued in the network.")
             .at_least("0.1")
-            .at_most("1e9"),
+            .at_most("1e6"),
         Param::new("gamma", Kind::Real, "0.5", "Weight of the new window in an update, (0, 1].")
             .at_least("0.001")
             .at_most("1"),
@@ -61,7 +61,7 @@ pub(super) static ENTRY: Entry = Entry {
             .at_least("1")
             .at_most("100000"),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// State of one flow.

@@ -13,7 +13,7 @@ pub(super) static ENTRY: Entry = Entry {
     params: &[Param::new("window", Kind::Count, "1", "Window, segments.")
         .at_least("1")
         .at_most("1000000")],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// State: the wanted window in segments.

@@ -2,7 +2,7 @@
 //!
 //! An algorithm owns no packets, no timers, no flight size and no logging. It gets one event at a
 //! time and changes the window; the sender does all the rest. To add one: a new file with an
-//! [`Entry`] and a type that implements [`CongestionControl`], and one line in [`registry!`] below.
+//! [`Entry`](ackclock_units::param::Entry) and a type that implements [`CongestionControl`], and one line in [`registry!`] below.
 
 mod aiad;
 mod aimd;
@@ -12,8 +12,7 @@ mod growth;
 mod reno;
 mod vegas;
 
-use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::{Time, registry};
 
 /// The congestion window of a flow.
 ///
@@ -111,74 +110,21 @@ pub trait CongestionControl {
     }
 }
 
-/// Declares the algorithms: the table of entries, and an enum in place of a virtual call. Large ones stand in a
-/// box: every flow has room for the largest that does not.
-macro_rules! registry {
-    ($($variant:ident: $module:ident as $holder:ty),* $(,)?) => {
-        /// Congestion controls that a scenario can name.
-        pub static ENTRIES: &[&Entry] = &[$(&$module::ENTRY),*];
-
-        /// Any registered congestion control.
-        #[derive(Debug, Clone)]
-        pub enum Cc {
-            $(
-                #[allow(missing_docs, reason = "documented by the entry")]
-                $variant($holder),
-            )*
-        }
-
-        impl Cc {
-            /// The algorithm that a scenario chose.
-            pub fn new(chosen: &Chosen) -> Self {
-                $(
-                    if chosen.kind == $module::ENTRY.name {
-                        return Self::$variant(<$holder>::from($module::$variant::new(chosen)));
-                    }
-                )*
-                panic!("no congestion control is named `{}`", chosen.kind)
-            }
-        }
-
-        impl CongestionControl for Cc {
-            #[inline]
-            fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
-                match self { $(Self::$variant(cc) => cc.on_ack(window, ack)),* }
-            }
-
-            #[inline]
-            fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
-                match self { $(Self::$variant(cc) => cc.on_loss(window, loss)),* }
-            }
-
-            fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time) {
-                match self { $(Self::$variant(cc) => cc.on_established(window, now, rtt)),* }
-            }
-
-            fn needs_send_times(&self) -> bool {
-                match self { $(Self::$variant(cc) => cc.needs_send_times()),* }
-            }
-
-            fn tick_period(&self) -> Option<Time> {
-                match self { $(Self::$variant(cc) => cc.tick_period()),* }
-            }
-
-            fn on_tick(&mut self, window: &mut Window) {
-                match self { $(Self::$variant(cc) => cc.on_tick(window)),* }
-            }
-
-            #[inline]
-            fn pacing_rate(&self) -> Option<u64> {
-                match self { $(Self::$variant(cc) => cc.pacing_rate()),* }
-            }
-        }
-    };
-}
-
 registry! {
-    Reno: reno as reno::Reno,
-    Aimd: aimd as Box<aimd::Aimd>,
-    Aiad: aiad as Box<aiad::Aiad>,
-    Fast: fast as Box<fast::Fast>,
-    Fixed: fixed as fixed::Fixed,
-    Vegas: vegas as Box<vegas::Vegas>,
+    /// Any registered congestion control.
+    pub enum Cc: CongestionControl, a "congestion control" {
+        Reno: reno as reno::Reno,
+        Aimd: aimd as Box<aimd::Aimd>,
+        Aiad: aiad as Box<aiad::Aiad>,
+        Fast: fast as Box<fast::Fast>,
+        Fixed: fixed as fixed::Fixed,
+        Vegas: vegas as Box<vegas::Vegas>,
+    }
+    fn on_ack(&mut self, window: &mut Window, ack: &AckEvent);
+    fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
+    fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time);
+    fn needs_send_times(&self) -> bool;
+    fn tick_period(&self) -> Option<Time>;
+    fn on_tick(&mut self, window: &mut Window);
+    fn pacing_rate(&self) -> Option<u64>;
 }

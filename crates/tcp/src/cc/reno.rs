@@ -44,7 +44,7 @@ pub(super) static ENTRY: Entry = Entry {
             "How steps of the window are computed.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// State: none but the options; the window holds all of it.

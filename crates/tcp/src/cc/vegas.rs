@@ -31,13 +31,13 @@ pub(super) static ENTRY: Entry = Entry {
     params: &[
         Param::new("alpha", Kind::Real, "1", "Packets in queues below which the window grows.")
             .at_least("0")
-            .at_most("1e9"),
+            .at_most("1e6"),
         Param::new("beta", Kind::Real, "3", "Packets in queues above which it shrinks.")
             .at_least("0")
-            .at_most("1e9"),
+            .at_most("1e6"),
         Param::new("gamma", Kind::Real, "1", "Packets in queues above which slow start ends.")
             .at_least("0")
-            .at_most("1e9"),
+            .at_most("1e6"),
         Param::new(
             "window",
             Kind::Choice(&[
@@ -147,7 +147,7 @@ pub(super) static ENTRY: Entry = Entry {
         ),
         COUNTING,
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// The least window, segments.

@@ -15,7 +15,7 @@ pub(super) static ENTRY: Entry = Entry {
     params: &[Param::new("size", Kind::Size, "40 B", "The first segment on the wire.")
         .at_least("1 B")
         .at_most("65535 B")],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Length of the first segment.

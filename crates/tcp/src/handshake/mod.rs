@@ -2,15 +2,14 @@
 //!
 //! A handshake is a list of rules; the classic sender carries them out. It sends [`Message::Syn`], keeps its
 //! data back, sends the message again when the timer expires, and is established when the receiver's
-//! answer comes. To add one: a new file with an [`Entry`] and a type that implements [`Rules`], and one line in
+//! answer comes. To add one: a new file with an [`Entry`](ackclock_units::param::Entry) and a type that implements [`Rules`], and one line in
 //! [`registry!`] below.
 
 mod first_segment;
 mod none;
 mod three_way;
 
-use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::{Time, registry};
 
 /// A message of a handshake; the code is what a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,67 +78,19 @@ pub trait Rules {
     fn loss_counts(&self) -> bool;
 }
 
-/// Declares the handshakes: the table of entries, and an enum in place of a virtual call.
-macro_rules! registry {
-    ($($variant:ident: $module:ident),* $(,)?) => {
-        /// Handshakes that a scenario can name.
-        pub static ENTRIES: &[&Entry] = &[$(&$module::ENTRY),*];
-
-        /// Any registered handshake.
-        #[derive(Debug, Clone, PartialEq)]
-        pub enum Handshake {
-            $(
-                #[allow(missing_docs, reason = "documented by the entry")]
-                $variant($module::$variant),
-            )*
-        }
-
-        impl Handshake {
-            /// The handshake that a scenario chose.
-            pub fn new(chosen: &Chosen) -> Self {
-                $(
-                    if chosen.kind == $module::ENTRY.name {
-                        return Self::$variant($module::$variant::new(chosen));
-                    }
-                )*
-                panic!("no handshake is named `{}`", chosen.kind)
-            }
-        }
-
-        impl Rules for Handshake {
-            fn happens(&self) -> bool {
-                match self { $(Self::$variant(rules) => rules.happens()),* }
-            }
-
-            fn bytes(&self, message: Message) -> u16 {
-                match self { $(Self::$variant(rules) => rules.bytes(message)),* }
-            }
-
-            fn answer(&self, message: Message) -> Answer {
-                match self { $(Self::$variant(rules) => rules.answer(message)),* }
-            }
-
-            fn confirmation(&self) -> Option<Message> {
-                match self { $(Self::$variant(rules) => rules.confirmation()),* }
-            }
-
-            fn wait(&self, tries: u32) -> Option<Time> {
-                match self { $(Self::$variant(rules) => rules.wait(tries)),* }
-            }
-
-            fn repetitions(&self) -> u32 {
-                match self { $(Self::$variant(rules) => rules.repetitions()),* }
-            }
-
-            fn loss_counts(&self) -> bool {
-                match self { $(Self::$variant(rules) => rules.loss_counts()),* }
-            }
-        }
-    };
-}
-
 registry! {
-    None: none,
-    FirstSegment: first_segment,
-    ThreeWay: three_way,
+    /// Any registered handshake.
+    #[derive(PartialEq)]
+    pub enum Handshake: Rules, a "handshake" {
+        None: none as none::None,
+        FirstSegment: first_segment as first_segment::FirstSegment,
+        ThreeWay: three_way as three_way::ThreeWay,
+    }
+    fn happens(&self) -> bool;
+    fn bytes(&self, message: Message) -> u16;
+    fn answer(&self, message: Message) -> Answer;
+    fn confirmation(&self) -> Option<Message>;
+    fn wait(&self, tries: u32) -> Option<Time>;
+    fn repetitions(&self) -> u32;
+    fn loss_counts(&self) -> bool;
 }

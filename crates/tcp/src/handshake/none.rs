@@ -10,7 +10,7 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "A flow starts established.",
     references: &[],
     params: &[],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Nothing.

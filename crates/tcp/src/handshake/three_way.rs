@@ -33,7 +33,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new("repetitions", Kind::Count, "5", "How often the SYN is sent again at most.")
             .at_most("30"),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Lengths and waits.

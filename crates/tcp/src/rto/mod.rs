@@ -1,16 +1,14 @@
 //! Retransmission timers: how long a sender waits before it gives a packet up.
 //!
-//! To add one: a new file with an [`Entry`] and a type with the four methods below, one variant here.
+//! To add one: a new file with an [`Entry`](ackclock_units::param::Entry) and a type that implements [`Timer`],
+//! and one line in [`registry!`] below.
 
 mod fixed;
 mod rfc6298;
 mod ticks;
 
-use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry};
-
-/// Retransmission timers that a scenario can name.
-pub static ENTRIES: &[&Entry] = &[&rfc6298::ENTRY, &fixed::ENTRY, &ticks::ENTRY];
+use ackclock_units::param::Chosen;
+use ackclock_units::{Time, registry};
 
 /// Which round trips are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,38 +38,74 @@ pub struct Rto {
 }
 
 /// How the wait is worked out.
-#[derive(Debug, Clone)]
-enum Rule {
-    /// The same wait for every packet.
-    Fixed(fixed::Fixed),
-    /// Follows the round-trip time.
-    Rfc6298(rfc6298::Rfc6298),
-    /// Follows the round-trip time, counted in ticks of a clock.
-    Ticks(Box<ticks::Ticks>),
+pub trait Timer {
+    /// The wait before anything was measured; later, the wait without back-off.
+    fn calm(&self) -> Time;
+
+    /// A round-trip time was measured that ends now; answers the new wait.
+    fn on_sample(&mut self, now: Time, rtt: Time) -> Time;
+
+    /// The timer expired after `wait`; answers the new wait.
+    fn on_timeout(&mut self, wait: Time) -> Time;
+
+    /// Which round trips are measured.
+    fn sampling(&self) -> Sampling {
+        Sampling::Timestamps
+    }
+
+    /// Whether timestamps have no ticks.
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    /// The round trip that timestamps show; none if their clock is too coarse for it.
+    fn elapsed(&self, from: Time, to: Time) -> Option<Time> {
+        Some(to - from)
+    }
+
+    /// Whether an ACK of new data ends the back-off, with a sample or without.
+    fn ends_on_ack(&self) -> bool {
+        false
+    }
+
+    /// Whether a fast retransmit ends the measurement that is going on, whatever is sent again.
+    fn drops_timed(&self) -> bool {
+        false
+    }
+
+    /// Where ticks begin, if that is left open: a fraction of a tick from 0 to 1.
+    fn draw_phase(&mut self, _draw: &mut dyn FnMut() -> f64) {}
+}
+
+registry! {
+    /// Any registered timer.
+    enum Rule: Timer, a "retransmission timer" {
+        Rfc6298: rfc6298 as rfc6298::Rfc6298,
+        Fixed: fixed as fixed::Fixed,
+        Ticks: ticks as Box<ticks::Ticks>,
+    }
+    fn calm(&self) -> Time;
+    fn on_sample(&mut self, now: Time, rtt: Time) -> Time;
+    fn on_timeout(&mut self, wait: Time) -> Time;
+    fn sampling(&self) -> Sampling;
+    fn is_exact(&self) -> bool;
+    fn elapsed(&self, from: Time, to: Time) -> Option<Time>;
+    fn ends_on_ack(&self) -> bool;
+    fn drops_timed(&self) -> bool;
+    fn draw_phase(&mut self, draw: &mut dyn FnMut() -> f64);
 }
 
 impl Rto {
     /// The timer that a scenario chose.
     pub fn new(chosen: &Chosen) -> Self {
-        let rule = match chosen.kind.as_str() {
-            "fixed" => Rule::Fixed(fixed::Fixed::new(chosen)),
-            "rfc6298" => Rule::Rfc6298(rfc6298::Rfc6298::new(chosen)),
-            "ticks" => Rule::Ticks(Box::new(ticks::Ticks::new(chosen))),
-            other => panic!("no retransmission timer is named `{other}`"),
-        };
-        let (sampling, exact, ends_on_ack) = match &rule {
-            Rule::Fixed(_) => (Sampling::Timestamps, true, false),
-            Rule::Rfc6298(rto) => {
-                (rfc6298::sampling(chosen), rto.is_exact(), rfc6298::ends_on_ack(chosen))
-            }
-            Rule::Ticks(_) => (Sampling::Karn, true, false),
-        };
-        let current = match &rule {
-            Rule::Fixed(rto) => rto.current(),
-            Rule::Rfc6298(rto) => rto.calm(),
-            Rule::Ticks(rto) => rto.current(),
-        };
-        Self { current, sampling, exact, ends_on_ack, rule }
+        let rule = Rule::new(chosen);
+        Self {
+            current: rule.calm(),
+            sampling: rule.sampling(),
+            exact: rule.is_exact(),
+            ends_on_ack: rule.ends_on_ack(),
+            rule,
+        }
     }
 
     /// Shares the rules of another timer if they are the same.
@@ -90,14 +124,7 @@ impl Rto {
     /// A round-trip time was measured that ends now.
     #[inline]
     pub fn on_sample(&mut self, now: Time, rtt: Time) {
-        self.current = match &mut self.rule {
-            Rule::Rfc6298(rto) => rto.on_sample(rtt),
-            Rule::Fixed(rto) => rto.current(),
-            Rule::Ticks(rto) => {
-                rto.on_sample(now, rtt);
-                rto.current()
-            }
-        };
+        self.current = self.rule.on_sample(now, rtt);
     }
 
     /// Which round trips are measured.
@@ -109,43 +136,29 @@ impl Rto {
     /// The round trip that timestamps show; none if their clock is too coarse for it.
     #[inline]
     pub fn elapsed(&self, from: Time, to: Time) -> Option<Time> {
-        match &self.rule {
-            Rule::Rfc6298(rto) if !self.exact => rto.elapsed(from, to),
-            _ => Some(to - from),
-        }
+        if self.exact { Some(to - from) } else { self.rule.elapsed(from, to) }
     }
 
     /// Whether a fast retransmit ends the measurement that is going on, whatever is sent again.
     pub fn drops_timed(&self) -> bool {
-        matches!(self.rule, Rule::Ticks(_))
+        self.rule.drops_timed()
     }
 
     /// Where the ticks begin, if that is left open: a fraction of a tick from 0 to 1.
-    pub fn draw_phase(&mut self, draw: impl FnOnce() -> f64) {
-        if let Rule::Ticks(rto) = &mut self.rule {
-            rto.draw_phase(draw);
-        }
+    pub fn draw_phase(&mut self, mut draw: impl FnMut() -> f64) {
+        self.rule.draw_phase(&mut draw);
     }
 
     /// New data were acknowledged, and the sample, if there is one, was taken.
     #[inline]
     pub fn on_new_ack(&mut self) {
-        if self.ends_on_ack
-            && let Rule::Rfc6298(rto) = &self.rule
-        {
-            self.current = rto.calm();
+        if self.ends_on_ack {
+            self.current = self.rule.calm();
         }
     }
 
     /// The timer expired.
     pub fn on_timeout(&mut self) {
-        self.current = match &mut self.rule {
-            Rule::Fixed(rto) => rto.current(),
-            Rule::Rfc6298(rto) => rto.on_timeout(self.current),
-            Rule::Ticks(rto) => {
-                rto.on_timeout();
-                rto.current()
-            }
-        };
+        self.current = self.rule.on_timeout(self.current);
     }
 }

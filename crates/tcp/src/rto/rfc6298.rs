@@ -7,9 +7,9 @@
 //! By default samples come from a sending time that the receiver echoes, so they are valid after a
 //! retransmission too (RFC 7323 section 4), and any sample ends the back-off. With `sampling: karn` one
 //! segment at a time is measured, never one that was sent twice (RFC 6298 section 3). What `listed` means
-//! stands with [`crate::sent_list`].
+//! stands with [`crate::senders::classic::rtt_history`].
 
-use super::Sampling;
+use super::{Sampling, Timer};
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ pub(super) static ENTRY: Entry = Entry {
             "timestamp_tick",
             Kind::Time,
             "0 s",
-            "Resolution of timestamps; a round trip of no tick is no sample. 0 s: exact.",
+            "Resolution of timestamps; an RTT that rounds to zero ticks is not sampled. 0 s: exact.",
         ),
         Param::new(
             "least_variance",
@@ -92,7 +92,7 @@ pub(super) static ENTRY: Entry = Entry {
             "When the doubling of the wait ends.",
         ),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// What never changes.
@@ -105,6 +105,8 @@ struct Rules {
     tick: u64,
     timestamp_tick: u64,
     least_variance: Time,
+    sampling: Sampling,
+    ends_on_ack: bool,
 }
 
 /// Estimator; the back-off is in the present wait, which the caller keeps.
@@ -117,20 +119,6 @@ pub struct Rfc6298 {
     calm: Time,
 }
 
-/// Which round trips a scenario wants to be measured.
-pub(super) fn sampling(chosen: &Chosen) -> Sampling {
-    match chosen.word("sampling") {
-        "karn" => Sampling::Karn,
-        "listed" => Sampling::Listed,
-        _ => Sampling::Timestamps,
-    }
-}
-
-/// Whether an ACK of new data ends the back-off, with a sample or without.
-pub(super) fn ends_on_ack(chosen: &Chosen) -> bool {
-    chosen.word("backoff_ends") == "on-ack"
-}
-
 impl Rfc6298 {
     pub(super) fn new(chosen: &Chosen) -> Self {
         let rules = Rules {
@@ -141,6 +129,12 @@ impl Rfc6298 {
             tick: chosen.int("granularity_ns").max(1),
             timestamp_tick: chosen.int("timestamp_tick_ns").max(1),
             least_variance: Time::from_ns(chosen.int("least_variance_ns")),
+            sampling: match chosen.word("sampling") {
+                "karn" => Sampling::Karn,
+                "listed" => Sampling::Listed,
+                _ => Sampling::Timestamps,
+            },
+            ends_on_ack: chosen.word("backoff_ends") == "on-ack",
         };
         let calm = Time::from_ns(chosen.int("initial_ns"));
         Self { rules: Arc::new(rules), estimate: None, calm }
@@ -152,28 +146,26 @@ impl Rfc6298 {
             self.rules = Arc::clone(&other.rules);
         }
     }
+}
 
-    /// The wait without back-off.
+impl Timer for Rfc6298 {
     #[inline]
-    pub(super) fn calm(&self) -> Time {
+    fn calm(&self) -> Time {
         self.calm
     }
 
-    /// Whether timestamps have no ticks.
-    pub(super) fn is_exact(&self) -> bool {
+    fn is_exact(&self) -> bool {
         self.rules.timestamp_tick == 1
     }
 
-    /// The round trip that timestamps show; none if it is no tick long.
-    pub(super) fn elapsed(&self, from: Time, to: Time) -> Option<Time> {
+    fn elapsed(&self, from: Time, to: Time) -> Option<Time> {
         let tick = self.rules.timestamp_tick;
         let ticks = to.as_ns() / tick - from.as_ns() / tick;
         (ticks > 0).then(|| Time::from_ns(ticks * tick))
     }
 
-    /// The wait after a sample.
     #[inline]
-    pub(super) fn on_sample(&mut self, rtt: Time) -> Time {
+    fn on_sample(&mut self, _now: Time, rtt: Time) -> Time {
         let rules = &*self.rules;
         let rtt = rtt.as_ns();
         let (srtt, rttvar) = match self.estimate {
@@ -200,9 +192,16 @@ impl Rfc6298 {
         self.calm
     }
 
-    /// The wait after the timer expired.
-    pub(super) fn on_timeout(&self, wait: Time) -> Time {
+    fn on_timeout(&mut self, wait: Time) -> Time {
         wait.times(2).min(self.rules.max)
+    }
+
+    fn sampling(&self) -> Sampling {
+        self.rules.sampling
+    }
+
+    fn ends_on_ack(&self) -> bool {
+        self.rules.ends_on_ack
     }
 }
 

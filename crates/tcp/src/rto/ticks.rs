@@ -7,6 +7,7 @@
 //!
 //! After three expiries in a row srtt is thrown away: it goes into rttvar, and the next sample begins anew.
 
+use super::{Sampling, Timer};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
@@ -26,7 +27,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new("min", Kind::Time, "200 ms", "Least wait, before it is doubled."),
         Param::optional("max", Kind::Time, "none", "Greatest wait; ns-2 has 60 s."),
     ],
-    defect: false,
+    ..Entry::BLANK
 };
 
 /// Greatest factor of the back-off while the wait is at its greatest value.
@@ -62,18 +63,32 @@ impl Ticks {
         }
     }
 
-    pub(super) fn draw_phase(&mut self, draw: impl FnOnce() -> f64) {
+    #[inline]
+    fn current(&self) -> Time {
+        let wait = self.wait.max(self.min).saturating_mul(self.backoff).min(self.max);
+        Time::from_ns(wait.max(2 * self.tick))
+    }
+}
+
+impl Timer for Ticks {
+    fn calm(&self) -> Time {
+        self.current()
+    }
+
+    fn sampling(&self) -> Sampling {
+        Sampling::Karn
+    }
+
+    fn drops_timed(&self) -> bool {
+        true
+    }
+
+    fn draw_phase(&mut self, draw: &mut dyn FnMut() -> f64) {
         let tick = self.tick;
         self.phase.get_or_insert_with(|| (draw() * tick as f64) as u64);
     }
 
-    #[inline]
-    pub(super) fn current(&self) -> Time {
-        let wait = self.wait.max(self.min).saturating_mul(self.backoff).min(self.max);
-        Time::from_ns(wait.max(2 * self.tick))
-    }
-
-    pub(super) fn on_sample(&mut self, now: Time, rtt: Time) {
+    fn on_sample(&mut self, now: Time, rtt: Time) -> Time {
         let sent = (now - rtt).as_ns() + self.phase.unwrap_or(0);
         let ticks = (((rtt.as_ns() + sent % self.tick) / self.tick) as i64).max(1);
         if self.srtt == 0 {
@@ -86,9 +101,10 @@ impl Ticks {
         }
         self.wait = (((self.rttvar << 3) + self.srtt) >> 3) as u64 * self.tick;
         self.backoff = 1;
+        self.current()
     }
 
-    pub(super) fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, _wait: Time) -> Time {
         if self.backoff < MOST_BACKOFF || self.current().as_ns() < self.max {
             self.backoff = self.backoff.saturating_mul(2);
         }
@@ -96,6 +112,7 @@ impl Ticks {
             self.rttvar += self.srtt >> 3;
             self.srtt = 0;
         }
+        self.current()
     }
 }
 
@@ -137,7 +154,7 @@ mod tests {
         let mut rto = timer();
         assert_eq!(sample(&mut rto, 10, 10), 200);
         for expected in [400, 800, 1600, 3200, 6400, 12800, 25600, 51200, 60000, 60000] {
-            rto.on_timeout();
+            rto.on_timeout(Time::ZERO);
             assert_eq!(rto.current(), Time::from_ms(expected));
         }
         // The estimate was thrown away: 5 ticks and half as much.

@@ -1,9 +1,9 @@
 //! What the tests of the classic sender begin with.
 
 use ackclock_tcp::cc::Cc;
-use ackclock_tcp::recovery::Classic;
+use ackclock_tcp::classic::{Recovery, Restart, Setup, TimerRules};
 use ackclock_tcp::rto::Rto;
-use ackclock_tcp::{ClassicSetup, Data, Handshake, Restart, TimerRules};
+use ackclock_tcp::{Data, Handshake};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
 
@@ -17,13 +17,13 @@ pub fn chosen(kind: &str, values: &[(&str, Value)]) -> Chosen {
 }
 
 /// A sender without end, of segments of 1000 bytes, with a first window of eight, whose timer waits 1 s.
-pub fn setup(recovery: Classic, cc: Cc) -> ClassicSetup {
-    ClassicSetup {
+pub fn setup(recovery: Recovery, cc: Cc) -> Setup {
+    Setup {
         segment: 1000,
         data: Data { given: Some(u64::MAX), whole_segments: false },
         nagle: false,
         restarts_idle: false,
-        grows_used: false,
+        grow_only_if_cwnd_limited: false,
         initial_window: 8.0,
         initial_ssthresh: f64::INFINITY,
         receive_window: u64::MAX,

@@ -100,3 +100,19 @@ fn too_many_whole_segments_are_told() {
         ]
     );
 }
+
+#[test]
+fn on_periods_of_no_length_are_refused_where_no_write_would_ever_come() {
+    let mut document = json!({
+        "hosts": ["A", "B"],
+        "links": [{"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "1 ms"}],
+        "flows": [{"id": "F", "from": "A", "to": "B", "udp": {"source": {
+            "kind": "on-off", "rate": "1 Mbps", "write": "1000 B", "on": "0 s", "off": "0 s"}}}],
+        "stop": {"at_latest": "1 s"},
+    });
+    let problems = check(&document).problems;
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].message.contains("on-periods of no length"), "{problems:?}");
+    document["flows"][0]["udp"]["source"]["remainder"] = json!("whole-writes");
+    assert_eq!(check(&document).problems, []);
+}

@@ -1,0 +1,65 @@
+//! The end of a run: counters are brought to the last moment.
+
+use super::{Channel, Service};
+use crate::slots::{Entry, Slots};
+use ackclock_trace::Recorder;
+use ackclock_units::Time;
+
+impl Channel {
+    /// Ends the run: counts only what has happened until now.
+    pub(crate) fn close<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
+        if self.service != Service::Events {
+            self.settle(now, slots, recorder);
+        }
+        if self.next_start > now {
+            // The transmission going on.
+            let size = u64::from(self.serving);
+            let before = self.served.as_mut().and_then(|served| {
+                let wire = served.wire.take()?;
+                served.earlier.0 -= size;
+                served.earlier.1 -= wire.exact_ns(size);
+                Some(wire)
+            });
+            let wire = before.as_ref().unwrap_or(&self.serial);
+            let (span, _) = wire.time(self.serving, 0);
+            self.stats.packets -= 1;
+            self.stats.bytes -= size;
+            let rest = (self.next_start - now).as_ns();
+            self.stats.unfinished_ns = span.saturating_sub(rest);
+        }
+        // Waits that are not over.
+        let (mut start, mut carry) = (self.next_start, self.carry);
+        for Entry { time, packet } in self.chain.waiting(slots) {
+            if R::ON {
+                let known = recorder.ids().start(self.lane(), false);
+                self.record_waiting(packet, known, recorder);
+            }
+            let size = u128::from(packet.size());
+            if self.service == Service::Events {
+                let waited = u128::from((now - time).as_ns());
+                self.stats.wait_ns += waited;
+                self.stats.wait_byte_ns += waited * size;
+                // The longest wait is that of all packets that entered, as in a fused channel.
+                self.stats.wait_max = self.stats.wait_max.max(start - time);
+                let (span, rest) = self.serial.time(packet.size(), carry);
+                start += Time::from_ns(span);
+                carry = rest;
+            } else {
+                let rest = u128::from((start - now).as_ns());
+                self.stats.wait_ns -= rest;
+                self.stats.wait_byte_ns -= rest * size;
+                self.stats.packets -= 1;
+                self.stats.bytes -= u64::from(packet.size());
+                start = time - self.delay;
+            }
+        }
+        for held in self.kept_packets() {
+            if R::ON {
+                self.record_waiting(held.packet, (held.id, held.entered), recorder);
+            }
+            let waited = u128::from(held.sojourn(now).as_ns());
+            self.stats.wait_ns += waited;
+            self.stats.wait_byte_ns += waited * u128::from(held.size());
+        }
+    }
+}

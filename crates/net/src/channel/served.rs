@@ -1,0 +1,176 @@
+//! Channels served by events: an event ends each transmission.
+
+use super::{Channel, Offer};
+use crate::packet::Packet;
+use crate::serial::Serial;
+use crate::slots::{Entry, Slots};
+use ackclock_engine::Stamp;
+use ackclock_trace::Recorder;
+use ackclock_units::Time;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What has happened when the event came that ends a transmission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Nothing waits.
+    Idle,
+    /// Another transmission has begun.
+    Next,
+    /// It had ended before, and the one that has begun since goes on.
+    Before,
+}
+
+/// What only a channel served by events keeps.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Served {
+    /// When the packet that left last arrives.
+    pub last_arrival: Time,
+    /// Bytes transmitted at earlier rates, and the nanoseconds that they took.
+    pub earlier: (u64, f64),
+    /// The wire as it was when the transmission going on began, if its rate has changed since.
+    pub wire: Option<Arc<Serial>>,
+    /// At one moment departures come before arrivals, whichever event is handled first.
+    pub departures_first: bool,
+    /// The event that ends a transmission is in the event queue.
+    ending: bool,
+    /// Stamps of the arrivals of packets on the wire, for orders that need them.
+    pub stamps: VecDeque<Stamp>,
+}
+
+impl Channel {
+    /// What a channel served by events keeps.
+    pub(super) fn served(&mut self) -> &mut Served {
+        self.served.as_mut().expect("a channel served by events")
+    }
+
+    /// Served by events: at one moment departures come before arrivals, whichever event is handled first. So it is
+    /// in all channels of a run in the default order of events.
+    pub fn let_departures_come_first(&mut self) {
+        if let Some(served) = &mut self.served {
+            served.departures_first = true;
+        }
+    }
+
+    /// Served by events: the packet starts at once or waits.
+    pub(super) fn enter<R: Recorder>(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        slots: &mut Slots,
+        recorder: &mut R,
+    ) -> Offer {
+        if R::ON {
+            recorder.ids().enter(self.lane(), now);
+        }
+        if self.busy {
+            self.chain.push(Entry { time: now, packet }, true, slots);
+            self.join_queue(now, packet, recorder);
+            return Offer::Waiting;
+        }
+        let arrival = self.begin(now, self.unfinished(now), now, packet);
+        self.chain.push(Entry { time: arrival, packet }, false, slots);
+        if R::ON {
+            self.record_transmission(now, arrival, packet, recorder);
+        }
+        Offer::Started
+    }
+
+    /// Served by events: starts the transmission of a packet that entered at `entered`; answers when it
+    /// arrives.
+    pub(super) fn begin(&mut self, now: Time, carry: u64, entered: Time, packet: Packet) -> Time {
+        let departure = self.transmit(now, carry, entered, packet);
+        self.next_start = departure;
+        self.serving = packet.size();
+        self.busy = true;
+        // A shorter delay does not let packets overtake others.
+        let arrival = departure + self.delay;
+        let served = self.served();
+        served.wire = None;
+        served.last_arrival = served.last_arrival.max(arrival);
+        served.last_arrival
+    }
+
+    /// Served by events: whether the end of the present transmission has to be put into the event queue;
+    /// from now on it is there.
+    pub(crate) fn awaits_end(&mut self) -> bool {
+        !std::mem::replace(&mut self.served().ending, true)
+    }
+
+    /// Served by events: a packet comes at the very moment at which a transmission ends. Where departures come
+    /// first the transmission is over, and so are those after it that take less than a nanosecond.
+    #[cold]
+    pub(super) fn catch_up<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
+        while self.served().departures_first && self.busy && self.free_at <= now {
+            self.next_transmission(now, slots, recorder);
+        }
+    }
+
+    /// Served by events: the event has come that ends a transmission.
+    pub(crate) fn end_transmission<R: Recorder>(
+        &mut self,
+        now: Time,
+        slots: &mut Slots,
+        recorder: &mut R,
+    ) -> Ended {
+        let ended = if !self.busy {
+            Ended::Idle
+        } else if self.free_at > now {
+            Ended::Before
+        } else if self.next_transmission(now, slots, recorder) {
+            Ended::Next
+        } else {
+            Ended::Idle
+        };
+        self.served().ending = ended != Ended::Idle;
+        ended
+    }
+
+    /// Ends a transmission. True if another one starts.
+    fn next_transmission<R: Recorder>(
+        &mut self,
+        now: Time,
+        slots: &mut Slots,
+        recorder: &mut R,
+    ) -> bool {
+        debug_assert!(self.busy && self.free_at == now);
+        self.busy = false;
+        if self.keeps() {
+            return self.next_kept(now, slots, recorder);
+        }
+        if self.chain.queued() == 0 {
+            return false;
+        }
+        let Entry { time: entered, packet } = *self.chain.first_waiting(slots);
+        let arrival = self.begin(now, self.carry, entered, packet);
+        self.chain.first_waiting(slots).time = arrival;
+        self.chain.start_first(slots);
+        self.leave_queue(now, arrival, packet, recorder);
+        true
+    }
+
+    /// Served by events: when the present transmission ends.
+    pub fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// Served by events: seconds that the packet in transmission takes.
+    pub fn serving_s(&self) -> f64 {
+        self.serial.seconds(self.serving)
+    }
+
+    /// Served by events: notes the stamp of the arrival of the packet that has just started.
+    pub fn push_stamp(&mut self, stamp: Stamp) {
+        self.served().stamps.push_back(stamp);
+    }
+
+    /// Served by events: only packets on the wire know their arrivals.
+    pub(super) fn next_served_arrival(&mut self) -> Option<(Time, Stamp)> {
+        if self.chain.held() == self.chain.queued() {
+            self.armed = false;
+            return None;
+        }
+        let stamp = self.served().stamps.pop_front().unwrap_or_default();
+        Some((self.chain.front().time, stamp))
+    }
+}

@@ -1,0 +1,40 @@
+//! Packets first in, first out, with their bytes.
+
+use super::Held;
+use std::collections::VecDeque;
+
+/// Packets that wait, first in, first out.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fifo {
+    packets: VecDeque<Held>,
+    bytes: u64,
+}
+
+impl Fifo {
+    pub fn push(&mut self, held: Held) {
+        self.bytes += held.size();
+        self.packets.push_back(held);
+    }
+
+    pub fn pop(&mut self) -> Option<Held> {
+        let held = self.packets.pop_front()?;
+        self.bytes -= held.size();
+        Some(held)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    pub fn packets(&self) -> u32 {
+        self.packets.len() as u32
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Held> + '_ {
+        self.packets.iter().copied()
+    }
+}

@@ -1,0 +1,36 @@
+//! How much may wait.
+
+use super::Fifo;
+use ackclock_units::param::{Chosen, Kind, Param};
+
+/// The parameter of the limit. The packet in transmission does not count, and the last place may be filled.
+pub(super) const fn param(default: &'static str) -> Param {
+    let summary =
+        "Room for packets that wait, in packets or bytes; the one in transmission needs none.";
+    Param::new("limit", Kind::SizeOrPackets, default, summary).or_word("unlimited")
+}
+
+/// A limit in bytes or packets.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limit {
+    most: u64,
+    in_bytes: bool,
+}
+
+impl Limit {
+    pub fn new(chosen: &Chosen) -> Self {
+        let bytes = chosen.optional_int("limit_bytes");
+        let packets = chosen.optional_int("limit_packets");
+        Self { most: bytes.or(packets).unwrap_or(u64::MAX), in_bytes: bytes.is_some() }
+    }
+
+    /// Whether one more packet of this size may wait beside so many.
+    pub fn has_room(&self, packets: u32, bytes: u64, size: u64) -> bool {
+        if self.in_bytes { bytes + size <= self.most } else { u64::from(packets) < self.most }
+    }
+
+    /// The same for a queue.
+    pub fn has_room_in(&self, fifo: &Fifo, size: u64) -> bool {
+        self.has_room(fifo.packets(), fifo.bytes(), size)
+    }
+}

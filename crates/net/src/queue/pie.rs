@@ -1,0 +1,308 @@
+//! PIE: drops on arrival with a probability that follows the wait.
+//!
+//! Source: RFC 8033; Pan and others, "PIE: A Lightweight Control Scheme", HPSR 2013. Every `update` the
+//! probability p changes by alpha · (wait - target) + beta · (wait - wait at the last update), in smaller steps where p
+//! is small (section 4.2). The wait is that of the packet that left last, and zero when the queue has run empty
+//! (section 5.2 names the alternative, an estimate from the departure rate, which is not modelled). What the RFC
+//! calls optional (section 5) is a parameter.
+//!
+//! DEVIATION: RFC 8033 section 5.3 lets PIE sleep until a third of the buffer is full; that is not modelled.
+
+use super::fifo::Fifo;
+use super::limit::{self, Limit};
+use super::{Fates, Held, Place, Store};
+use ackclock_engine::Stream;
+use ackclock_trace::drop_reason;
+use ackclock_units::Time;
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "pie",
+    summary: "Drops on arrival with a probability that a controller derives from the wait.",
+    references: &["RFC 8033", "Pan and others 2013", "Linux net/sched/sch_pie.c"],
+    params: &[
+        // Linux sch_pie.c.
+        limit::param("1000 packets"),
+        Param::new("target", Kind::Time, "15 ms", "Wait to aim at (RFC 8033 section 4.2).")
+            .at_least("1 us")
+            .at_most("1 d"),
+        Param::new("update", Kind::Time, "15 ms", "Time between updates (RFC 8033 section 4.2).")
+            .at_least("1 us")
+            .at_most("1 d"),
+        Param::new("alpha", Kind::Real, "0.125", "Weight of the distance to the target, a second.")
+            .at_least("0")
+            .at_most("1000"),
+        Param::new("beta", Kind::Real, "1.25", "Weight of the change of the wait, a second.")
+            .at_least("0")
+            .at_most("1000"),
+        Param::new(
+            "burst",
+            Kind::Time,
+            "150 ms",
+            "After a quiet time nothing is dropped early for so long (RFC 8033 section 4.4).",
+        )
+        .at_most("1 d"),
+        Param::new(
+            "during_burst",
+            Kind::Choice(&[
+                Choice::new("counts", "p is updated all the same (RFC 8033, Linux)"),
+                Choice::new("held", "p stays zero (ns-3)"),
+            ]),
+            "counts",
+            "What becomes of the probability while nothing is dropped early.",
+        ),
+        Param::new(
+            "mtu",
+            Kind::Size,
+            "1500 B",
+            "With no more than two of these waiting nothing is dropped early (RFC 8033 section 4.1).",
+        )
+        .at_most("65535 B"),
+        Param::new("ecn", Kind::Flag, "false", "ECN-capable packets are marked (section 5.1)."),
+        Param::new(
+            "mark_limit",
+            Kind::Real,
+            "0.1",
+            "Above this probability ECN-capable packets are dropped like others (section 5.1).",
+        )
+        .at_least("0")
+        .at_most("1"),
+        Param::new(
+            "derandomize",
+            Kind::Flag,
+            "false",
+            "Drops keep a distance from each other (section 5.4; always in Linux).",
+        ),
+        Param::new(
+            "cap",
+            Kind::Flag,
+            "true",
+            "From p = 10 % on it grows by at most 2 % an update (section 5.5).",
+        ),
+        Param::new(
+            "surge",
+            Kind::Flag,
+            "true",
+            "With a wait above 250 ms p grows by 2 % more (Linux; not in ns-3).",
+        ),
+        Param::new(
+            "decay",
+            Kind::Real,
+            "0.98",
+            "Factor of p at an update without any wait (section 4.2; Linux: 0.984375).",
+        )
+        .at_least("0")
+        .at_most("1"),
+        Param::optional(
+            "by_size",
+            Kind::Size,
+            "none",
+            "Size that is dropped with probability p, others in proportion; none for no difference.",
+        )
+        .at_least("1 B")
+        .at_most("65535 B"),
+    ],
+    label: "PIE",
+    check: Some(check),
+    ..Entry::BLANK
+};
+
+fn check(chosen: &Chosen) -> Result<(), Clash> {
+    if !chosen.flag("ecn") && chosen.real("mark_limit") != 0.1 {
+        return Err(Clash::without_effect("mark_limit", "ecn: true"));
+    }
+    if chosen.int("burst_ns") == 0 && chosen.word("during_burst") == "held" {
+        return Err(Clash::without_effect("during_burst", "a `burst` above zero"));
+    }
+    Ok(())
+}
+
+/// Packets, parameters and state.
+#[derive(Debug, Clone)]
+pub struct Pie {
+    limit: Limit,
+    fifo: Fifo,
+    controller: Controller,
+    mtu: u64,
+    ecn: bool,
+    mark_limit: f64,
+    derandomize: bool,
+    by_size: Option<f64>,
+    /// Sum of p over the packets since the last drop.
+    sum: f64,
+    stream: Stream,
+}
+
+/// What makes the probability.
+#[derive(Debug, Clone)]
+struct Controller {
+    target: f64,
+    update: Time,
+    alpha: f64,
+    beta: f64,
+    burst: f64,
+    holds: bool,
+    cap: bool,
+    surge: bool,
+    decay: f64,
+    p: f64,
+    /// Wait of the packet that left last, and what it was at the last update, seconds.
+    delay: f64,
+    delay_old: f64,
+    /// What is left of the time without early drops, seconds.
+    allowance: f64,
+    next: Time,
+}
+
+/// From which wait on p grows faster, seconds (RFC 8033 and Linux).
+const SURGE_S: f64 = 0.25;
+/// Most growth of an update with `cap`, and growth of a `surge`.
+const STEP: f64 = 0.02;
+
+impl Controller {
+    /// Makes the updates that are due. Between updates nothing here changes but `delay`, so that they may be late.
+    fn catch_up(&mut self, now: Time) {
+        while self.next <= now {
+            if self.rests() {
+                let periods = now.since(self.next).as_ns() / self.update.as_ns() + 1;
+                self.next += self.update.times(periods);
+                return;
+            }
+            self.update_p();
+            self.next += self.update;
+        }
+    }
+
+    /// Updates change nothing.
+    fn rests(&self) -> bool {
+        self.p == 0.0 && self.delay == 0.0 && self.delay_old == 0.0 && self.allowance == self.burst
+    }
+
+    fn update_p(&mut self) {
+        if self.holds && self.allowance > 0.0 {
+            self.p = 0.0;
+        } else {
+            let mut step =
+                self.alpha * (self.delay - self.target) + self.beta * (self.delay - self.delay_old);
+            const SCALES: [(f64, f64); 6] = [
+                (1e-6, 2048.0),
+                (1e-5, 512.0),
+                (1e-4, 128.0),
+                (1e-3, 32.0),
+                (1e-2, 8.0),
+                (0.1, 2.0),
+            ];
+            if let Some((_, scale)) = SCALES.iter().find(|(below, _)| self.p < *below) {
+                step /= scale;
+            } else if self.cap {
+                step = step.min(STEP);
+            }
+            if self.surge && self.delay > SURGE_S {
+                step += STEP;
+            }
+            self.p += step;
+        }
+        let idle = self.delay == 0.0 && self.delay_old == 0.0;
+        if idle {
+            self.p *= self.decay;
+        }
+        self.p = self.p.clamp(0.0, 1.0);
+        let half = self.target / 2.0;
+        self.allowance = (self.allowance - self.update.as_secs()).max(0.0);
+        if self.p == 0.0 && self.delay < half && self.delay_old < half {
+            self.allowance = self.burst;
+        }
+        self.delay_old = self.delay;
+    }
+}
+
+impl Pie {
+    pub(super) fn new(chosen: &Chosen, place: Place) -> Self {
+        let secs = |name: &str| Time::from_ns(chosen.int(name)).as_secs();
+        let update = Time::from_ns(chosen.int("update_ns"));
+        Self {
+            limit: Limit::new(chosen),
+            fifo: Fifo::default(),
+            controller: Controller {
+                target: secs("target_ns"),
+                update,
+                alpha: chosen.real("alpha"),
+                beta: chosen.real("beta"),
+                burst: secs("burst_ns"),
+                holds: chosen.word("during_burst") == "held",
+                cap: chosen.flag("cap"),
+                surge: chosen.flag("surge"),
+                decay: chosen.real("decay"),
+                p: 0.0,
+                delay: 0.0,
+                delay_old: 0.0,
+                allowance: secs("burst_ns"),
+                next: update,
+            },
+            mtu: chosen.int("mtu_bytes"),
+            ecn: chosen.flag("ecn"),
+            mark_limit: chosen.real("mark_limit"),
+            derandomize: chosen.flag("derandomize"),
+            by_size: chosen.optional_int("by_size_bytes").map(|bytes| bytes as f64),
+            sum: 0.0,
+            stream: place.stream,
+        }
+    }
+
+    /// Whether a packet is to be dropped or marked early.
+    fn decides_early(&mut self, size: u64) -> bool {
+        let Controller { p, delay_old, target, allowance, .. } = self.controller;
+        let calm = delay_old < target / 2.0 && p < 0.2;
+        if allowance > 0.0 || calm || self.fifo.bytes() <= 2 * self.mtu {
+            return false;
+        }
+        if p == 0.0 {
+            self.sum = 0.0;
+            return false;
+        }
+        let p = match self.by_size {
+            Some(mean) => (p * size as f64 / mean).min(1.0),
+            None => p,
+        };
+        if self.derandomize {
+            self.sum += p;
+            if self.sum < 0.85 {
+                return false;
+            }
+            if self.sum >= 8.5 {
+                return true;
+            }
+        }
+        self.stream.uniform() < p
+    }
+}
+
+impl Store for Pie {
+    fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates) {
+        self.controller.catch_up(now);
+        if !idle && !self.limit.has_room_in(&self.fifo, held.size()) {
+            self.sum = 0.0;
+            return fates.drop(held, drop_reason::QUEUE_FULL);
+        }
+        if !self.decides_early(held.size()) {
+            return self.fifo.push(held);
+        }
+        self.sum = 0.0;
+        let marks = self.ecn && self.controller.p <= self.mark_limit;
+        if let Some(marked) = fates.mark_or_drop(held, marks, drop_reason::EARLY) {
+            self.fifo.push(marked);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, _fates: &mut Fates) -> Option<Held> {
+        self.controller.catch_up(now);
+        let held = self.fifo.pop()?;
+        let empty = self.fifo.is_empty();
+        self.controller.delay = if empty { 0.0 } else { held.sojourn(now).as_secs() };
+        Some(held)
+    }
+
+    fn waiting(&self) -> Vec<Held> {
+        self.fifo.iter().collect()
+    }
+}

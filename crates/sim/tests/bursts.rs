@@ -1,0 +1,78 @@
+//! Very many packets at one moment: the run stays in the hands of its caller, and of its memory.
+
+use ackclock_sim::{Shortcuts, Simulation, check};
+use serde_json::{Value, json};
+
+/// A flow over one link, with these settings of `tcp`, for a second.
+fn simulation(tcp: Value, stop: Value, shortcuts: Shortcuts) -> Simulation {
+    let document = json!({
+        "hosts": ["A", "B"],
+        "links": [{"id": "L1", "between": ["A", "B"], "rate": "10 Mbps", "delay": "1 ms",
+            "queue": {"limit": "unlimited"}}],
+        "flows": [{"id": "F1", "from": "A", "to": "B", "tcp": tcp}],
+        "stop": stop,
+        "record": "none",
+    });
+    let checked = check(&document);
+    assert_eq!(checked.problems, [], "{document}");
+    Simulation::with(checked.scenario.unwrap(), shortcuts)
+}
+
+fn window_of(segments: u64) -> Value {
+    json!({"cc": {"kind": "fixed", "window": segments}, "segment": "2 B"})
+}
+
+#[test]
+fn a_large_window_does_not_leave_in_one_event() {
+    let stop = json!({"at_latest": "1 s"});
+    let mut simulation = simulation(window_of(1_000_000), stop, Shortcuts::default());
+    // The first ACK opens the window.
+    while simulation.counters().created < 1000 {
+        simulation.advance(1);
+    }
+    let (now, before) = (simulation.now(), simulation.counters().created);
+    for turn in 1..=50 {
+        assert!(!simulation.advance(1), "a budget of one event");
+        assert_eq!(simulation.counters().created, before + turn * 1000);
+    }
+    // The budget counts what is sent, not only events.
+    simulation.advance(5_000);
+    assert!(simulation.counters().created <= before + 56_000);
+    while simulation.counters().created < 1_000_000 {
+        simulation.advance(1);
+        assert_eq!(simulation.now(), now);
+    }
+}
+
+#[test]
+fn a_burst_in_parts_is_the_same_by_all_shortcuts() {
+    let on = Shortcuts::default();
+    let all = [
+        on,
+        Shortcuts { walked: false, ..on },
+        Shortcuts { packed: false, ..on },
+        Shortcuts { fused: false, ..on },
+    ];
+    let stop = json!({"when": "time", "at_latest": "1 s"});
+    let digests = all.map(|shortcuts| {
+        let mut simulation = simulation(window_of(4_500), stop.clone(), shortcuts);
+        while !simulation.advance(100) {}
+        simulation.finish().summary["digest"].clone()
+    });
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
+}
+
+#[test]
+fn a_crowded_network_ends_the_run() {
+    let tcp = json!({"sender": "classic", "recovery": "newreno", "segment": "536 B",
+        "cc": {"kind": "fast", "alpha": 800_000, "update": "rtt"}});
+    let stop = json!({"at_latest": "514 s", "max_packets": 50_000});
+    let mut simulation = simulation(tcp, stop, Shortcuts::default());
+    while !simulation.advance(1_000_000) {
+        assert!(simulation.counters().created < 200_000, "the run does not end");
+    }
+    let summary = simulation.finish().summary;
+    assert_eq!(summary["stop_reason"], "too-many-packets");
+    assert_eq!(summary["finished"], false);
+    assert!(summary["packets_created"].as_u64().unwrap() < 53_000, "{summary}");
+}

@@ -1,0 +1,29 @@
+//! A segment that leaves its sender, and why.
+
+use crate::handshake::Message;
+
+/// Why a segment is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// For the first time.
+    New,
+    /// ACKs showed a gap, and the congestion control reacts to it.
+    FastRetransmit,
+    /// ACKs showed a gap.
+    GapRetransmit,
+    /// Its timer expired.
+    Timeout,
+    /// It is a message of the handshake.
+    Handshake(Message),
+}
+
+/// A packet to send now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Packet number.
+    pub seq: u32,
+    /// Payload bytes; of a message of the handshake, all its bytes.
+    pub payload: u16,
+    /// Why.
+    pub cause: Cause,
+}

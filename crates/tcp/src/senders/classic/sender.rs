@@ -1,0 +1,579 @@
+//! The classic sender: byte sequence numbers, cumulative ACKs.
+//!
+//! Source: RFC 9293 section 3.8 (data communication), RFC 5681, RFC 6298 section 5 (managing the
+//! timer). There is no FIN; what passes before the first data is a [`Handshake`].
+//!
+//! New segments leave while the data in flight and the segment fit into the window, which is the least of
+//! the congestion window and the receiver's window. By default only whole segments leave (and the last,
+//! shorter one); `framing: fill` also sends what fits of a segment.
+//!
+//! One retransmission timer a flow, as RFC 6298 section 5 has it: it runs while data are outstanding and
+//! starts anew with each ACK of new data. Two other rules exist to reproduce published results.
+//!
+//! Data may run out for a while (application-limited). A small segment then leaves at once, or with
+//! Nagle's algorithm (RFC 1122 section 4.2.3.4) only when nothing is in flight, unless it is the last.
+//! After an idle time the window may fall back to the initial one (RFC 5681 section 4.1).
+//! ACKs of data after which the sender ran dry with room in the window may leave the window as it is, in
+//! the spirit of RFC 7661; by default they make it grow as all others.
+//!
+//! DEVIATION: RFC 7661 also takes an unused window back, over minutes; here it only stops growing.
+
+mod opening;
+
+use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
+use crate::data::Written;
+use crate::handshake::{Message, Rules};
+use crate::rto::{Rto, Sampling};
+use crate::segment::{Cause, Segment};
+use crate::senders::classic::recovery::Recovery;
+use crate::senders::classic::recovery::interface::{LossRecovery, State};
+use crate::senders::classic::rtt_history::RttHistory;
+use crate::senders::classic::rules::SenderRules;
+use crate::senders::classic::send_times::SendTimes;
+use crate::senders::classic::setup::Setup;
+use crate::senders::classic::timer_rules::Restart;
+use crate::stats::SenderStats;
+use ackclock_units::Time;
+use std::mem::offset_of;
+use std::sync::Arc;
+
+/// State of one classic sender.
+///
+/// What each ACK touches lies together: with thousands of flows the cache decides.
+#[derive(Debug, Clone)]
+#[repr(C)]
+pub struct Sender {
+    // What only some rules use fills up the receiver's last cache line.
+    /// With Karn's rule: end and sending time of the segment being timed.
+    timed: Option<(u64, Time)>,
+    /// Segments sent, if they are listed.
+    listed: Option<Box<RttHistory>>,
+    // What each ACK touches.
+    state: State,
+    /// End of the data that may be sent.
+    end: u64,
+    /// Most bytes in flight just now: the receiver's window, or less for a burst.
+    ceiling: u64,
+    /// Bytes that may be in flight beyond the window just now (RFC 3042).
+    extra: u64,
+    /// When the retransmission timer expires.
+    deadline: Time,
+    /// The oldest segment is to be sent again, for this reason.
+    resend: Option<Cause>,
+    /// With a delay: the moment has not come.
+    waits: bool,
+    started: bool,
+    /// The handshake is going on.
+    opening: bool,
+    rto: Rto,
+    stats: SenderStats,
+    /// With a delay: when new data may leave.
+    send_at: Time,
+    next_tick: Time,
+    recovery: Recovery,
+    cc: Cc,
+    written: Written,
+    // The rest is for flows that open, or that wait for their application.
+    /// ACKs up to here are of data after which the window was not used; zero if that does not matter.
+    unused_until: u64,
+    /// Messages of the handshake that were sent again.
+    tries: u32,
+    /// Window at the end of the handshake.
+    initial_cwnd: f64,
+    /// When the last data were sent that there were, and what came after them then.
+    drained: (u64, Time),
+}
+
+// In a flow the state begins a cache line, and what follows ends with one.
+const _: () = assert!(offset_of!(Sender, state) == 32);
+const _: () = assert!(offset_of!(Sender, rto) == 160);
+const _: () = assert!(offset_of!(Sender, stats) == 224);
+const _: () = assert!(offset_of!(Sender, recovery) == 352);
+const _: () = assert!(offset_of!(Sender, written) + 8 <= 416);
+
+impl Sender {
+    /// A sender that has not started.
+    pub fn new(setup: Setup) -> Self {
+        let rules = setup.rules();
+        let mss = rules.mss;
+        let needed = || setup.cc.needs_send_times().then(SendTimes::default);
+        let log = setup.recovery.send_times(mss, setup.receive_window).or_else(needed);
+        let segment = setup.window_segment();
+        let written = Written::new(&setup.data, mss);
+        Self {
+            state: State {
+                window: Window {
+                    cwnd: setup.initial_window * segment,
+                    ssthresh: setup.initial_ssthresh * rules.units_per_byte,
+                    segment,
+                },
+                una: 0,
+                nxt: 0,
+                max: 0,
+                log: log.map(Box::new),
+                duplicates: 0,
+                hold: false,
+                recover: None,
+                rules: Arc::new(rules),
+            },
+            end: written.bytes,
+            ceiling: setup.receive_window,
+            extra: 0,
+            deadline: Time::NEVER,
+            resend: None,
+            waits: false,
+            started: false,
+            opening: false,
+            listed: (setup.rto.sampling() == Sampling::Listed).then(Box::default),
+            rto: setup.rto,
+            stats: SenderStats::new(),
+            send_at: Time::NEVER,
+            next_tick: Time::NEVER,
+            recovery: setup.recovery,
+            cc: setup.cc,
+            written,
+            timed: None,
+            unused_until: 0,
+            tries: 0,
+            initial_cwnd: setup.initial_window * segment,
+            drained: (0, Time::ZERO),
+        }
+    }
+
+    /// Shares the rules of another sender if they are the same.
+    pub fn share_rules(&mut self, other: &Self) {
+        if self.state.rules == other.state.rules {
+            self.state.rules = Arc::clone(&other.state.rules);
+        }
+        self.rto.share_rules(&other.rto);
+    }
+
+    #[inline]
+    fn rules(&self) -> &SenderRules {
+        &self.state.rules
+    }
+
+    /// Starts the flow.
+    pub fn start(&mut self, now: Time) {
+        debug_assert!(!self.started);
+        self.started = true;
+        if self.rules().handshake.happens() {
+            self.opening = true;
+            self.state.hold = true;
+            self.state.window.cwnd = self.state.window.segment;
+            self.resend = Some(Cause::Handshake(Message::Syn));
+        }
+        self.stats.start(now, self.state.window.cwnd);
+        if let Some(period) = self.cc.tick_period() {
+            self.next_tick = now + period;
+        }
+    }
+
+    /// The window.
+    #[inline]
+    pub fn window(&self) -> &Window {
+        &self.state.window
+    }
+
+    /// Whether the flow is in fast recovery.
+    #[inline]
+    pub fn in_recovery(&self) -> bool {
+        self.recovery.is_active()
+    }
+
+    /// Whether every byte is acknowledged.
+    #[inline]
+    pub fn is_finished(&self) -> bool {
+        self.state.una == self.written.total
+    }
+
+    /// Bytes to send in all; none without end, or while the application may write more.
+    pub fn bytes(&self) -> Option<u64> {
+        (self.written.total != u64::MAX).then_some(self.written.total)
+    }
+
+    /// The application writes; `last` if it will write nothing more.
+    pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
+        let state = &self.state;
+        if self.rules().restarts_idle
+            && state.una == state.max
+            && self.drained.0 == state.nxt
+            && now.since(self.drained.1) > self.rto.current()
+        {
+            let before = state.window.cwnd;
+            self.state.window.cwnd = before.min(self.initial_cwnd);
+            self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        }
+        self.written.add(bytes, last);
+        self.release();
+    }
+
+    /// Lets go what was written, without a small segment that has to wait.
+    fn release(&mut self) {
+        let state = &self.state;
+        let waits = self.rules().nagle && state.max > state.una && !self.written.is_complete();
+        let small = if waits { (self.written.bytes - state.nxt) % state.rules.mss } else { 0 };
+        self.end = self.end.max(self.written.bytes - small);
+    }
+
+    /// Payload bytes of a full segment.
+    pub fn segment_bytes(&self) -> u16 {
+        self.rules().mss as u16
+    }
+
+    /// First byte that is not acknowledged.
+    #[inline]
+    pub fn una(&self) -> u64 {
+        self.state.una
+    }
+
+    /// One past the highest byte ever sent.
+    #[inline]
+    pub fn max(&self) -> u64 {
+        self.state.max
+    }
+
+    /// What was counted.
+    pub fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+
+    /// The present wait of the retransmission timer.
+    pub fn rto(&self) -> Time {
+        self.rto.current()
+    }
+
+    /// When the retransmission timer expires; never while it does not run.
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// An ACK of everything below `ack` came in; `stamp` is when the packet was sent that caused it.
+    /// Answers the round-trip time that was measured, if any.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
+        if ack > self.state.una && ack <= self.state.max {
+            return self.on_new_ack(now, ack, stamp);
+        }
+        if self.opening {
+            return self.establish(now, stamp);
+        }
+        let counts = ack == self.state.una && self.state.flight() > 0;
+        if counts && !(ack == 0 && self.rules().ignores_zero_ack) {
+            self.on_duplicate(now);
+        }
+        None
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
+        let before = self.state.window.cwnd;
+        let old_rto = self.rto.current();
+        let rtt = self.measure(now, ack, stamp);
+        self.rto.on_new_ack();
+        let acked = ack - self.state.una;
+        let sample = match &mut self.state.log {
+            Some(log) => {
+                log.on_new_ack(now, ack);
+                log.sample
+            }
+            None => rtt,
+        };
+        self.state.una = ack;
+        self.state.nxt = self.state.nxt.max(ack);
+        let verdict = self.recovery.on_new_ack(&mut self.state, acked);
+        self.state.duplicates = verdict.duplicates;
+        self.state.hold = false;
+        self.extra = verdict.extra_segments * self.rules().mss;
+        self.ceiling = self.rules().receive_window;
+        // What was waiting to be sent again has arrived.
+        self.resend = (verdict.resend && !self.is_finished()).then_some(Cause::GapRetransmit);
+        let event = AckEvent {
+            now,
+            rtt: sample,
+            base_rtt: self.stats.rtt_min,
+            newly_acked: self.state.in_units(acked),
+            flight: self.state.in_units(self.state.flight()),
+            may_grow: verdict.may_grow
+                && (!self.rules().grow_only_if_cwnd_limited || ack > self.unused_until),
+        };
+        self.cc.on_ack(&mut self.state.window, &event);
+        self.deadline = match self.rules().timer.restart {
+            _ if verdict.keeps_timer => self.deadline,
+            Restart::OnAck | Restart::OnAckAndRepair
+                if self.state.flight() > 0 || (self.rules().idle_timer && !self.is_finished()) =>
+            {
+                now + self.rto.current()
+            }
+            // It goes on for the data that this ACK lets out.
+            Restart::OnAckOldRto if self.state.una != self.end => now + old_rto,
+            Restart::OnAckAlways if self.state.una != self.end => now + self.rto.current(),
+            _ => Time::NEVER,
+        };
+        if self.rules().send_delay > Time::ZERO {
+            self.send_later(now);
+        }
+        if verdict.burst.is_some() {
+            self.limit_burst(verdict.burst);
+        }
+        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        rtt
+    }
+
+    /// The round trip that an ACK measures, if any; the timer learns of it.
+    #[inline]
+    fn measure(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
+        let rtt = match self.rules().sampling {
+            Sampling::Timestamps => self.rto.elapsed(stamp, now),
+            Sampling::Karn => self.timed_sample(now, ack),
+            Sampling::Listed => self.listed_sample(now, ack, stamp),
+        }?;
+        self.stats.on_rtt(rtt);
+        self.rto.on_sample(now, rtt);
+        Some(rtt)
+    }
+
+    /// The window in bytes, as far as it counts. (Signed numbers are the ones that the processor converts to.)
+    #[inline]
+    fn window_bytes(&self) -> u64 {
+        let state = &self.state;
+        if self.rules().whole_window {
+            state.window.cwnd as i64 as u64 * state.rules.mss
+        } else {
+            (state.window.cwnd * state.rules.bytes_per_unit) as i64 as u64
+        }
+    }
+
+    /// Lets at most so many new segments out before the next ACK.
+    #[cold]
+    fn limit_burst(&mut self, segments: Option<u32>) {
+        let burst = segments.map_or(u64::MAX, |segments| u64::from(segments) * self.rules().mss);
+        self.ceiling = self.state.flight().saturating_add(burst).min(self.rules().receive_window);
+    }
+
+    fn timed_sample(&mut self, now: Time, ack: u64) -> Option<Time> {
+        let (end, sent) = self.timed?;
+        if ack < end {
+            return None;
+        }
+        self.timed = None;
+        Some(now - sent)
+    }
+
+    fn listed_sample(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
+        if self.listed.as_mut()?.on_ack(ack) { self.rto.elapsed(stamp, now) } else { None }
+    }
+
+    /// New data leave a while after this ACK, or with those that wait already.
+    fn send_later(&mut self, now: Time) {
+        self.waits = true;
+        self.send_at = self.send_at.min(now + self.rules().send_delay);
+    }
+
+    #[cold]
+    fn on_duplicate(&mut self, now: Time) {
+        let before = self.state.window.cwnd;
+        self.state.duplicates += 1;
+        if let Some(log) = &mut self.state.log {
+            log.now = now;
+        }
+        let verdict = self.recovery.on_duplicate(&mut self.state, &mut |state: &State| {
+            self.cc.on_loss(&state.window, &state.loss(now, Signal::Gap))
+        });
+        self.extra = verdict.extra_segments * self.rules().mss;
+        if !self.recovery.is_active() {
+            // RFC 3042: each of these ACKs lets one segment out, not those that others left over.
+            let one = (self.state.flight() + self.rules().mss).saturating_sub(self.window_bytes());
+            self.extra = self.extra.min(one);
+        }
+        self.limit_burst(verdict.burst);
+        if verdict.resend {
+            self.resend = Some(Cause::FastRetransmit);
+            if self.rules().timer.restart == Restart::OnAckAndRepair {
+                self.deadline = now + self.rto.current();
+            }
+            if self.rto.drops_timed() {
+                self.timed = None;
+            }
+        }
+        if verdict.backs_off {
+            self.rto.on_timeout();
+            self.deadline = now + self.rto.current();
+            self.timed = None;
+        }
+        // The duplicate that resends lets nothing else out before the next ACK.
+        self.waits =
+            self.rules().send_delay > Time::ZERO && (verdict.resend || self.send_at != Time::NEVER);
+        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+    }
+
+    /// When to call [`Sender::on_timer`].
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        self.deadline.min(self.next_tick).min(self.send_at)
+    }
+
+    /// The time that was asked for has come, or an earlier one. True if the retransmission timer expired.
+    pub fn on_timer(&mut self, now: Time) -> bool {
+        let before = self.state.window.cwnd;
+        if self.send_at <= now {
+            self.send_at = Time::NEVER;
+            self.waits = false;
+        }
+        let due = self.deadline <= now;
+        // A timer that runs while nothing is outstanding gives nothing up.
+        let expired = due && (self.opening || self.state.max > self.state.una);
+        if due {
+            self.deadline = Time::NEVER;
+        }
+        if due && !expired && self.rules().idle_timer {
+            self.restart_idle(now);
+        }
+        if expired && self.opening {
+            self.repeat_message(now);
+        } else if expired {
+            self.lose_flight(now);
+        }
+        if self.next_tick <= now
+            && let Some(period) = self.cc.tick_period()
+        {
+            self.next_tick = if self.is_finished() { Time::NEVER } else { self.next_tick + period };
+            if self.stats.rtt_samples > 0 {
+                self.cc.on_tick(&mut self.state.window);
+            }
+        }
+        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        expired
+    }
+
+    /// The timer has expired with nothing in flight: what follows starts slowly.
+    #[cold]
+    fn restart_idle(&mut self, now: Time) {
+        self.state.window.cwnd = self.state.window.segment;
+        self.state.begin_episode();
+        self.timed = None;
+        self.deadline = now + self.rto.current();
+    }
+
+    /// The timer gives up what is in flight.
+    #[cold]
+    fn lose_flight(&mut self, now: Time) {
+        self.deadline = Time::NEVER;
+        self.stats.timeouts += 1;
+        if !self.rules().timer.backs_off_at_start {
+            self.rto.on_timeout();
+        }
+        self.timed = None;
+        self.extra = 0;
+        self.ceiling = self.rules().receive_window;
+        if let Some(log) = &mut self.state.log {
+            log.now = now;
+        }
+        self.recovery.on_timeout(&mut self.state, &mut |state: &State| {
+            self.cc.on_loss(&state.window, &state.loss(now, Signal::Timeout))
+        });
+        self.resend = Some(Cause::Timeout);
+    }
+
+    /// The next segment to send at this moment, if any.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if let Some(cause) = self.resend.take() {
+            return Some(self.transmit_oldest(now, cause));
+        }
+        let mut left = self.end - self.state.nxt;
+        if left == 0 || self.state.hold || self.waits {
+            left = self.refill(now)?;
+        }
+        let state = &self.state;
+        let usable =
+            (self.window_bytes() + self.extra).min(self.ceiling).saturating_sub(state.flight());
+        let whole = left.min(state.rules.mss);
+        let payload = if usable >= whole {
+            whole
+        } else if self.rules().fills_window && usable > 0 {
+            usable
+        } else {
+            return None;
+        };
+        let seq = state.nxt;
+        self.state.nxt += payload;
+        let cause = if seq < self.state.max { Cause::GapRetransmit } else { Cause::New };
+        Some(self.transmit(now, seq, payload as u16, cause))
+    }
+
+    /// Bytes of a small segment that waited for ACKs and may leave now, where nothing else may.
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self, now: Time) -> Option<u64> {
+        let state = &self.state;
+        if state.hold || self.waits || state.nxt != self.end {
+            return None;
+        }
+        if self.drained.0 != state.nxt {
+            self.drained = (state.nxt, now);
+        }
+        if self.rules().grow_only_if_cwnd_limited
+            && state.in_units(state.flight() + state.rules.mss) <= state.window.cwnd
+        {
+            self.unused_until = state.nxt;
+        }
+        self.release();
+        Some(self.end - self.state.nxt).filter(|left| *left > 0)
+    }
+
+    #[cold]
+    fn transmit_oldest(&mut self, now: Time, cause: Cause) -> Segment {
+        if let Cause::Handshake(message) = cause {
+            return self.transmit_message(now, message);
+        }
+        let seq = self.state.una;
+        let payload = self.rules().mss.min(self.end - seq);
+        if seq == self.state.max {
+            // Nothing is in flight (`recovery: vegas` with a ring): it does not count as sent.
+            return self.transmit(now, seq, payload as u16, Cause::New);
+        }
+        // After going back the segment is the first of those that count as unsent.
+        self.state.nxt = self.state.nxt.max(seq + payload);
+        self.transmit(now, seq, payload as u16, cause)
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, seq: u64, payload: u16, cause: Cause) -> Segment {
+        let end = seq + u64::from(payload);
+        if cause != Cause::New {
+            self.stats.retransmissions += 1;
+            if cause == Cause::FastRetransmit {
+                self.stats.fast_retransmits += 1;
+            }
+            // Karn's rule: nothing that was sent twice is timed.
+            self.timed = self.timed.filter(|(timed, _)| *timed <= seq || *timed > end);
+        } else if self.rules().sampling == Sampling::Karn && self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+        let idle = self.rules().idle_timer && self.state.una == self.state.max;
+        self.state.max = self.state.max.max(end);
+        if let Some(log) = &mut self.state.log {
+            log.on_transmit(now, seq, end);
+        }
+        self.stats.segments_sent += 1;
+        self.stats.bytes_sent += u64::from(payload);
+        if self.rules().sampling == Sampling::Listed
+            && let Some(list) = &mut self.listed
+        {
+            list.on_transmit(seq, end, self.state.una);
+        }
+        if self.deadline == Time::NEVER || idle {
+            self.start_timer(now);
+        }
+        Segment { seq: seq as u32, payload, cause }
+    }
+
+    #[inline]
+    fn start_timer(&mut self, now: Time) {
+        if self.rules().timer.backs_off_at_start {
+            self.rto.on_timeout();
+        }
+        self.deadline = now + self.rto.current();
+    }
+}

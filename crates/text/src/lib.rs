@@ -1,0 +1,76 @@
+//! Text of a document, in YAML, JSON or TOML, read into values that know their places.
+//!
+//! Nothing here knows what a scenario means; it knows what a document is. Reading takes time and
+//! memory in proportion to the text, whatever the text holds.
+
+mod json;
+mod node;
+mod places;
+mod problem;
+mod scalar;
+mod toml;
+mod yaml;
+
+pub use node::{Entry, Map, Node, Place, Step, Value};
+pub use problem::Problem;
+pub use scalar::scalar;
+
+/// Deepest nesting of lists and mappings.
+pub const MAX_DEPTH: usize = 64;
+
+/// The most values that a document may hold, aliases written out. A scenario of a hundred thousand
+/// flows needs half of them; more is an accident or an attack (aliases that contain aliases).
+pub const MAX_VALUES: usize = 4_000_000;
+
+/// The most problems of one kind that are collected: nobody reads more.
+const MAX_PROBLEMS: usize = 100;
+
+/// How a text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// YAML 1.2 with the core schema.
+    Yaml,
+    /// JSON (RFC 8259).
+    Json,
+    /// TOML 1.1.
+    Toml,
+}
+
+/// Reads a text. `None`: it holds nothing.
+///
+/// # Errors
+/// All duplicate keys, or all values that no document can hold, or the one place where the text
+/// stops making sense.
+pub fn read(text: &str, format: Format) -> Result<Option<Node>, Vec<Problem>> {
+    let root = match format {
+        Format::Json => json::read(text, 0),
+        Format::Toml => toml::read(text),
+        Format::Yaml => {
+            // JSON is YAML, too: a large resolved scenario is JSON below a few lines of comment.
+            let start = comment_lines(text);
+            let as_json = text[start..].starts_with('{').then(|| json::read(text, start));
+            match as_json {
+                Some(Ok(root)) => Ok(root),
+                _ => yaml::read(text),
+            }
+        }
+    }?;
+    if let Some(root) = &root {
+        let flaws = node::flaws(root);
+        if !flaws.is_empty() {
+            return Err(flaws);
+        }
+    }
+    Ok(root)
+}
+
+/// Length of the comments and empty lines with which a text starts.
+fn comment_lines(text: &str) -> usize {
+    text.split_inclusive('\n')
+        .take_while(|line| *line == "\n" || line.starts_with('#') && line.ends_with('\n'))
+        .map(str::len)
+        .sum()
+}
+
+#[cfg(test)]
+mod tests;
