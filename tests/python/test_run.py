@@ -99,7 +99,11 @@ def test_quantities_are_read_by_their_unit(text, read):
 def test_a_limit_of_events_ends_a_run_in_the_middle(small_scenario):
     whole = run(small_scenario).summary
     part = run(small_scenario.set("stop.events", 100)).summary
-    assert (part["stop_reason"], part["finished"], part["events"]) == ("too-many-events", False, 100)
+    assert (part["stop_reason"], part["finished"], part["events"]) == (
+        "too-many-events",
+        False,
+        100,
+    )
     assert 0 < part["end_s"] < whole["end_s"]
     assert part == {**run(small_scenario.set("stop.events", 100)).summary, "wall_s": part["wall_s"]}
     enough = run(small_scenario.set("stop.events", whole["events"] + 1)).summary

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
-
 from ackclock.results import Results
 from ackclock.theory.measured import (
     Measures,
@@ -134,12 +132,6 @@ class Comparison:
         """Whether all figures with a tolerance agree; none if there is no such figure."""
         verdicts = [f.agrees for f in self.figures if f.agrees is not None]
         return all(verdicts) if verdicts else None
-
-    def render(self, console: Console) -> None:
-        """Print as tables."""
-        from ackclock.theory.tables import render_comparison
-
-        render_comparison(self, console)
 
     def to_json(self) -> dict[str, Any]:
         """A document for `json.dumps`."""

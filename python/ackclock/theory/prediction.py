@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
-
 
 @dataclass(frozen=True)
 class FlowState:
@@ -119,12 +117,6 @@ class Prediction:
     periods: list[Period]
     notes: list[str]
     rate_unit: tuple[str, float]
-
-    def render(self, console: Console) -> None:
-        """Print as tables."""
-        from ackclock.theory.tables import render_prediction
-
-        render_prediction(self, console)
 
     def to_json(self) -> dict[str, Any]:
         """A document for `json.dumps`; units end the names, rates are in bit/s."""
