@@ -202,6 +202,7 @@ def _figures(
     prediction: Prediction, period: Period, measures: Measures, spans: list[Span]
 ) -> list[Figure]:
     figures = []
+    judged = not prediction.uncertain & period.flows.keys()
     for name, state in period.flows.items():
         figures += [
             Figure(
@@ -210,7 +211,7 @@ def _figures(
                 "bit/s",
                 state.rate_bps,
                 measures.rate_bps(name, spans),
-                RATE_TOLERANCE,
+                RATE_TOLERANCE if judged else None,
                 grain=state.rate_slack * state.rate_bps,
             ),
             Figure(
@@ -219,7 +220,7 @@ def _figures(
                 "packets",
                 state.path_queue_packets,
                 measures.path_queue_packets(name, spans),
-                QUEUE_TOLERANCE,
+                QUEUE_TOLERANCE if judged else None,
                 grain=QUEUE_GRAIN_PACKETS + state.queue_slack_packets,
             ),
         ]
@@ -253,7 +254,7 @@ def _finishes(prediction: Prediction, results: Results) -> list[Figure]:
                 "s",
                 facts.finish_ack_s,
                 measured,
-                FINISH_TOLERANCE_S,
+                None if prediction.uncertain else FINISH_TOLERANCE_S,
                 relative=False,
                 grain=FINISH_TOLERANCE * duration,
             )
