@@ -20,7 +20,7 @@ def scenario(links=(("10 Mbps", "10 ms", "half"),), flows=1, cc=FAST, **more):
         "routers": nodes[1:-1],
         "links": [{**link, "queue": {"limit": "10 MB"}} for link in made],
         "flows": [
-            {"id": f"F{i}", "from": "A", "to": "B", "send": "unlimited", "tcp": {"cc": cc}}
+            {"id": f"F{i}", "from": "A", "to": "B", "send": "unlimited", "tcp": {"cc": {**cc}}}
             for i in range(flows)
         ],
         "stop": {"when": "time", "at_latest": "20 s"},

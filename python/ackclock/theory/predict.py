@@ -163,7 +163,8 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
     The first packets of a flow may wait for the first windows of others. It takes that time for a
     part of the path, and as its rate is alpha / (RTT - base RTT), it gets more by this share of its
     queueing delay. A window with a clock of its own moves against the others, so that it soon meets
-    the path without a single packet of theirs.
+    the path without a single packet of theirs; and flows that are alike and start at one time with
+    single packets find the same.
     """
     by_base_rtt: dict[str, FlowPath] = {}
     spared: dict[str, int] = {}
@@ -178,7 +179,13 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
         flows = [by_base_rtt[name] for name in period.flows if name in by_base_rtt]
         fresh = [flow for flow in flows if flow.start_s == period.start_s]
         for flow in fresh:
-            others = [o for o in flows if o is not flow and (o in fresh or not settled)]
+            others = [
+                o
+                for o in flows
+                if (o not in fresh and not settled)
+                or (o in fresh and o is not flow)
+                and (o.params != flow.params or o.initial_window > 1)
+            ]
             met = [o for o in others if set(o.data_visits) & set(flow.data_visits)]
             rate = min(network.stations[place].rate_bps for place in flow.data_visits)
             less = spared[flow.id]
