@@ -8,7 +8,7 @@ STAMPS := $(VENV)/stamps
 # How the extension is built: `release`, or `quick` while the engine is worked on.
 PROFILE ?= release
 
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' | LC_ALL=C sort)
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.json' -o -name 'Cargo.toml' | LC_ALL=C sort)
 WORKSPACE := Cargo.toml Cargo.lock
 
 # Tools find the environment whether or not the caller has activated it.
@@ -21,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check test-fast bench bench-ns2 format lint lint-rust lint-python test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check test-fast bench bench-startup bench-ns2 format lint lint-rust lint-python test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -79,6 +79,9 @@ reproduce: setup
 bench: setup ## Measure the speed of the engine and of the test cases
 	@cargo build --release --locked --quiet -p ackclock-bench
 	@$(BIN)/python benches/bench.py target/release/ackclock-bench
+
+bench-startup: setup ## Measure the CPU time of small commands against their budgets
+	@$(BIN)/python benches/startup.py
 
 bench-ns2: setup ## Compare the speed with ns-2, where that is installed
 	@cargo build --release --locked --quiet -p ackclock-bench

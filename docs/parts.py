@@ -179,21 +179,14 @@ def _settings(defaults: dict[str, Any]) -> str:
 
 def units() -> str:
     """Return the units of each kind of quantity, as the schema of scenario files knows them."""
-    schema = json.loads(_core.schema())
-    definitions = schema["definitions"]
+    definitions = json.loads(_core.schema())["definitions"]
 
-    def of(definition: str, key: str) -> str:
-        described = json.dumps(definitions[definition]["properties"][key])
-        pattern = re.search(r"\\\\s\*\(([^()]*)\)\\\\s\*\$", described)
+    def of(quantity: str) -> str:
+        pattern = re.search(r"\\s\*\(([^()]*)\)\\s\*\$$", definitions[quantity]["pattern"])
         assert pattern is not None, "a pattern ends with the units"
-        names = json.loads(f'"{pattern[1]}"').split("|")
-        return " ".join(f"`{name}`" for name in names)
+        return " ".join(f"`{name}`" for name in pattern[1].split("|"))
 
-    rows = [
-        ("rate", of("link", "rate")),
-        ("time", of("link", "delay")),
-        ("size", of("tcp", "segment")),
-    ]
+    rows = [(quantity, of(quantity)) for quantity in ("rate", "time", "size")]
     return table(("Quantity", "Units"), rows)
 
 
@@ -221,7 +214,7 @@ def categories() -> str:
         "links": [{"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "1 ms"}],
         "flows": [{"id": "F", "from": "A", "to": "B", "send": "1 B"}],
     }
-    words = _core.Simulation(json.dumps(document)).finish().categories()
+    words = _core.Simulation(_core.Scenario(json.dumps(document))).finish().categories()
     rows = [
         (f"`{name}`", ", ".join(f"`{word}`" for word in list_))
         for name, list_ in words.items()
@@ -270,10 +263,10 @@ def laws() -> str:
 
 def commands() -> str:
     """Return all commands with their arguments and options."""
-    from ackclock.cli.app import app
+    from ackclock.cli.app import application
 
     texts = []
-    for registered in app.registered_commands:
+    for registered in application().registered_commands:
         function = registered.callback
         assert function is not None, "a command has a function"
         hints = get_type_hints(function, include_extras=True)

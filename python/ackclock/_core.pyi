@@ -1,4 +1,4 @@
-"""The simulator, written in Rust. Documents go in and out as JSON text.
+"""The simulator, written in Rust. Documents go in as JSON text and stay there as scenarios.
 
 Use `ackclock.Scenario`, `ackclock.run` and `ackclock.Results`; this is what they stand on.
 """
@@ -23,13 +23,11 @@ def record_tables() -> str:
 def schema() -> str:
     """Return the JSON Schema (draft 7) of scenario documents."""
 
-def check(document: str) -> str:
-    """Check a scenario document.
+def check(document: str) -> tuple[Scenario | None, str, str]:
+    """Check a scenario document given as JSON text.
 
-    Returns a document with `errors`, `warnings`, and, without errors, `scenario` (resolved, in the
-    same grammar) and `model` (numeric).
-
-    Raises ValueError when the text is not JSON.
+    Returns the scenario, or None for a document with errors, and all errors and all warnings as
+    JSON text: lists of `path`, `value`, `message`, `allowed`, `hint`.
     """
 
 def quantity(text: str) -> tuple[str, int] | None:
@@ -48,7 +46,7 @@ def identify(documents: list[str], workers: int) -> list[tuple[str | None, int, 
     """
 
 def rows(
-    document: str,
+    scenario: Scenario,
     first_seed: int,
     count: int,
     layout: str,
@@ -59,17 +57,37 @@ def rows(
     Returns how many runs were done; their figures as JSON text, a list of values for each column
     of `layout` (see `ackclock.sweep.figures`); and why the run after these was given up, which
     happens after `time_limit_s` seconds, None if all were done.
-
-    Raises ValueError for a scenario with errors.
     """
 
-class Simulation:
-    """One run of a scenario.
+class Scenario:
+    """A checked scenario. It stays in the simulator; text is made of it when it is asked for.
 
-    Raises ValueError for a scenario with errors.
+    Raises ValueError for a document with errors; `check` says more about them.
     """
 
     def __init__(self, document: str) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def flows(self) -> list[str]: ...
+    @property
+    def links(self) -> list[str]: ...
+    @property
+    def hosts(self) -> list[str]: ...
+    @property
+    def routers(self) -> list[str]: ...
+    def canonical(self) -> str:
+        """Return the resolved document, in the same grammar, as JSON text."""
+
+    def model(self) -> str:
+        """Return the scenario as numbers, as JSON text."""
+
+class Simulation:
+    """One run of a scenario, with its seed or another one."""
+
+    def __init__(self, scenario: Scenario, seed: int | None = None) -> None: ...
     def advance(self, seconds: float) -> bool:
         """Run for about so many seconds of real time; return whether the run is over."""
 

@@ -95,6 +95,25 @@ def _rare(*columns: Column) -> Iterable[Column]:
     return (replace(column, usual=False) for column in columns)
 
 
+PERCENTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
+"""Names of percentiles, and the share of values that does not exceed them."""
+
+
+def _percentiles(of: str, title: str, what: str) -> Iterable[Column]:
+    """Columns that need the records of a run."""
+    return (
+        Column(
+            f"{of}_{name}",
+            f"{title}, {share:.0%}".replace("%", " %"),
+            unit="s",
+            meaning=f"Least value that {share * 100:g} % of {what} do not exceed",
+            shown="ms",
+            path=f"{of}.{name}",
+        )
+        for name, share in PERCENTILES.items()
+    )
+
+
 _BYTES_LEAVING = (
     "Bytes of data packets of which the first link of the path began the transmission: headers and "
     "packets sent again count, what was dropped before that link does not"
@@ -152,6 +171,15 @@ FLOWS = (
         "count",
         "packets",
         "Data packets of the flow dropped anywhere in the network",
+    ),
+    Column(
+        "path_rtt_s",
+        "Base RTT",
+        unit="s",
+        meaning="Round-trip time of a full segment and its ACK where nothing waits, as the links "
+        "are at the start; none with dynamic routing",
+        formula="sum over the path and back of delay + size / rate",
+        shown="ms",
     ),
     Column(
         "rtt_s_mean",
@@ -240,6 +268,9 @@ FLOWS = (
             shown="ms",
             path="rtt_s.max",
         ),
+        *_percentiles(
+            "rtt_s", "RTT", "the samples of the round-trip time, where all were recorded"
+        ),
         Column(
             "cwnd_bytes_mean",
             "Mean window",
@@ -308,6 +339,11 @@ LINKS = (
         path="queueing_delay_s.max",
     ),
     *_rare(
+        *_percentiles(
+            "queueing_delay_s",
+            "Wait",
+            "the waits of packets whose transmission began, where all were recorded",
+        ),
         Column("bytes_carried", "Bytes carried", "count", "B", "Bytes transmitted in full"),
         Column(
             "drops_queue_full",

@@ -121,9 +121,14 @@ def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
     elif not known:
         advice = "there are none"
     else:
-        shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-        advice = f"known: {shown}"
+        advice = f"known: {listed(known)}"
     return f"unknown {kind} '{name}'; {advice}"
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Return names as a list for people; of very many the first ones and the number of the rest."""
+    more = len(names) - most
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more} more"
 
 
 def _either(names: Sequence[str]) -> str:

@@ -12,6 +12,14 @@ from typing import IO
 from ackclock.errors import InputError
 
 
+def expanded(written: str) -> Path:
+    """Return the path as written, with the home folder for `~`; as it is where there is none."""
+    try:
+        return Path(written).expanduser()
+    except RuntimeError:
+        return Path(written)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file as `write_bytes` does."""
     write_bytes(path, text.encode())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ackclock.errors import InputError
+from ackclock.files import expanded
 
 if TYPE_CHECKING:
     from ackclock.document import Document
@@ -144,7 +145,7 @@ def _file(flow: dict[str, Any], folder: Path) -> tuple[FileToSend | None, str]:
         return None, "a file is sent by one flow: leave 'count' out"
     if "udp" in flow:
         return None, "a file needs tcp: udp does not send again what is lost"
-    path = folder / Path(written).expanduser()
+    path = folder / expanded(written)
     try:
         # Not a pipe or a device: reading these may never end.
         if path.is_dir():

@@ -212,9 +212,9 @@ class _Sentences:
         return f"{row['kind']} packet"
 
     def _data(self, flow: str, seq: int, *, ack: bool = False) -> str:
-        """Data by sequence number: classic senders count bytes, others number packets."""
+        """Data by sequence number, which counts bytes or packets."""
         tcp = self._tcp.get(flow)
-        if not tcp or tcp.get("sender") != "classic":
+        if not tcp or tcp["numbering"] != "bytes":
             return f"of packet {seq}" if ack else f"packet {seq}"
         if ack:  # the next byte expected
             return str(seq)

@@ -60,8 +60,7 @@ def arrivals(results: Results, flow: str) -> list[tuple[int, int]]:
     wanted = {"flow": flow, "host": entry["to"], "event": "received", "kind": "data"}
     for column, value in wanted.items():
         packets = packets.filter(pc.equal(packets[column], value))  # pyright: ignore[reportAttributeAccessIssue]
-    # The one sender numbers bytes, the other packets.
-    unit = 1 if tcp["sender"] == "classic" else tcp["segment_bytes"]
+    unit = 1 if tcp["numbering"] == "bytes" else tcp["segment_bytes"]
     return [
         (seq * unit, wire - tcp["header_bytes"])
         for seq, wire in zip(packets["seq"].to_pylist(), packets["bytes"].to_pylist(), strict=True)

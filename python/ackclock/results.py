@@ -181,6 +181,12 @@ class Results:
             header.append(f"Question: {question}")
         return to_yaml(self.canonical, header)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the figures of the run, its flows and its busiest links."""
+        from ackclock.tables.overview import html
+
+        return html(self)
+
     def __repr__(self) -> str:
         state = "" if self.summary["finished"] else ", unfinished"
         return f"Results({self.summary['scenario']!r}, seed={self.summary['seed']}{state})"

@@ -69,7 +69,7 @@ def run(scenario: Scenario, progress: Callable[[Progress], None] | None = None) 
     for warning in scenario.warnings:
         log.warn(warning.render())
 
-    simulation = _core.Simulation(json.dumps(scenario.document))
+    simulation = _core.Simulation(scenario.handle)
     started = time.perf_counter()
     interrupted = False
     try:

@@ -7,11 +7,14 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ackclock import files_transfer, library
 from ackclock.document import SUFFIXES, Document, parse_value, require_plain
 from ackclock.errors import InputError, Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from ackclock import _core
 
 Override = tuple[str, Any]
 """Path and value, as in `("flows.F1.tcp.cc", "reno")`."""
@@ -32,7 +35,7 @@ class Scenario:
         self._path = path
         folder = Path() if path is None else path.parent
         self._prepared = files_transfer.prepare(document, folder)
-        self._checked = _check(document, self._prepared)
+        self._handle, self._warnings = _check(document, self._prepared)
 
     @classmethod
     def load(
@@ -95,24 +98,49 @@ class Scenario:
         return self._prepared.files
 
     @property
+    def handle(self) -> _core.Scenario:
+        """The checked scenario in the simulator, which runs take."""
+        return self._handle
+
+    @cached_property
     def canonical(self) -> dict[str, Any]:
         """The resolved document: all defaults filled in, runnable again. Do not change it."""
-        return self._checked["scenario"]
+        return json.loads(self._handle.canonical())
 
-    @property
+    @cached_property
     def model(self) -> dict[str, Any]:
         """The resolved scenario in numbers (`_ns`, `_bps`, `_bytes`). Do not change it."""
-        return self._checked["model"]
+        return json.loads(self._handle.model())
 
     @property
     def name(self) -> str:
         """Name of the experiment, such as `caltech/test-case-2-fast`."""
-        return self.model["name"]
+        return self._handle.name
 
     @property
     def seed(self) -> int:
         """Seed of all random streams."""
-        return self.model["seed"]
+        return self._handle.seed
+
+    @property
+    def flows(self) -> list[str]:
+        """Names of the flows, in the order of the scenario."""
+        return self._handle.flows
+
+    @property
+    def links(self) -> list[str]:
+        """Names of the links, in the order of the scenario."""
+        return self._handle.links
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts, in the order of the scenario."""
+        return self._handle.hosts
+
+    @property
+    def routers(self) -> list[str]:
+        """Names of the routers, in the order of the scenario."""
+        return self._handle.routers
 
     @property
     def source(self) -> Document:
@@ -132,7 +160,7 @@ class Scenario:
     @cached_property
     def warnings(self) -> tuple[Problem, ...]:
         """What is allowed but probably not meant."""
-        return tuple(_located(self._source, entry) for entry in self._checked["warnings"])
+        return tuple(_located(self._source, entry) for entry in self._warnings)
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, seed={self.seed})"
@@ -172,16 +200,19 @@ def _value(path: str, value: Any) -> Any:
         raise ScenarioError([Problem(message, path=path, file=f"--set {path}={value}")]) from None
 
 
-def _check(document: Document, prepared: files_transfer.Prepared) -> dict[str, Any]:
+def _check(
+    document: Document, prepared: files_transfer.Prepared
+) -> tuple[_core.Scenario, list[dict[str, Any]]]:
+    """Return the checked scenario and its warnings."""
     from ackclock import _core
 
-    checked = json.loads(_core.check(json.dumps(prepared.data)))
-    if checked["errors"] or prepared.problems:
-        problems = [_located(document, entry) for entry in checked["errors"]]
+    handle, errors, warnings = _core.check(json.dumps(prepared.data))
+    if handle is None or prepared.problems:
+        problems = [_located(document, entry) for entry in json.loads(errors)]
         problems += prepared.problems
         # In the order in which an editor shows the lines; what came from outside goes first.
         raise ScenarioError(sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
-    return checked
+    return handle, json.loads(warnings)
 
 
 def _located(document: Document, entry: dict[str, Any]) -> Problem:

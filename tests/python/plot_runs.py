@@ -51,7 +51,13 @@ def tcp_flow(name, source, target, start_s=1.0, kind="reno"):
         "to": target,
         "start_ns": round(start_s * 1e9),
         "send_bytes": 20 * MIB,
-        "tcp": {"segment_bytes": 1024, "header_bytes": 0, "ack_bytes": 64, "cc": cc},
+        "tcp": {
+            "segment_bytes": 1024,
+            "header_bytes": 0,
+            "ack_bytes": 64,
+            "cc": cc,
+            "numbering": "packets",
+        },
         "udp": None,
     }
 
@@ -86,7 +92,7 @@ COLUMNS = {
     "cwnd": ("flow", "cwnd_bytes", "ssthresh_bytes", "state"),
     "rtt": ("flow", "rtt_s"),
     "queue": ("link", "direction", "queue_data_packets", "queue_packets"),
-    "transmissions": ("link", "direction", "flow", "kind", "bytes"),
+    "transmissions": ("link", "direction", "flow", "kind", "bytes", "entered_s"),
     "drops": ("link", "direction", "flow", "kind", "seq", "reason"),
     "routes": ("router", "host", "link", "previous_link"),
     "events": ("flow", "event"),
@@ -100,6 +106,7 @@ TYPES = {
     "cwnd_bytes": pa.float64(),
     "ssthresh_bytes": pa.float64(),
     "rtt_s": pa.float64(),
+    "entered_s": pa.float64(),
 }
 
 
@@ -169,6 +176,7 @@ class Maker:
                 "flow": one(self.flows[0], self.flows, count),
                 "kind": one("data", KINDS, count),
                 "bytes": np.full(count, size, np.int32),
+                "entered_s": np.asarray(times, float),
             },
         )
 

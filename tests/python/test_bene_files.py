@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from ackclock import Results, Scenario, received_files, run
 from ackclock.canonical import to_yaml
-from ackclock.cli.app import app
+from ackclock.cli.app import application
 from ackclock.errors import InputError, ScenarioError
 from ackclock.received_files import reassemble
 
@@ -138,7 +138,7 @@ def test_a_corrupted_packet_is_found_and_the_copy_kept(folder, monkeypatch):
 
     monkeypatch.setattr(received_files, "_slices", corrupted)
     done = CliRunner().invoke(
-        app, ["run", str(write(folder)), "--no-plots", "--out", str(folder / "out")]
+        application(), ["run", str(write(folder)), "--no-plots", "--out", str(folder / "out")]
     )
     assert done.exit_code == 1
     assert "DIFFERS" in done.output
@@ -173,7 +173,7 @@ def test_an_altered_record_is_found(change, folder, monkeypatch):
 def test_an_unfinished_transfer_is_said_to_be_unfinished(folder):
     path = write(folder)
     arguments = ["run", str(path), "--no-plots", "--set", "stop.at_latest=0.05 s"]
-    done = CliRunner().invoke(app, [*arguments, "--out", str(folder / "out")])
+    done = CliRunner().invoke(application(), [*arguments, "--out", str(folder / "out")])
     assert done.exit_code == 1
     assert "UNFINISHED" in done.output
     verdict = json.loads((folder / "out" / "summary.json").read_text())["flows"]["F1"]["file"]
@@ -276,7 +276,7 @@ def test_a_file_that_changes_after_the_check_is_an_error(folder):
 
 
 def test_the_schema_for_editors_knows_files():
-    done = CliRunner().invoke(app, ["schema"])
+    done = CliRunner().invoke(application(), ["schema"])
     send = json.loads(done.output)["definitions"]["flow"]["properties"]["send"]
     assert any("file" in kind.get("properties", {}) for kind in send["anyOf"])
 

@@ -55,16 +55,42 @@ def test_the_first_screen_names_every_command(ackclock, args):
     assert all(command in done.out for command in COMMANDS)
 
 
-def test_help_and_import_load_nothing_heavy():
-    script = (
-        "import sys; {}; "
-        "heavy = {{'numpy', 'pyarrow', 'scipy', 'matplotlib', 'ruamel', 'pydantic'}};"
-        "print(sorted(heavy & set(sys.modules)))"
+SMALL_RENO = """\
+hosts: [A, B]
+links: [{id: L, between: [A, B], rate: 10 Mbps, delay: 1 ms}]
+flows: [{id: F, from: A, to: B, tcp: {cc: reno}}]
+stop: {at_latest: 10 ms}
+"""
+HEAVY = {"numpy", "pyarrow", "scipy", "matplotlib", "pandas", "pydantic", "rich"}
+START = "import ackclock.cli.app as cli, sys; sys.argv[0] = 'ackclock'; cli.program()"
+
+
+@pytest.mark.parametrize(
+    ("script", "allowed"),
+    [
+        (["import ackclock"], set()),
+        (["import ackclock.cli.app"], set()),
+        ([START, "--version"], set()),
+        ([START, "--help"], {"rich"}),
+        ([START, "validate", "x.yaml"], set()),
+        ([START, "run", "x.yaml", "--no-plots"], {"numpy", "pyarrow", "rich"}),
+        ([START, "run", "x.yaml"], {"numpy", "pyarrow", "rich", "matplotlib"}),
+    ],
+)
+def test_what_is_heavy_is_loaded_where_it_is_needed(tmp_path, script, allowed):
+    (tmp_path / "x.yaml").write_text(SMALL_RENO, encoding="utf-8")
+    report = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+    code, *arguments = script
+    done = subprocess.run(
+        [sys.executable, "-c", report + code, *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    for statement in ("import ackclock", "import ackclock.cli.app"):
-        command = [sys.executable, "-c", script.format(statement)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert done.stdout == "[]\n"
+    loaded = set(done.stderr.split())
+    assert "sys" in loaded
+    assert loaded & HEAVY == allowed
 
 
 def test_version(ackclock):
@@ -283,6 +309,28 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     )
     assert done.stdout == "{\n"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["list", "list --json", "--help", "validate ns2/tahoe"])
+@pytest.mark.parametrize(("output", "code"), [(">&-", 0), ("2>&-", 0), (">/dev/full", 1)])
+def test_closed_and_full_outputs_end_without_traceback(tmp_path, command, output, code):
+    script = f'{sys.executable} -c "{START}" {command} {output}'
+    done = subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == code
+    assert done.stderr in ("", "error: No space left on device\n")
+
+
+def test_homes_of_nobody_are_files_that_do_not_exist(ackclock, tmp_path):
+    flow = "{id: F, from: A, to: B, send: {file: ~nobody-at-all/x}}"
+    text = SMALL_RENO.replace("flows: [", f"flows: [{flow}, ")
+    (tmp_path / "x.yaml").write_text(text, encoding="utf-8")
+    done = ackclock("validate", "x.yaml")
+    assert done.code == 2
+    assert "there is no such file" in done.err
+    (tmp_path / "study.yaml").write_text("base: ~nobody-at-all/x.yaml\ngrid: {seed: [1]}\n")
+    done = ackclock("sweep", "study.yaml")
+    assert done.code == 2
+    assert "no such file: '~nobody-at-all/x.yaml'" in done.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -206,7 +206,7 @@ def test_numbers_of_segments_follow_their_first_bytes():
     packets.kind[:] = [SYN, SYN_ACK, HANDSHAKE_ACK, DATA, DATA, DATA, ACK, ACK]
     packets.back[:] = [False, True, False, False, False, False, True, True]
     packets.seq[:] = [0, 0, 0, 0, 1000, 1300, 0, 1300]
-    flow = {"tcp": {"sender": "classic"}}
+    flow = {"tcp": {"numbering": "bytes"}}
     assert segment_numbers(packets, [flow]).tolist() == [0, 0, 0, 1, 2, 3, 0, 2]
 
 

@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from test_plots_paths import ALTERNATING, diamond
 
 from ackclock import plots
-from ackclock.plots import palette, registry
+from ackclock.plots import Options, palette, registry
 from ackclock.plots.view import View
 
 END = 20.0
@@ -158,17 +158,17 @@ def test_several_formats_at_once(run, tmp_path):
 
 @pytest.mark.parametrize("width_mm", [88, 180])
 def test_a_picture_is_1200_pixels_wide_on_paper_of_any_width(run, tmp_path, width_mm):
-    (path,) = plots.plot(run, ["flow-window"], out=tmp_path, width_mm=width_mm)
+    (path,) = plots.plot(run, ["flow-window"], out=tmp_path, options=Options(width_mm))
     header = path.read_bytes()[16:24]
     assert int.from_bytes(header[:4], "big") == 1200
-    figure = plots.figure(run, "flow-window", width_mm=width_mm)
+    figure = plots.figure(run, "flow-window", options=Options(width_mm))
     assert figure.get_size_inches()[0] * 25.4 == pytest.approx(width_mm)
 
 
 def test_texts_keep_their_size_and_stay_on_the_page_of_a_narrow_figure(run):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = plots.figure(run, "overview", width_mm=88)
+    figure = plots.figure(run, "overview", options=Options(88))
     canvas = FigureCanvasAgg(figure)
     width = figure.bbox.width
     for text in figure.texts:
@@ -297,12 +297,9 @@ def test_timeouts_and_fast_retransmits_are_marked_on_the_window(run):
     figure = plots.figure(run, "flow-window")
     axes = panels(figure)["Congestion window"]
     marks = {line.get_marker(): list(line.get_xdata()) for line in axes.lines}
-    assert marks["x"] == [4.5]
-    assert 12.6 in [
-        time for line in axes.lines if line.get_marker() == "v" for time in line.get_xdata()
-    ]
-    assert "×\xa0on a window: timeout." in words(figure)
-    assert "▼\xa0on a window: fast retransmit." in words(figure)
+    assert marks["X"] == [4.5]
+    assert marks["o"] == [12.6]
+    assert legend(axes)[-2:] == ["fast retransmit: 1", "timeout: 1"]
 
 
 def test_the_threshold_is_drawn_where_it_is_finite():
@@ -364,7 +361,7 @@ def test_route_changes_are_marked_and_the_path_is_named():
     run = maker.run(15.0)
     figure = plots.figure(run, "link-rate")
     axes = panels(figure)["Rate of links"]
-    dashed = [line.get_xdata()[0] for line in axes.lines if line.get_color() == palette.ROUTE]
+    dashed = [line.get_xdata()[0] for line in axes.lines if line.get_color() == palette.CHANGE]
     assert dashed == [5.15, 10.15]
     named = [text.get_text() for text in axes.texts if text.get_text().startswith("F1 via")]
     assert named == ["F1 via L1, L3", "F1 via L2, L4", "F1 via L1, L3"]
@@ -496,16 +493,21 @@ def test_a_plot_asked_for_says_which_record_to_switch_on(run, kind, tmp_path):
 
 
 @pytest.mark.parametrize("table", made.TABLES)
-def test_the_overview_tells_which_panel_is_missing(run, table):
-    figure = plots.figure(run.without(table), "overview")
-    said = [text.get_text() for axes in figure.axes for text in axes.texts]
-    missing = [words for words in said if f"not recorded '{table}'" in words]
-    assert len(missing) == (table not in ("routes", "events"))
+def test_the_overview_leaves_out_what_was_not_recorded_and_says_so(run, table):
+    whole, figure = (plots.figure(r, "overview") for r in (run, run.without(table)))
+    needed = table not in ("routes", "events")
+    assert len(whole.axes) - len(figure.axes) == needed
+    assert (f"Not recorded, so not drawn: {table};" in words(figure)) == needed
+    assert "recorded" not in " ".join(
+        text.get_text() for axes in figure.axes for text in axes.texts
+    )
 
 
 def test_with_nothing_recorded_the_default_set_is_what_remains(run, tmp_path):
     written = plots.plot(run.without(*made.TABLES), out=tmp_path)
-    assert [path.name for path in written] == ["overview.png", "topology.png"]
+    assert [path.name for path in written] == ["topology.png"]
+    with pytest.raises(plots.PlotError, match=r"--set record\.queue=changes"):
+        plots.figure(run.without(*made.TABLES), "overview")
 
 
 # Names that do not exist
@@ -518,7 +520,6 @@ def test_with_nothing_recorded_the_default_set_is_what_remains(run, tmp_path):
         ({"flows": ["f1"]}, "unknown flow 'f1'; did you mean 'F1'"),
         ({"links": ["LX"]}, "unknown link 'LX'"),
         ({"fmt": "pgn"}, "unknown format 'pgn'; did you mean 'png'"),
-        ({"width_mm": 7}, "60 to 600 mm"),
     ],
 )
 def test_unknown_names_are_errors_with_a_hint(run, tmp_path, arguments, message):

@@ -297,9 +297,9 @@ def test_the_window_sweep_has_a_point_for_each_run(tmp_path):
     assert path.name == "window-sweep.png"
 
 
-def test_other_plots_take_one_run():
+def test_some_plots_take_one_run():
     with pytest.raises(PlotError, match="shows one run, not 2"):
-        plots.figure([lab_runs.tahoe(), lab_runs.tahoe(1)], "sequence")
+        plots.figure([lab_runs.tahoe(), lab_runs.tahoe(1)], "topology")
 
 
 def test_a_sweep_of_runs_without_a_limited_window_is_an_error():

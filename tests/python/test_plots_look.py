@@ -48,8 +48,9 @@ def test_flows_and_links_are_of_different_families():
 
 
 def test_links_between_routers_get_the_clearest_colours():
-    colors = palette.link_colors([("access", False), ("core", True)])
-    assert colors == {"core": palette.LINKS[0], "access": palette.LINKS[1]}
+    view = View(diamond().run(1.0))
+    order = ["L1", "L2", "L3", "L4", "L0", "L5"]
+    assert view.link_color == dict(zip(order, palette.LINKS, strict=False))
 
 
 @pytest.mark.parametrize(

@@ -145,3 +145,11 @@ def test_every_flow_completes(name):
     assert summary["stop_reason"] == "flows-complete"
     for flow in summary["flows"].values():
         assert flow["bytes_delivered"] == flow["bytes_offered"]
+
+
+def test_with_its_clock_and_its_order_of_sends_the_caltech_program_is_imitated_to_the_millisecond():
+    """The original program completes F2 of test case 2 with FAST at 29.716 s."""
+    ties = {"kind": "first-come", "sends": "queued", "clock": "double"}
+    changes = [("ties", ties), ("record", "none")]
+    flows = run(Scenario.load("caltech/test-case-2-fast", changes)).summary["flows"]
+    assert flows["F2"]["finish_ack_s"] == pytest.approx(29.716, abs=5e-4)

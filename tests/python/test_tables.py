@@ -6,13 +6,18 @@ import json
 import re
 import sys
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from ackclock import Scenario, run, tables
 from ackclock.cli.app import main
+from ackclock.cli.options import LinkOrder
+from ackclock.cli.summary import print_summary
+from ackclock.cli.terminal import console
 from ackclock.errors import InputError
 from ackclock.metrics import jain
+from ackclock.metrics.quantiles import quantiles
 from ackclock.tables import Column, ResultTable
 from ackclock.tables.formats import latex, markdown
 from ackclock.tables.shown import decimals, shown
@@ -362,3 +367,92 @@ def test_bad_wishes_are_refused_with_a_reason(table, directory, arguments, messa
     status, _, err = table(directory, *arguments)
     assert status == 2
     assert message in err
+
+
+# Percentiles, notebooks
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+@pytest.mark.parametrize("groups", [1, 40])
+def test_quantiles_of_groups_are_those_of_sorted_values(pieces, groups):
+    rng = np.random.default_rng(1)
+    of, values = rng.integers(0, groups, 3000), rng.pareto(1.5, 3000)
+    values[::3], values[::5] = 0.04, 0.0
+    cut = list(np.array_split(np.arange(3000), pieces))
+    found = quantiles(lambda: ((of[rows], values[rows]) for rows in cut), (0.5, 0.95, 1.0))
+    for group, at in found.items():
+        mine = values[of == group]
+        assert at == list(np.quantile(mine, (0.5, 0.95, 1.0), method="inverted_cdf"))
+    assert len(found) == groups
+    assert quantiles(list, (0.5,)) == {}
+
+
+def test_percentiles_come_from_the_records(lab):
+    samples = [row["rtt_s"] for row in lab.table("rtt").to_pylist() if row["flow"] == "F2"]
+    flow = tables.detailed(lab)["flows"]["F2"]
+    assert flow["rtt_s"]["p95"] == sorted(samples)[-(-95 * len(samples) // 100) - 1]
+    waits = sorted(
+        round(row["time_s"] - row["entered_s"], 9)
+        for row in lab.table("transmissions").to_pylist()
+        if (row["link"], row["direction"]) == ("bottleneck", "forward")
+    )
+    way = tables.detailed(lab)["links"]["bottleneck"]["forward"]["queueing_delay_s"]
+    assert way["p50"] == pytest.approx(waits[-(-len(waits) // 2) - 1], abs=1e-12)
+    assert (
+        way["p99"]
+        <= way["max"]
+        == lab.summary["links"]["bottleneck"]["forward"]["queueing_delay_s"]["max"]
+    )
+    table = tables.of_run(lab, "flows", percentiles=True)
+    assert table.values("rtt_s_p95")[1] == flow["rtt_s"]["p95"]
+    assert "rtt_s_p95" not in tables.of_run(lab, "flows").names
+
+
+def test_there_are_no_percentiles_without_records(lab):
+    bare = run(lab.scenario.set("record", "none"))
+    assert tables.detailed(bare) == bare.summary
+
+
+def test_the_round_trip_of_the_empty_path(lab):
+    # Delays of 20 and 50 ms each way; the segment and its ACK by both links.
+    tcp = lab.model["flows"][0]["tcp"]
+    bits = 8 * (tcp["segment_bytes"] + tcp["header_bytes"] + tcp["ack_bytes"])
+    expected = 0.140 + bits / 5e6 + bits / 1e6
+    assert lab.summary["flows"]["F1"]["path_rtt_s"] == pytest.approx(expected, rel=1e-12)
+    farther = run(lab.scenario.set("links.access.delay", "30 ms").set("record", "none"))
+    longer = farther.summary["flows"]["F1"]["path_rtt_s"] - expected
+    assert longer == pytest.approx(0.020, rel=1e-9)
+
+
+def test_a_notebook_shows_a_run_as_tables(lab):
+    shown = lab._repr_html_()
+    assert shown.count("<table>") == 3
+    assert shown.index("bottleneck") < shown.index("access")  # the busiest first
+    for text in ("tests/lab", lab.summary["digest"], "Base RTT (ms)", "F2"):
+        assert text in shown
+    hostile = ResultTable((Column("a", "<b>", "word"),), {"a": ["<script>"]}, "x & y")
+    assert "<script>" not in tables.to_html(hostile)
+    assert "x &amp; y" in tables.to_html(hostile)
+
+
+def test_the_summary_lists_the_bottleneck_first_and_says_so(lab, capsys):
+    links = {
+        f"A{i}": {"forward": way, "backward": way}
+        for i, way in enumerate([lab.summary["links"]["access"]["backward"]] * 60)
+    }
+    links |= {"bottleneck": lab.summary["links"]["bottleneck"]}
+    summary = lab.summary | {"links": links}
+
+    def printed(*order):
+        print_summary(console(), summary, lab.model, None, None, *order)
+        return capsys.readouterr().out
+
+    said = printed()
+    assert said.index("bottleneck") < said.index("A0 ")
+    assert "Order: by utilisation, then drops" in said
+    assert "and 82 more, none of them with drops" in said
+    in_order = printed(LinkOrder.file)
+    assert "bottleneck" not in in_order
+    assert "1 of them with drops" in in_order
+    rtt = 1e3 * lab.summary["flows"]["F1"]["path_rtt_s"]
+    assert f" {rtt:.0f} " in next(line for line in said.splitlines() if line.startswith("F1"))

@@ -74,6 +74,7 @@ def flow(
         "send_bytes": send_bytes,
         "tcp": {
             "sender": "selective-repeat",
+            "numbering": "packets",
             "segment_bytes": segment,
             "header_bytes": header,
             "ack_bytes": ack,

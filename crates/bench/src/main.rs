@@ -34,7 +34,6 @@ fn main() -> ExitCode {
     };
     drop(text);
 
-    drop((checked.canonical, checked.model));
     let flows = scenario.flows.len();
     let before = MEMORY.allocated();
     let start = ProcessTime::now();

@@ -134,8 +134,11 @@ pub struct Channel {
     direction: i32,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Channel, next_start) == 64);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Channel, stats) == 112);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Channel>() == 320);
 
 impl Channel {
@@ -301,6 +304,9 @@ impl Channel {
         recorder: &mut R,
     ) -> Offer {
         if self.down {
+            if let Some(loss) = &mut self.loss {
+                loss.passes_by(&packet);
+            }
             self.stats.drops_down += 1;
             return Offer::Dropped(drop_reason::LINK_DOWN);
         }
@@ -310,6 +316,9 @@ impl Channel {
             Some(Discipline::Store(_)) => return self.keep(now, packet, slots, recorder),
         };
         if let Some(reason) = refused {
+            if let Some(loss) = &mut self.loss {
+                loss.passes_by(&packet);
+            }
             self.stats.drops += u64::from(reason == drop_reason::QUEUE_FULL);
             return Offer::Dropped(reason);
         }

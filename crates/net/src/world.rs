@@ -13,7 +13,7 @@ use crate::packet::Packet;
 use crate::routing::distance_vector::{DistanceVector, Message};
 use crate::slots::Slots;
 use ackclock_engine::EventQueue;
-use ackclock_tcp::Segment;
+use ackclock_tcp::{Ends, Segment};
 use ackclock_trace::{Digest, Recorder, drop_reason};
 use ackclock_units::Time;
 use std::collections::VecDeque;

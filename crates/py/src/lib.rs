@@ -1,32 +1,23 @@
-//! Python bindings: documents go in as JSON text, results come out as JSON text and numpy arrays.
+//! Python bindings: documents go in as JSON text, checked scenarios stay here behind a handle, results come
+//! out as JSON text and numpy arrays.
 
-mod identify;
 mod rows;
+mod scenario;
 mod text;
 
-use ackclock_sim::model::Scenario;
-use ackclock_sim::{Output as RunOutput, Simulation as Run, document};
+use ackclock_sim::{Output as RunOutput, Simulation as Run};
 use ackclock_trace::{CATEGORIES, Column, TABLES};
 use ackclock_units::quantity::{Dimension, Quantity, parse};
 use numpy::IntoPyArray;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use scenario::Scenario;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 
 /// Few enough that even events that cost a millisecond each do not make an endless turn.
 const EVENTS_BETWEEN_LOOKS: u64 = 500;
-
-/// The scenario of a document without errors.
-fn valid(document_json: &str) -> PyResult<Scenario> {
-    let checked = document::check_text(document_json);
-    checked.scenario.ok_or_else(|| {
-        let messages: Vec<String> =
-            checked.problems.iter().map(|problem| problem.message.clone()).collect();
-        PyValueError::new_err(messages.join("\n"))
-    })
-}
 
 /// Version of the engine.
 #[pyfunction]
@@ -76,12 +67,6 @@ fn record_tables() -> String {
     Value::Object(tables).to_string()
 }
 
-/// Checks a scenario document: all its errors, or the resolved scenario, as JSON text.
-#[pyfunction]
-fn check(document_json: &str) -> String {
-    document::check_text(document_json).into_json().to_string()
-}
-
 /// What a quantity such as `64 KiB` measures (`rate`, `size`, `packets`, `time`), and its amount in
 /// bit/s, bytes, packets or nanoseconds; None for other texts.
 #[pyfunction]
@@ -95,9 +80,7 @@ fn quantity(text: &str) -> Option<(&'static str, u64)> {
     })
 }
 
-/// A run that can be advanced bit by bit.
-///
-/// Raises ValueError for a document that has errors; call `check` first to get all of them.
+/// A run that can be advanced bit by bit, with the seed of the scenario or another.
 #[pyclass(module = "ackclock._core")]
 struct Simulation {
     run: Option<Run>,
@@ -112,9 +95,11 @@ impl Simulation {
 #[pymethods]
 impl Simulation {
     #[new]
-    fn new(py: Python<'_>, document_json: &str) -> PyResult<Self> {
-        let scenario = valid(document_json)?;
-        Ok(Self { run: Some(py.detach(|| Run::new(scenario))) })
+    #[pyo3(signature = (scenario, seed = None))]
+    fn new(py: Python<'_>, scenario: &Scenario, seed: Option<u64>) -> Self {
+        let mut scenario = scenario.get().clone();
+        scenario.seed = seed.unwrap_or(scenario.seed);
+        Self { run: Some(py.detach(|| Run::new(scenario))) }
     }
 
     /// Runs for about so many seconds of real time; True when the run is over.
@@ -181,8 +166,8 @@ impl Simulation {
         let named = vec![
             ("flow", scenario.flows.iter().map(|flow| flow.id.clone()).collect()),
             ("link", scenario.links.iter().map(|link| link.id.clone()).collect()),
-            ("host", scenario.hosts.clone()),
-            ("router", scenario.routers.clone()),
+            ("host", scenario.hosts.to_vec()),
+            ("router", scenario.routers.to_vec()),
         ];
         let RunOutput { summary, tables } = py.detach(|| run.finish());
         Ok(Output { summary: summary.to_string(), tables, named })
@@ -239,6 +224,7 @@ impl Output {
 /// The engine of Ackclock.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Scenario>()?;
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
     module.add_class::<text::Text>()?;
@@ -249,9 +235,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(record_tables, module)?)?;
-    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::check, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
-    module.add_function(wrap_pyfunction!(identify::identify, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::identify, module)?)?;
     module.add_function(wrap_pyfunction!(rows::rows, module)?)?;
     Ok(())
 }

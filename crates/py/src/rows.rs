@@ -1,8 +1,9 @@
 //! Many runs in one call: scenarios that take microseconds must not wait for Python between them.
 
-use crate::{EVENTS_BETWEEN_LOOKS, valid};
+use crate::EVENTS_BETWEEN_LOOKS;
+use crate::scenario::Scenario;
 use ackclock_sim::Simulation;
-use ackclock_sim::model::Record;
+use ackclock_sim::model::{self, Record};
 use ackclock_sim::rows::Rows;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,20 +15,18 @@ use std::time::{Duration, Instant};
 /// Answers `(done, columns, error)`: how many runs were done, their figures as JSON text, one list of
 /// values for each column of `layout` (see `sim::rows`), and why the run after these was given up, None if
 /// all were done. A run is given up after `time_limit_s` seconds.
-///
-/// Raises ValueError for a document that has errors; call `check` first to get all of them.
 #[pyfunction]
-#[pyo3(signature = (document_json, first_seed, count, layout_json, time_limit_s=None))]
+#[pyo3(signature = (scenario, first_seed, count, layout_json, time_limit_s=None))]
 pub fn rows(
     py: Python<'_>,
-    document_json: &str,
+    scenario: &Scenario,
     first_seed: u64,
     count: u64,
     layout_json: &str,
     time_limit_s: Option<f64>,
 ) -> PyResult<(u64, String, Option<String>)> {
-    let mut scenario = Arc::new(valid(document_json)?);
-    Arc::make_mut(&mut scenario).record = Record::default();
+    let mut scenario =
+        Arc::new(model::Scenario { record: Record::default(), ..scenario.get().clone() });
     let layout = serde_json::from_str(layout_json)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     let limit = time_limit_s.map(Duration::from_secs_f64);

@@ -13,9 +13,7 @@ use ackclock_net::world::{Network, service_for};
 use ackclock_net::{Endpoint, Flow, Service, TcpFlow, UdpFlow};
 use ackclock_tcp::cc::Cc;
 use ackclock_tcp::rto::Rto;
-use ackclock_tcp::{
-    Classic as Ends, Connection, Data, Handshake, Receiver, Selective, classic, selective,
-};
+use ackclock_tcp::{Common, Connection, Data};
 use ackclock_units::param::Chosen;
 use links::Builder;
 use routes::Routes;
@@ -73,10 +71,10 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         let start = flow.start.time(scenario.seed, &flow.id);
         let endpoint = match &flow.transport {
             Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp, scenario.seed)),
-            Transport::Udp { source } => {
+            Transport::Udp { source, ecn } => {
                 let writer = writer(flow, source, scenario.seed);
                 let writer = writer.expect("a source that waits between packets");
-                Endpoint::Udp(Box::new(UdpFlow::new(writer)))
+                Endpoint::Udp(Box::new(UdpFlow::new(writer, *ecn)))
             }
         };
         Flow::new(start, *first, [flow.from as u32, flow.to as u32], endpoint)
@@ -113,11 +111,20 @@ fn writer(flow: &FlowModel, source: &Chosen, seed: u64) -> Option<Writer> {
 }
 
 fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
-    let connection = match tcp.sender.as_str() {
-        "selective-repeat" => selective_ends(flow, tcp),
-        "classic" => classic_ends(flow, tcp, seed),
-        other => panic!("no sender is named `{other}`"),
+    let segment = tcp.segment_bytes as f64;
+    let mut rto = Rto::new(&tcp.rto);
+    rto.draw_phase(|| Stream::new(seed, &format!("rto/{}", flow.id)).uniform());
+    let common = Common {
+        segment: tcp.segment_bytes as u16,
+        data: data(flow, tcp),
+        initial_window: tcp.initial_window as f64,
+        initial_ssthresh: tcp
+            .initial_ssthresh
+            .map_or(f64::INFINITY, |amount| amount.bytes(segment)),
+        cc: Cc::new(&tcp.cc),
+        rto,
     };
+    let connection = Connection::new(&tcp.sender, common);
     let writer = writer(flow, &tcp.source, seed);
     TcpFlow::new(connection, tcp.header_bytes as u16, tcp.ack_bytes as u16, writer)
 }
@@ -129,64 +136,4 @@ fn data(flow: &FlowModel, tcp: &Tcp) -> Data {
         given: given.then(|| flow.send_bytes.unwrap_or(u64::MAX)),
         whole_segments: tcp.writes == "whole-segments",
     }
-}
-
-fn classic_ends(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Connection {
-    let segment = tcp.segment_bytes as f64;
-    let receive_window = tcp.receive_window_bytes.unwrap_or(u64::MAX);
-    let mut initial_ssthresh =
-        tcp.initial_ssthresh.map_or(f64::INFINITY, |amount| amount.bytes(segment));
-    if tcp.initial_ssthresh_limit == "receive-window" {
-        initial_ssthresh = initial_ssthresh.min(receive_window as f64);
-    }
-    let mut rto = Rto::new(&tcp.rto);
-    rto.draw_phase(|| Stream::new(seed, &format!("rto/{}", flow.id)).uniform());
-    let sender = classic::Sender::new(classic::Setup {
-        segment: tcp.segment_bytes as u16,
-        data: data(flow, tcp),
-        nagle: tcp.nagle,
-        restarts_idle: tcp.idle_restart == "rto",
-        grow_only_if_cwnd_limited: tcp.unused_window == "stays",
-        initial_window: tcp.initial_window as f64,
-        initial_ssthresh,
-        receive_window,
-        window_in_segments: tcp.window_unit == "segments",
-        fills_window: tcp.framing == "fill",
-        ssthresh_floor: tcp.ssthresh_floor,
-        whole_ssthresh: tcp.ssthresh_rounding == "whole-segments",
-        idle_timer: tcp.idle_restart == "timer",
-        ignores_zero_ack: tcp.zero_ack == "ignored",
-        timer: classic::TimerRules {
-            restart: classic::Restart::new(&tcp.timer_restart),
-            backs_off_at_start: tcp.timer_backoff == "at-start",
-        },
-        send_delay: tcp.send_delay,
-        flight_to_highest: tcp.flight == "highest",
-        handshake: Handshake::new(&tcp.handshake),
-        cc: Cc::new(&tcp.cc),
-        recovery: classic::Recovery::new(&tcp.recovery),
-        rto,
-    });
-    Connection::Classic(Ends::new(sender, Receiver::new(&tcp.receiver)))
-}
-
-fn selective_ends(flow: &FlowModel, tcp: &Tcp) -> Connection {
-    let segment = tcp.segment_bytes as f64;
-    let sender = selective::Sender::new(selective::Setup {
-        segment: tcp.segment_bytes as u16,
-        data: data(flow, tcp),
-        initial_window: tcp.initial_window as f64,
-        initial_ssthresh: tcp
-            .initial_ssthresh
-            .map_or(f64::INFINITY, |amount| amount.bytes(segment) / segment),
-        cc: Cc::new(&tcp.cc),
-        recovery: selective::Recovery::new(&tcp.recovery),
-        rto: Rto::new(&tcp.rto),
-    });
-    Connection::SelectiveRepeat(Box::new(Selective {
-        sender,
-        arrivals: selective::Arrivals::new(),
-        live_view: tcp.ack_view == "live",
-        acks_duplicates: tcp.ack_duplicates == "always",
-    }))
 }

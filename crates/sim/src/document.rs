@@ -1,14 +1,18 @@
 //! Scenario documents: checked against the tables, resolved, turned into numbers.
 //!
-//! [`check`] tells everything that is wrong with a document at once. A document without problems is
-//! given back three times: as the typed [`Scenario`] that the simulator runs, as a document in which
-//! every default is filled in (`canonical`), and as numbers in JSON (`model`).
+//! [`check`] tells everything that is wrong with a document at once. A document without problems becomes the
+//! typed [`Scenario`] that the simulator runs; links and flows that are alike share their settings. As a
+//! document in which every default is filled in, or as numbers in JSON, it is written when somebody asks
+//! ([`Checked::canonical`], [`Checked::model`]).
 //!
 //! What an object says itself wins over the scenario's `defaults`, which win over the profile, which
 //! wins over the tables. Mappings are merged key by key. Where a registered thing (`cc`, `queue`, ...)
 //! is chosen, only layers that speak about the same kind count.
 
+mod block;
+mod elements;
 mod expand;
+mod families;
 mod fit;
 mod flows;
 mod identity;
@@ -23,6 +27,7 @@ mod problems;
 pub(crate) mod scalar;
 mod typed;
 mod walk;
+mod written;
 
 pub use crate::registry::registry;
 pub use crate::schema::schema;
@@ -32,10 +37,15 @@ pub use problems::{Problem, Step};
 use crate::compile::longest_route;
 use crate::model::{Node, Scenario};
 use crate::profile;
-use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO, TCP};
+use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO};
 use ackclock_units::param::{Kind, Param};
+use block::{Block, Setting};
+use elements::{Elements, Lists};
 use expand::Expanded;
+use families::Below;
+use flows::FlowPart;
 use limits::Parts;
+use links::LinkPart;
 use memo::Memo;
 use names::Names;
 use network::Network;
@@ -43,7 +53,9 @@ use origins::Origins;
 use problems::{Fault, Path, Problems};
 use serde_json::{Map, Value};
 use std::rc::Rc;
-use walk::{Layer, Resolved, Walker};
+use std::sync::Arc;
+use walk::{Layer, Walker};
+use written::Values;
 
 /// What [`check`] found.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,33 +66,17 @@ pub struct Checked {
     pub warnings: Vec<Problem>,
     /// The scenario, if nothing is wrong.
     pub scenario: Option<Scenario>,
-    /// The document with all defaults filled in, if nothing is wrong. Checking it gives itself.
-    pub canonical: Option<Value>,
-    /// The scenario as numbers, if nothing is wrong.
-    pub model: Option<Value>,
+    /// Its values as the document spells them.
+    values: Option<Arc<Values>>,
 }
 
 impl Checked {
-    /// The result as a JSON object: `errors`, `warnings`, `scenario` (the resolved document), `model`.
-    pub fn into_json(self) -> Value {
-        let told =
-            |problems: &[Problem]| -> Value { problems.iter().map(Problem::to_json).collect() };
-        // Not `json!`, which would copy the documents.
-        Value::Object(Map::from_iter([
-            ("errors".to_owned(), told(&self.problems)),
-            ("warnings".to_owned(), told(&self.warnings)),
-            ("scenario".to_owned(), self.canonical.unwrap_or_default()),
-            ("model".to_owned(), self.model.unwrap_or_default()),
-        ]))
-    }
-
     fn failed(problems: Problems, warnings: Problems) -> Self {
         Self {
             problems: problems.finish(),
             warnings: warnings.finish(),
             scenario: None,
-            canonical: None,
-            model: None,
+            values: None,
         }
     }
 }
@@ -116,49 +112,52 @@ pub fn check(document: &Value) -> Checked {
         return Checked::failed(problems, Problems::default());
     };
     let mut walker = Walker { problems, partial: false };
-    let Expanded { root, origins, complete } = expand::expand(&mut walker, root);
-    walker.problems.written_out(Rc::clone(&origins));
-    let resolved = resolve(&mut walker, &root, complete);
-    finish(walker.problems, &root, resolved, &origins)
+    let expanded = expand::expand(&mut walker, root);
+    walker.problems.written_out(Rc::clone(&expanded.origins));
+    let walked = resolve(&mut walker, root, &expanded);
+    finish(walker.problems, root, walked, &expanded.origins)
 }
 
 /// The parts of a document that was walked.
 struct Walked {
-    rest: Resolved,
+    rest: Block,
     /// None when the list could not be read: then nothing is said about who uses its names.
     hosts: Option<Vec<String>>,
     routers: Option<Vec<String>>,
-    links: Vec<Resolved>,
-    flows: Vec<Resolved>,
+    links: Vec<LinkPart>,
+    flows: Vec<FlowPart>,
+    /// Warnings of defaults that no flow uses.
+    unused: Problems,
 }
 
-/// Resolves a document without short forms; `complete` if the whole network is there.
-fn resolve(walker: &mut Walker, root: &Map<String, Value>, complete: bool) -> Walked {
+/// Resolves a document whose short forms are written out.
+fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'_>) -> Walked {
     let here = Path::default();
     walker.check_keys(SCENARIO, root, &here);
     let own = Layer { map: root, path: here.clone(), told: false };
-    let mut head = Resolved::default();
+    let mut head = Block::default();
     walker.param(param("profile"), std::slice::from_ref(&own), &here, &mut head);
-    let profile = head.model.get("profile").and_then(Value::as_str).and_then(profile::document);
+    let profile = head.word("profile").and_then(profile::document);
     let profile =
         profile.and_then(Value::as_object).map(|map| Layer { map, path: here.clone(), told: true });
     let layers: Vec<Layer<'_>> = std::iter::once(own.clone()).chain(profile).collect();
 
-    let link_defaults = defaults(walker, &layers, "link", LINK_DEFAULTS);
-    let tcp_defaults = defaults(walker, &layers, "tcp", TCP);
-    let mut rest = Resolved::default();
+    // Defaults are never complete.
+    walker.partial = true;
+    let mut link_defaults = defaults(walker, &layers, "link");
+    walker.object(LINK_DEFAULTS, &link_defaults, &Path::default());
+    for layer in &mut link_defaults {
+        layer.told = true;
+    }
+    let tcp_defaults = defaults(walker, &layers, "tcp");
+    let tcp_defaults = Below::new(walker, tcp_defaults);
+    walker.partial = false;
+    let mut rest = Block::default();
     for param in SCENARIO {
         match param.kind {
             _ if matches!(param.name, "defaults" | "topology" | "set") => {}
-            Kind::NameList | Kind::ObjectList(_) => {
-                // Keeps the place of the lists, which are put in last.
-                rest.canonical.insert(param.name.into(), Value::Null);
-                rest.model.insert(param.name.into(), Value::Null);
-            }
-            _ if param.name == "profile" => {
-                rest.canonical.append(&mut head.canonical);
-                rest.model.append(&mut head.model);
-            }
+            Kind::NameList | Kind::ObjectList(_) => rest.put(param, Setting::List),
+            _ if param.name == "profile" => rest.append(std::mem::take(&mut head)),
             _ if param.name == "name" => {
                 walker.param(param, &layers, &here, &mut rest);
                 check_name(walker, root);
@@ -166,43 +165,38 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, complete: bool) -> Wa
             _ => walker.param(param, &layers, &here, &mut rest),
         }
     }
-    if let Some(Value::Object(record)) = rest.model.get_mut("record") {
-        record.shift_remove("kind");
-    }
-    let seed = rest.model.get("seed").and_then(Value::as_u64).unwrap_or_default();
-    if complete {
-        for key in ["hosts", "links"].into_iter().filter(|key| !root.contains_key(*key)) {
+    let Expanded { lists, complete, .. } = expanded;
+    if *complete {
+        let has = |key: &str| root.contains_key(key) || lists.contains_key(key);
+        for key in ["hosts", "links"].into_iter().filter(|key| !has(key)) {
             walker.missing(param(key), &here);
         }
     }
-    let hosts = name_list(walker, root, "hosts").filter(|_| complete);
+    let hosts = name_list(walker, root, lists, "hosts").filter(|_| *complete);
     let routers = match root.get("routers") {
-        None => Some(Vec::new()),
-        Some(_) => name_list(walker, root, "routers"),
+        None if !lists.contains_key("routers") => Some(Vec::new()),
+        _ => name_list(walker, root, lists, "routers"),
     };
-    let routers = routers.filter(|_| complete);
+    let routers = routers.filter(|_| *complete);
     let mut known = Memo::new(|key| key != "id" && key != "between");
-    let links = objects(walker, root, "links", |walker, map, path| {
+    let links = objects(walker, root, lists, "links", |walker, map, path| {
         links::resolve(walker, map, path, &link_defaults, &mut known)
     });
     let mut known = Memo::new(|key| key == "tcp");
-    let flows = objects(walker, root, "flows", |walker, map, path| {
-        flows::resolve(walker, map, path, &tcp_defaults, seed, &mut known)
+    let flows = objects(walker, root, lists, "flows", |walker, map, path| {
+        flows::resolve(walker, map, path, &tcp_defaults, &mut known)
     });
-    Walked { rest, hosts, routers, links, flows }
+    let mut unused = Problems::default();
+    tcp_defaults.unused(&families::used(&flows), &mut unused);
+    Walked { rest, hosts, routers, links, flows, unused }
 }
 
 fn param(name: &str) -> &'static Param {
     SCENARIO.iter().find(|param| param.name == name).expect("a parameter of scenarios")
 }
 
-/// The layers below the links or the `tcp` blocks of a scenario; tells the faults of its own defaults.
-fn defaults<'d>(
-    walker: &mut Walker,
-    layers: &[Layer<'d>],
-    name: &str,
-    table: &'static [Param],
-) -> Vec<Layer<'d>> {
+/// The layers that hold defaults for links, or for the `tcp` blocks of flows; those of the scenario come first.
+fn defaults<'d>(walker: &mut Walker, layers: &[Layer<'d>], name: &str) -> Vec<Layer<'d>> {
     let block = DEFAULTS.iter().find(|param| param.name == name).expect("a block of defaults");
     let [own, profile @ ..] = layers else { return Vec::new() };
     // Both blocks are looked up in the same mapping: its own faults are told with the first.
@@ -217,12 +211,6 @@ fn defaults<'d>(
     }
     let mut all = walker.inner_layers(block, &all);
     all.extend(walker.inner_layers(block, profile));
-    let partial = std::mem::replace(&mut walker.partial, true);
-    walker.object(table, &all, &Path::default());
-    walker.partial = partial;
-    for layer in &mut all {
-        layer.told = true;
-    }
     all
 }
 
@@ -242,15 +230,20 @@ fn check_name(walker: &mut Walker, root: &Map<String, Value>) {
     }
 }
 
-fn name_list(walker: &mut Walker, root: &Map<String, Value>, key: &str) -> Option<Vec<String>> {
+fn name_list(
+    walker: &mut Walker,
+    root: &Map<String, Value>,
+    lists: &Lists<'_>,
+    key: &'static str,
+) -> Option<Vec<String>> {
     let path = Path::default().key(key);
-    let values = list(walker, root, key)?;
-    let mut names = Vec::new();
+    let values = list(walker, root, lists, key)?;
+    let mut names = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
-        match scalar::name(value) {
+        match scalar::name(&value) {
             Ok(name) => names.push(name.to_owned()),
             Err(fault) => {
-                walker.problems.add(&path.index(index), value, fault);
+                walker.problems.add(&path.index(index), &value, fault);
                 // It stays known, so that its fault is told once and not wherever it is used.
                 names.push(value.as_str().unwrap_or_default().to_owned());
             }
@@ -259,27 +252,28 @@ fn name_list(walker: &mut Walker, root: &Map<String, Value>, key: &str) -> Optio
     Some(names)
 }
 
-fn objects(
+fn objects<T: Default>(
     walker: &mut Walker,
     root: &Map<String, Value>,
-    key: &str,
-    mut resolve: impl FnMut(&mut Walker, &Map<String, Value>, &Path) -> Resolved,
-) -> Vec<Resolved> {
+    lists: &Lists<'_>,
+    key: &'static str,
+    mut resolve: impl FnMut(&mut Walker, &Map<String, Value>, &Path) -> T,
+) -> Vec<T> {
     let path = Path::default().key(key);
-    let Some(values) = list(walker, root, key) else { return Vec::new() };
+    let Some(values) = list(walker, root, lists, key) else { return Vec::new() };
     let mut resolved = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
         if walker.problems.is_full() {
             break;
         }
         let path = path.index(index);
-        match value {
+        match &*value {
             Value::Object(map) => resolved.push(resolve(walker, map, &path)),
             other => {
                 let fault =
                     Fault::new(format!("a mapping is needed, not {}", scalar::found(other)));
                 walker.problems.add(&path, other, fault);
-                resolved.push(Resolved::default());
+                resolved.push(T::default());
             }
         }
     }
@@ -287,27 +281,32 @@ fn objects(
 }
 
 /// The list under a key; tells a missing one, another type, and an empty or endless one.
-fn list<'d>(walker: &mut Walker, root: &'d Map<String, Value>, key: &str) -> Option<&'d [Value]> {
+fn list<'e, 'd>(
+    walker: &mut Walker,
+    root: &Map<String, Value>,
+    lists: &'e Lists<'d>,
+    key: &'static str,
+) -> Option<&'e Elements<'d>> {
     let here = Path::default();
     let param = param(key);
-    let fault = match root.get(key) {
-        None => {
+    let fault = match (lists.get(key), root.get(key)) {
+        (None, None) => {
             if param.default == ackclock_units::param::Default::Required {
                 walker.missing(param, &here);
             }
             return None;
         }
-        Some(Value::Array(values)) if values.is_empty() && key != "routers" => {
+        (None, Some(other)) => scalar::wrong_type(param, other),
+        (Some(elements), _) if elements.len() == 0 && key != "routers" => {
             Fault::new(format!("a scenario without {key} has nothing to simulate"))
         }
-        Some(Value::Array(values)) if values.len() > MOST_ELEMENTS => {
-            Fault::new(format!("{} {key} are too many", values.len()))
+        (Some(elements), _) if elements.len() > MOST_ELEMENTS => {
+            Fault::new(format!("{} {key} are too many", elements.len()))
                 .allowed(format!("at most {MOST_ELEMENTS}"))
         }
-        Some(Value::Array(values)) => return Some(values),
-        Some(other) => scalar::wrong_type(param, other),
+        (Some(elements), _) => return Some(elements),
     };
-    walker.problems.add(&here.key(key), &root[key], fault);
+    walker.problems.add(&here.key(key), root.get(key).unwrap_or(&Value::Null), fault);
     None
 }
 
@@ -318,82 +317,61 @@ fn finish(
     walked: Walked,
     origins: &Rc<Origins>,
 ) -> Checked {
-    let Walked { mut rest, hosts, routers, links, flows } = walked;
+    let Walked { rest, hosts, routers, mut links, mut flows, unused } = walked;
     let all_known = hosts.is_some() && routers.is_some();
     let (hosts, routers) = (hosts.unwrap_or_default(), routers.unwrap_or_default());
-    let mut warnings = Problems::with(Rc::clone(origins));
-    let both = |one: Resolved| (one.canonical, one.model);
-    let (link_documents, links): (Vec<_>, Vec<_>) = links.into_iter().map(both).unzip();
-    let (flow_documents, flows): (Vec<_>, Vec<_>) = flows.into_iter().map(both).unzip();
+    let mut warnings = unused;
+    warnings.written_out(Rc::clone(origins));
 
     let names = Names::new(&hosts, &routers, origins.nodes, &mut problems);
-    names::check_ids("links", &links, &mut problems);
-    names::check_ids("flows", &flows, &mut problems);
-    let place = |list: &str, index: usize| Path::default().key(list).index(index);
-    let ends: Vec<Option<[Node; 2]>> = links
-        .iter()
-        .enumerate()
-        .map(|(index, link)| match all_known {
-            true => names.ends(link, &place("links", index), &mut problems),
-            false => None,
-        })
-        .collect();
-    let pairs: Vec<Option<(usize, usize)>> = flows
-        .iter()
-        .enumerate()
-        .map(|(index, flow)| match all_known {
-            true => {
-                let star = |key: &str| origins.star(index, key);
-                names.hosts_of(flow, &place("flows", index), star, &mut problems)
-            }
-            false => None,
-        })
-        .collect();
+    names::check_ids("links", links.iter().map(|link| link.id.as_ref()), &mut problems);
+    names::check_ids("flows", flows.iter().map(|flow| flow.id.as_ref()), &mut problems);
+    let place = Path::default().key("links");
+    let ends = links.iter().enumerate().map(|(index, link)| {
+        let between = link.between.as_ref().filter(|_| all_known)?;
+        names.ends(between, &place.index(index), &mut problems)
+    });
+    let ends: Vec<Option<[Node; 2]>> = ends.collect();
+    let place = Path::default().key("flows");
+    let pairs = flows.iter().enumerate().filter(|_| all_known).map(|(index, flow)| {
+        let star = |key: &str| origins.star(index, key);
+        names.hosts_of(flow, &place.index(index), star, &mut problems)
+    });
+    let pairs: Vec<Option<(usize, usize)>> = pairs.collect();
+    let network = Network::new(hosts.len(), routers.len(), ends.iter().copied(), |_| true);
     let parts = Parts {
         root,
-        model: &rest.model,
+        rest: &rest,
         names: &names,
-        links: &links,
         flows: &flows,
         ends: &ends,
         pairs: &pairs,
-        network: Network::new(hosts.len(), routers.len(), &ends, |_| true),
+        network: &network,
     };
     limits::check(&parts, &mut problems, &mut warnings);
-    if problems.is_empty() {
-        fit::check(&parts, &mut problems, &mut warnings);
-    }
     if !problems.is_empty() {
         return Checked::failed(problems, warnings);
     }
-
-    let objects =
-        |all: Vec<Map<String, Value>>| -> Value { all.into_iter().map(Value::Object).collect() };
-    rest.canonical.insert("hosts".into(), hosts.clone().into());
-    rest.canonical.insert("routers".into(), routers.clone().into());
-    rest.canonical.insert("links".into(), objects(link_documents));
-    rest.canonical.insert("flows".into(), objects(flow_documents));
-    let ends: Vec<[Node; 2]> = ends.into_iter().flatten().collect();
-    let pairs: Vec<(usize, usize)> = pairs.into_iter().flatten().collect();
-    rest.model.insert("hosts".into(), hosts.into());
-    rest.model.insert("routers".into(), routers.into());
-    rest.model.insert("links".into(), objects(links));
-    rest.model.insert("flows".into(), objects(flows));
-    let scenario = typed::scenario(&rest.model, &ends, &pairs);
+    let typed_links = typed::links(&mut links, ends);
+    let typed_flows = typed::flows(&mut flows, pairs);
+    let scenario = typed::scenario(&rest, hosts, routers, typed_links, typed_flows);
+    let values = Values::new(rest, links, flows);
+    fit::check(&scenario, &network, &mut problems, &mut warnings);
     // Only a network of many routers can have so long a route.
     let most = ackclock_net::Packet::MOST_HOPS;
-    if scenario.routers.len() >= most && longest_route(&scenario) > most {
+    if problems.is_empty() && scenario.routers.len() >= most && longest_route(&scenario) > most {
         let fault = Fault::new("a route of a flow has too many links")
             .allowed(format!("at most {most} links on a route"));
         problems.add(&Path::default().key("links"), &Value::Null, fault);
+    }
+    if !problems.is_empty() {
         return Checked::failed(problems, warnings);
     }
     Checked {
         problems: Vec::new(),
         warnings: warnings.finish(),
         scenario: Some(scenario),
-        canonical: Some(Value::Object(rest.canonical)),
-        model: Some(Value::Object(rest.model)),
+        values: Some(Arc::new(values)),
     }
 }
 

@@ -4,20 +4,24 @@ use crate::start::Start;
 use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// A checked scenario. Names are unique, references exist, every value is within its range.
+///
+/// A copy is cheap: all that is large is shared. So a run with another seed takes a copy with that seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Name of the experiment.
     pub name: String,
     /// Names of hosts, in file order.
-    pub hosts: Vec<String>,
+    pub hosts: Arc<[String]>,
     /// Names of routers, in file order.
-    pub routers: Vec<String>,
+    pub routers: Arc<[String]>,
     /// Links, in file order (the order decides ties of routing).
-    pub links: Vec<Link>,
+    pub links: Arc<[Link]>,
     /// Flows, in file order.
-    pub flows: Vec<Flow>,
+    pub flows: Arc<[Flow]>,
     /// Routing protocol.
     pub routing: Chosen,
     /// Order of simultaneous events.
@@ -30,6 +34,16 @@ pub struct Scenario {
     pub record: Record,
 }
 
+impl Scenario {
+    /// The name of a node.
+    pub fn node_name(&self, node: Node) -> &str {
+        match node {
+            Node::Host(index) => &self.hosts[index],
+            Node::Router(index) => &self.routers[index],
+        }
+    }
+}
+
 /// A link between two nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
@@ -37,6 +51,21 @@ pub struct Link {
     pub id: String,
     /// The two nodes; forward is from the first to the second.
     pub ends: [Node; 2],
+    /// What it is like; the same for many links.
+    pub nature: Arc<LinkNature>,
+}
+
+impl Deref for Link {
+    type Target = LinkNature;
+
+    fn deref(&self) -> &LinkNature {
+        &self.nature
+    }
+}
+
+/// What a link is like, whatever it is called and wherever it lies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkNature {
     /// Whether both directions share one buffer and one transmitter.
     pub half_duplex: bool,
     /// What becomes of fractions of a nanosecond.
@@ -105,16 +134,17 @@ pub struct Flow {
     pub transport: Transport,
 }
 
-/// Transport of a flow.
+/// Transport of a flow; flows with equal settings share them.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(clippy::large_enum_variant, reason = "nearly all flows are of the larger kind")]
 pub enum Transport {
     /// Reliable transport with congestion control.
-    Tcp(Tcp),
+    Tcp(Arc<Tcp>),
     /// A source without feedback.
     Udp {
         /// What it sends and when.
-        source: Chosen,
+        source: Arc<Chosen>,
+        /// Its packets are ECN-capable.
+        ecn: bool,
     },
 }
 
@@ -140,8 +170,8 @@ impl Amount {
 /// Settings of a reliable transport; see the tables in `ackclock_sim::tables`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tcp {
-    /// Sender family.
-    pub sender: String,
+    /// Family of sender and receiver, with its own keys.
+    pub sender: Chosen,
     /// Payload bytes of a full segment.
     pub segment_bytes: u64,
     /// Bytes added to each data packet.
@@ -154,50 +184,12 @@ pub struct Tcp {
     pub initial_ssthresh: Option<Amount>,
     /// Window growth.
     pub cc: Chosen,
-    /// Loss detection and repair.
-    pub recovery: Chosen,
     /// Retransmission timer.
     pub rto: Chosen,
-    /// Whether an ACK shows the receiver as it was when the ACK was sent, or as it is now.
-    pub ack_view: String,
-    /// Whether duplicates are acknowledged.
-    pub ack_duplicates: String,
-    /// Classic: what passes before the first data.
-    pub handshake: Chosen,
-    /// Classic: when the receiver sends ACKs.
-    pub receiver: Chosen,
-    /// Classic: the receiver's window; none for no limit.
-    pub receive_window_bytes: Option<u64>,
-    /// Classic: whether windows are kept in bytes or in segments.
-    pub window_unit: String,
-    /// Classic: whether segments are cut to what fits into the window.
-    pub framing: String,
-    /// Classic: least slow-start threshold after a loss, segments.
-    pub ssthresh_floor: f64,
-    /// Classic: what bounds the initial slow-start threshold.
-    pub initial_ssthresh_limit: String,
-    /// Classic: whether the threshold after a loss is cut to whole segments.
-    pub ssthresh_rounding: String,
-    /// Classic: what an ACK of nothing does.
-    pub zero_ack: String,
-    /// Classic: when the retransmission timer starts anew.
-    pub timer_restart: String,
-    /// Classic: when the wait of the retransmission timer is doubled.
-    pub timer_backoff: String,
-    /// Classic: how long after an ACK new data leave.
-    pub send_delay: Time,
-    /// Classic: how far the data in flight reach that a loss halves.
-    pub flight: String,
     /// What the application writes, and when.
     pub source: Chosen,
     /// What a write counts as.
     pub writes: String,
-    /// Classic: small segments wait for ACKs.
-    pub nagle: bool,
-    /// Classic: what an idle flow does with its window.
-    pub idle_restart: String,
-    /// Classic: whether a window grows that is not used.
-    pub unused_window: String,
 }
 
 /// When a run ends.

@@ -7,10 +7,12 @@ use ackclock_units::param::{Choice, Default, Entry, Kind, Param};
 use ackclock_units::quantity::Dimension;
 use serde_json::{Map, Value, json};
 
-/// The registries by name.
+/// The registries by name. Those of loss recoveries, one a family of senders, have one name.
 pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
+    ("sender", ackclock_tcp::connection::ENTRIES),
     ("cc", ackclock_tcp::cc::ENTRIES),
-    ("recovery", ackclock_tcp::senders::RECOVERIES),
+    ("recovery", ackclock_tcp::selective::recovery::ENTRIES),
+    ("recovery", ackclock_tcp::classic::recovery::ENTRIES),
     ("rto", ackclock_tcp::rto::ENTRIES),
     ("queue", ackclock_net::queue::ENTRIES),
     ("routing", ackclock_net::routing::ENTRIES),
@@ -44,15 +46,40 @@ pub(crate) static BLOCKS: &[(&str, &str, &[Param])] = &[
     ("stop", "When a run ends.", tables::STOP),
 ];
 
+/// Whether two tables are the same one. (Their addresses need not be: the compiler may copy constants.)
+pub(crate) fn same_table(a: &[Param], b: &[Param]) -> bool {
+    let texts = |table: &[Param]| table.iter().map(|p| (p.name, p.summary)).collect::<Vec<_>>();
+    texts(a) == texts(b)
+}
+
+/// The name of the registry that has these entries.
+pub(crate) fn name_of(entries: &[&Entry]) -> Option<&'static str> {
+    REGISTRIES.iter().find(|(_, known)| same_entries(known, entries)).map(|(name, _)| *name)
+}
+
+fn same_entries(a: &[&Entry], b: &[&Entry]) -> bool {
+    let texts = |all: &[&Entry]| all.iter().map(|e| (e.name, e.summary)).collect::<Vec<_>>();
+    texts(a) == texts(b)
+}
+
 /// All registries, profiles and blocks as a JSON object of lists.
 ///
-/// An entry has `name`, `summary`, `references`, `params`, `defect`; a parameter has `name`, `kind`,
+/// An entry has `name`, `label`, `summary`, `references`, `params`, `defect`, and `sender` if it belongs to one
+/// family of senders; a parameter has `name`, `kind`,
 /// `unit` (the usual one, or null), `default` (as text; null if a value must be given), `min`, `max`,
 /// `summary`, and `choices` (null where any value of the kind may stand).
 pub fn registry() -> Value {
     let mut all = Map::new();
     for (name, entries) in REGISTRIES {
-        all.insert((*name).into(), entries.iter().map(|entry| described(entry)).collect());
+        let known = all.entry(*name).or_insert_with(|| json!([]));
+        let known = known.as_array_mut().expect("a list of entries");
+        known.extend(entries.iter().map(|entry| {
+            let mut described = described(entry);
+            if let Some(family) = family_of(entries) {
+                described["sender"] = family.into();
+            }
+            described
+        }));
     }
     let profiles = PROFILES.iter().map(|profile| {
         let mut entry = described(&profile.entry);
@@ -77,7 +104,23 @@ fn described(entry: &Entry) -> Value {
         "references": entry.references,
         "params": entry.params.iter().map(param).collect::<Vec<_>>(),
         "defect": entry.defect,
+        "label": entry.label(),
     })
+}
+
+/// The family of senders to which a registry belongs, if one alone has it.
+fn family_of(entries: &'static [&'static Entry]) -> Option<&'static str> {
+    let has = |family: &&&Entry| {
+        family.params.iter().any(|param| match param.kind {
+            Kind::Registered(known) => same_entries(known, entries),
+            _ => false,
+        })
+    };
+    let mut families = ackclock_tcp::connection::ENTRIES.iter().filter(has);
+    // What only one family has is its own only if it has a name that others use, too.
+    let own = families.next().filter(|_| families.next().is_none())?;
+    let name = name_of(entries)?;
+    (REGISTRIES.iter().filter(|(other, _)| *other == name).count() > 1).then_some(own.name)
 }
 
 fn param(param: &Param) -> Value {
@@ -116,7 +159,7 @@ fn choices(kind: Kind) -> Option<Vec<Value>> {
             let described = |choice: &Choice| one(choice.name, choice.summary, choice.defect);
             Some(choices.iter().map(described).collect())
         }
-        Kind::Registered(entries) | Kind::TimeOr(entries) => {
+        Kind::Registered(entries) | Kind::TimeOr(entries) | Kind::Family(entries) => {
             Some(entries.iter().map(|e| one(e.name, e.summary, e.defect)).collect())
         }
         _ => None,
@@ -135,7 +178,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Real => "number",
         Kind::Flag => "flag",
         Kind::Text => "text",
-        Kind::Choice(_) => "word",
+        Kind::Choice(_) | Kind::Family(_) => "word",
         Kind::Registered(_) => "word or mapping",
         Kind::TimeOr(_) => "time, or word or mapping",
         Kind::Object(_) => "mapping",
@@ -166,9 +209,14 @@ mod tests {
     #[test]
     fn everything_registered_is_described() {
         let registry = registry();
-        for (name, entries) in REGISTRIES {
-            assert_eq!(registry[*name].as_array().unwrap().len(), entries.len());
+        for (name, _) in REGISTRIES {
+            let same = REGISTRIES.iter().filter(|(other, _)| other == name);
+            let entries: usize = same.map(|(_, entries)| entries.len()).sum();
+            assert_eq!(registry[*name].as_array().unwrap().len(), entries);
         }
+        assert_eq!(registry["recovery"][0]["sender"], "selective-repeat");
+        assert_eq!(registry["recovery"][1]["sender"], "classic");
+        assert_eq!(registry["receiver"][0].get("sender"), None);
         let fast = registry["cc"].as_array().unwrap().iter().find(|e| e["name"] == "fast").unwrap();
         let period = fast["params"].as_array().unwrap().iter().find(|p| p["name"] == "period");
         assert_eq!(
@@ -195,9 +243,10 @@ mod tests {
     fn every_registry_of_the_tables_has_a_name() {
         for (_, _, params) in BLOCKS {
             for param in *params {
-                if let Kind::Registered(entries) | Kind::TimeOr(entries) = param.kind {
-                    let known = REGISTRIES.iter().any(|(_, known)| std::ptr::eq(*known, entries));
-                    assert!(known || param.name == "record", "{}", param.name);
+                if let Kind::Registered(entries) | Kind::TimeOr(entries) | Kind::Family(entries) =
+                    param.kind
+                {
+                    assert!(name_of(entries).is_some() || param.name == "record", "{}", param.name);
                 }
             }
         }

@@ -4,25 +4,36 @@
 //! check says (names, ranges of quantities, paths), so the check has the last word.
 
 use crate::document::scalar::{dimensions, range};
-use crate::registry::{BLOCKS, value_of};
+use crate::registry::{BLOCKS, REGISTRIES, name_of, same_table, value_of};
 use crate::tables;
 use ackclock_units::param::{Default, Entry, Kind, Param};
 use ackclock_units::quantity;
 use serde_json::{Map, Value, json};
 
-/// The schema, draft 7.
+/// The schema, draft 7. Whatever is needed at several places stands once, under `definitions`.
 pub fn schema() -> Value {
     let mut definitions = Map::new();
-    for (name, summary, params) in BLOCKS {
-        if *name != "scenario" {
-            definitions.insert((*name).into(), object(params, summary));
+    for (name, kind) in QUANTITIES {
+        definitions.insert((*name).into(), json!({ "type": "string", "pattern": pattern(*kind) }));
+    }
+    definitions
+        .insert("name".into(), json!({ "type": "string", "minLength": 1, "maxLength": 100 }));
+    for (registry, entries) in REGISTRIES.iter().copied().chain([("record", tables::RECORD)]) {
+        for entry in entries {
+            definitions.insert(format!("{registry}.{}", entry.name), mapping(registry, entry));
         }
     }
+    for (name, summary, params) in BLOCKS.iter().filter(|(name, ..)| *name != "scenario") {
+        definitions.insert((*name).into(), object(name, params, summary));
+    }
+    let each = definitions.get_mut("link-of-shape").and_then(|block| block.get_mut("properties"));
+    allow_lists(each.and_then(Value::as_object_mut).expect("a block has properties"));
+
     let mut root = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Ackclock scenario",
     });
-    let mut body = object(tables::SCENARIO, "A network experiment for Ackclock.");
+    let mut body = object("", tables::SCENARIO, "A network experiment for Ackclock.");
     let body = body.as_object_mut().expect("an object has an object as its schema");
     root.as_object_mut().expect("an object").append(body);
     root["anyOf"] = json!([{ "required": ["hosts", "links"] }, { "required": ["topology"] }]);
@@ -30,7 +41,27 @@ pub fn schema() -> Value {
     root
 }
 
-fn object(params: &[Param], summary: &str) -> Value {
+/// Kinds of quantities that have a definition of their own.
+const QUANTITIES: &[(&str, Kind)] = &[
+    ("time", Kind::Time),
+    ("rate", Kind::Rate),
+    ("size", Kind::Size),
+    ("size-or-packets", Kind::SizeOrPackets),
+];
+
+fn reference(definition: &str) -> Value {
+    json!({ "$ref": format!("#/definitions/{definition}") })
+}
+
+/// A quantity of a kind, by reference.
+fn quantity_of(kind: Kind) -> Value {
+    let same = |(_, other): &&(&str, Kind)| dimensions(*other) == dimensions(kind);
+    let (name, _) = QUANTITIES.iter().find(same).expect("a kind with a unit");
+    reference(name)
+}
+
+/// The block that is defined by this name; the scenario itself if that is empty.
+fn object(place: &str, params: &[Param], summary: &str) -> Value {
     let mut required = Vec::new();
     for param in params {
         // What `defaults` can give need not stand in the object.
@@ -42,24 +73,50 @@ fn object(params: &[Param], summary: &str) -> Value {
     json!({
         "description": summary,
         "type": "object",
-        "properties": properties(params),
+        "properties": properties(place, params),
         "required": required,
         "additionalProperties": false,
     })
 }
 
-/// The parameters, those with an underscore under their hyphenated names, too.
-fn properties(params: &[Param]) -> Map<String, Value> {
+/// The parameters, those with an underscore under their hyphenated names, too; and what may stand beside them.
+fn properties(place: &str, params: &[Param]) -> Map<String, Value> {
     let mut properties = Map::new();
     for param in params {
         properties.insert(param.name.into(), property(param));
     }
-    for param in params.iter().filter(|param| param.name.contains('_')) {
-        let mut other = property(param);
-        other["description"] = json!(format!("The same as `{}`.", param.name));
-        properties.insert(param.name.replace('_', "-"), other);
+    let families = params.iter().find_map(|param| match param.kind {
+        Kind::Family(entries) => Some((param.name, entries)),
+        _ => None,
+    });
+    if let Some((registry, entries)) = families {
+        properties.extend(any(registry, entries));
+    }
+    let here = if place.is_empty() { "#" } else { &format!("#/definitions/{place}") };
+    for key in properties.keys().filter(|key| key.contains('_')).cloned().collect::<Vec<_>>() {
+        let same = json!({ "$ref": format!("{here}/properties/{key}") });
+        properties.insert(key.replace('_', "-"), same);
     }
     properties
+}
+
+/// Parameters of any entry of a registry, by reference.
+fn any(registry: &str, entries: &[&Entry]) -> Map<String, Value> {
+    let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
+    for entry in entries {
+        for param in entry.params {
+            let place = reference(&format!("{registry}.{}/properties/{}", entry.name, param.name));
+            match all.iter_mut().find(|(name, _)| *name == param.name) {
+                Some((_, known)) => known.push(place),
+                None => all.push((param.name, vec![place])),
+            }
+        }
+    }
+    let one = |(name, mut places): (&str, Vec<Value>)| {
+        let place = if places.len() == 1 { places.remove(0) } else { any_of(places.into_iter()) };
+        (name.to_owned(), place)
+    };
+    all.into_iter().map(one).collect()
 }
 
 fn property(param: &Param) -> Value {
@@ -69,6 +126,10 @@ fn property(param: &Param) -> Value {
     }
     if let Some(word) = param.word {
         schema = json!({ "anyOf": [schema, { "const": word }] });
+    }
+    if schema.get("$ref").is_some() {
+        // Nothing counts beside a reference.
+        schema = json!({ "allOf": [schema] });
     }
     let mut description = param.summary.to_owned();
     if let Some(range) = range(param) {
@@ -103,13 +164,8 @@ fn value(param: &Param) -> Value {
         schema
     };
     match param.kind {
-        Kind::Time | Kind::Rate | Kind::Size | Kind::SizeOrPackets => {
-            json!({ "type": "string", "pattern": pattern(param.kind) })
-        }
-        Kind::SegmentsOrSize => {
-            let size = json!({ "type": "string", "pattern": pattern(param.kind) });
-            any_of([bounded("number"), size].into_iter())
-        }
+        Kind::Time | Kind::Rate | Kind::Size | Kind::SizeOrPackets => quantity_of(param.kind),
+        Kind::SegmentsOrSize => any_of([bounded("number"), quantity_of(param.kind)].into_iter()),
         Kind::Count => {
             let mut schema = bounded("integer");
             if schema.get("minimum").is_none() {
@@ -126,14 +182,13 @@ fn value(param: &Param) -> Value {
         Kind::Choice(choices) => {
             any_of(choices.iter().map(|choice| word(choice.name, choice.summary)))
         }
+        Kind::Family(entries) => any_of(entries.iter().map(|one| word(one.name, one.summary))),
         Kind::Registered(entries) => registered(entries),
         Kind::TimeOr(entries) => {
-            let time = json!({ "type": "string", "pattern": pattern(param.kind) });
-            let one = any_of([time, registered(entries)].into_iter());
-            any_of([one.clone(), json!({ "type": "array", "items": one })].into_iter())
+            let one = || any_of([quantity_of(param.kind), registered(entries)].into_iter());
+            any_of([one(), json!({ "type": "array", "items": one() })].into_iter())
         }
-        Kind::Object(params) => block(params),
-        Kind::ObjectEach(params) => each(params),
+        Kind::Object(params) | Kind::ObjectEach(params) => block(params),
         Kind::ObjectList(params) => {
             json!({ "type": "array", "items": block(params), "minItems": 1 })
         }
@@ -144,33 +199,31 @@ fn value(param: &Param) -> Value {
     }
 }
 
-/// A block in which each value may be a list of such values.
-fn each(params: &'static [Param]) -> Value {
-    let mut schema = object(params, "");
-    let properties = schema["properties"].as_object_mut().expect("an object");
-    for (_, property) in properties {
+/// Lets each value also be a list of such values.
+fn allow_lists(properties: &mut Map<String, Value>) {
+    for (key, property) in properties.iter_mut().filter(|(_, one)| one.get("$ref").is_none()) {
         let property = property.as_object_mut().expect("an object");
         let description = property.shift_remove("description").unwrap_or_default();
-        let one = Value::Object(property.clone());
-        let list = json!({ "type": "array", "items": one, "minItems": 1 });
+        let one = Value::Object(std::mem::take(property));
+        let same = reference(&format!("link-of-shape/properties/{key}/anyOf/0"));
+        let list = json!({ "type": "array", "items": same, "minItems": 1 });
         *property = Map::from_iter([
             ("anyOf".to_owned(), json!([one, list])),
             ("description".to_owned(), description),
         ]);
     }
-    schema
 }
 
 /// A block by reference, or as it is if it has no name.
 fn block(params: &'static [Param]) -> Value {
-    match BLOCKS.iter().find(|(_, _, known)| std::ptr::eq(*known, params)) {
-        Some((name, _, _)) => json!({ "allOf": [{ "$ref": format!("#/definitions/{name}") }] }),
-        None => object(params, ""),
+    match BLOCKS.iter().find(|(_, _, known)| same_table(known, params)) {
+        Some((name, _, _)) => reference(name),
+        None => object("", params, ""),
     }
 }
 
 fn name() -> Value {
-    json!({ "type": "string", "minLength": 1, "maxLength": 100 })
+    reference("name")
 }
 
 fn word(word: &str, summary: &str) -> Value {
@@ -182,31 +235,30 @@ fn any_of(schemas: impl Iterator<Item = Value>) -> Value {
 }
 
 /// A word, a mapping with `kind`, or a mapping with parameters of a kind that is chosen elsewhere.
-fn registered(entries: &[&Entry]) -> Value {
+fn registered(entries: &'static [&'static Entry]) -> Value {
+    let registry = name_of(entries).unwrap_or("record");
     let words = entries.iter().map(|entry| word(entry.name, entry.summary));
-    let mappings = entries.iter().map(|entry| {
-        let mut schema = json!({
-            "description": entry.summary,
-            "type": "object",
-            "properties": { "kind": { "const": entry.name } },
-            "required": ["kind"],
-            "additionalProperties": false,
-        });
-        let known = schema["properties"].as_object_mut().expect("an object");
-        known.extend(properties(entry.params));
-        schema
-    });
-    let mut all = Map::new();
-    for entry in entries {
-        all.extend(properties(entry.params));
-    }
+    let mappings = entries.iter().map(|entry| reference(&format!("{registry}.{}", entry.name)));
     let without = json!({
         "description": "Parameters of the kind that the defaults choose.",
         "type": "object",
-        "properties": all,
+        "properties": any(registry, entries),
         "additionalProperties": false,
     });
     any_of(words.chain(mappings).chain((!all_empty(entries)).then_some(without)))
+}
+
+/// A mapping with the kind and its parameters.
+fn mapping(registry: &str, entry: &Entry) -> Value {
+    let mut known = properties(&format!("{registry}.{}", entry.name), entry.params);
+    known.insert("kind".into(), json!({ "const": entry.name }));
+    json!({
+        "description": entry.summary,
+        "type": "object",
+        "properties": known,
+        "required": ["kind"],
+        "additionalProperties": false,
+    })
 }
 
 fn all_empty(entries: &[&Entry]) -> bool {
@@ -232,11 +284,20 @@ mod tests {
         assert_eq!(schema["anyOf"][0]["required"], json!(["hosts", "links"]));
         let tcp = &schema["definitions"]["tcp"]["properties"];
         assert_eq!(tcp["initial_window"]["minimum"], json!(1));
-        assert_eq!(tcp["initial-window"]["description"], "The same as `initial_window`.");
+        let same = "#/definitions/tcp/properties/initial_window";
+        assert_eq!(tcp["initial-window"]["$ref"], same);
+        assert_eq!(tcp["nagle"]["$ref"], "#/definitions/sender.classic/properties/nagle");
+        assert_eq!(tcp["recovery"]["anyOf"].as_array().unwrap().len(), 2);
         assert_eq!(tcp["cc"]["anyOf"][0]["const"], "reno");
         assert_eq!(schema["definitions"]["link"]["required"], json!(["id", "between"]));
         let delay = &schema["definitions"]["link"]["properties"]["delay"];
-        assert!(delay["pattern"].as_str().unwrap().contains("|ms|"));
+        assert_eq!(delay["allOf"][0]["$ref"], "#/definitions/time");
+        assert!(schema["definitions"]["time"]["pattern"].as_str().unwrap().contains("|ms|"));
+    }
+
+    #[test]
+    fn everything_stands_once() {
+        assert!(schema().to_string().len() < 150_000, "{}", schema().to_string().len());
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //! the end of the run where it did not finish.
 
 use crate::figures::{Figure, group};
-use crate::model::{Flow as FlowModel, Scenario, Transport};
+use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
+use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
 
@@ -49,8 +50,13 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
         summary.add("bytes_on_wire", wire.bytes);
         let to_end = to_end(&summary, flow.start, end);
         summary.add("goodput_to_end_bytes_per_s", to_end);
-        let link = |channel: &Channel| &*scenario.links[channel.link() as usize].id;
-        summary.add("path", network.path(index).map(|path| path.map(link).collect::<Figure>()));
+        let paths = network.paths(index);
+        let link = |channel: &&Channel| &*scenario.links[channel.link() as usize].id;
+        let there = paths.as_ref().map(|[there, _]| there.iter().map(link).collect::<Figure>());
+        summary.add("path", there);
+        if let Transport::Tcp(tcp) = &model.transport {
+            summary.add("path_rtt_s", paths.map(|paths| path_rtt(scenario, &paths, tcp)));
+        }
         let mut drops = flow.drops.clone();
         // Shortcuts handle drops in another order.
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
@@ -150,6 +156,20 @@ fn jain(shares: &[f64]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
+/// Seconds that a full segment and its ACK take where nothing waits: propagation and transmission, by
+/// what the links are like at the start.
+fn path_rtt(scenario: &Scenario, paths: &[Vec<&Channel>; 2], tcp: &Tcp) -> f64 {
+    let sizes = [tcp.segment_bytes + tcp.header_bytes, tcp.ack_bytes];
+    let hops = paths.iter().zip(sizes).flat_map(|(path, size)| path.iter().map(move |c| (c, size)));
+    hops.map(|(channel, size)| {
+        let link = &scenario.links[channel.link() as usize];
+        let way =
+            if channel.direction() == direction::BACKWARD { &link.backward } else { &link.forward };
+        way.delay.as_secs() + size as f64 * 8.0 / way.rate_bps as f64
+    })
+    .sum()
+}
+
 fn secs(time: Option<Time>) -> Option<f64> {
     time.map(Time::as_secs)
 }
@@ -226,13 +246,13 @@ fn tcp_flow<'a>(
         "base_rtt_s": sampled.then(|| stats.rtt_min.as_secs()),
         "rtt_s": sampled.then(|| group! {
             "min": stats.rtt_min.as_secs(),
-            "mean": stats.rtt_sum_ns as f64 / stats.rtt_samples as f64 / 1e9,
+            "mean": mean_rtt(stats),
             "max": stats.rtt_max.as_secs(),
         }),
-        "cwnd_bytes": group! {
-            "mean": stats.cwnd_mean(until, window.cwnd) * bytes_per_unit,
-            "max": stats.cwnd_max * bytes_per_unit,
-        },
+        "cwnd_bytes": stats.cwnd(flow.start, until).map(|(mean, max)| group! {
+            "mean": mean * bytes_per_unit,
+            "max": max * bytes_per_unit,
+        }),
     };
     (summary, goodput, tcp.finish.is_some())
 }
@@ -244,11 +264,11 @@ fn udp_flow<'a>(
     udp: &UdpFlow,
     end: Time,
 ) -> (Figure<'a>, f64, bool) {
-    let Transport::Udp { source } = &model.transport else {
+    let Transport::Udp { source, .. } = &model.transport else {
         unreachable!("a flow of another kind")
     };
     let (from, to) = ends(scenario, model);
-    let finished = udp.writer.is_finished();
+    let finished = udp.complete;
     let until = if finished { udp.last_arrival.unwrap_or(end) } else { end };
     let goodput = rate(udp.bytes_received, flow.start, until);
     let summary = group! {
@@ -262,6 +282,7 @@ fn udp_flow<'a>(
         "bytes_offered": model.send_bytes,
         "bytes_written": udp.writer.written(),
         "bytes_delivered": udp.bytes_received,
+        "marks_received": udp.marked,
         "goodput_bps": goodput,
         "segments_sent": udp.sent,
         "bytes_sent": udp.writer.written(),
@@ -276,13 +297,20 @@ fn by_reason<'a>(count: impl Fn(usize) -> u64) -> Vec<(&'a str, Figure<'a>)> {
     words.map(|(code, word)| (*word, count(code).into())).collect()
 }
 
+/// Seconds; never beyond the samples, whatever the division makes of equal ones.
+fn mean_rtt(stats: &SenderStats) -> f64 {
+    let mean = stats.rtt_sum_ns as f64 / stats.rtt_samples as f64 / 1e9;
+    mean.clamp(stats.rtt_min.as_secs(), stats.rtt_max.as_secs())
+}
+
 fn link_summary<'a>(channel: &Channel, end: Time) -> Figure<'a> {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
     let [dropped_packets, dropped_bytes] = channel.dropped_wait();
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
-    let mean_wait =
-        if stats.packets > 0 { stats.wait_ns as f64 / stats.packets as f64 / 1e9 } else { 0.0 };
+    let entered = stats.packets + stats.unfinished;
+    let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
+    let longest = stats.wait_max.as_secs();
     let mut drops = by_reason(|code| channel.dropped(code as i32));
     let dropped: u64 = drops.iter().filter_map(|(_, count)| count.count()).sum();
     drops.retain(|(word, _)| *word != drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
@@ -295,6 +323,6 @@ fn link_summary<'a>(channel: &Channel, end: Time) -> Figure<'a> {
         "marks": channel.marked(),
         "queue_packets": group! { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
         "queue_bytes": group! { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
-        "queueing_delay_s": group! { "mean": mean_wait, "max": stats.wait_max.as_secs() },
+        "queueing_delay_s": group! { "mean": mean_wait.min(longest), "max": longest },
     }
 }

@@ -262,22 +262,13 @@ pub static SET: &[Param] = &[
     Param::required("value", Kind::Any, "What stands there then."),
 ];
 
-/// Reliable transport.
+/// Reliable transport: what all families of senders have in common.
 pub static TCP: &[Param] = &[
     Param::new(
         "sender",
-        Kind::Choice(&[
-            Choice::new(
-                "selective-repeat",
-                "numbered packets, ACKs that list what has arrived, one timer a packet",
-            ),
-            Choice::new(
-                "classic",
-                "byte sequence numbers, cumulative ACKs, one timer a flow (RFC 9293, RFC 5681)",
-            ),
-        ]),
+        Kind::Family(ackclock_tcp::connection::ENTRIES),
         "selective-repeat",
-        "Family of sender and receiver.",
+        "Family of sender and receiver; the keys of the chosen one stand beside it.",
     ),
     Param::new(
         "segment",
@@ -308,155 +299,10 @@ pub static TCP: &[Param] = &[
     .at_most("1e9"),
     Param::new("cc", Kind::Registered(ackclock_tcp::cc::ENTRIES), "reno", "Congestion control."),
     Param::new(
-        "recovery",
-        Kind::Registered(ackclock_tcp::senders::RECOVERIES),
-        "selective-repeat",
-        "Loss recovery: when a packet counts as lost, and what the window does then.",
-    ),
-    Param::new(
         "rto",
         Kind::Registered(ackclock_tcp::rto::ENTRIES),
         "rfc6298",
         "Retransmission timer.",
-    ),
-    Param::new(
-        "ack_view",
-        Kind::Choice(&[
-            Choice::new("snapshot", "an ACK shows the receiver as it was when the ACK was sent"),
-            Choice::defect("live", "an ACK shows the receiver as it is when the ACK arrives"),
-        ]),
-        "snapshot",
-        "What an ACK shows.",
-    ),
-    Param::new(
-        "ack_duplicates",
-        Kind::Choice(&[
-            Choice::new("always", "every arrival is acknowledged"),
-            Choice::defect("never", "duplicates are not: one lost ACK can block a flow for ever"),
-        ]),
-        "always",
-        "Whether duplicates are acknowledged.",
-    ),
-    Param::new(
-        "handshake",
-        Kind::Registered(ackclock_tcp::handshake::ENTRIES),
-        "none",
-        "What passes before the first data (classic).",
-    ),
-    Param::new(
-        "receiver",
-        Kind::Registered(ackclock_tcp::receiver::ENTRIES),
-        "immediate",
-        "When ACKs are sent (classic).",
-    ),
-    Param::optional(
-        "receive_window",
-        Kind::SizeOrPackets,
-        "unlimited",
-        "The receiver's window, which limits the data in flight; a packet is a full segment (classic).",
-    )
-    .at_least("1 B"),
-    Param::new(
-        "window_unit",
-        Kind::Choice(&[
-            Choice::new("bytes", "bytes and fractions of them (RFC 5681)"),
-            Choice::new("segments", "segments and fractions of them (ns-2, Linux)"),
-        ]),
-        "bytes",
-        "What windows count (classic).",
-    ),
-    Param::new(
-        "framing",
-        Kind::Choice(&[
-            Choice::new("full", "only whole segments are sent, and the last one"),
-            Choice::new("fill", "a segment is cut to what fits into the window"),
-        ]),
-        "full",
-        "How data are cut into segments (classic).",
-    ),
-    Param::new(
-        "ssthresh_floor",
-        Kind::Real,
-        "2",
-        "Least slow-start threshold after a loss, segments (RFC 5681 equation 4; classic).",
-    )
-    .at_least("0")
-    .at_most("1e6"),
-    Param::new(
-        "ssthresh_rounding",
-        Kind::Choice(&[
-            Choice::new("exact", "it is what the congestion control asks for"),
-            Choice::new("whole-segments", "it is cut to whole segments (ns-2)"),
-        ]),
-        "exact",
-        "How exact the slow-start threshold after a loss is (classic).",
-    ),
-    Param::new(
-        "initial_ssthresh_limit",
-        Kind::Choice(&[
-            Choice::new("none", "`initial_ssthresh` alone"),
-            Choice::new("receive-window", "the receiver's window, too (ns-2)"),
-        ]),
-        "none",
-        "What bounds the slow-start threshold at the start (classic).",
-    ),
-    Param::new(
-        "zero_ack",
-        Kind::Choice(&[
-            Choice::new("counts", "duplicates of the first ACK count like all others"),
-            Choice::new(
-                "ignored",
-                "they are ignored, so that the loss of the first segment takes a timeout (Bene)",
-            ),
-        ]),
-        "counts",
-        "What an ACK of nothing does (classic).",
-    ),
-    Param::new(
-        "timer_restart",
-        Kind::Choice(&[
-            Choice::new("on-ack", "each ACK of new data starts the timer anew (RFC 6298 5.3)"),
-            Choice::new(
-                "on-ack-always",
-                "the same, even if nothing is outstanding, while more is to be sent (ns-3.24)",
-            ),
-            Choice::new("on-ack-and-repair", "the same, and each fast retransmit (ns-2)"),
-            Choice::defect("on-ack-old-rto", "the same, with the RTO before the ACK's sample"),
-            Choice::defect(
-                "on-send",
-                "such an ACK stops the timer until a segment is sent: a lost last segment has none",
-            ),
-        ]),
-        "on-ack",
-        "When the retransmission timer starts anew (classic).",
-    ),
-    Param::new(
-        "timer_backoff",
-        Kind::Choice(&[
-            Choice::new("at-expiry", "when the timer expires (RFC 6298 5.5)"),
-            Choice::defect(
-                "at-start",
-                "whenever a segment starts the timer, so that the first wait is doubled, too (ns-3.24)",
-            ),
-        ]),
-        "at-expiry",
-        "When the wait of the retransmission timer is doubled (classic).",
-    ),
-    Param::new(
-        "send_delay",
-        Kind::Time,
-        "0 s",
-        "How long after an ACK new data leave; 1 ns in ns-3 (classic).",
-    )
-    .at_most("1 s"),
-    Param::new(
-        "flight",
-        Kind::Choice(&[
-            Choice::new("next", "up to the next byte to send: not what counts as unsent again"),
-            Choice::new("highest", "up to the highest byte ever sent, in any case (ns-3.24)"),
-        ]),
-        "next",
-        "How far the data in flight reach that a loss halves (classic).",
     ),
     Param::new(
         "source",
@@ -473,48 +319,22 @@ pub static TCP: &[Param] = &[
         "bytes",
         "What a write adds to the data to send.",
     ),
-    Param::new(
-        "nagle",
-        Kind::Flag,
-        "false",
-        "Whether a small segment waits until all before it is acknowledged, unless it is the last (RFC 1122 4.2.3.4; classic).",
-    ),
-    Param::new(
-        "idle_restart",
-        Kind::Choice(&[
-            Choice::new("none", "it keeps its window (ns-3)"),
-            Choice::new(
-                "rto",
-                "after an RTO without sending the window is at most the initial one (RFC 5681 4.1)",
-            ),
-            Choice::new(
-                "timer",
-                "the retransmission timer runs on; when it expires, the window is one segment (ns-2)",
-            ),
-        ]),
-        "none",
-        "What an idle flow does when it goes on (classic).",
-    ),
-    Param::new(
-        "unused_window",
-        Kind::Choice(&[
-            Choice::new("grows", "as if it were used (ns-2, ns-3.24)"),
-            Choice::new(
-                "stays",
-                "ACKs of data after which there was room left change nothing (in the spirit of RFC 7661)",
-            ),
-        ]),
-        "grows",
-        "What a window does that the application does not fill (classic).",
-    ),
 ];
 
 /// A flow without feedback.
-pub static UDP: &[Param] = &[Param::required(
-    "source",
-    Kind::Registered(ackclock_net::source::ENTRIES),
-    "What is sent, and when.",
-)];
+pub static UDP: &[Param] = &[
+    Param::required(
+        "source",
+        Kind::Registered(ackclock_net::source::ENTRIES),
+        "What is sent, and when.",
+    ),
+    Param::new(
+        "ecn",
+        Kind::Flag,
+        "false",
+        "Its packets say that they are ECN-capable, so that queues mark them; nothing answers to marks.",
+    ),
+];
 
 /// When a run ends.
 pub static STOP: &[Param] = &[

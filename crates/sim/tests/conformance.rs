@@ -7,6 +7,7 @@ mod common;
 use ackclock_sim::model::{Record, Scenario};
 use ackclock_sim::tables::{CHANGE, DIRECTION, LINK, SCENARIO, STOP, TCP, UDP};
 use ackclock_sim::{Simulation, check};
+use ackclock_tcp::{classic, selective};
 use ackclock_units::param::Param;
 use common::settings::variants;
 use common::{ALL_OFF, assert_conserved, result, run};
@@ -41,7 +42,7 @@ fn shared() -> Value {
         ],
         "flows": [
             {"id": "F1", "from": "A", "to": "C", "tcp": {}},
-            {"id": "F2", "from": "B", "to": "C", "tcp": {"sender": "classic", "recovery": "newreno"}},
+            {"id": "F2", "from": "B", "to": "C", "tcp": {"sender": "classic"}},
             {"id": "F3", "from": "C", "to": "A", "udp": {"source": {"kind": "cbr", "rate": "200 kbps"}}},
         ],
         "stop": {"when": "time", "at_latest": "1 s"},
@@ -63,7 +64,7 @@ fn chain() -> Value {
         ],
         "flows": [
             {"id": "F1", "from": "A", "to": "B", "send": "60 kB", "tcp": {}},
-            {"id": "F2", "from": "B", "to": "A", "send": "60 kB", "tcp": {"cc": "fast"}},
+            {"id": "F2", "from": "B", "to": "A", "send": "60 kB", "tcp": {"sender": "classic", "cc": "fast"}},
         ],
         "routing": {"kind": "distance-vector", "period": "500 ms"},
         "stop": {"at_latest": "2 s"},
@@ -94,8 +95,10 @@ fn settings() -> Vec<(String, Value)> {
     each(DIRECTION, "/links/0/forward", &mut take);
     each(DIRECTION, "/links/0/backward", &mut take);
     each(CHANGE, "/links/0/changes/0", &mut take);
-    each(TCP, "/flows/0/tcp", &mut take);
-    each(TCP, "/flows/1/tcp", &mut take);
+    for (flow, family) in [selective::ENTRY, classic::ENTRY].iter().enumerate() {
+        each(TCP, &format!("/flows/{flow}/tcp"), &mut take);
+        each(family.params, &format!("/flows/{flow}/tcp"), &mut take);
+    }
     each(UDP, "/flows/2/udp", &mut take);
     all
 }

@@ -218,3 +218,64 @@ fn an_idle_flow_keeps_its_window_or_starts_again() {
     assert_eq!(burst("none"), 30);
     assert_eq!(burst("rto"), 2);
 }
+
+/// By default a run ends when all flows are complete: over UDP when the last packet has arrived, or was dropped.
+#[test]
+fn datagrams_that_are_on_the_way_keep_the_run_going() {
+    let document = |limit: u64| {
+        json!({
+            "hosts": ["A", "B"],
+            "links": [{"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "50 ms",
+                "queue": {"limit": format!("{limit} packets")}}],
+            "flows": [{"id": "F", "from": "A", "to": "B", "send": "15 KB",
+                "udp": {"source": {"kind": "cbr", "rate": "10 Mbps", "write": "1500 B"}}}],
+            "stop": {"at_latest": "10 s"},
+        })
+    };
+    // Ten packets of 12 ms each; with room for two, the first three of them arrive, and those that come as the
+    // first one leaves.
+    let all = run(&document(100)).summary;
+    assert_eq!(all["flows"]["F"]["bytes_delivered"], 15_000);
+    assert_eq!(all["flows"]["F"]["finish_s"], 0.17);
+    assert_eq!((&all["end_s"], &all["finished"]), (&json!(0.17), &json!(true)));
+    let some = run(&document(2)).summary;
+    let dropped = some["flows"]["F"]["segments_dropped"].as_u64().unwrap();
+    assert!(dropped > 0);
+    assert_eq!(some["flows"]["F"]["bytes_delivered"], 1500 * (10 - dropped));
+    assert_eq!(some["stop_reason"], "flows-complete");
+}
+
+/// ns-2 plans when a script starts a source: of those that start together the earlier flow of the file comes first,
+/// whichever wrote last before.
+#[test]
+fn on_periods_that_begin_together_come_in_the_order_of_the_flows() {
+    let flow = |id: &str, write: &str| {
+        json!({"id": id, "from": "A", "to": "B", "udp": {"source": {
+            "kind": "on-off", "rate": "1 Mbps", "write": write, "on": "50 ms", "off": "50 ms",
+            "remainder": "restart",
+        }}})
+    };
+    for clock in ["exact", "double"] {
+        let mut document = scenario(json!({}));
+        // The last writes of an on-period are after 48 and after 44.8 ms.
+        document["flows"] = json!([flow("first", "1000 B"), flow("second", "1400 B")]);
+        document["ties"] = json!({"kind": "first-come", "clock": clock});
+        document["stop"] = json!({"when": "time", "at_latest": "950 ms"});
+        let output = run(&document);
+        let (_, columns) = output.tables.iter().find(|(name, _)| *name == "packets").unwrap();
+        let column = |name: &str| &columns.iter().find(|(column, _)| *column == name).unwrap().1;
+        let (Column::F64(times), Column::I32(flows), Column::I32(events)) =
+            (column("time_s"), column("flow"), column("event"))
+        else {
+            panic!("columns of another type")
+        };
+        for period in 0..10 {
+            let begin = f64::from(period) / 10.0;
+            let order: Vec<i32> = (0..times.len())
+                .filter(|&row| events[row] == 0 && (times[row] - begin).abs() < 1e-9)
+                .map(|row| flows[row])
+                .collect();
+            assert_eq!(order, [0, 1], "{clock}, at {begin}");
+        }
+    }
+}

@@ -3,13 +3,14 @@
 //! Everything here is called with the present time and answers what to send and when to be called
 //! again. Invariant: nothing here knows the event queue, links or files.
 //!
-//! Four axes are independent: how the window grows ([`cc`]), how losses are found and repaired
-//! ([`recovery`]), how long the sender waits before it gives a packet up ([`rto`]), and what passes before the
-//! data ([`handshake`]).
+//! What all families of senders share stands here: how the window grows ([`cc`]), how long a sender waits before
+//! it gives a packet up ([`rto`]), what passes before the data ([`handshake`]), and the [`receiver`]. How data are
+//! numbered, and how losses are found and repaired, is a matter of the family ([`senders`]).
 
 pub mod cc;
 pub mod connection;
 pub mod data;
+pub mod ends;
 pub mod handshake;
 pub mod receiver;
 pub mod rto;
@@ -17,10 +18,11 @@ pub mod segment;
 pub mod senders;
 pub mod stats;
 
-pub use connection::{AckFields, Classic, Connection, Reply, Selective};
+pub use connection::Connection;
 pub use data::Data;
+pub use ends::{AckFields, Ends, Numbering, Reply};
 pub use handshake::{Handshake, Message};
 pub use receiver::Receiver;
 pub use segment::{Cause, Segment};
-pub use senders::{classic, selective};
+pub use senders::{Common, classic, selective};
 pub use stats::SenderStats;

@@ -18,12 +18,13 @@ pub struct SenderStats {
     pub rtt_min: Time,
     /// Greatest of them.
     pub rtt_max: Time,
-    /// Greatest window, in the sender's unit.
-    pub cwnd_max: f64,
+    /// Greatest window, in the sender's unit; zero before the start.
+    cwnd_max: f64,
     /// Integral of the window over time, unit times nanoseconds.
     cwnd_area: f64,
+    /// Since when it is what it is; never before the start and after the end.
     cwnd_since: Time,
-    cwnd_start: Time,
+    cwnd: f64,
     /// Packets sent again.
     pub retransmissions: u64,
     /// Packets sent again because of gaps.
@@ -46,15 +47,21 @@ impl SenderStats {
             rtt_max: Time::ZERO,
             cwnd_max: 0.0,
             cwnd_area: 0.0,
-            cwnd_since: Time::ZERO,
-            cwnd_start: Time::ZERO,
+            cwnd_since: Time::NEVER,
+            cwnd: 0.0,
         }
     }
 
     pub(crate) fn start(&mut self, now: Time, cwnd: f64) {
-        self.cwnd_start = now;
         self.cwnd_since = now;
         self.cwnd_max = cwnd;
+        self.cwnd = cwnd;
+    }
+
+    /// All is acknowledged: what the window does from now on does not count.
+    pub(crate) fn finish(&mut self, now: Time) {
+        self.on_cwnd(now, self.cwnd);
+        self.cwnd_since = Time::NEVER;
     }
 
     #[inline]
@@ -65,20 +72,30 @@ impl SenderStats {
         self.rtt_max = self.rtt_max.max(rtt);
     }
 
-    /// The window was `before` until now and is `after` from now on.
+    /// The window that is reported is this from now on.
     #[inline]
-    pub(crate) fn on_cwnd(&mut self, now: Time, before: f64, after: f64) {
-        self.cwnd_area += before * (now - self.cwnd_since).as_ns() as f64;
+    pub(crate) fn on_cwnd(&mut self, now: Time, cwnd: f64) {
+        if self.cwnd_since == Time::NEVER {
+            return;
+        }
+        self.cwnd_area += self.cwnd * (now - self.cwnd_since).as_ns() as f64;
         self.cwnd_since = now;
-        self.cwnd_max = self.cwnd_max.max(after);
+        self.cwnd_max = self.cwnd_max.max(cwnd);
+        self.cwnd = cwnd;
     }
 
-    /// Mean window from the start of the flow to `end`, at which it is `cwnd`.
-    pub fn cwnd_mean(&self, end: Time, cwnd: f64) -> f64 {
-        let span = end.since(self.cwnd_start).as_ns() as f64;
-        if span == 0.0 {
-            return cwnd;
+    /// Mean window from `start`, that of the flow, to `end`, when it was finished if it was, and the greatest one;
+    /// none if the flow has not started.
+    pub fn cwnd(&self, start: Time, end: Time) -> Option<(f64, f64)> {
+        if self.cwnd_max == 0.0 {
+            return None;
         }
-        (self.cwnd_area + cwnd * end.since(self.cwnd_since).as_ns() as f64) / span
+        let span = end.since(start).as_ns() as f64;
+        if span == 0.0 {
+            return Some((self.cwnd_max, self.cwnd_max));
+        }
+        let area = self.cwnd_area + self.cwnd * end.since(self.cwnd_since).as_ns() as f64;
+        // A window that never changes is its own mean, whatever the division makes of it.
+        Some(((area / span).min(self.cwnd_max), self.cwnd_max))
     }
 }

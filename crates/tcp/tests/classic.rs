@@ -23,6 +23,7 @@ fn recovery(kind: &str, other: &[(&str, &str)]) -> Recovery {
         ("count_after_timeout", "anew"),
         ("inflation", "window"),
         ("partial_timer", "each"),
+        ("repaired", "sent"),
     ];
     let mut values = vec![
         ("threshold", Value::Int(3)),
@@ -568,4 +569,18 @@ fn an_impatient_newreno_sends_two_segments_an_ack_and_keeps_its_timer() {
     assert_eq!(sent[0], (6, Cause::GapRetransmit));
     assert!(sent.len() <= 3, "{sent:?}");
     assert_eq!(script.sender.next_timer(), timer);
+}
+
+#[test]
+fn what_a_partial_ack_repairs_while_going_back_leaves_once_or_twice() {
+    let again = |segment| (segment, Cause::GapRetransmit);
+    for (repaired, sent) in [("sent", vec![again(7)]), ("unsent", vec![again(7), again(7)])] {
+        let mut script =
+            two_losses(recovery("newreno", &[("guard", "none"), ("repaired", repaired)]));
+        assert_eq!(script.expire(), [(1, Cause::Timeout)]);
+        // Without a guard three duplicates count as a loss, though the sender goes back.
+        let repair: Vec<_> = (0..3).flat_map(|_| script.ack(1)).collect();
+        assert_eq!(repair[0], (1, Cause::FastRetransmit));
+        assert_eq!(script.ack(7), sent, "{repaired}");
+    }
 }

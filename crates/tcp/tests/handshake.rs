@@ -3,8 +3,8 @@
 mod setup;
 
 use ackclock_tcp::cc::Cc;
-use ackclock_tcp::classic::{Recovery, Sender, Setup};
-use ackclock_tcp::{Cause, Classic as Ends, Connection, Handshake, Message, Receiver, Reply};
+use ackclock_tcp::classic::{Classic, Recovery, Sender, Setup};
+use ackclock_tcp::{Cause, Connection, Ends, Handshake, Message, Receiver, Reply};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Value};
 use setup::{chosen, setup, word};
@@ -31,7 +31,7 @@ fn connection(handshake: &Chosen) -> Connection {
         ..setup(Recovery::new(&chosen("tahoe", &recovery)), Cc::new(&chosen("reno", &reno)))
     });
     let receiver = Receiver::new(&chosen("immediate", &[("buffer", word("bytes"))]));
-    let mut connection = Connection::Classic(Ends::new(sender, receiver));
+    let mut connection = Connection::Classic(Classic::of(sender, receiver));
     connection.start(Time::ZERO);
     connection
 }

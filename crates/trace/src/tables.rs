@@ -268,7 +268,7 @@ tables! {
     cwnd / CwndRow / cwnd: "Congestion windows, at each change." {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
-        cwnd: f64 as "cwnd_bytes" ["B" ""] "Congestion window from now on.",
+        cwnd: f64 as "cwnd_bytes" ["B" ""] "Congestion window from now on, without what duplicate ACKs add during recovery; at least one segment.",
         ssthresh: f64 as "ssthresh_bytes" ["B" ""] "Slow-start threshold from now on; infinite for none.",
         state: i32 as "state" ["" "cc_state"] "Slow start, congestion avoidance or recovery.",
     }

@@ -32,6 +32,8 @@ pub enum Kind {
     Choice(&'static [Choice]),
     /// A registered thing: a word, or a mapping `{kind: word, ...}` with that entry's parameters.
     Registered(&'static [&'static Entry]),
+    /// A registered thing as a word; its parameters stand beside the word, in the same mapping.
+    Family(&'static [&'static Entry]),
     /// A time, or a registered rule that makes one: `0.5 s`, or `{kind: uniform, ...}`.
     TimeOr(&'static [&'static Entry]),
     /// A mapping with these keys.
@@ -162,6 +164,12 @@ impl Param {
             value_of: None,
             summary,
         }
+    }
+
+    /// Whether this is the parameter's name in the numeric model, where some kinds append a unit.
+    pub fn is_named(&self, model: &str) -> bool {
+        const UNITS: [&str; 5] = ["", "_ns", "_bps", "_bytes", "_packets"];
+        model.strip_prefix(self.name).is_some_and(|unit| UNITS.contains(&unit))
     }
 
     /// The same parameter with a word that means that there is no value.

@@ -155,6 +155,15 @@ pub fn parse(text: &str, dimensions: &[Dimension]) -> Result<Quantity, QuantityE
     }
 }
 
+impl Quantity {
+    /// The number in the unit of the model.
+    pub const fn amount(self) -> u64 {
+        let (Self::Rate(value) | Self::Size(value) | Self::Packets(value) | Self::Time(value)) =
+            self;
+        value
+    }
+}
+
 impl fmt::Display for Quantity {
     /// The shortest exact spelling; `parse` reads it back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

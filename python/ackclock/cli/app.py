@@ -6,33 +6,39 @@ import errno
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from ackclock.cli.convert import convert
-from ackclock.cli.export import export
-from ackclock.cli.list import list_
-from ackclock.cli.log import log
-from ackclock.cli.plot import plot
-from ackclock.cli.replicate import replicate
-from ackclock.cli.reproduce import reproduce
-from ackclock.cli.run import run
-from ackclock.cli.schema import schema
-from ackclock.cli.sweep import sweep
-from ackclock.cli.table import table
 from ackclock.cli.terminal import fail
-from ackclock.cli.theory import theory
-from ackclock.cli.validate import validate
 from ackclock.errors import AckclockError
 
-app = typer.Typer(
-    name="ackclock",
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+PANELS = {
+    "Experiment": ("run", "sweep", "replicate", "reproduce"),
+    "Look closer": ("table", "plot", "log", "export", "theory"),
+    "Write scenarios": ("list", "validate", "schema", "convert"),
+}
+"""Commands by their heading in the help. `ackclock.cli.NAME` holds the function of each."""
+
+
+def application(names: Iterable[str] | None = None) -> typer.Typer:
+    """Return the program with all commands, or with these: each costs the import of its module."""
+    app = typer.Typer(
+        name="ackclock",
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_ackclock)
+    for panel, commands in PANELS.items():
+        for name in commands:
+            if names is None or name in names:
+                module = import_module(f"ackclock.cli.{name}")
+                command = getattr(module, "list_" if name == "list" else name)
+                app.command(name, help=_help(command), rich_help_panel=panel)(command)
+    return app
 
 
 def _help(command: Callable[..., None]) -> str:
@@ -43,26 +49,6 @@ def _help(command: Callable[..., None]) -> str:
     )
 
 
-for _panel, _commands in {
-    "Experiment": {"run": run, "sweep": sweep, "replicate": replicate, "reproduce": reproduce},
-    "Look closer": {
-        "table": table,
-        "plot": plot,
-        "log": log,
-        "export": export,
-        "theory": theory,
-    },
-    "Write scenarios": {
-        "list": list_,
-        "validate": validate,
-        "schema": schema,
-        "convert": convert,
-    },
-}.items():
-    for _name, _command in _commands.items():
-        app.command(_name, help=_help(_command), rich_help_panel=_panel)(_command)
-
-
 def _version(asked: bool) -> None:
     if asked:
         from ackclock._core import version
@@ -71,7 +57,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _ackclock(
     context: typer.Context,
     version: Annotated[
@@ -95,25 +80,53 @@ def _ackclock(
         typer.echo(context.get_help())
 
 
+def program() -> None:
+    """Run the program as a process of its own."""
+    _open_standard_streams()
+    sys.meta_path.insert(0, _WithoutPandas())
+    main()
+
+
+def _open_standard_streams() -> None:
+    """Give the streams that the caller has closed (`ackclock list >&-`) to nobody.
+
+    Else they are None, and a file opened later would get the number of standard output.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115, PTH123
+
+
+class _WithoutPandas:
+    """Hides pandas: pyarrow loads it wherever it is installed, in half a second, for nothing."""
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        """Refuse pandas, and leave all else to the others."""
+        if name == "pandas":
+            raise ModuleNotFoundError("no command needs pandas", name=name)
+
+
 def main() -> None:
     """Run the program and exit with its status; errors become messages on standard error."""
+    # A word that is no command is looked for among all of them.
+    named = [name for names in PANELS.values() for name in names if name in sys.argv[1:2]]
     try:
-        app()
+        try:
+            application(named or None)()
+        finally:
+            sys.stdout.flush()
     except AckclockError as error:
         fail(error)
-    except BrokenPipeError:
-        _be_quiet()
     except OSError as error:
+        if error.filename is None:  # not a file: standard output
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:
-            _be_quiet()
+            # Whoever read our output (`| head`) has seen enough.
+            sys.exit(1)
         place = f"'{error.filename}': " if error.filename else ""
         fail(AckclockError(f"{place}{error.strerror or error}"))
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-def _be_quiet() -> None:
-    """Leave without a word: whoever read our output (`| head`) has seen enough."""
-    # What is still buffered must not raise again when the interpreter closes the stream.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(1)

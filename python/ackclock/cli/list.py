@@ -18,6 +18,7 @@ Entry = dict[str, Any]
 # What the kinds of the simulator's registry are called in a sentence; a kind without a title here
 # is shown by its own name.
 _TITLES = {
+    "sender": "Families of senders and receivers",
     "cc": "Congestion control",
     "recovery": "Loss recovery",
     "rto": "Retransmission timer",
@@ -27,6 +28,7 @@ _TITLES = {
     "source": "Traffic sources",
     "period": "Lengths of on- and off-periods",
     "handshake": "Handshakes",
+    "receiver": "Receivers: when ACKs are sent",
     "topology": "Shapes: short forms of networks",
     "start": "Rules for the starts of flows",
     "ties": "Order of simultaneous events",
@@ -44,9 +46,9 @@ def list_(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="cc, recovery, rto, queue, routing, source, period, handshake, topology, start, "
-            "ties, profile, block, scenario, plot, record, export. Without it, the kinds are "
-            "listed.",
+            help="sender, cc, recovery, rto, queue, loss, routing, source, period, handshake, "
+            "receiver, topology, start, ties, profile, block, scenario, plot, record, export. "
+            "Without it, the kinds are listed.",
             show_default=False,
         ),
     ] = None,
@@ -189,6 +191,8 @@ def _print_entry(console: Console, kind: str, entry: Entry) -> None:
     for key in ("question", "expectation", "source"):
         if text := entry.get(key):
             console.print(f"[dim]{key.capitalize()}:[/dim] {escape(text)}\n")
+    if entry.get("sender"):
+        console.print(f"[dim]Of the sender:[/dim] {entry['sender']}\n")
     if entry.get("params"):
         _print_parameters(console, entry["params"])
     if entry.get("tables"):

@@ -30,6 +30,13 @@ class ImageFormat(StrEnum):
     pdf = "pdf"
 
 
+class LinkOrder(StrEnum):
+    """Order of links in the summary."""
+
+    busiest = "busiest"
+    file = "file"
+
+
 ScenarioArgument = Annotated[
     str,
     typer.Argument(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,13 @@ from ackclock.cli.times import FromOption, ToOption, seconds
 
 if TYPE_CHECKING:
     from ackclock.plots import Options
+
+
+class PlotStyle(StrEnum):
+    """Colours of plots."""
+
+    light = "light"
+    dark = "dark"
 
 
 def plot(
@@ -116,6 +124,20 @@ def plot(
         ),
     ] = None,
     where: WhereOption = None,
+    width_mm: Annotated[
+        float,
+        typer.Option(
+            "--width",
+            metavar="MM",
+            help="Width on paper in mm, 60 to 600: 180 fills a page, 88 one column of two.",
+        ),
+    ] = 180.0,
+    style: Annotated[
+        PlotStyle, typer.Option("--style", help="Colours, for a light or a dark ground.")
+    ] = PlotStyle.light,
+    transparent: Annotated[
+        bool, typer.Option("--transparent", help="Leave the ground of the pictures out.")
+    ] = False,
     image_format: FormatOption = ImageFormat.png,
     out: Annotated[
         Path | None,
@@ -139,6 +161,7 @@ def plot(
     [cyan]ackclock plot runs/caltech/test-case-2-fast-1 --flows F1,F2 --links L1[/cyan]
     [cyan]ackclock plot runs/bene/two-flows-1 --kind sequence --modulo 50 --to 1[/cyan]
     [cyan]ackclock plot window-1 window-2 window-5 --kind window-sweep --out compared[/cyan]
+    [cyan]ackclock plot my-run --kind overview --style dark --width 240 --format svg[/cyan]
     [cyan]ackclock plot my-sweep --kind sweep-lines --value drops --x queue --lines cc[/cyan]
     """
     from ackclock import plots
@@ -146,18 +169,21 @@ def plot(
     from ackclock.results import Results
 
     options = plots.Options(
-        modulo,
-        together,
-        sliding,
-        bin_s,
-        begin,
-        end,
-        x,
-        y,
-        lines,
-        None if facets is None else tuple(name_list(facets)),
-        value,
-        tuple((name, tuple(values)) for name, values in read_where(where).items()),
+        width_mm=width_mm,
+        style=style.value,
+        transparent=transparent,
+        modulo=modulo,
+        together=together,
+        sliding=sliding,
+        bin_s=bin_s,
+        from_s=begin,
+        to_s=end,
+        x=x,
+        y=y,
+        lines=lines,
+        facets=None if facets is None else tuple(name_list(facets)),
+        value=value,
+        where=read_where(where),
     )
     place = out if out is not None else folder(run_directories[0]) / "plots"
     if any(map(is_sweep, run_directories)):

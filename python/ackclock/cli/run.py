@@ -15,6 +15,7 @@ from ackclock.cli.options import (
     FormatOption,
     ImageFormat,
     JsonOption,
+    LinkOrder,
     LinksOption,
     LogFileOption,
     LogLevel,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
     from ackclock.results import Results
     from ackclock.scenario import Scenario
+
+
+_MOST_HOPS = 5_000_000
 
 
 def run(
@@ -52,6 +56,13 @@ def run(
     ] = False,
     flows: FlowsOption = None,
     links: LinksOption = None,
+    link_order: Annotated[
+        LinkOrder,
+        typer.Option(
+            "--link-order",
+            help="Order of links in the summary: the busiest first, or as in the scenario.",
+        ),
+    ] = LinkOrder.busiest,
     no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no plots.")] = False,
     image_format: FormatOption = ImageFormat.png,
     as_json: JsonOption = False,
@@ -84,8 +95,8 @@ def run(
 
     set_up_logging(log_level, log_file)
     chosen = Scenario.load(scenario, read_overrides(settings), seed)
-    shown_flows = choose("flow", flows, (flow["id"] for flow in chosen.model["flows"]))
-    shown_links = choose("link", links, (link["id"] for link in chosen.model["links"]))
+    shown_flows = choose("flow", flows, chosen.flows)
+    shown_links = choose("link", links, chosen.links)
     place = out if out is not None else default_directory(chosen)
     # Before the run rather than after it: nobody wants to wait for a refusal.
     RunDirectory(place).require_free(chosen.name, chosen.seed, force=force)
@@ -112,7 +123,7 @@ def run(
     else:
         # The run directory is a scenario too, and holds what was set from outside.
         again = str(place) if chosen.overrides else scenario
-        _report(chosen, results, place, plots, shown_flows, shown_links, again)
+        _report(chosen, results, place, plots, shown_flows, shown_links, again, link_order)
     if interrupted:
         raise typer.Exit(130)
     if unidentical(results.summary):
@@ -158,13 +169,20 @@ def _report(
     flows: list[str] | None,
     links: list[str] | None,
     again: str,
+    order: LinkOrder,
 ) -> None:
     from ackclock.cli.summary import print_summary
     from ackclock.cli.terminal import console
     from ackclock.cli.theory import print_comparison
+    from ackclock.tables import detailed
 
     screen = console()
-    print_summary(screen, results.summary, scenario.model, flows, links)
+    # Percentiles of very many records take longer than people want to wait for a summary.
+    short = results.summary["packet_hops"] <= _MOST_HOPS
+    summary = detailed(results) if short else results.summary
+    print_summary(screen, summary, scenario.model, flows, links, order)
+    if not short:
+        screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")
     print_comparison(screen, results)
     _print_written(screen, place, plots)
     _print_next(screen, scenario, place, again)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ackclock.cli import figures
+from ackclock.cli.options import LinkOrder
 from ackclock.cli.terminal import table
 
 if TYPE_CHECKING:
@@ -21,12 +22,13 @@ def print_summary(
     model: dict[str, Any],
     flows: Sequence[str] | None,
     links: Sequence[str] | None,
+    order: LinkOrder = LinkOrder.busiest,
 ) -> None:
     """Print the tables of flows and links and the figures of the whole run."""
     _print_head(console, summary, model)
     _print_flows(console, summary["flows"], flows)
     _print_files(console, summary["flows"])
-    _print_links(console, summary["links"], links)
+    _print_links(console, summary["links"], links, order)
     _print_whole(console, summary)
 
 
@@ -52,14 +54,17 @@ def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]
 def _print_flows(
     console: Console, flows: dict[str, dict[str, Any]], wanted: Sequence[str] | None
 ) -> None:
-    rows, left_out = _rows(flows, wanted)
+    names = list(flows if wanted is None else wanted)
+    left_out = 0 if wanted is not None else max(0, len(names) - _MOST_ROWS)
+    parts = _parts(("min", "mean", "p95", "max"), (flow.get("rtt_s") for flow in flows.values()))
     shown = table(
-        "Flow", "cc", ">Goodput", ">Finish", ">RTT (ms)\nmin/mean/max", ">cwnd\npackets", ">Resent",
-        ">Timeouts", ">Drops",
+        "Flow", "cc", ">Goodput", ">Finish", ">Base\nRTT (ms)", f">RTT (ms)\n{'/'.join(parts)}",
+        ">cwnd\npackets", ">Resent", ">Timeouts", ">Drops",
     )  # fmt: skip
-    for name, flow in rows:
+    for name in names[: len(names) - left_out]:
+        flow = flows[name]
         rtt = flow.get("rtt_s") or {}
-        times = [figures.milliseconds(rtt.get(key)) for key in ("min", "mean", "max")]
+        times = [figures.milliseconds(rtt.get(key)) for key in parts]
         window = (flow.get("cwnd_bytes") or {}).get("mean")
         segment = flow.get("segment_bytes")
         shown.add_row(
@@ -67,6 +72,7 @@ def _print_flows(
             flow.get("cc") or figures.NONE,
             figures.rate(flow["goodput_bps"]),
             figures.seconds(flow["finish_s"]),
+            figures.milliseconds(flow.get("path_rtt_s")),
             "/".join(times) if rtt.get("mean") is not None else figures.NONE,
             f"{window / segment:.1f}" if window is not None and segment else figures.NONE,
             str(flow.get("retransmissions", figures.NONE)),
@@ -74,7 +80,8 @@ def _print_flows(
             str(flow["segments_dropped"]),
         )
     console.print(shown)
-    _print_left_out(console, left_out, "--flows")
+    if left_out:
+        console.print(f"[dim]and {left_out} more; choose with --flows, or see summary.json[/dim]")
     console.print()
 
 
@@ -97,28 +104,57 @@ def _print_files(console: Console, flows: dict[str, dict[str, Any]]) -> None:
 
 
 def _print_links(
-    console: Console, links: dict[str, dict[str, Any]], wanted: Sequence[str] | None
+    console: Console,
+    links: dict[str, dict[str, Any]],
+    wanted: Sequence[str] | None,
+    order: LinkOrder,
 ) -> None:
-    rows, left_out = _rows(links, wanted)
+    rows = [
+        (name, direction, way)
+        for name in (links if wanted is None else wanted)
+        for direction, way in links[name].items()
+    ]
+    if order is LinkOrder.busiest and wanted is None:
+        # As shown, in whole percent: of links that are equally busy the one that loses more.
+        rows.sort(key=lambda row: (-round(row[2]["utilization"], 2), -_lost(row[2])))
+    most = len(rows) if wanted is not None else _MOST_ROWS
+    parts = _parts(("mean", "p95", "max"), (way["queueing_delay_s"] for _, _, way in rows))
     shown = table(
-        "Link", "Direction", ">Utilisation", ">Queue\nmean/max", ">Queueing delay\nmean/max",
-        ">Drops",
+        "Link", "Direction", ">Utilisation", ">Queue\nmean/max",
+        f">Queueing delay\n{'/'.join(parts)}", ">Drops",
     )  # fmt: skip
-    for name, directions in rows:
-        for direction, figures_of in directions.items():
-            queue, delay = figures_of["queue_packets"], figures_of["queueing_delay_s"]
-            waits = [figures.milliseconds(delay.get(key)) for key in ("mean", "max")]
-            shown.add_row(
-                _plain(name),
-                direction,
-                figures.percent(figures_of["utilization"]),
-                f"{figures.number(_rounded(queue['mean']))}/{queue['max']} pkt",
-                f"{'/'.join(waits)} ms",
-                str(sum(figures_of["drops"].values())),
-            )
+    for name, direction, way in rows[:most]:
+        queue, delay = way["queue_packets"], way["queueing_delay_s"]
+        waits = [figures.milliseconds(delay.get(key)) for key in parts]
+        shown.add_row(
+            _plain(name),
+            direction,
+            figures.percent(way["utilization"]),
+            f"{figures.number(_rounded(queue['mean']))}/{queue['max']} pkt",
+            f"{'/'.join(waits)} ms",
+            str(_lost(way)),
+        )
     console.print(shown)
-    _print_left_out(console, left_out, "--links")
+    if len(rows) > 1 and wanted is None:
+        told = "by utilisation, then drops" if order is LinkOrder.busiest else "as in the scenario"
+        console.print(f"[dim]Order: {told} (--link-order).[/dim]")
+    if rest := rows[most:]:
+        losing = sum(_lost(way) > 0 for _, _, way in rest)
+        console.print(
+            f"[dim]and {len(rest)} more, {losing or 'none'} of them with drops; choose with "
+            "--links, or see summary.json[/dim]"
+        )
     console.print()
+
+
+def _lost(way: dict[str, Any]) -> int:
+    return sum(way["drops"].values())
+
+
+def _parts(names: Sequence[str], told: Iterable[Any]) -> list[str]:
+    """Which figures of a distribution are known of any row."""
+    known: set[str] = set().union(*(entry or () for entry in told))
+    return [name for name in names if name in known or not name.startswith("p")]
 
 
 def _print_whole(console: Console, summary: dict[str, Any]) -> None:
@@ -131,21 +167,6 @@ def _print_whole(console: Console, summary: dict[str, Any]) -> None:
     console.print(f"[dim]Simulated in:[/dim]    {took}")
     same = "  (the same in every run)" if summary["finished"] else ""
     console.print(f"[dim]Digest:[/dim]          {summary['digest']}{same}")
-
-
-def _rows(
-    items: dict[str, dict[str, Any]], wanted: Sequence[str] | None
-) -> tuple[Iterable[tuple[str, dict[str, Any]]], int]:
-    """Return what is shown, and how many are not."""
-    if wanted is not None:
-        return [(name, items[name]) for name in wanted], 0
-    rows = list(items.items())
-    return rows[:_MOST_ROWS], max(0, len(rows) - _MOST_ROWS)
-
-
-def _print_left_out(console: Console, count: int, option: str) -> None:
-    if count:
-        console.print(f"[dim]and {count} more; choose with {option}, or see summary.json[/dim]")
 
 
 def _rounded(value: float) -> float:

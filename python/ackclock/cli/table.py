@@ -188,10 +188,15 @@ def table(
     [cyan]ackclock table runs/my-experiment-1 --what drops --rows flow --across link[/cyan]
     [cyan]ackclock table my-sweep --by queue,cc --value goodput_bps,drops --out grid.tex[/cyan]
     """
+    from ackclock import columns as known
     from ackclock.cli.table_sources import opened
 
     chosen = _format(table_format, out, as_json)
-    found = opened(sources, what, read_overrides(settings), seed)
+    named = [*name_list(columns), *name_list(sort), *name_list(values)]
+    named += [name.lstrip("-") for name in (*named, *read_where(where))]
+    ends = tuple(f"_{name}" for name in known.PERCENTILES)
+    percentiles = any(name in ("all", "list") or name.endswith(ends) for name in named)
+    found = opened(sources, what, read_overrides(settings), seed, percentiles=percentiles)
     made = found.table.where(read_where(where))
     if not len(made) and where:
         _refuse("no row has all these values together; leave out one --where")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import InputError
-from ackclock.tables import ResultTable, of_summaries, of_sweep
+from ackclock.tables import ResultTable, detailed, of_summaries, of_sweep
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,14 @@ class Source:
 
 
 def opened(
-    sources: Sequence[str], what: str | None, overrides: list[tuple[str, str]], seed: int | None
+    sources: Sequence[str],
+    what: str | None,
+    overrides: list[tuple[str, str]],
+    seed: int | None,
+    *,
+    percentiles: bool = False,
 ) -> Source:
-    """Open or make the runs and return their table.
+    """Open or make the runs and return their table, with `percentiles` those that records give.
 
     Raises:
         InputError: there is no such thing, or a value is set of what has been simulated before.
@@ -43,7 +48,7 @@ def opened(
         return _sweep(folders[0], what or "runs")
     summaries: dict[str, Any] = {}
     for text in dict.fromkeys(sources):
-        summaries[text] = _summary(text, overrides, seed)
+        summaries[text] = _summary(text, overrides, seed, percentiles=percentiles)
     chosen = what or "flows"
     axes = ("run",) if len(summaries) > 1 else ()
     return Source(of_summaries(summaries, chosen), chosen, axes)
@@ -69,7 +74,9 @@ def _sweep(text: str, what: str) -> Source:
     return Source(made, what, tuple(results.axes))
 
 
-def _summary(text: str, overrides: list[tuple[str, str]], seed: int | None) -> Any:
+def _summary(
+    text: str, overrides: list[tuple[str, str]], seed: int | None, *, percentiles: bool
+) -> Any:
     from ackclock import run
     from ackclock.results import Results
     from ackclock.run_directory import RunDirectory
@@ -81,5 +88,9 @@ def _summary(text: str, overrides: list[tuple[str, str]], seed: int | None) -> A
                 f"'{text}' was simulated before; to simulate it with other values, use its "
                 f"{Path(text) / 'scenario.yaml'}"
             )
-        return Results.load(text).summary
-    return run(Scenario.load(text, overrides, seed).set("record", "none")).summary
+        results = Results.load(text)
+    else:
+        record = {"kind": "none", "rtt": "changes", "transmissions": "changes"}
+        scenario = Scenario.load(text, overrides, seed)
+        results = run(scenario.set("record", record if percentiles else "none"))
+    return detailed(results) if percentiles else results.summary

@@ -36,7 +36,7 @@ from ackclock.export.columns import (
 )
 from ackclock.export.network import Network
 from ackclock.export.options import Options
-from ackclock.export.packets import Packets, is_classic
+from ackclock.export.packets import Packets, counts_bytes
 from ackclock.export.visits import NEVER, Visits
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def segment_numbers(packets: Packets, flows: list[dict[str, Any]]) -> Ints:
     """
     seq = np.where(packets.kind == ROUTER, -1, packets.seq)
     for number, flow in enumerate(flows):
-        if not is_classic(flow):
+        if not counts_bytes(flow):
             continue
         shift = 1 if len(packets.of_flow(number, SYN)) else 0
         data, acks = packets.of_flow(number, DATA), packets.of_flow(number, ACK)

@@ -65,7 +65,7 @@ class Packets:
         host = packets.codes("host", hosts)
         made.back[ids[0][sent]] = host[sent] == receiver[made.flow[ids[0][sent]]]
         for number, flow in enumerate(results.model["flows"]):
-            if is_classic(flow):
+            if counts_bytes(flow):
                 for kind in (DATA, ACK):
                     mine = np.flatnonzero((made.flow == number) & (made.kind == kind))
                     made.seq[mine] = _unwrapped(made.seq[mine])
@@ -84,9 +84,9 @@ class Packets:
         return mine & (np.arange(len(self)) < data[0]) if len(data) else mine
 
 
-def is_classic(flow: dict[str, Any]) -> bool:
-    """Whether sequence numbers of a flow of the model count bytes."""
-    return flow["tcp"] is not None and flow["tcp"]["sender"] == "classic"
+def counts_bytes(flow: dict[str, Any]) -> bool:
+    """Whether sequence numbers of a flow of the model count bytes; others number the packets."""
+    return flow["tcp"] is not None and flow["tcp"]["numbering"] == "bytes"
 
 
 def _unwrapped(low: Ints) -> Ints:

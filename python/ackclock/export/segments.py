@@ -30,7 +30,7 @@ from ackclock.export.columns import (
 )
 from ackclock.export.headers import ACK_FLAG, OTHER, SYN_FLAG, TCP, UDP, WIDTH, Segments
 from ackclock.export.network import Network
-from ackclock.export.packets import Packets, is_classic
+from ackclock.export.packets import Packets, counts_bytes
 
 if TYPE_CHECKING:
     from ackclock.results import Results
@@ -91,7 +91,7 @@ def of_packets(results: Results, network: Network, packets: Packets) -> Segments
 
 def has_timestamps(flow: dict[str, Any]) -> bool:
     """Whether the headers of a flow have room for the timestamps option: 20 + 20 + 12 bytes."""
-    return is_classic(flow) and flow["tcp"]["header_bytes"] >= 52
+    return counts_bytes(flow) and flow["tcp"]["header_bytes"] >= 52
 
 
 def _blank(count: int) -> Segments:
@@ -128,7 +128,7 @@ def _tcp(
     whole.seq[mine] = 1
     whole.ack[mine] = 1
     whole.payload[data] = np.maximum(packets.bytes[data] - tcp["header_bytes"], 0)
-    if is_classic(flow):
+    if counts_bytes(flow):
         whole.seq[data] = packets.seq[data] + 1
         whole.ack[acks] = packets.seq[acks] + 1
     else:
@@ -153,12 +153,12 @@ def _tcp(
     opening = np.concatenate([asks, answers])
     whole.mss[opening] = tcp["segment_bytes"]
     whole.scale[opening] = scale
-    whole.sack_permitted[opening] = not is_classic(flow)
+    whole.sack_permitted[opening] = not counts_bytes(flow)
 
 
 def _window(tcp: dict[str, Any]) -> tuple[int, int]:
     """Window scale, and the receiver's window in its units."""
-    window = tcp["receive_window_bytes"] if tcp["sender"] == "classic" else None
+    window = tcp.get("receive_window_bytes")
     window = min(window or _UNLIMITED, _UNLIMITED)
     scale = 0
     while -(-window >> scale) > 65535:

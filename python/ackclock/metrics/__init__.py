@@ -9,6 +9,7 @@ from ackclock.metrics.fairness import jain
 from ackclock.metrics.goodput import acked_bps, first_arrivals, goodput_bps
 from ackclock.metrics.samples import sample_mean
 from ackclock.metrics.segments import Segments, flow_segments, new_bytes
+from ackclock.metrics.senders import outstanding, smoothed_rtt
 from ackclock.metrics.series import (
     HasTables,
     cwnd_series,
@@ -39,6 +40,7 @@ __all__ = [
     "goodput_bps",
     "jain",
     "new_bytes",
+    "outstanding",
     "packet_series",
     "queue_series",
     "queueing_s",
@@ -46,6 +48,7 @@ __all__ = [
     "sample_mean",
     "select",
     "sliding_rates",
+    "smoothed_rtt",
     "step_at",
     "step_mean",
     "step_range",

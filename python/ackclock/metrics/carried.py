@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 def windowed_link_rates(
     start_times_s: ArrayLike,
     size_bytes: ArrayLike,
-    rate_bps: float,
+    rate_bps: ArrayLike,
     start_s: float,
     end_s: float,
     width_s: float,
@@ -25,7 +25,8 @@ def windowed_link_rates(
         start_times_s: When each transmission began, seconds, ascending, none before the end of the
             one before; shape (m,).
         size_bytes: Size of each packet on the wire, bytes; shape (m,).
-        rate_bps: Rate of the link, bit/s; above 0.
+        rate_bps: Rate of the link, bit/s; above 0. Of a link that changes, the rate of each
+            transmission; shape (m,).
         start_s: Start of the first window.
         end_s: End of the time to be covered; the last window may reach beyond it.
         width_s: Width of a window.
@@ -36,14 +37,14 @@ def windowed_link_rates(
     Raises:
         ValueError: a rate or width that is not above 0, or an end before the start.
     """
-    if not rate_bps > 0:
+    if not np.all(np.asarray(rate_bps) > 0):
         raise ValueError(f"the rate of a link must be above 0 bit/s, not {rate_bps}")
     edges = window_edges(start_s, end_s, width_s)
     begins = np.asarray(start_times_s, dtype=np.float64)
     bits = np.asarray(size_bytes, dtype=np.float64) * 8.0
     if not begins.size:
         return edges, np.zeros(edges.size - 1)
-    ends = begins + bits / rate_bps
+    ends = begins + bits / np.asarray(rate_bps, dtype=np.float64)
     done = np.cumsum(bits)
     # The bits sent so far: rising during each transmission, level between two.
     knots = np.column_stack((begins, ends)).ravel()

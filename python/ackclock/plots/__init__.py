@@ -53,7 +53,6 @@ def plot(
     fmt: str | Sequence[str] = "png",
     out: str | PathLike[str] = "plots",
     *,
-    width_mm: float = 180.0,
     options: Options | None = None,
 ) -> list[Path]:
     """Draw plots of a run and write them, one file for each kind and format.
@@ -69,8 +68,7 @@ def plot(
         fmt: `png` (1200 pixels wide), `svg` or `pdf`, or several of them.
         out: Directory for the files; made if it does not exist. Files of the same name are
             replaced.
-        width_mm: Width on paper, 60 to 600 mm: 180 fills a page, 88 one column of two.
-        options: Wishes that only some plots know, and the span of time to draw.
+        options: Width and colours, the span of time to draw, and what only some plots know.
 
     Returns:
         The files written, named by plot: `overview.png`, `link-queue.png`, `sequence-F1.png`, ...
@@ -84,7 +82,7 @@ def plot(
 
     formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
     wishes = options or Options()
-    return write(_runs(results), kinds, flows, links, formats, Path(out), width_mm, wishes)
+    return write(_runs(results), kinds, flows, links, formats, Path(out), wishes)
 
 
 def figure(
@@ -93,7 +91,6 @@ def figure(
     flows: Sequence[str] | None = None,
     links: Sequence[str] | None = None,
     *,
-    width_mm: float = 180.0,
     options: Options | None = None,
 ) -> Figure:
     """One plot as a matplotlib `Figure`, to show in a notebook or to work on.
@@ -102,7 +99,7 @@ def figure(
     """
     from .render import draw
 
-    return draw(_runs(results), kind, flows, links, width_mm, options or Options())
+    return draw(_runs(results), kind, flows, links, options or Options())
 
 
 def plot_sweep(
@@ -111,7 +108,6 @@ def plot_sweep(
     fmt: str | Sequence[str] = "png",
     out: str | PathLike[str] = "plots",
     *,
-    width_mm: float = 180.0,
     options: Options | None = None,
 ) -> list[Path]:
     """Draw plots of a sweep and write them, one file for each kind and format.
@@ -121,8 +117,7 @@ def plot_sweep(
         kinds: `sweep-lines`, `heat-map`, `fairness`; default those that suit the sweep.
         fmt: `png` (1200 pixels wide), `svg` or `pdf`, or several of them.
         out: Directory for the files; made if it does not exist.
-        width_mm: Width on paper.
-        options: Which axis goes where, which result is shown, and which runs.
+        options: Width and colours, which axis goes where, which result is shown, and which runs.
 
     Raises:
         PlotError: an unknown plot, axis or format, or one that this sweep does not allow.
@@ -132,24 +127,22 @@ def plot_sweep(
     from .render import write_sweep
 
     formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
-    return write_sweep(_sweep_view(results, width_mm, options), kinds, formats, Path(out))
+    return write_sweep(_sweep_view(results, options), kinds, formats, Path(out))
 
 
-def figure_of_sweep(
-    results: Sweep, kind: str, *, width_mm: float = 180.0, options: Options | None = None
-) -> Figure:
+def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None) -> Figure:
     """One plot of a sweep as a matplotlib `Figure`; arguments and errors as in `plot_sweep`."""
     from .render import draw_sweep
 
-    return draw_sweep(_sweep_view(results, width_mm, options), kind)
+    return draw_sweep(_sweep_view(results, options), kind)
 
 
-def _sweep_view(results: Sweep, width_mm: float, options: Options | None) -> SweepView:
+def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
     told = results.table.schema.metadata or {}
     title = told.get(b"title", b"").decode()
-    return SweepView(results.table, results.study, results.axes, title, width_mm, options)
+    return SweepView(results.table, results.study, results.axes, title, options)
 
 
 class Sweep(Protocol):

@@ -97,6 +97,13 @@ def smoothed(values: Floats, reach: int) -> Floats:
     return np.where(known, total / np.maximum(share, 1e-12), np.nan)
 
 
+def parted(times: Floats, values: Floats, gap_s: float) -> tuple[Floats, Floats]:
+    """With NaN between neighbours that are further apart than this, so that no line joins them."""
+    places = np.flatnonzero(np.diff(times) > gap_s) + 1
+    middles = (times[places - 1] + times[places]) / 2
+    return np.insert(times, places, middles), np.insert(values, places, np.nan)
+
+
 def distinct(times: Floats, edges: Floats) -> Floats:
     """At most one time for each bin: the first of the bin. For marks that would overprint."""
     if not len(times):

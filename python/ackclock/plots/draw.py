@@ -21,6 +21,9 @@ _NOISY = 0.02
 _SMOOTH_MM = 0.75
 """How far to each side a smoothed line averages: enough to hide the bursts of a round trip."""
 
+_GAP, _GAP_MM = 4.0, 2.0
+"""Measurements are not joined over a time this many times as long as usual, and this wide."""
+
 _MOST_BANDS = 8
 """With more series than this, bands would cover each other: only the lines are drawn."""
 
@@ -38,6 +41,7 @@ def steps(
     dense: float = 0.5,
     line: LineStyle = "solid",
     among: int = 1,
+    smooth: bool = True,
 ) -> float:
     """Draw a quantity that keeps its value until the next change.
 
@@ -53,6 +57,7 @@ def steps(
         dense: With more changes than this in a bin, a band is drawn in place of each change.
         line: Style of the line.
         among: How many series share the panel.
+        smooth: Whether the line of a band may be smoothed; not where marks stand on it.
 
     Returns:
         The greatest value drawn, 0 if there is none.
@@ -76,7 +81,7 @@ def steps(
         _line(panel, view, xs[skip:], ys[skip:], color, line, among, drawstyle="steps-post")
         return float(ys[skip:].max())
     band = bands.of_steps(times, values, bands.bins(start_s, stop, count), before=before)
-    return _band(panel, view, band, color, line, among)
+    return _band(panel, view, band, color, line, among, smooth=smooth)
 
 
 def samples(
@@ -87,8 +92,13 @@ def samples(
     *,
     color: str,
     among: int = 1,
+    usual_s: float = 0.0,
 ) -> float:
-    """Draw single measurements joined by lines; arguments and return value as in `steps`."""
+    """Draw single measurements joined by lines, except where there is none for long.
+
+    Arguments and return value as in `steps`; `usual_s` is a usual time between two measurements,
+    if that is more than most of these are apart.
+    """
     if not len(times):
         return 0.0
     start, stop = view.span
@@ -98,11 +108,13 @@ def samples(
     near = slice(max(inside[0] - 1, 0), inside[-1] + 2)  # lines lead to what lies outside
     times, values = times[near], values[near]
     count = _bins(panel, view, start, stop, _BIN_MM)
+    between = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    gap_s = max(_GAP * max(usual_s, between), _GAP_MM / panel.width_mm * view.span_s)
     if len(times) <= count:
-        _line(panel, view, times, values, color, "solid", among)
+        _line(panel, view, *bands.parted(times, values, gap_s), color, "solid", among)
         return float(values.max())
     band = bands.of_samples(times, values, bands.bins(start, stop, count))
-    return _band(panel, view, band, color, "solid", among)
+    return _band(panel, view, band, color, "solid", among, gap_s)
 
 
 def windows(
@@ -172,6 +184,8 @@ def _line(
     among: int,
     drawstyle: str = "default",
 ) -> None:
+    unknown = np.concatenate(([True], np.isnan(values), [True]))
+    alone = np.flatnonzero(unknown[:-2] & ~unknown[1:-1] & unknown[2:])
     panel.axes.plot(
         times / view.time_unit.size,
         values,
@@ -180,6 +194,7 @@ def _line(
         ls=DASHES[line],
         drawstyle=drawstyle,
         zorder=3,
+        **({"marker": ".", "ms": 2.2, "mew": 0.0, "markevery": list(alone)} if len(alone) else {}),
     )
 
 
@@ -190,6 +205,9 @@ def _band(
     color: str,
     line: LineStyle,
     among: int,
+    gap_s: float = np.inf,
+    *,
+    smooth: bool = True,
 ) -> float:
     unit = view.time_unit.size
     known = ~np.isnan(band.low)
@@ -203,7 +221,8 @@ def _band(
         )
     mean = band.mean
     spread = float(np.mean((band.high - band.low)[known]))
-    if spread > _NOISY * highest:
+    if smooth and spread > _NOISY * highest:
         mean = bands.smoothed(mean, round(_SMOOTH_MM / _BIN_MM))
-    _line(panel, view, middles[known] * unit, mean[known], color, line, among)
+    joined = bands.parted(middles[known] * unit, mean[known], gap_s)
+    _line(panel, view, *joined, color, line, among)
     return highest

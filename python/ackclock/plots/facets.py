@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from . import legends, palette, text
+from .saving import Figure
 
 MM = 1 / 25.4  # inches
 TICKS = 6.6
@@ -21,6 +21,7 @@ TICKS = 6.6
 _EDGE, _GAP_X, _TOP = 3.0, 4.0, 3.0
 _TITLE, _SUBTITLE, _HEAD, _NOTE, _LEGEND = 9.5, 7.0, 7.2, 5.8, 6.8
 _HANDLE, _HANDLE_GAP, _COLUMN_GAP, _LEGEND_ROW = 4.0, 1.2, 3.0, 3.4
+_HEAD_ROW = 3.0
 _MOST_TITLE_LINES = 3
 
 
@@ -102,7 +103,8 @@ class Facets:
         )
         columns = self._legend_columns(room)
         rows = -(-len(self.legend) // columns) if self.legend else 0
-        head_mm = 4.4 if any(self.heads) else 0.0
+        heads = [text.lines(head, self.panel_mm, _HEAD) for head in self.heads]
+        head_mm = 1.4 + _HEAD_ROW * max(map(len, heads)) if any(heads) else 0.0
         deep = -(-self.count // self.across)
         top = _TOP + 4.4 * len(head) + 3.3 * len(sub) + 1.2 + rows * _LEGEND_ROW + 2.0 * bool(rows)
         below = (
@@ -131,15 +133,16 @@ class Facets:
                     self.height_mm / height,
                 )
             )
-            if index < len(self.heads) and self.heads[index]:
+            if index < len(heads) and heads[index]:
                 axes.annotate(
-                    text.cut(self.heads[index], self.panel_mm, _HEAD),
+                    "\n".join(heads[index]),
                     (0, 1),
                     xycoords="axes fraction",
                     xytext=(0, 1.2 / text.MM_PER_POINT),
                     textcoords="offset points",
                     size=_HEAD,
                     color=palette.INK,
+                    linespacing=1.05,
                     annotation_clip=False,
                     parse_math=False,
                 )

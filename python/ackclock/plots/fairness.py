@@ -34,13 +34,15 @@ class Bars:
         head: What the panel shows.
         goodputs: By flow, bit/s.
         intervals: Of means over replications, by flow.
-        fairness: Jain's index; none where nobody got anything.
+        fairness: Jain's index of these flows; none where nobody got anything.
+        left_out: How many flows of the run are not shown.
     """
 
     head: str
     goodputs: Mapping[str, float]
     intervals: Mapping[str, Interval]
     fairness: float | None
+    left_out: int = 0
 
 
 def draw(views: Sequence[View]) -> Figure:
@@ -55,7 +57,7 @@ def draw(views: Sequence[View]) -> Figure:
     for each in views:
         colors = {**each.flow_color, **colors}
     titles = ["Goodput of each flow", f"{len(views)} runs" if several else heading.title(view)]
-    caption = heading.of_runs(views)[1] if several else heading.caption(view)
+    caption = heading.of_runs(views)[2] if several else heading.caption(view)
     return _figure(panels, colors, view.width_mm, titles, caption, binary=view.binary_rates)
 
 
@@ -93,13 +95,15 @@ def draw_sweep(view: SweepView) -> Figure:
         view.caption(),
         replications=view.replications,
         levels=view.last_levels(axes),
+        notes=view.explained(axes),
     )
 
 
 def _of_run(view: View, head: str) -> Bars:
     flows = view.summary["flows"]
     goodputs = {name: float(flows[name]["goodput_bps"]) for name in view.flows}
-    return Bars(head, goodputs, {}, jain(list(goodputs.values())))
+    left_out = len(flows) - len(goodputs)
+    return Bars(head, goodputs, {}, jain(list(goodputs.values())), left_out)
 
 
 def _figure(
@@ -112,6 +116,7 @@ def _figure(
     binary: bool = False,
     replications: int = 1,
     levels: int = 0,
+    notes: Sequence[str] = (),
 ) -> Figure:
     if not any(panel.goodputs for panel in panels):
         raise PlotError("nothing to draw: there is no flow")
@@ -145,6 +150,7 @@ def _figure(
             axes.set_ylabel(f"Goodput ({unit.name})", labelpad=2)
         else:
             axes.tick_params(labelleft=False)
+    page.notes += notes
     page.notes.append("Dashed: equal shares. Jain's index: 1 if all flows got the same.")
     if replications > 1:
         page.notes.append(
@@ -167,10 +173,12 @@ def _fill(axes: Axes, panel: Bars, colors: Mapping[str, str], size: float) -> No
             axes.plot([place, place], ends, color=palette.INK, lw=0.9, zorder=4)
     axes.grid(visible=False, axis="x")
     if panel.fairness is not None:
+        shown, every = len(names), len(names) + panel.left_out
+        of = f" of these {shown} of {every} flows" if panel.left_out else ""
         axes.text(
             0.99,
             0.97,
-            f"Jain's index {panel.fairness:.3f}",
+            f"Jain's index{of} {panel.fairness:.3f}",
             transform=axes.transAxes,
             size=TICKS,
             color=palette.INK,

@@ -29,6 +29,7 @@ def fill(view: View, panel: Panel) -> None:
             values / unit.size,
             color=view.flow_color[name],
             among=len(series),
+            usual_s=float(values.max()),  # windows may leave as bursts, one in a round trip
         )
         panel.entry(name, view.flow_color[name])
     if lowest > 0.5 * highest and highest > lowest:  # from 0, little would be seen

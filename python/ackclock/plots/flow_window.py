@@ -1,100 +1,189 @@
-"""Panel: congestion windows."""
+"""Panels: congestion windows with the events that changed them, small and in detail."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from . import bands, draw, palette
+from . import bands, draw, palette, quantities
 from .palette import DASHES
-from .sheet import Panel
+from .sheet import Panel, mark_style
 from .view import View
 
-_MARK_EVERY_MM = 1.3
+Floats = NDArray[np.float64]
 
-EVENT_MARKS = {"timeout": ("x", "timeout"), "fast-retransmit": ("v", "fast retransmit")}
-"""Marker and words for each event of a flow that is marked on its window."""
+_HEIGHT_MM = {True: 62.0, False: 46.0}
+_LINE_EVERY_MM = 0.8
+_MOST_THRESHOLDS = 4
+_EXACT = 200.0
+"""Up to this many changes in a pixel each one is drawn, so that marks stand on the line."""
+
+_EVENTS = {"fast-retransmit": ("o", "fast retransmit"), "timeout": ("X", "timeout")}
 
 
 def fill(view: View, panel: Panel) -> None:
     """Congestion window of each flow in segments, its threshold, timeouts and fast retransmits."""
-    panel.title, panel.unit = "Congestion window", "packets"
+    names = _windows(view, panel, "packets")
+    if len(names) <= _MOST_THRESHOLDS:
+        _thresholds(view, panel, [name for name in names if _cut(view, name)], 1.0)
+    _events(view, panel, names, size=3.0, every_mm=1.3)
+
+
+def fill_events(view: View, panel: Panel) -> None:
+    """The same in detail: every event, the threshold above the window, and recovery."""
+    panel.height_mm = _HEIGHT_MM[view.width_mm > 120]
+    names = _windows(view, panel, _unit(view))
+    _thresholds(view, panel, names, 1.6)
+    if not names:
+        return
+    _recovery(view, panel, names)
+    if len(names) == 1:
+        _lines(view, panel, names[0])
+    _events(view, panel, names, size=3.8, every_mm=0.4)
+    panel.note("A mark stands on the window before the event.")
+    if not view.recorded("events"):
+        panel.note("Events were not recorded.")
+
+
+def _windows(view: View, panel: Panel, unit: str) -> list[str]:
+    """Draw the windows; returns the flows that have one."""
+    panel.title, panel.unit = "Congestion window", unit
     panel.ramp = len(view.flows) > len(palette.FLOWS)
-    names = [name for name in view.window_flows() if len(view.window_packets(name)[0])]
     view.need("cwnd")
+    names = [name for name in view.window_flows() if len(view.window_packets(name)[0])]
     if not names:
         panel.empty("no congestion window")
-        return
+        return []
     highest = 0.0
     for name in names:
-        times, values = view.window_packets(name)
         active = view.active(name)
-        highest = max(
-            highest,
-            draw.steps(
-                panel,
-                view,
-                times,
-                values,
-                color=view.flow_color[name],
-                start_s=active.start_s,
-                stop_s=active.stop_s,
-                among=len(names),
-            ),
+        top = draw.steps(
+            panel,
+            view,
+            *view.window_packets(name),
+            color=view.flow_color[name],
+            start_s=active.start_s,
+            stop_s=active.stop_s,
+            dense=_EXACT,
+            among=len(names),
+            smooth=False,
         )
+        highest = max(highest, top)
         panel.entry(name, view.flow_color[name])
-    for name in names:
-        _threshold(view, panel, name, highest, len(names))
-    _events(view, panel, names)
     panel.y_from_zero(highest, counts=True)
+    return names
 
 
-def _threshold(view: View, panel: Panel, name: str, highest: float, among: int) -> None:
-    """Draw the slow-start threshold as a thin dotted line, if it is finite and ever changes."""
-    times, values = view.ssthresh_packets(name)
-    if among > 4 or len(np.unique(values[~np.isnan(values)])) < 2:
-        return
-    active = view.active(name)
-    clipped = np.where(values > 1.08 * highest, np.nan, values)
-    if np.isnan(clipped).all():
-        return
-    panel.axes.plot(
-        np.append(times, active.stop_s) / view.time_unit.size,
-        np.append(clipped, clipped[-1]),
-        color=view.flow_color[name],
-        lw=0.7,
-        ls=DASHES["dotted"],
-        drawstyle="steps-post",
-        zorder=2.5,
-    )
-    if not any(label == "slow-start threshold" for _, label in panel.entries):
-        panel.entry("slow-start threshold", palette.FAINT_INK, line="dotted", width=0.8)
+def _unit(view: View) -> str:
+    sizes = {view.flow(name)["tcp"]["segment_bytes"] for name in view.window_flows()}
+    return f"segments of {quantities.size(sizes.pop())}" if len(sizes) == 1 else "segments"
 
 
-def _events(view: View, panel: Panel, names: list[str]) -> None:
+def _cut(view: View, name: str) -> bool:
+    """Whether a flow's threshold ever changes."""
+    values = view.ssthresh_packets(name)[1]
+    return len(np.unique(values[~np.isnan(values)])) > 1
+
+
+def _thresholds(view: View, panel: Panel, names: list[str], tall: float) -> None:
+    """Draw thresholds up to `tall` times the height of the panel, which grows for them."""
+    top = panel.axes.get_ylim()[1]
+    highest = 0.0
+    for name in names:
+        times, values = view.ssthresh_packets(name)
+        values = np.where(values > tall * top / 1.1, np.nan, values)
+        inside = _in_force(times, view.span) & ~np.isnan(values)
+        if not inside.any():
+            continue
+        highest = max(highest, float(values[inside].max()))
+        panel.axes.plot(
+            np.append(times, view.active(name).stop_s) / view.time_unit.size,
+            np.append(values, values[-1]),
+            color=view.flow_color[name],
+            lw=0.8 if len(names) <= _MOST_THRESHOLDS else 0.6,
+            ls=DASHES["dotted"],
+            drawstyle="steps-post",
+            zorder=2.5,
+        )
+    if highest:
+        panel.y_from_zero(max(highest, top / 1.1), counts=True)
+        panel.entry("slow-start threshold", palette.FAINT_INK, line="dotted", width=0.9)
+
+
+def _in_force(times: Floats, span: tuple[float, float]) -> NDArray[np.bool_]:
+    """Which values hold at some time of the span."""
+    return (np.append(times[1:], np.inf) > span[0]) & (times <= span[1])
+
+
+def _recovery(view: View, panel: Panel, names: list[str]) -> None:
+    """Shade the times at which a flow is in recovery."""
+    table = view.need("cwnd")
+    shaded = False
+    for name in names:
+        rows = table.rows(flow=name)
+        times = table.plain("time_s")[rows]
+        inside = table.is_("state", "recovery")[rows].astype(np.int8)
+        turns = np.diff(inside, prepend=0, append=0)
+        begins, ends = np.flatnonzero(turns > 0), np.flatnonzero(turns < 0)
+        stops = np.append(times, view.active(name).stop_s)
+        for begin, end in zip(times[begins], stops[ends], strict=True):
+            panel.axes.axvspan(
+                begin / view.time_unit.size,
+                end / view.time_unit.size,
+                color=view.flow_color[name],
+                alpha=0.13,
+                lw=0,
+                zorder=0.5,
+            )
+            shaded = True
+    if shaded:
+        panel.note("Shaded: fast recovery.")
+
+
+def _event_times(view: View, name: str, event: str) -> Floats:
     table = view.records("events")
     if table is None:
-        return
-    edges = draw.bin_edges(panel, view, _MARK_EVERY_MM)
-    for event, (marker, words) in EVENT_MARKS.items():
-        marked = False
-        for name in names:
-            rows = table.rows(flow=name, event=event)
-            at = bands.distinct(table.plain("time_s")[rows], edges)
-            times, values = view.window_packets(name)
-            if not len(at) or not len(times):
+        return np.empty(0)
+    at = table.plain("time_s")[table.rows(flow=name, event=event)]
+    return at[(at >= view.span[0]) & (at <= view.span[1])]
+
+
+def _lines(view: View, panel: Panel, name: str) -> None:
+    """Draw a line across the panel at each event of a flow."""
+    edges = draw.bin_edges(panel, view, _LINE_EVERY_MM)
+    for event in _EVENTS:
+        for time in bands.distinct(_event_times(view, name, event), edges):
+            panel.axes.axvline(time / view.time_unit.size, color=palette.RULE, lw=0.6, zorder=1)
+
+
+def _events(view: View, panel: Panel, names: list[str], size: float, every_mm: float) -> None:
+    """Mark events on the window that they cut."""
+    edges = draw.bin_edges(panel, view, every_mm)
+    for event, (marker, words) in _EVENTS.items():
+        found = {name: _event_times(view, name, event) for name in names}
+        for name, at in found.items():
+            if not len(at):
                 continue
-            before = np.searchsorted(times, at, side="left") - 1  # the window that was cut
+            kept = bands.distinct(at, edges)
             panel.axes.plot(
-                at / view.time_unit.size,
-                values[np.maximum(before, 0)],
+                kept / view.time_unit.size,
+                _before(view, name, kept),
                 ls="",
-                marker=marker,
-                ms=3.2,
-                mew=0.9 if marker == "x" else 0.4,
-                mfc=view.flow_color[name],
-                mec=view.flow_color[name] if marker == "x" else "white",
-                zorder=4,
+                clip_on=False,
+                zorder=5 if event == "timeout" else 4,
+                **mark_style(marker, _event_color(view, name, event, len(names)), size),
             )
-            marked = True
-        if marked:
-            panel.note(f"{'×' if marker == 'x' else '▼'}\u00a0on a window: {words}.")
+        if count := sum(map(len, found.values())):
+            alone = len(names) == 1
+            color = _event_color(view, names[0], event, 1) if alone else palette.FAINT_INK
+            panel.mark(f"{words}: {count:,}", color, marker)
+
+
+def _event_color(view: View, name: str, event: str, among: int) -> str:
+    return palette.LOSS if among == 1 and event == "timeout" else view.flow_color[name]
+
+
+def _before(view: View, name: str, at: Floats) -> Floats:
+    """Window of a flow just before these times, in segments."""
+    times, values = view.window_packets(name)
+    return values[np.maximum(np.searchsorted(times, at, side="left") - 1, 0)]

@@ -44,8 +44,8 @@ def caption(view: View) -> str:
     return "  ·  ".join(part for part in parts if part)
 
 
-def of_runs(views: Sequence[View]) -> tuple[str, str]:
-    """Subtitle and caption of a figure of several runs."""
+def of_runs(views: Sequence[View]) -> tuple[str, str, str]:
+    """Title, subtitle and caption of a figure of several runs."""
     seeds = sorted({str(view.summary["seed"]) for view in views if "seed" in view.summary})
     names = list(dict.fromkeys(str(view.summary.get("scenario") or "") for view in views))
     parts = [", ".join(filter(None, names))]
@@ -53,7 +53,7 @@ def of_runs(views: Sequence[View]) -> tuple[str, str]:
         parts.append(f"seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}")
     if version := views[0].summary.get("ackclock"):
         parts.append(f"Ackclock {version}")
-    return f"{len(views)} runs", "  ·  ".join(filter(None, parts))
+    return title(views[0]), f"{len(views)} runs", "  ·  ".join(filter(None, parts))
 
 
 def run_name(view: View, number: int) -> str:

@@ -40,7 +40,7 @@ def draw(view: SweepView) -> Figure:
     scaled = {g.key: g.value / size for g in found if g.value is not None}
     places = decimals(list(scaled.values()), 3)
     cells = view.cells(facets)
-    over, down = across(x, view.levels(x)), across(y, view.levels(y))
+    over, down = across(x, view.levels(x)), across(view.short(y), view.levels(y))
     widest = max(text.width_mm(label, TICKS) for label in down.labels)
     page = Facets(
         view.width_mm,
@@ -57,6 +57,7 @@ def draw(view: SweepView) -> Figure:
         left_mm=widest + 8.0,
         heads=[view.words(facets, cell) for cell in cells],
     )
+    page.notes += view.explained([y, *facets])
     low, high = min(scaled.values()), max(scaled.values())
     ramp = colormaps[_MAP]
     for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):
@@ -69,7 +70,7 @@ def draw(view: SweepView) -> Figure:
                 words, ink = "no run", palette.FAINT_INK
             else:
                 share = (number - low) / (high - low) if high > low else 0.5
-                words, ink = f"{number:.{places}f}", _ink(to_hex(ramp(share)))
+                words, ink = f"{number:.{places}f}", palette.text_on(to_hex(ramp(share)))
             axes.text(column, row, words, ha="center", va="center", size=TICKS, color=ink)
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
@@ -80,7 +81,8 @@ def draw(view: SweepView) -> Figure:
         if last:
             axes.set_xlabel(over.label, labelpad=2, parse_math=False)
         if first:
-            axes.set_ylabel(down.label, labelpad=2, parse_math=False)
+            label = text.short(down.label, page.height_mm + 4.0, 7.0)
+            axes.set_ylabel(label, labelpad=2, parse_math=False)
     return page.finish()
 
 
@@ -95,11 +97,3 @@ def _chosen(view: SweepView) -> tuple[str, str, list[str]]:
     if x is None or y is None or x == y:
         raise PlotError("a heat map needs two different axes of the sweep with several values")
     return x, y, [*facets, *view.left(x, y, *facets)]
-
-
-def _ink(color: str) -> str:
-    """White or dark ink, whichever has more contrast on a ground (WCAG 2)."""
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
-    ground = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return "#FFFFFF" if 1.05 / (ground + 0.05) > (ground + 0.05) / 0.066 else palette.INK

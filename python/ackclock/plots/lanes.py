@@ -2,39 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from ackclock.metrics import step_mean
+from typing import Any
 
 from .palette import LineStyle
-
-if TYPE_CHECKING:
-    from .view import View
-
-FEW_PACKETS = 3
-"""A link whose queue never exceeds this is not drawn unless asked for."""
 
 MOST_LINKS = 6
 """How many links are drawn unless asked for, changing paths apart."""
 
 
 @dataclass(frozen=True)
+class State:
+    """What a transmitter is like from a time on; `up` says whether its link works."""
+
+    time_s: float
+    rate_bps: int
+    delay_ns: int
+    up: bool
+
+
+@dataclass(frozen=True)
 class Lane:
-    """One transmitter of a link: the whole link if it is half duplex, else one direction of it."""
+    """One transmitter of a link: the whole link if it is half duplex, else one direction of it.
+
+    `states` has an entry for the start of the run and one for each change; `inner` says whether
+    the link joins two routers.
+    """
 
     link: str
     direction: str
     label: str
-    color: str
     line: LineStyle
-    rate_bps: int
+    inner: bool
+    states: tuple[State, ...]
     limit_bytes: int | None
     limit_packets: int | None
 
 
-def of_link(link: Mapping[str, Any], color: str) -> list[Lane]:
+@dataclass(frozen=True, order=True)
+class Interest:
+    """How much there is to see at a transmitter, the more important first.
+
+    Packets lost, mean queue (0 where it never exceeds a few packets), utilisation.
+    """
+
+    lost: int
+    queue: float
+    utilization: float
+
+
+def of_link(link: Mapping[str, Any], routers: Iterable[str]) -> list[Lane]:
     """The transmitters of a link of the model: one if it is half duplex, else two."""
     name, (one, other) = link["id"], link["ends"]
     ways: list[tuple[str, str, str, LineStyle]] = [
@@ -48,9 +66,9 @@ def of_link(link: Mapping[str, Any], color: str) -> list[Lane]:
             link=name,
             direction=direction,
             label=label,
-            color=color,
             line=line,
-            rate_bps=link[way]["rate_bps"],
+            inner=set(link["ends"]).issubset(routers),
+            states=_states(link, way),
             limit_bytes=link[way]["queue"].get("limit_bytes"),
             limit_packets=link[way]["queue"].get("limit_packets"),
         )
@@ -58,48 +76,42 @@ def of_link(link: Mapping[str, Any], color: str) -> list[Lane]:
     ]
 
 
-def worth_drawing(view: View) -> list[Lane]:
-    """The transmitters with something to see, in the order of the scenario.
+def _states(link: Mapping[str, Any], way: str) -> tuple[State, ...]:
+    states = [State(0.0, link[way]["rate_bps"], link[way]["delay_ns"], up=True)]
+    for change in link.get("changes") or ():
+        if change["direction"] in ("both", way):
+            last, word, delay = states[-1], change.get("state"), change.get("delay_ns")
+            states.append(
+                State(
+                    change["at_ns"] * 1e-9,
+                    change.get("rate_bps") or last.rate_bps,
+                    last.delay_ns if delay is None else delay,
+                    last.up if word is None else word == "up",
+                )
+            )
+    return tuple(states)
+
+
+def worth_drawing(
+    interest: Mapping[Lane, Interest], paths: Sequence[Sequence[str]] = ()
+) -> list[Lane]:
+    """The transmitters with something to see, in their order.
 
     These are the ones that lose packets, or whose queue exceeds a few packets and is on average
     at least a twentieth of the fullest one; at most six, those that lose most; and if there is
-    none, the busiest one. Where a flow changes its path, the fullest link of each path is added.
+    none, the busiest one. Of each of `paths` (links) the fullest is added.
     """
-    weight = {lane: _interest(view, lane) for lane in view.all_lanes}
-    fullest = max((mean for _, mean in weight.values()), default=0.0)
-    ranked = sorted(weight, key=lambda lane: weight[lane], reverse=True)
+    fullest = max((seen.queue for seen in interest.values()), default=0.0)
+    ranked = sorted(interest, key=lambda lane: interest[lane], reverse=True)
     chosen = [
         lane
         for lane in ranked
-        if weight[lane][0] or (weight[lane][1] > 0 and weight[lane][1] >= fullest / 20)
+        if (seen := interest[lane]).lost or (seen.queue > 0 and seen.queue >= fullest / 20)
     ][:MOST_LINKS]
-    if not chosen and view.all_lanes:
-        chosen = [max(view.all_lanes, key=lambda lane: _utilization(view, lane))]
-    for path in view.own_links:
-        ways = [lane for lane in view.all_lanes if lane.link in path]
+    if not chosen and ranked:
+        chosen = [max(ranked, key=lambda lane: interest[lane].utilization)]
+    for path in paths:
+        ways = [lane for lane in interest if lane.link in path]
         if not any(lane in chosen for lane in ways):
-            chosen.append(max(ways, key=lambda lane: (weight[lane], _utilization(view, lane))))
-    return [lane for lane in view.all_lanes if lane in chosen]
-
-
-def _interest(view: View, lane: Lane) -> tuple[int, float]:
-    """How many packets a link loses, and its mean queue if that ever exceeds a few packets."""
-    summary = _summary(view, lane)
-    drops = summary.get("drops")
-    lost = len(view.loss_times(lane)) if drops is None else sum(drops.values())
-    if view.recorded("queue"):
-        times, values = view.queue_packets(lane)
-        if len(values) and values.max() > FEW_PACKETS:
-            return lost, step_mean(times, values, 0.0, view.end_s)
-        return lost, 0.0
-    queue = summary.get("queue_packets") or {}
-    high = float(queue.get("max") or 0.0)
-    return lost, float(queue.get("mean") or 0.0) if high > FEW_PACKETS else 0.0
-
-
-def _utilization(view: View, lane: Lane) -> float:
-    return float(_summary(view, lane).get("utilization") or 0.0)
-
-
-def _summary(view: View, lane: Lane) -> Mapping[str, Any]:
-    return view.summary.get("links", {}).get(lane.link, {}).get(lane.direction, {})
+            chosen.append(max(ways, key=lambda lane: interest[lane]))
+    return [lane for lane in interest if lane in chosen]

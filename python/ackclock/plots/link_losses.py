@@ -21,7 +21,7 @@ def fill(view: View, panel: Panel) -> None:
     window = quantities.window(view.window_s)
     panel.title, panel.unit = "Packets lost", f"packets in {window}"
     places: list[Place] = [
-        (lane.label, lane.color, view.loss_times(lane))
+        (lane.label, view.lane_color[lane], view.loss_times(lane))
         for lane in (view.lanes if view.asked_links is not None else view.all_lanes)
     ]
     if view.asked_links is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ackclock.errors import listed
+
 from . import draw, palette, quantities
 from .lanes import Lane
 from .palette import DASHES
@@ -24,13 +26,13 @@ def fill(view: View, panel: Panel) -> None:
                 view,
                 times,
                 values,
-                color=lane.color,
+                color=view.lane_color[lane],
                 before=0.0,
                 line=lane.line,
                 among=len(view.lanes),
             ),
         )
-        panel.entry(lane.label, lane.color, line=lane.line)
+        panel.entry(lane.label, view.lane_color[lane], line=lane.line)
     limits = {limit for lane in view.lanes if (limit := limit_packets(view, lane))}
     if len(limits) == 1 and highest >= 0.75 * (limit := limits.pop()):
         highest = max(highest, limit)
@@ -40,9 +42,26 @@ def fill(view: View, panel: Panel) -> None:
         )
     panel.y_from_zero(highest, counts=True)
     if view.hidden_links:
-        names = view.hidden_links
-        shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+        shown = listed(view.hidden_links)
         panel.note(f"Links not drawn, where less waits and less is lost: {shown}.")
+
+
+def fill_sojourn(view: View, panel: Panel) -> None:
+    """How long packets have waited at each link when their transmission starts: range and mean."""
+    view.need("transmissions")
+    panel.title = "Waiting time in the buffer"
+    series = [(lane, *view.sojourn_s(lane)) for lane in view.lanes]
+    highest = max((float(values.max(initial=0.0)) for *_, values in series), default=0.0)
+    unit = quantities.span_unit(highest)
+    panel.unit = f"{unit.name}, of packets as they leave it"
+    if not any(len(times) for _, times, _ in series):
+        panel.empty("no packet")
+        return
+    for lane, times, values in series:
+        color = view.lane_color[lane]
+        draw.samples(panel, view, times, values / unit.size, color=color, among=len(series))
+        panel.entry(lane.label, color)
+    panel.y_from_zero(highest / unit.size)
 
 
 def limit_packets(view: View, lane: Lane) -> float:

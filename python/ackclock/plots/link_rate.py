@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
 from . import draw, palette, quantities
+from .lanes import State
 from .palette import DASHES
 from .sheet import Panel
 from .view import View
@@ -17,10 +23,14 @@ def fill(view: View, panel: Panel) -> None:
     """
     lanes = [(lane, *view.link_rate(lane)) for lane in view.lanes]
     highest = max((float(rates.max()) for *_, rates in lanes if len(rates)), default=0.0)
-    capacities = sorted({lane.rate_bps for lane, *_ in lanes})
-    for capacity in capacities:
-        if capacity <= 1.3 * highest:
-            highest = max(highest, capacity)
+    # Lines of capacities far above all rates would leave little room for the rates.
+    capacities = {
+        lane.states: values
+        for lane, *_ in lanes
+        if (values := _capacity(lane.states)).min() <= 1.3 * highest
+    }
+    near = [values[values <= 1.3 * highest].max() for values in capacities.values()]
+    highest = max([highest, *near])
     unit = quantities.rate_unit(highest, binary=view.binary_rates)
     panel.title = "Rate of links"
     panel.unit = f"{unit.name}, all packets, in {quantities.window(view.window_s)}"
@@ -30,22 +40,32 @@ def fill(view: View, panel: Panel) -> None:
             view,
             edges,
             rates / unit.size,
-            color=lane.color,
+            color=view.lane_color[lane],
             line=lane.line,
             among=len(lanes),
         )
-        panel.entry(lane.label, lane.color, line=lane.line)
-    for capacity in capacities:
-        if capacity <= highest:
-            panel.axes.axhline(
-                capacity / unit.size, color=palette.FAINT_INK, lw=0.7, ls=DASHES["dotted"], zorder=1
-            )
-    if any(capacity <= highest for capacity in capacities):
+        panel.entry(lane.label, view.lane_color[lane], line=lane.line)
+    for states, values in capacities.items():
+        panel.axes.step(
+            np.array([*(state.time_s for state in states), view.end_s]) / view.time_unit.size,
+            np.append(values, values[-1]) / unit.size,
+            where="post",
+            color=palette.FAINT_INK,
+            lw=0.7,
+            ls=DASHES["dotted"],
+            zorder=1,
+        )
+    if capacities:
         panel.entry("capacity", palette.FAINT_INK, line="dotted", width=0.8)
     panel.y_from_zero(highest / unit.size)
     _paths(view, panel)
     if view.binary_rates:
         note_binary(panel, unit.name)
+
+
+def _capacity(states: Sequence[State]) -> NDArray[np.float64]:
+    """Bits per second from each change on; none while the link is down."""
+    return np.array([state.rate_bps * state.up for state in states], np.float64)
 
 
 def note_binary(panel: Panel, unit: str) -> None:

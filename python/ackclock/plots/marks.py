@@ -1,30 +1,37 @@
-"""Marks across the panels of a figure: losses, route changes, starts and ends of flows."""
+"""Marks across the panels of a figure: losses, changes, starts and ends of flows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from . import bands, draw, palette
+from . import bands, draw, palette, quantities
+from .lanes import State
 from .sheet import Panel, Sheet
 from .view import View
 
 _LOSS_EVERY_MM = 0.9
 _LINE_EVERY_MM = 0.3
 _MOST_LINES = 120
+_MOST_TOLD = 6
 
 
 def across(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     """Mark what happened at one moment in all panels.
 
     Lost packets are small triangles at the top of each panel that does not show them itself, route
-    changes dashed lines, starts and ends of flows faint lines.
+    changes dashed lines, changes of links lines of dashes and dots, with the time in which a link
+    is down shaded, starts and ends of flows faint lines.
     """
     if not panels:
         return
     _flow_ends(view, panels)
     _route_changes(view, sheet, panels)
+    _link_changes(view, sheet, panels)
     _losses(view, sheet, [panel for panel in panels if not panel.shows_losses])
 
 
@@ -42,18 +49,67 @@ def _flow_ends(view: View, panels: Sequence[Panel]) -> None:
 
 
 def _route_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
-    times = np.array(sorted({change.time_s for change in view.route_changes}))
-    if not len(times):
-        return
-    edges = draw.bin_edges(panels[0], view, _LINE_EVERY_MM)
-    lines = bands.distinct(times, edges)
-    if len(lines) > _MOST_LINES:
+    times = {change.time_s for change in view.route_changes}
+    if _lines(view, panels, times, (0, (4, 2))):
+        sheet.note("Dashed line across the panels: a route of these flows changed.")
+    elif times:
         sheet.note(f"Routes changed at {len(times)} moments; see the plot 'routes'.")
+
+
+def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
+    words: dict[tuple[float, str], list[str]] = {}
+    down: dict[tuple[str, float, float], None] = {}
+    for lane in view.changing_lanes:
+        for before, after in pairwise(lane.states):
+            if not view.span[0] <= after.time_s <= view.span[1]:
+                continue
+            told = words.setdefault((after.time_s, lane.link), [])
+            told += [word for word in _change(view, before, after) if word not in told]
+        for state, then in pairwise([*lane.states, replace(lane.states[-1], time_s=view.end_s)]):
+            if not state.up:
+                down[lane.link, state.time_s, then.time_s] = None
+    if not words:
+        return
+    unit = view.time_unit
+    if not _lines(view, panels, {time for time, _ in words}, (0, (4, 1.5, 1, 1.5))):
+        sheet.note(f"Links changed at {len(words)} moments; their capacity is in 'link-rate'.")
         return
     for panel in panels:
-        for time in lines / view.time_unit.size:
-            panel.axes.axvline(time, color=palette.ROUTE, lw=0.7, ls=(0, (4, 2)), zorder=1.5)
-    sheet.note("Dashed line across the panels: a route of these flows changed.")
+        for _, start, stop in down:
+            panel.axes.axvspan(
+                start / unit.size, stop / unit.size, color=palette.CHANGE, alpha=0.1, lw=0, zorder=0
+            )
+    told = [
+        f"{link} {' and '.join(what)} at {quantities.number(time / unit.size)} {unit.name}"
+        for (time, link), what in sorted(words.items())
+    ]
+    more = f", and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    shaded = ", shaded while down" if down else ""
+    sheet.note(f"Dashes and dots: a link changes{shaded}: {', '.join(told[:_MOST_TOLD])}{more}.")
+
+
+def _change(view: View, before: State, after: State) -> list[str]:
+    """What changes between two states of a transmitter."""
+    found = []
+    if before.up != after.up:
+        found.append("up" if after.up else "down")
+    if before.rate_bps != after.rate_bps:
+        found.append(quantities.rate(after.rate_bps, binary=view.binary_rates))
+    if before.delay_ns != after.delay_ns:
+        found.append(quantities.delay(after.delay_ns))
+    return found
+
+
+def _lines(view: View, panels: Sequence[Panel], times: Iterable[float], dashes: Any) -> bool:
+    """Draw lines across the panels at these times; False if there are none, or too many."""
+    edges = draw.bin_edges(panels[0], view, _LINE_EVERY_MM)
+    at = bands.distinct(np.array(sorted(times)), edges)
+    if not 0 < len(at) <= _MOST_LINES:
+        return False
+    for panel in panels:
+        for time in at / view.time_unit.size:
+            panel.axes.axvline(time, color=palette.CHANGE, lw=0.7, ls=dashes, zorder=1.5)
+    return True
 
 
 def _losses(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Literal, get_args
 
-from .errors import PlotError
+from .errors import PlotError, unknown
+
+Style = Literal["light", "dark"]
+STYLES: tuple[Style, ...] = get_args(Style)
+WIDTHS_MM = (60.0, 600.0)
+LOOK = ("width_mm", "style", "transparent")
+"""The options that every plot knows."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """Wishes about plots; each plot says in the registry which ones it knows.
+    """Plot options. All plots know those of `LOOK`; which others, each plot says in the registry.
 
     Attributes:
+        width_mm: Width on paper, 60 to 600 mm: 180 fills a page, 88 one column of two.
+        style: `light`, or `dark` for screens and slides with a dark ground.
+        transparent: Leave the ground of the figure out.
         modulo: Sequence numbers start again from 0 after this many segments, as in the labs of
             BYU CS 460 (50) and in Fall and Floyd's comparison of Tahoe, Reno and SACK (1996; 60).
         together: All flows in one figure, or one figure for each; default as suits the plot.
@@ -33,6 +43,9 @@ class Options:
         PlotError: a value that makes no sense.
     """
 
+    width_mm: float = 180.0
+    style: Style = "light"
+    transparent: bool = False
     modulo: int | None = None
     together: bool | None = None
     sliding: bool = False
@@ -47,6 +60,12 @@ class Options:
     where: Mapping[str, str | Sequence[str]] | Sequence[tuple[str, Sequence[str]]] = ()
 
     def __post_init__(self) -> None:
+        if not WIDTHS_MM[0] <= self.width_mm <= WIDTHS_MM[1]:
+            low, high = WIDTHS_MM
+            raise PlotError(f"a figure of {self.width_mm:g} mm: allowed are {low:g} to {high:g} mm")
+        if self.style not in STYLES:
+            raise unknown("style", self.style, STYLES)
+        object.__setattr__(self, "where", self.where or ())
         if self.facets is not None:
             object.__setattr__(self, "facets", _words(self.facets))
         if self.modulo is not None and self.modulo < 2:
@@ -65,8 +84,12 @@ class Options:
         return tuple((name, _words(values)) for name, values in pairs)
 
     def asked(self) -> list[str]:
-        """Names of the options that differ from their defaults."""
-        return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        """Names of the options that not all plots know and that differ from their defaults."""
+        return [
+            field.name
+            for field in fields(self)
+            if field.name not in LOOK and getattr(self, field.name) != field.default
+        ]
 
 
 def _words(value: str | Sequence[str]) -> tuple[str, ...]:

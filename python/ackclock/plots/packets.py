@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.metrics import Segments, flow_segments
+from ackclock.metrics import Segments, flow_segments, outstanding
 from ackclock.metrics.segments import unwrapped
 
 from .view import Series, View
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 def counts_bytes(flow: Mapping[str, Any]) -> bool:
     """Whether the sequence numbers of a flow count bytes; others number the packets."""
-    return bool(flow.get("tcp")) and flow["tcp"].get("sender") == "classic"
+    return bool(flow.get("tcp")) and flow["tcp"]["numbering"] == "bytes"
 
 
 def segments(view: View, name: str) -> Segments:
@@ -55,6 +55,47 @@ def lost_acks(view: View, name: str) -> Series:
         return np.empty(0), np.empty(0)
     rows = table.rows(flow=name, kind="ack")
     return _acks(view, name, table.plain("time_s")[rows], table.plain("seq")[rows])
+
+
+def flight(view: View, name: str) -> Series:
+    """Data that a source has sent and not seen acknowledged, in segments, after each change."""
+    table, flow = view.need("packets"), view.flow(name)
+    sent = table.rows(flow=name, event="sent", kind="data")
+    back = table.rows(flow=name, event="received", kind="ack")
+    times, starts = table.plain("time_s"), unwrapped(table.plain("seq")[sent])
+    if counts_bytes(flow):
+        ends = starts + table.plain("bytes")[sent] - flow["tcp"]["header_bytes"]
+        acked = unwrapped(table.plain("seq")[back])
+    else:
+        ends, acked = starts + 1, _settled(view, name, back)
+    return outstanding(times[sent], place(view, name, ends), times[back], place(view, name, acked))
+
+
+def _settled(view: View, name: str, back: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many packets of a flow are settled by these ACKs and those before them.
+
+    An ACK lists what had arrived when it was sent; some senders take it for its own packet alone.
+    """
+    table = view.need("packets")
+    tcp = view.flow(name)["tcp"]
+    if not len(back) or (tcp.get("recovery") or {}).get("settles") == "own":
+        return _distinct(table.plain("seq")[back])
+    arrived = table.rows(flow=name, event="received", kind="data")
+    left = table.rows(flow=name, event="sent", kind="ack")
+    ids = table.plain("packet_id")
+    order = np.argsort(ids[left])
+    rows = left[order][np.searchsorted(ids[left][order], ids[back])]
+    known = np.searchsorted(
+        table.plain("time_s")[arrived], table.plain("time_s")[rows], side="right"
+    )
+    return np.concatenate(([0], _distinct(table.plain("seq")[arrived])))[known]
+
+
+def _distinct(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """How many different numbers there are up to each place."""
+    first = np.zeros(len(numbers), np.int64)
+    first[np.unique(numbers, return_index=True)[1]] = 1
+    return np.cumsum(first)
 
 
 def _acks(view: View, name: str, time_s: Floats, seq: NDArray[Any]) -> Series:

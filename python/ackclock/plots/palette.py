@@ -2,51 +2,114 @@
 
 Flows take the vivid colours of Okabe and Ito ("Color universal design", 2008) without the yellow,
 which is too pale for lines on white; links take a muted family chosen for the largest distance to
-each other and to the flows as seen with normal and with colour-blind eyes. A test measures these
-distances.
+each other and to the flows as seen with normal and with colour-blind eyes. The dark look has
+lighter relatives of both. A test measures these distances, and the contrast with the ground.
+
+`palette.INK` and its like are those of the look in force, which `shown` sets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal, TypeVar
 
-FLOWS = (
-    "#0072B2",  # blue
-    "#D55E00",  # vermilion
-    "#009E73",  # green
-    "#CC79A7",  # pink
-    "#E69F00",  # amber
-    "#56B4E9",  # sky
-    "#882255",  # wine
-    "#4A4A4A",  # charcoal
-)
+_K = TypeVar("_K")
 
-LINKS = (
-    "#37474F",  # slate
-    "#B98A3C",  # ochre
-    "#66A6B5",  # glacier
-    "#6B3210",  # umber
-    "#735A9B",  # heather
-    "#A9AA7C",  # lichen
-    "#297E7D",  # petrol
-    "#B9808A",  # rosewood
-    "#8A8F98",  # stone
-    "#4F5B2A",  # moss
-)
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {
+        "FLOWS": (
+            "#0072B2",  # blue
+            "#D55E00",  # vermilion
+            "#009E73",  # green
+            "#CC79A7",  # pink
+            "#E69F00",  # amber
+            "#56B4E9",  # sky
+            "#882255",  # wine
+            "#4A4A4A",  # charcoal
+        ),
+        "LINKS": (
+            "#37474F",  # slate
+            "#B98A3C",  # ochre
+            "#66A6B5",  # glacier
+            "#6B3210",  # umber
+            "#735A9B",  # heather
+            "#A9AA7C",  # lichen
+            "#297E7D",  # petrol
+            "#B9808A",  # rosewood
+            "#8A8F98",  # stone
+            "#4F5B2A",  # moss
+        ),
+        "RAMP": (0.0, 0.88),  # the part of the ramp for many flows that shows on this ground
+        "INK": "#22272E",  # titles and values
+        "FAINT_INK": "#69717C",  # units, captions, axis numbers
+        "RULE": "#C9CED6",  # frames and reference lines
+        "GRID": "#ECEEF1",  # grid lines
+        "LOSS": "#B2182B",  # marks of lost packets that belong to no single flow
+        "CHANGE": "#3F4652",  # marks of changes of routes and of links
+        "GROUND": "#FFFFFF",  # the paper
+        "HOST": "#E4EEF6",  # hosts of the network
+        "ROUTER": "#F3EDDF",  # routers of the network
+    },
+    "dark": {
+        "FLOWS": (
+            "#2F8FE0",
+            "#FF7A33",
+            "#1FC08C",
+            "#E58FC0",
+            "#FFC233",
+            "#8FD3FF",
+            "#B8417C",
+            "#C9CDD3",
+        ),
+        "LINKS": (
+            "#A9B7BF",
+            "#C9A25E",
+            "#5E98A6",
+            "#A0653C",
+            "#9C86C4",
+            "#CFD0A4",
+            "#3F8F8D",
+            "#D3A2AB",
+            "#7D848F",
+            "#8C9A4E",
+        ),
+        "RAMP": (0.2, 1.0),
+        "INK": "#E6E9ED",
+        "FAINT_INK": "#98A1AD",
+        "RULE": "#434B57",
+        "GRID": "#242A32",
+        "LOSS": "#FF6B6B",
+        "CHANGE": "#B4BCC8",
+        "GROUND": "#14181D",
+        "HOST": "#22384A",
+        "ROUTER": "#463B23",
+    },
+}
 
-INK = "#22272E"
-"""Titles and values."""
-FAINT_INK = "#69717C"
-"""Units, captions, axis numbers."""
-RULE = "#C9CED6"
-"""Frames and reference lines."""
-GRID = "#ECEEF1"
-"""Grid lines."""
-LOSS = "#B2182B"
-"""Marks of lost packets that belong to no single flow."""
-ROUTE = "#3F4652"
-"""Marks of route changes."""
+_LOOK: ContextVar[str] = ContextVar("look", default="light")
+
+
+def __getattr__(name: str) -> Any:
+    """Return a colour of the look in force, such as `palette.INK`."""
+    if name not in _look():
+        raise AttributeError(name)
+    return _look()[name]
+
+
+def _look() -> dict[str, Any]:
+    return LOOKS[_LOOK.get()]
+
+
+@contextmanager
+def shown(look: str) -> Iterator[dict[str, Any]]:
+    """Put a look in force within this context."""
+    token = _LOOK.set(look)
+    try:
+        yield LOOKS[look]
+    finally:
+        _LOOK.reset(token)
 
 
 LineStyle = Literal["solid", "dashed", "dotted"]
@@ -67,31 +130,34 @@ def flow_colors(flows: Sequence[str], drawn: Sequence[str]) -> dict[str, str]:
     its own order, and a larger one steps of one ramp from dark blue to amber, in which neighbours
     in the list are neighbours in colour.
     """
-    few = flows if len(flows) <= len(FLOWS) else drawn
-    if len(few) <= len(FLOWS):
-        colors = dict(zip(few, FLOWS, strict=False))
+    vivid: Sequence[str] = _look()["FLOWS"]
+    few = flows if len(flows) <= len(vivid) else drawn
+    if len(few) <= len(vivid):
+        colors = dict(zip(few, vivid, strict=False))
         return {name: colors[name] for name in drawn}
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
     ramp = colormaps["plasma"]
-    last = len(flows) - 1
+    low, high = _look()["RAMP"]
+    step = (high - low) / (len(flows) - 1)
     place = {name: i for i, name in enumerate(flows)}
-    return {name: to_hex(ramp(0.88 * place[name] / last)).upper() for name in drawn}
+    return {name: to_hex(ramp(low + step * place[name])).upper() for name in drawn}
 
 
-def link_colors(links: Sequence[tuple[str, bool]]) -> dict[str, str]:
-    """A colour for each link of `(name, joins two routers)`, in the order of the scenario.
+def link_colors(keys: Sequence[_K]) -> dict[_K, str]:
+    """A colour for each of these links or directions of links, the clearest colours first.
 
-    The links between routers come first: they are the likely bottlenecks, and so keep the
-    clearest colours. Beyond ten links the colours repeat; names in the legend tell them apart.
+    Beyond ten the colours repeat: what stands in one legend has to stand among the first ten.
     """
-    ordered = [n for n, inner in links if inner] + [n for n, inner in links if not inner]
-    return {name: LINKS[i % len(LINKS)] for i, name in enumerate(ordered)}
+    muted: Sequence[str] = _look()["LINKS"]
+    return {key: muted[i % len(muted)] for i, key in enumerate(keys)}
 
 
 def text_on(color: str) -> str:
     """White or dark ink, whichever reads better on a ground of `color` (`#RRGGBB`)."""
-    red, green, blue = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    luminance = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
-    return INK if luminance > 0.36 else "#FFFFFF"
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    # Dark ink has more contrast from 0.18 on by WCAG 2, but white reads better on full colours.
+    return LOOKS["light"]["INK"] if luminance > 0.27 else "#FFFFFF"

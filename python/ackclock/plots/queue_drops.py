@@ -54,11 +54,13 @@ def _fill(view: View, panel: Panel, lane: Lane) -> None:
     )
     panel.shows_losses = view.recorded("drops")
     times, values = view.queue_length(lane)
-    highest = draw.steps(panel, view, times, values, color=lane.color, before=0.0, dense=_EXACT)
+    highest = draw.steps(
+        panel, view, times, values, color=view.lane_color[lane], before=0.0, dense=_EXACT
+    )
     changes = np.count_nonzero((times >= view.span[0]) & (times <= view.span[1]))
     if changes > _EXACT * draw.pixels(panel):
         panel.note("Line: mean queue; tint behind it: range.")
-    panel.entry("waiting", lane.color)
+    panel.entry("waiting", view.lane_color[lane])
     limit = limit_packets(view, lane)
     if limit and highest >= 0.5 * limit:
         highest = max(highest, limit)

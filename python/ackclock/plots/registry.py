@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from typing import Any, Literal
 
 from .errors import unknown
@@ -49,6 +50,15 @@ class Plot:
         if option in ("from_s", "to_s") and self.form == "panel":
             return True
         return option in self.options or any(find(name).knows(option) for name in self.panels)
+
+    def parts(self) -> list[Plot]:
+        """The plots that are stacked in this one, or this one alone."""
+        return [find(name) for name in self.panels] or [self]
+
+    def missing(self, recorded: Callable[[str], bool]) -> list[str]:
+        """The record tables for want of which nothing of it can be drawn."""
+        lacking = [[table for table in part.needs if not recorded(table)] for part in self.parts()]
+        return list(dict.fromkeys(chain(*lacking))) if all(lacking) else []
 
     def load(self) -> Callable[..., Any]:
         """Import the function of this plot."""
@@ -99,6 +109,13 @@ PLOTS = (
         default="never",
     ),
     Plot(
+        "link-sojourn",
+        "Time that packets wait in the buffers of links",
+        ("transmissions",),
+        "link_queue:fill_sojourn",
+        default="never",
+    ),
+    Plot(
         "link-losses",
         "Packets lost at links in each 0.1 s",
         ("drops",),
@@ -139,6 +156,22 @@ PLOTS = (
         ("rtt",),
         "flow_rtt:fill",
         default="never",
+    ),
+    Plot(
+        "flow-flight",
+        "Data sent and not yet acknowledged, beside the congestion window",
+        ("packets",),
+        "flow_sender:fill_flight",
+        default="never",
+    ),
+    Plot(
+        "flow-timer",
+        "Samples of the round-trip time, their smoothed value, and the retransmission timeout",
+        ("rtt",),
+        "flow_sender:fill_timer",
+        default="never",
+        options=("together",),
+        apart=True,
     ),
     Plot(
         "host-send-rate",
@@ -200,7 +233,7 @@ PLOTS = (
         "cwnd-events",
         "Congestion window and slow-start threshold with the events that changed them",
         ("cwnd",),
-        "cwnd_events:fill",
+        "flow_window:fill_events",
         default="never",
         options=("together",),
         apart=True,

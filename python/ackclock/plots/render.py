@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("ackclock")
 
-_WIDTHS_MM = (60.0, 600.0)
-
 
 def write(
     runs: Sequence[Run],
@@ -32,22 +30,18 @@ def write(
     links: Sequence[str] | None,
     formats: Sequence[str],
     out: Path,
-    width_mm: float,
     options: Options,
 ) -> list[Path]:
     """See `ackclock.plots.plot`."""
     for name in formats:
         saving.require_format(name)
-    if not _WIDTHS_MM[0] <= width_mm <= _WIDTHS_MM[1]:
-        low, high = _WIDTHS_MM
-        raise PlotError(f"a figure of {width_mm:g} mm: allowed are {low:g} to {high:g} mm")
     asked = None if kinds is None else [registry.find(kind) for kind in dict.fromkeys(kinds)]
-    views = [View(results, flows, links, width_mm, options) for results in runs]
-    wanted = _unasked(views[0]) if asked is None else asked
-    _require_able(views, options, wanted)
-    out.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    with saving.style():
+    with saving.style(options):
+        views = [View(results, flows, links, options) for results in runs]
+        wanted = _unasked(views) if asked is None else asked
+        _require_able(views, options, wanted)
+        out.mkdir(parents=True, exist_ok=True)
         for plot in wanted:
             for stem, parts in _parts(views, plot):
                 drawn = _draw(parts, plot)
@@ -66,7 +60,7 @@ def write_sweep(
         saving.require_format(name)
     wanted = _of_sweep(view) if kinds is None else [_able(kind) for kind in dict.fromkeys(kinds)]
     _require_heard(view.options, wanted)
-    with saving.style():
+    with saving.style(view.options):
         drawn = [(plot, plot.load_sweep()(view)) for plot in wanted]
     out.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
@@ -84,7 +78,7 @@ def draw_sweep(view: SweepView, kind: str) -> Figure:
     """See `ackclock.plots.figure_of_sweep`."""
     plot = _able(kind)
     _require_heard(view.options, [plot])
-    with saving.style():
+    with saving.style(view.options):
         return plot.load_sweep()(view)
 
 
@@ -120,10 +114,10 @@ def _require_able(views: Sequence[View], options: Options, wanted: Sequence[Plot
     for plot in wanted:
         if plot.form == "sweep":
             raise PlotError(f"the plot '{plot.name}' shows a sweep, not runs")
-        if len(views) != 1 and (plot.form != "runs" or not views):
+        if len(views) != 1 and (plot.form not in ("runs", "panel") or not views):
             raise PlotError(f"the plot '{plot.name}' shows one run, not {len(views)}")
         for view in views:
-            for table in plot.needs:
+            for table in plot.missing(view.recorded):
                 view.need(table)
     _require_heard(options, wanted)
 
@@ -131,6 +125,8 @@ def _require_able(views: Sequence[View], options: Options, wanted: Sequence[Plot
 def _parts(views: Sequence[View], plot: Plot) -> list[tuple[str, Sequence[View]]]:
     """The figures of a plot: the name of each file, and what it shows of the runs."""
     view = views[0]
+    if len(views) > 1:
+        return [(plot.name, views)]
     together = view.options.together
     apart = plot.apart if together is None or not plot.knows("together") else not together
     if not apart or len(view.flows) < 2:
@@ -148,25 +144,26 @@ def draw(
     kind: str,
     flows: Sequence[str] | None,
     links: Sequence[str] | None,
-    width_mm: float,
     options: Options,
 ) -> Figure:
     """See `ackclock.plots.figure`."""
     plot = registry.find(kind)
-    views = [View(results, flows, links, width_mm, options) for results in runs]
-    _require_able(views, options, [plot])
-    with saving.style():
+    with saving.style(options):
+        views = [View(results, flows, links, options) for results in runs]
+        _require_able(views, options, [plot])
         return _draw(views, plot)
 
 
-def _unasked(view: View) -> list[Plot]:
-    """The default plots that this run allows; says which ones it does not."""
+def _unasked(views: Sequence[View]) -> list[Plot]:
+    """The default plots that these runs allow; says which ones they do not."""
+    view = views[0]
+    if len(views) > 1:
+        return [registry.find("overview")]
     wanted: list[Plot] = []
     for plot in registry.PLOTS:
         if plot.default == "never":
             continue
-        missing = [table for table in plot.needs if not view.recorded(table)]
-        if missing:
+        if missing := plot.missing(view.recorded):
             _LOGGER.info("no plot '%s': this run has not recorded %s", plot.name, missing[0])
             continue
         if plot.default == "changing-routes" and not view.route_changes:
@@ -176,15 +173,11 @@ def _unasked(view: View) -> list[Plot]:
 
 
 def _draw(views: Sequence[View], plot: Plot) -> Figure:
-    view = views[0]
     if plot.form == "runs":
         return plot.load()(views)
-    if plot.panels:
-        parts = [registry.find(name) for name in plot.panels]
-        return timeline_figure(view, [(part.name, part.load()) for part in parts])
     if plot.form == "panel":
-        return timeline_figure(view, [(plot.name, plot.load())])
-    return plot.load()(view)
+        return timeline_figure(views, plot.parts())
+    return plot.load()(views[0])
 
 
 def _save(drawn: Figure, path: Path, view: View, plot: Plot) -> None:

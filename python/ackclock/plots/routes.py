@@ -59,7 +59,7 @@ def draw(view: View) -> Figure:
                 left=hop.start_s / unit,
                 height=0.78,
                 color=color,
-                ec="white",
+                ec=palette.GROUND,
                 lw=0.5,
             )
             room = (hop.stop_s - hop.start_s) / view.end_s * panel.width_mm

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib import figure
 
+from . import palette
 from .errors import unknown
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from .options import Options
 
 FORMATS = ("png", "svg", "pdf")
 _PNG_PIXELS = 1200
+_SCREEN = 96
+"""Pixels of a screen in an inch, as browsers count them."""
+
+_COLORS = {
+    "text.color": "INK",
+    "axes.labelcolor": "FAINT_INK",
+    "axes.edgecolor": "RULE",
+    "grid.color": "GRID",
+    "xtick.color": "RULE",
+    "ytick.color": "RULE",
+    "xtick.labelcolor": "FAINT_INK",
+    "ytick.labelcolor": "FAINT_INK",
+}
+"""Which colour of the palette matplotlib takes for what."""
 
 
 def require_format(name: str) -> None:
@@ -29,17 +44,34 @@ def require_format(name: str) -> None:
         raise unknown("format", name, FORMATS)
 
 
+class Figure(figure.Figure):
+    """A figure that a notebook shows as a picture, though matplotlib knows nothing of notebooks."""
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, bytes], dict[str, Any]]:
+        picture = io.BytesIO()
+        inches = self.get_size_inches()[0]
+        self.savefig(picture, format="png", dpi=_PNG_PIXELS / inches)
+        return {"image/png": picture.getvalue()}, {"image/png": {"width": round(inches * _SCREEN)}}
+
+
 @contextmanager
-def style() -> Iterator[None]:
+def style(options: Options | None = None) -> Iterator[None]:
     """Give figures that are drawn or saved within this context the look of the package."""
+    asked = options or Options()
     with (
         resources.as_file(resources.files("ackclock.plots") / "ackclock.mplstyle") as path,
+        palette.shown(asked.style) as look,
         mpl.rc_context(fname=str(path)),
     ):
+        colors = {part: look[color] for part, color in _COLORS.items()}
+        ground = "none" if asked.transparent else look["GROUND"]
+        colors |= dict.fromkeys(("figure.facecolor", "axes.facecolor"), ground)
+        for part, color in colors.items():
+            mpl.rcParams[part] = color  # pyright: ignore[reportArgumentType]  # names are known
         yield
 
 
-def save(drawn: Figure, path: Path, title: str, creator: str = "Ackclock") -> None:
+def save(drawn: figure.Figure, path: Path, title: str, creator: str = "Ackclock") -> None:
     """Write a figure without anything that differs between two runs of this program.
 
     Args:

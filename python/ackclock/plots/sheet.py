@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from . import heading, legends, palette, text
 from .palette import DASHES, LineStyle
+from .saving import Figure
 from .view import View
 
 MM = 1 / 25.4  # inches
@@ -40,7 +41,7 @@ def mark_style(marker: str, color: str, size: float, *, hollow: bool = False) ->
     return {
         "marker": marker,
         "ms": size,
-        "mfc": "white" if hollow else color,
+        "mfc": palette.GROUND if hollow else color,
         "mec": color,
         "mew": max(0.5, 0.22 * size) if stroked else 0.0,
     }
@@ -107,6 +108,39 @@ class Panel:
         self.axes.set_ylim(0, largest * 1.1 if largest > 0 else 1)
 
 
+@dataclass(frozen=True)
+class _Frame:
+    """The lines above and below the panels, and the heights of these, mm: header and axes."""
+
+    head: list[str]
+    sub: list[str]
+    foot: list[str]
+    panels: list[tuple[float, float]]
+    below_mm: float
+
+
+def finish(pages: Sequence[Page], figure: Figure) -> Figure:
+    """Give everything on some pages beside each other its place; panels stand in rows."""
+    frames = [page.frame() for page in pages]
+    head_mm = max(4.4 * len(frame.head) + 3.3 * len(frame.sub) for frame in frames)
+    below = _TOP + head_mm + 1.4
+    tops: list[float] = []
+    for row, parts in enumerate(zip(*(frame.panels for frame in frames), strict=True)):
+        below += max(header for header, _ in parts)
+        tops.append(below)
+        tallest = max(height for _, height in parts)
+        for page in pages:
+            if not page.panels[row].message:
+                page.panels[row].height_mm = tallest
+        below += tallest + _PANEL_GAP
+    below += max(frame.below_mm for frame in frames)
+    height = below + 2.6 * max(len(frame.foot) for frame in frames) + 0.8 + _BOTTOM
+    figure.set_size_inches(sum(page.width_mm for page in pages) * MM, height * MM)
+    for page, frame in zip(pages, frames, strict=True):
+        page.place(frame, tops, below, height)
+    return figure
+
+
 class Page:
     """A figure in the making. Add panels, draw into them, then `finish`.
 
@@ -118,6 +152,7 @@ class Page:
         across: Label of the horizontal axis that joined panels share.
         left_mm: Room for the axis numbers at the left.
         below_mm: Room for numbers and label of that axis.
+        figure: Where to draw, if this is one of several pages beside each other.
     """
 
     def __init__(
@@ -129,11 +164,12 @@ class Page:
         across: str = "",
         left_mm: float = _LEFT,
         below_mm: float = _AXIS,
+        figure: FigureBase | None = None,
     ) -> None:
         self.width_mm = width_mm
         self.across = across
         self._title, self._subtitle, self._caption = title, subtitle, caption
-        self.figure = Figure(figsize=(width_mm * MM, 100 * MM))
+        self.figure: Any = figure or Figure(figsize=(width_mm * MM, 100 * MM))
         self.panels: list[Panel] = []
         self._left, self._below = left_mm, below_mm
         self._notes: list[str] = []
@@ -157,8 +193,11 @@ class Page:
 
     def finish(self) -> Figure:
         """Write headings, legends, notes and caption, and give everything its place."""
-        page = self.width_mm
-        room = page - 2 * _RIGHT
+        return finish([self], self.figure)
+
+    def frame(self) -> _Frame:
+        """How much room the words above and below and the panels need."""
+        room = self.width_mm - 2 * _RIGHT
         head = text.lines(self._title, room, _TITLE_SIZE, "bold")
         if len(head) > _MOST_TITLE_LINES:
             rest = " ".join(head[_MOST_TITLE_LINES - 1 :])
@@ -168,40 +207,37 @@ class Page:
             for note in panel.notes:
                 self.note(note)
         notes = text.lines("  ".join(self._notes), room, _NOTE_SIZE)
-        foot = text.lines(self._caption, room, _NOTE_SIZE)
+        foot = [*notes, *text.lines(self._caption, room, _NOTE_SIZE)]
+        labelled = any(panel.joined for panel in self.panels) or self.panels[-1].labelled
+        return _Frame(
+            head,
+            sub,
+            foot,
+            [(self._header_mm(panel), panel.height_mm) for panel in self.panels],
+            self._below - _PANEL_GAP if labelled else 0.0,
+        )
 
-        head_mm = 4.4 * len(head) + 3.3 * len(sub) + 1.4
-        tops: list[float] = []
-        below = _TOP + head_mm
-        joined = [panel for panel in self.panels if panel.joined]
-        for panel in self.panels:
-            below += self._header_mm(panel)
-            tops.append(below)
-            below += panel.height_mm + _PANEL_GAP
-        below += (self._below - _PANEL_GAP) if joined or self.panels[-1].labelled else 0.0
-        height = below + 2.6 * (len(notes) + len(foot)) + 0.8 + _BOTTOM
-        self.figure.set_size_inches(page * MM, height * MM)
-
-        for i, line in enumerate(head):
+    def place(self, frame: _Frame, tops: Sequence[float], below: float, height: float) -> None:
+        """Put everything where it belongs on a page of this height; all in mm from the top."""
+        for i, line in enumerate(frame.head):
             self._write(line, _TOP + 4.4 * (i + 0.75), height, _TITLE_SIZE, palette.INK, "bold")
-        for i, line in enumerate(sub):
-            y = _TOP + 4.4 * len(head) + 3.3 * (i + 0.85)
+        for i, line in enumerate(frame.sub):
+            y = _TOP + 4.4 * len(frame.head) + 3.3 * (i + 0.85)
             self._write(line, y, height, _SUBTITLE_SIZE, palette.FAINT_INK)
+        joined = [panel for panel in self.panels if panel.joined]
         for panel, top in zip(self.panels, tops, strict=True):
             panel.axes.set_position(
                 (
-                    self._left / page,
+                    self._left / self.width_mm,
                     1 - (top + panel.height_mm) / height,
-                    self.axes_width_mm / page,
+                    self.axes_width_mm / self.width_mm,
                     panel.height_mm / height,
                 )
             )
             self._dress(panel, last=bool(joined) and panel is joined[-1])
-        y = below + 2.2
-        for line in [*notes, *foot]:
+        for i, line in enumerate(frame.foot):
+            y = below + 2.2 + 2.6 * i
             self._write(line, y, height, _NOTE_SIZE, palette.FAINT_INK)
-            y += 2.6
-        return self.figure
 
     def _write(
         self, line: str, y_mm: float, height: float, size: float, color: str, weight: str = "normal"
@@ -327,14 +363,24 @@ class Sheet(Page):
     Args:
         view: The run.
         left_mm: Room for the axis numbers at the left.
-        words: Subtitle and caption of a figure that is not of one run; default those of the run.
+        words: Title, subtitle and caption of a figure that is not of one run; default those of the
+            run.
+        figure: As of a page.
     """
 
     def __init__(
-        self, view: View, left_mm: float = _LEFT, words: tuple[str, str] | None = None
+        self,
+        view: View,
+        left_mm: float = _LEFT,
+        words: tuple[str, str, str] | None = None,
+        figure: FigureBase | None = None,
     ) -> None:
-        subtitle, caption = words or (heading.subtitle(view), heading.caption(view))
-        super().__init__(view.width_mm, heading.title(view), subtitle, caption, left_mm=left_mm)
+        title, subtitle, caption = words or (
+            heading.title(view),
+            heading.subtitle(view),
+            heading.caption(view),
+        )
+        super().__init__(view.width_mm, title, subtitle, caption, left_mm=left_mm, figure=figure)
         self.view = view
 
     def add(self, height_mm: float, *, timed: bool = True) -> Panel:

@@ -73,10 +73,11 @@ def draw(view: SweepView) -> Figure:
         page.legend = [
             (
                 _handle(colors[spelled(name)], _MARKS[i % len(_MARKS)], axis),
-                f"{lines} {spelled(name)}",
+                view.words([lines], (name,)),
             )
             for i, name in enumerate(names)
         ]
+    page.notes += view.explained([*([lines] if lines else []), *facets])
     if any(group.interval for group in found):
         page.notes.append(
             f"Bars: 95 % confidence intervals of means over {view.replications} replications."
@@ -134,7 +135,7 @@ def _line(
         return
     at = [place for place, _ in points]
     values = np.array([group.value for _, group in points], np.float64) / size
-    style = {"marker": mark, "ms": 3.4, "mew": 0.5, "mec": "white", "mfc": color}
+    style = {"marker": mark, "ms": 3.4, "mew": 0.5, "mec": palette.GROUND, "mfc": color}
     axes.plot(at, values, color=color, lw=1.1, ls="-" if axis.numeric else "", zorder=3, **style)
     for place, group in points:
         if group.interval:
@@ -144,4 +145,6 @@ def _line(
 
 def _handle(color: str, mark: str, axis: Across) -> Line2D:
     line = "-" if axis.numeric else ""
-    return Line2D([], [], color=color, lw=1.1, ls=line, marker=mark, ms=3.4, mew=0.5, mec="white")
+    return Line2D(
+        [], [], color=color, lw=1.1, ls=line, marker=mark, ms=3.4, mew=0.5, mec=palette.GROUND
+    )

@@ -29,8 +29,7 @@ class SweepView:
         name: Name of the sweep.
         axes: Names of its axes.
         title: Its title; default its name.
-        width_mm: Width of the figures.
-        options: Wishes of the user.
+        options: Plot options.
 
     Raises:
         PlotError: no run is done.
@@ -43,11 +42,10 @@ class SweepView:
         name: str,
         axes: Sequence[str],
         title: str = "",
-        width_mm: float = 180.0,
         options: Options | None = None,
     ) -> None:
         self.options = options or Options()
-        self.width_mm = width_mm
+        self.width_mm = self.options.width_mm
         self.name = name
         self.title = title or name
         self._table = table
@@ -124,7 +122,23 @@ class SweepView:
 
     def words(self, axes: Sequence[str], cell: Cell) -> str:
         """What a combination of values is called."""
-        return ", ".join(f"{axis} {spelled(v)}" for axis, v in zip(axes, cell, strict=True))
+        return ", ".join(
+            f"{self.short(axis)} {spelled(value)}" for axis, value in zip(axes, cell, strict=True)
+        )
+
+    def short(self, axis: str) -> str:
+        """The end of an axis' path that no other axis has, such as "limit"."""
+        parts = axis.split(".")
+        for count in range(1, len(parts)):
+            ends = [other.split(".")[-count:] for other in self._axes]
+            if ends.count(parts[-count:]) == 1:
+                return ".".join(parts[-count:])
+        return axis
+
+    def explained(self, axes: Sequence[str]) -> list[str]:
+        """A sentence with the paths of axes that are shown by their ends."""
+        told = [f"{self.short(axis)}: {axis}" for axis in axes if self.short(axis) != axis]
+        return [f"{', '.join(told)}."] if told else []
 
     def subtitle(self, *parts: str) -> str:
         """How many runs there are, what they have in common, and more."""

@@ -21,7 +21,7 @@ def width_mm(text: str, size: float, weight: str = "normal") -> float:
 
 
 def lines(text: str, limit_mm: float, size: float, weight: str = "normal") -> list[str]:
-    """`text` broken at spaces into lines of at most `limit_mm`; a longer word is cut.
+    """`text` broken at spaces into lines of at most `limit_mm`; a longer word loses its middle.
 
     A no-break space is no place to break.
     """
@@ -30,11 +30,20 @@ def lines(text: str, limit_mm: float, size: float, weight: str = "normal") -> li
     for word in text.split(" "):
         longer = f"{line} {word}" if line else word
         if line and width_mm(longer, size, weight) > limit_mm:
-            broken.append(cut(line, limit_mm, size, weight))
+            broken.append(short(line, limit_mm, size, weight))
             line = word
         else:
             line = longer
-    return [*broken, cut(line, limit_mm, size, weight)] if line else broken
+    return [*broken, short(line, limit_mm, size, weight)] if line else broken
+
+
+def short(text: str, limit_mm: float, size: float, weight: str = "normal") -> str:
+    """`text` if it fits into `limit_mm`, else its beginning and its end, as names differ there."""
+    kept, shown = len(text), text
+    while kept > 2 and width_mm(shown, size, weight) > limit_mm:
+        kept -= 1
+        shown = f"{text[: kept // 2]}…{text[len(text) - (kept - kept // 2) :]}"
+    return shown
 
 
 def cut(text: str, limit_mm: float, size: float, weight: str = "normal") -> str:

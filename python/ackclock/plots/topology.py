@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -13,8 +12,10 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from . import layout, palette, quantities
-from .flow_strip import task
+from ackclock.errors import listed
+
+from . import layout, palette, text
+from .network import MOST_NAMED, Edge, Network, Node, Ride
 from .sheet import Sheet
 from .view import View
 
@@ -23,228 +24,233 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-Points = Mapping[str, tuple[float, float]]
+Points = Mapping[str, Floats]
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top in mm."""
 
-_SIDE_MM = 12.0
+_SIDE_MM, _ABOVE_MM = 12.0, 9.0
 _LANE_MM = 1.2
+_NODE_MM = 2.8
+"""Half of a node."""
+_NEAR_MM = 0.8
+"""A label nearer than this to another link could be taken for its name."""
+_LABEL, _UNDER = 6.0, 5.4
+_NAMES = (6.4, 5.4, 4.6)
+"""Sizes of names within nodes, points; what does not fit by the smallest stands below."""
+_LONGEST_MM = 26.0
 _MOST_WORDY = 10
 _MOST_LABELS = 30
-_MOST_GROUPS = 6
-_MOST_NAMED = 40
-_MOST_FLOWS = 10
+_MOST_KINDS = 6
 
 
 def draw(view: View) -> Figure:
     """Hosts as squares, routers as diamonds, links with their properties, flows along their path.
 
     What all links have in common stands below the figure once. A path that a flow takes only for
-    a part of the run is dashed.
+    a part of the run is dashed. Of a large network, like hosts at one router are one node.
     """
-    model = view.model
-    nodes = [*model["hosts"], *model["routers"]]
+    network = Network(view)
     sheet = Sheet(view, left_mm=3.0)
-    if not nodes:
+    if not network.nodes:
         sheet.add(10.0, timed=False).empty("no node")
         return sheet.finish()
-    ends = [tuple(link["ends"]) for link in model["links"]]
-    sources = [flow["from"] for flow in model["flows"]]
-    places = layout.place(nodes, ends, sources)
+    rides = network.rides()
+    sources = [ride.stops[0] for ride in rides] or [flow["from"] for flow in view.model["flows"]]
+    ends = [edge.ends for edge in network.edges.values()]
+    places = layout.place(list(network.nodes), ends, [s for s in sources if s in network.nodes])
     points, height = _fit(places, sheet.axes_width_mm)
     panel = sheet.add(height, timed=False)
     axes = panel.axes
     axes.set_xlim(0, sheet.axes_width_mm)
     axes.set_ylim(0, height)
     axes.set_axis_off()
-    shared = _shared(view)
-    rides = _rides(view)
-    lanes = _lanes(rides)
+    crowded = len(network.nodes) > MOST_NAMED
     axes.add_collection(
         LineCollection(
-            [[points[end] for end in link["ends"]] for link in model["links"]],
+            [[points[end] for end in edge] for edge in ends],
             colors=palette.RULE,
-            linewidths=2.2 if len(points) <= _MOST_NAMED else 0.8,
+            linewidths=0.8 if crowded else 2.2,
             zorder=1,
         )
     )
-    for link in model["links"] if len(model["links"]) <= _MOST_LABELS else ():
-        _label(view, axes, points, link, shared, len(lanes.get(link["id"], [])))
+    lanes = _lanes(rides)
     for ride in rides:
-        _ride(view, axes, points, ride, lanes)
-    _nodes(axes, points, model)
+        _ride(axes, points, ride, lanes)
+    lines = [_segment(points, edge) for edge in network.edges.values()]
+    taken = _nodes(axes, points, network.nodes.values(), lines, crowded=crowded)
+    shared = network.shared()
+    wordy = len(network.edges) <= _MOST_WORDY
+    if len(network.edges) <= _MOST_LABELS:
+        _labels(axes, points, network, taken, lanes, shared if wordy else None)
     panel.title = "Network"
-    shown = view.flows[:_MOST_FLOWS] if len(view.flows) <= _MOST_FLOWS else []
-    for name in shown:
-        panel.entry(f"{name}{task(view.flow(name))}", view.flow_color[name])
+    for ride in rides:
+        if ride.label:
+            panel.entry(ride.label, ride.color)
     if shared:
-        what = "The link" if len(model["links"]) == 1 else "Every link"
-        panel.note(f"{what}: {', '.join(shared.values())}.")
-    if len(model["links"]) > _MOST_WORDY:
-        for sentence in _groups(view, shared)[:_MOST_GROUPS]:
-            panel.note(sentence)
-    if set(shown) & set(view.moving_flows):
+        what = "The link" if len(network.edges) == 1 else "Every link"
+        order = next(iter(network.edges.values())).words
+        panel.note(f"{what}: {', '.join(shared[key] for key in order if key in shared)}.")
+    if not wordy:
+        _kinds(panel.note, network, shared)
+    if any(not ride.main for ride in rides):
         panel.note("Solid: the path a flow takes for longest; dashed: another one.")
-    if not shown and view.flows:
-        panel.note(f"{len(view.flows)} flows, not drawn.")
+    if not rides and view.flows:
+        panel.note(f"{len(view.flows):,} flows, not drawn.")
     return sheet.finish()
 
 
-def _fit(places: Points, width: float) -> tuple[dict[str, tuple[float, float]], float]:
+def _fit(places: Mapping[str, tuple[float, float]], width: float) -> tuple[Points, float]:
     """Scale to millimetres; the height of the drawing follows from its shape, within limits."""
     low, size = layout.bounds(places)
     inner = width - 2 * _SIDE_MM
     scale_x = min(inner / max(size[0], 1e-9), 34.0 if len(places) > 2 else 60.0)
     tallest = min(0.62 * width, 110.0)
     scale_y = min(scale_x, tallest / max(size[1], 1e-9)) if size[1] > 0.05 else 0.0
-    height = size[1] * scale_y + 2 * 9.0
+    height = size[1] * scale_y + 2 * _ABOVE_MM
     shift = (width - size[0] * scale_x) / 2
     points = {
-        name: (
-            float(shift + (x - low[0]) * scale_x),
-            float(9.0 + (y - low[1]) * scale_y),
-        )
+        name: np.array([shift + (x - low[0]) * scale_x, _ABOVE_MM + (y - low[1]) * scale_y])
         for name, (x, y) in places.items()
     }
     return points, float(height)
 
 
-def _properties(view: View, link: Mapping[str, Any]) -> dict[str, str]:
-    ways = [link["forward"], link["backward"]]
-    if link["duplex"] == "half" or ways[0] == ways[1]:
-        ways = ways[:1]
-    found = {
-        "rate": [quantities.rate(way["rate_bps"], binary=view.binary_rates) for way in ways],
-        "delay": [quantities.delay(way["delay_ns"]) for way in ways],
-        "buffer": [_buffer(way["queue"]) for way in ways],
-    }
-    words = {key: " / ".join(dict.fromkeys(values)) for key, values in found.items()}
-    return {**words, "duplex": f"{link['duplex']} duplex"}
-
-
-def _buffer(queue: Mapping[str, Any]) -> str:
-    if queue.get("limit_packets") is not None:
-        return f"buffer {queue['limit_packets']} packets"
-    if queue.get("limit_bytes") is not None:
-        return f"buffer {quantities.size(queue['limit_bytes'])}"
-    return "buffer unlimited"
-
-
-def _shared(view: View) -> dict[str, str]:
-    """The properties that all links have in common."""
-    every = [_properties(view, link) for link in view.model["links"]]
-    if not every:
-        return {}
-    return {key: words for key, words in every[0].items() if all(p[key] == words for p in every)}
-
-
-def _own(view: View, link: Mapping[str, Any], shared: Mapping[str, str]) -> list[str]:
-    """The properties of a link that are not those of all."""
-    return [words for key, words in _properties(view, link).items() if key not in shared]
-
-
-def _groups(view: View, shared: Mapping[str, str]) -> list[str]:
+def _kinds(note: Callable[[str], None], network: Network, shared: Mapping[str, str]) -> None:
     """For each set of properties the links that have it, as sentences."""
-    groups: dict[str, list[str]] = {}
-    for link in view.model["links"]:
-        groups.setdefault(", ".join(_own(view, link, shared)), []).append(link["id"])
-    return [
-        f"{', '.join(names[:6])}{f' and {len(names) - 6} more' if len(names) > 6 else ''}: {words}."
-        for words, names in groups.items()
-        if words
-    ]
+    kinds: dict[str, list[str]] = {}
+    for edge in network.edges.values():
+        own = ", ".join(words for key, words in edge.words.items() if key not in shared)
+        kinds.setdefault(own, []).extend(edge.links)
+    kinds.pop("", None)
+    for words, names in list(kinds.items())[:_MOST_KINDS]:
+        note(f"{listed(names, 6)}: {words}.")
+    if len(kinds) > _MOST_KINDS:
+        note(f"{len(kinds) - _MOST_KINDS} more kinds of links.")
 
 
-def _label(
-    view: View,
+# Labels of links
+
+
+def _labels(
     axes: Axes,
     points: Points,
-    link: Mapping[str, Any],
-    shared: Mapping[str, str],
-    flows: int,
+    network: Network,
+    taken: list[Box],
+    lanes: Mapping[str, list[Ride]],
+    shared: Mapping[str, str] | None,
 ) -> None:
-    """Write the name of a link beside it and beside the flows that run along it."""
-    a, b = (np.array(points[end]) for end in link["ends"])
-    own = _own(view, link, shared) if len(view.model["links"]) <= _MOST_WORDY else []
+    """Write the names of links beside them, where they cover nothing; else they are left out.
+
+    With `shared` (the properties that need not be said) their other properties, too.
+    """
+    inner = [e for e in network.edges.values() if all(network.nodes[end].router for end in e.ends)]
+    segments = {name: _segment(points, edge) for name, edge in network.edges.items()}
+    for edge in dict.fromkeys([edge.name for edge in inner] + list(network.edges)):
+        known = network.edges[edge]
+        words = [text.short(known.name, _LONGEST_MM, _LABEL)]
+        if shared is not None:
+            words += [value for key, value in known.words.items() if key not in shared]
+        size = (
+            max(text.width_mm(line, _LABEL) for line in words),
+            len(words) * _LABEL * 1.2 * text.MM_PER_POINT,
+        )
+        gap = 1.1 + _LANE_MM * max(0, len(lanes.get(edge, [])) - 1) / 2
+        leaf = not network.nodes[known.ends[0]].router
+        outward = segments[edge][::-1] if leaf else segments[edge]
+        others = [segment for name, segment in segments.items() if name != edge]
+        cost, box = min(
+            (_cost(box, taken, others) + rank * 0.01, box)
+            for rank, box in enumerate(_beside(outward, size, gap))
+        )
+        width = axes.get_xlim()[1]
+        if cost >= 10 or box[0] < 0 or box[2] > width:
+            continue
+        taken.append(box)
+        axes.text(
+            (box[0] + box[2]) / 2,
+            (box[1] + box[3]) / 2,
+            "\n".join(words),
+            ha="center",
+            va="center",
+            size=_LABEL,
+            color=palette.INK,
+            linespacing=1.1,
+            zorder=4,
+            parse_math=False,
+        )
+
+
+def _segment(points: Points, edge: Edge) -> Floats:
+    return np.array([points[end] for end in edge.ends])
+
+
+def _beside(segment: Floats, size: tuple[float, float], gap: float) -> list[Box]:
+    """Where a label may stand beside a link, the best place first.
+
+    Rather towards the second end, where links to several hosts are further apart.
+    """
+    a, b = segment
     along = (b - a) / max(float(np.hypot(*(b - a))), 1e-9)
     aside = np.array([-along[1], along[0]])
     if aside[1] < -0.3 or (abs(aside[1]) <= 0.3 and aside[0] < 0):
         aside = -aside  # above the link, or to the right of an upright one
-    level = abs(aside[0]) < 0.35
-    leaves = set(view.model["hosts"])
-    share = 0.6 if link["ends"][1] in leaves else 0.4 if link["ends"][0] in leaves else 0.5
-    x, y = a + share * (b - a) + aside * (1.3 + _LANE_MM * max(0, flows - 1) / 2)
-    axes.text(
-        x,
-        y,
-        "\n".join([link["id"], *own]),
-        ha="center" if level else "left" if aside[0] > 0 else "right",
-        va="bottom" if aside[1] > 0.3 else "center",
-        size=6.0,
-        color=palette.INK,
-        linespacing=1.15,
-        zorder=4,
-        parse_math=False,
-    )
-
-
-@dataclass(frozen=True)
-class _Ride:
-    """A path that a flow takes: its stops, and the links between them."""
-
-    flow: str
-    stops: tuple[str, ...]
-    links: tuple[str, ...]
-    main: bool
-
-
-def _rides(view: View) -> list[_Ride]:
-    """The paths that the drawn flows take for more than a moment while they are active."""
-    if len(view.flows) > _MOST_FLOWS:
-        return []
-    ends = {link["id"]: link["ends"] for link in view.model["links"]}
-    found: list[_Ride] = []
-    for name in view.flows:
-        active = view.active(name)
-        spent: dict[tuple[str, ...], float] = {}
-        for span in view.flow_paths[name]:
-            time = min(span.stop_s, active.stop_s) - max(span.start_s, active.start_s)
-            if span.links and time > 0.02 * (active.stop_s - active.start_s):
-                spent[span.links] = spent.get(span.links, 0.0) + time
-        for rank, links in enumerate(sorted(spent, key=lambda path: -spent[path])):
-            stops = [view.flow(name)["from"]]
-            for link in links:
-                one, other = ends[link]
-                stops.append(other if stops[-1] == one else one)
-            found.append(_Ride(name, tuple(stops), links, rank == 0))
+    half = np.array(size) / 2
+    found: list[Box] = []
+    clear = max(gap, _NODE_MM + 0.3)  # of the nodes, too
+    for off, shares in ((gap, (0.5, 0.6, 0.7, 0.4, 0.78, 0.3, 0.22)), (clear, (0.5, 0.7, 0.3))):
+        for share, side in product(shares, (1, -1)):
+            middle = a + share * (b - a) + side * aside * (off + float(np.abs(aside) @ half))
+            found.append((*(middle - half), *(middle + half)))
     return found
 
 
-def _lanes(rides: Sequence[_Ride]) -> dict[str, list[str]]:
-    """The flows that run along each link."""
-    lanes: dict[str, list[str]] = {}
+def _cost(box: Box, taken: Sequence[Box], lines: Sequence[Floats]) -> float:
+    """How bad a place is: 10 for each label or node that it covers, 1 for each other link."""
+    left, bottom, right, top = box
+    covered = sum(
+        left < other[2] and other[0] < right and bottom < other[3] and other[1] < top
+        for other in taken
+    )
+    steps = np.linspace(0.0, 1.0, 40)[:, None]
+    crossed = 0
+    for a, b in lines:
+        at = a + steps * (b - a)
+        low, high = np.array([left, bottom]) - _NEAR_MM, np.array([right, top]) + _NEAR_MM
+        crossed += bool(((at > low) & (at < high)).all(axis=1).any())
+    return 10.0 * covered + crossed
+
+
+# Paths of flows
+
+
+def _lanes(rides: Sequence[Ride]) -> dict[str, list[Ride]]:
+    """The rides along each edge, one of each flow."""
+    lanes: dict[str, list[Ride]] = {}
     for ride in rides:
-        for link in ride.links:
-            if ride.flow not in lanes.setdefault(link, []):
-                lanes[link].append(ride.flow)
+        for edge in ride.edges:
+            beside = lanes.setdefault(edge, [])
+            if all(other.flows != ride.flows for other in beside):
+                beside.append(ride)
     return lanes
 
 
-def _ride(
-    view: View, axes: Axes, points: Points, ride: _Ride, lanes: Mapping[str, list[str]]
-) -> None:
+def _ride(axes: Axes, points: Points, ride: Ride, lanes: Mapping[str, list[Ride]]) -> None:
     """Draw a path beside its links, as the lines of a city map run beside each other."""
-    ends = {link["id"]: link["ends"] for link in view.model["links"]}
     parts: list[Floats] = []
-    for start, stop, link in zip(ride.stops, ride.stops[1:], ride.links, strict=False):
-        a, b = np.array(points[ends[link][0]]), np.array(points[ends[link][1]])
+    for start, stop, edge in zip(ride.stops, ride.stops[1:], ride.edges, strict=False):
+        a, b = points[start], points[stop]
         along = (b - a) / max(float(np.hypot(*(b - a))), 1e-9)
-        beside = lanes[link].index(ride.flow) - (len(lanes[link]) - 1) / 2
+        names = [other.flows for other in lanes[edge]]
+        beside = names.index(ride.flows) - (len(names) - 1) / 2
         shift = beside * _LANE_MM * np.array([along[1], -along[0]])
-        parts.append(np.array([np.array(points[start]) + shift, np.array(points[stop]) + shift]))
+        # Two flows that meet on a link in opposite directions keep to the same side of the paper.
+        shift = shift if tuple(a) < tuple(b) else -shift
+        parts.append(np.array([a + shift, b + shift]))
     line = [parts[0][0] + 3.2 * _along(parts[0])]
     for before, after in pairwise(parts):
         line.append(_corner(before, after))
     line.append(parts[-1][1] - 3.2 * _along(parts[-1]))
-    _arrow(axes, np.array(line), view.flow_color[ride.flow], dashed=not ride.main)
+    _arrow(axes, np.array(line), ride.color, dashed=not ride.main)
 
 
 def _along(part: Floats) -> Floats:
@@ -293,31 +299,59 @@ def _arrow(axes: Axes, line: Floats, color: str, *, dashed: bool) -> None:
     )
 
 
-def _nodes(axes: Axes, points: Points, model: Mapping[str, Any]) -> None:
-    crowded = len(points) > _MOST_NAMED
-    for names, marker, size, face in (
-        (model["hosts"], "s", 15.0, "#E4EEF6"),
-        (model["routers"], "D", 14.0, "#F3EDDF"),
-    ):
-        axes.plot(
-            [points[name][0] for name in names],
-            [points[name][1] for name in names],
-            ls="",
-            marker=marker,
-            ms=size * (0.5 if crowded else 1.0),
-            mfc=face,
-            mec=palette.FAINT_INK,
-            mew=0.8,
-            zorder=5,
-        )
-        for name in names if not crowded else ():
-            axes.text(
-                *points[name],
-                name,
-                ha="center",
-                va="center_baseline",
-                size=6.4 if len(name) <= 3 else 5.4 if len(name) <= 5 else 4.6,
-                color=palette.INK,
-                zorder=6,
-                parse_math=False,
-            )
+# Nodes
+
+
+def _nodes(
+    axes: Axes,
+    points: Points,
+    nodes: Collection[Node],
+    lines: Sequence[Floats],
+    *,
+    crowded: bool,
+) -> list[Box]:
+    """Draw the nodes with their names; returns the room that they take."""
+    taken: list[Box] = []
+    for router, marker, size in ((False, "s", 15.0), (True, "D", 14.0)):
+        mine = [node for node in nodes if node.router == router]
+        # Several hosts as one look like a pile.
+        groups = [node for node in mine if len(node.members) > 1]
+        for shown, lift in ((groups, 1.0), (groups, 0.5), (mine, 0.0)):
+            if shown:
+                at = np.array([points[node.name] for node in shown]) + lift
+                axes.plot(
+                    *at.T,
+                    ls="",
+                    marker=marker,
+                    ms=size * (0.5 if crowded else 1.0),
+                    mfc=palette.ROUTER if router else palette.HOST,
+                    mec=palette.FAINT_INK,
+                    mew=0.8,
+                    zorder=5,
+                )
+        if not crowded:
+            taken += [box for node in mine for box in _name(axes, points[node.name], node, lines)]
+    return taken
+
+
+def _name(axes: Axes, at: Floats, node: Node, lines: Sequence[Floats]) -> list[Box]:
+    """Write the name of a node into it, or beside it if it is long; of several, their number."""
+    several = len(node.members) > 1
+    within = f"{len(node.members):,}" if several else node.name
+    fits = [size for size in _NAMES if text.width_mm(within, size) <= 2 * _NODE_MM - 0.8]
+    x, y = float(at[0]), float(at[1])
+    taken: list[Box] = [(x - _NODE_MM, y - _NODE_MM, x + _NODE_MM, y + _NODE_MM)]
+    style = {"ha": "center", "va": "center_baseline", "zorder": 6, "parse_math": False}
+    if fits:
+        axes.text(x, y, within, size=fits[0], color=palette.INK, **style)
+    if not fits or several:
+        beside = text.short(node.name, _LONGEST_MM, _UNDER)
+        wide = text.width_mm(beside, _UNDER) / 2
+        above, aside = _NODE_MM + (1.4 if several else 0.4), _NODE_MM + 0.8 + wide
+        middles = ((x, y - _NODE_MM - 1.3), (x, y + above + 1.3), (x - aside, y), (x + aside, y))
+        boxes: list[Box] = [(a - wide, b - 1.3, a + wide, b + 1.3) for a, b in middles]
+        box = min(boxes, key=lambda box: _cost(box, [], lines))
+        x, style = (box[0] + box[2]) / 2, {**style, "va": "baseline"}
+        axes.text(x, box[1] + 0.6, beside, size=_UNDER, color=palette.INK, **style)
+        taken.append(box)
+    return taken

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -12,17 +13,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ackclock.errors import InputError
-from ackclock.metrics import windowed_counts, windowed_rates
+from ackclock.metrics import step_mean, windowed_counts, windowed_rates
 from ackclock.metrics.carried import windowed_link_rates
 
 from . import lanes, palette, paths, quantities
 from .errors import PlotError, unknown
-from .lanes import Lane
+from .lanes import Interest, Lane
 from .options import Options
 from .records import Records
 
 Floats = NDArray[np.float64]
 Series = tuple[Floats, Floats]
+
+FEW_PACKETS = 3
+"""A link whose queue never exceeds this is not drawn unless asked for."""
 
 
 class Run(Protocol):
@@ -59,8 +63,7 @@ class View:
         results: The run.
         flows: Flows to draw, by name; default all.
         links: Links to draw, by name; default those that ever queue more than a few packets.
-        width_mm: Width of the figures.
-        options: Wishes of the user; default none.
+        options: Plot options; default none.
 
     Raises:
         PlotError: a flow or link that the run does not have, or a span of time outside of it.
@@ -71,14 +74,13 @@ class View:
         results: Run,
         flows: Sequence[str] | None = None,
         links: Sequence[str] | None = None,
-        width_mm: float = 180.0,
         options: Options | None = None,
     ) -> None:
         self.results = results
         self.model: Mapping[str, Any] = results.model
         self.summary: Mapping[str, Any] = results.summary
-        self.width_mm = width_mm
         self.options = options or Options()
+        self.width_mm = self.options.width_mm
         self._tables: dict[str, Records | None] = {}
         self._flow_of = {flow["id"]: flow for flow in self.model["flows"]}
         self._link_of = {link["id"]: link for link in self.model["links"]}
@@ -86,11 +88,6 @@ class View:
         self.flows_asked = flows is not None
         self.asked_links = None if links is None else _chosen("link", links, list(self._link_of))
         self.flow_color = palette.flow_colors(list(self._flow_of), self.flows)
-        routers = set(self.model["routers"])
-        self.link_color = palette.link_colors(
-            [(link["id"], routers.issuperset(link["ends"])) for link in self.model["links"]]
-        )
-
         if (begin := self.span[0]) >= self.end_s:
             raise PlotError(f"the run ends at {self.end_s:g} s: there is nothing after {begin:g} s")
 
@@ -101,9 +98,18 @@ class View:
     def of_flows(self, names: Sequence[str]) -> View:
         """The same with some of its flows only, in the colours that they have among all."""
         links = self.asked_links
-        one = View(self.results, names, links, self.width_mm, self.options)
+        one = View(self.results, names, links, self.options)
+        one.width_mm, one.span, one.time_unit = self.width_mm, self.span, self.time_unit
         one.flow_color = {name: self.flow_color[name] for name in names}
         one._tables = self._tables
+        return one
+
+    def beside(self, count: int, span: tuple[float, float]) -> View:
+        """The same in one of several columns of a figure, with the time axis of all of them."""
+        one = copy(self)
+        one.width_mm = self.width_mm / count
+        one.span = span
+        one.time_unit = quantities.time_unit(span[1])
         return one
 
     # The run as a whole
@@ -191,10 +197,10 @@ class View:
         return [name for name in self.flows if self._flow_of[name].get("tcp")]
 
     def active(self, name: str) -> Active:
-        """When a flow is active."""
+        """When a flow is active: until its sender knows that everything has arrived."""
         start = self._flow_of[name]["start_ns"] * 1e-9
         entry = self.summary.get("flows", {}).get(name, {})
-        finish = entry.get("finish_ack_s") or entry.get("finish_s")
+        finish = entry.get("finish_ack_s", entry.get("finish_s"))
         stop = self.end_s if finish is None else min(float(finish), self.end_s)
         return Active(min(start, self.end_s), max(start, stop), finish is not None)
 
@@ -255,18 +261,42 @@ class View:
     @cached_property
     def all_lanes(self) -> list[Lane]:
         """The transmitters of all links, in the order of the scenario."""
-        return [
-            lane
-            for link in self.model["links"]
-            for lane in lanes.of_link(link, self.link_color[link["id"]])
-        ]
+        routers = set(self.model["routers"])
+        return [lane for link in self.model["links"] for lane in lanes.of_link(link, routers)]
+
+    @cached_property
+    def interest(self) -> dict[Lane, Interest]:
+        """How much there is to see at each transmitter."""
+        return {lane: self._interest(lane) for lane in self.all_lanes}
+
+    @cached_property
+    def lane_color(self) -> dict[Lane, str]:
+        """A colour for each transmitter.
+
+        The links between routers come first: they are the likely bottlenecks, and so keep the
+        clearest colours. With more transmitters than colours, those that are drawn come first, then
+        those that lose most: what stands in one legend has different colours.
+        """
+        order = sorted(self.all_lanes, key=lambda lane: not lane.inner)
+        if len(order) > len(palette.LINKS):
+            drawn = set(self.lanes)
+            order.sort(key=lambda lane: (lane not in drawn, -self.interest[lane].lost))
+        return palette.link_colors(order)
+
+    @cached_property
+    def link_color(self) -> dict[str, str]:
+        """The colour of each link: that of its first transmitter."""
+        colors: dict[str, str] = {}
+        for lane, color in self.lane_color.items():
+            colors.setdefault(lane.link, color)
+        return colors
 
     @cached_property
     def lanes(self) -> list[Lane]:
         """The transmitters to draw: those asked for, or else those with something to see."""
         if self.asked_links is not None:
             return [lane for lane in self.all_lanes if lane.link in self.asked_links]
-        return lanes.worth_drawing(self)
+        return lanes.worth_drawing(self.interest, self.own_links)
 
     @cached_property
     def hidden_links(self) -> list[str]:
@@ -275,6 +305,13 @@ class View:
             return []
         drawn = {lane.link for lane in self.lanes}
         return [name for name in self._link_of if name not in drawn]
+
+    @cached_property
+    def changing_lanes(self) -> list[Lane]:
+        """The transmitters that change in the run, drawn or on the path of a drawn flow."""
+        used = {link for spans in self.flow_paths.values() for span in spans for link in span.links}
+        used |= {lane.link for lane in self.lanes}
+        return [lane for lane in self.all_lanes if len(lane.states) > 1 and lane.link in used]
 
     def queue_packets(self, lane: Lane) -> Series:
         """Data packets waiting in a link's buffer after each change."""
@@ -296,12 +333,19 @@ class View:
         edges, rates = windowed_link_rates(
             table.plain("time_s")[rows],
             table.plain("bytes")[rows],
-            lane.rate_bps,
+            self._rate_at(lane, table.plain("time_s")[rows]),
             0.0,
             self.end_s,
             self.window_s,
         )
         return self._whole(edges, rates)
+
+    def sojourn_s(self, lane: Lane) -> Series:
+        """When packets leave a link's buffer, and how long each has waited in it, seconds."""
+        table = self.need("transmissions")
+        rows = table.rows(link=lane.link, direction=lane.direction)
+        times = table.plain("time_s")[rows]
+        return times, times - table.plain("entered_s")[rows]
 
     def loss_times(self, lane: Lane | None = None, flow: str | None = None) -> Floats:
         """Times at which packets were lost: at a link, of a flow, or all; empty if not recorded."""
@@ -399,6 +443,25 @@ class View:
         return [change for change in paths.changes(self.hops) if change.time_s in moved]
 
     # Helpers
+
+    def _interest(self, lane: Lane) -> Interest:
+        told = self.summary.get("links", {}).get(lane.link, {}).get(lane.direction, {})
+        drops = told.get("drops")
+        lost = len(self.loss_times(lane)) if drops is None else sum(drops.values())
+        waiting = told.get("queue_packets") or {}
+        high, mean = float(waiting.get("max") or 0.0), float(waiting.get("mean") or 0.0)
+        if self.recorded("queue"):
+            times, values = self.queue_packets(lane)
+            high = float(values.max(initial=0.0))
+            mean = step_mean(times, values, 0.0, self.end_s) if high > FEW_PACKETS else 0.0
+        queue = mean if high > FEW_PACKETS else 0.0
+        return Interest(lost, queue, float(told.get("utilization") or 0.0))
+
+    @staticmethod
+    def _rate_at(lane: Lane, times: Floats) -> Floats:
+        """Rate of a transmitter at these times, bit/s."""
+        at = np.searchsorted([state.time_s for state in lane.states], times, side="right") - 1
+        return np.array([state.rate_bps for state in lane.states], np.float64)[at]
 
     def _window(self, name: str, column: str) -> Series:
         table = self.need("cwnd")

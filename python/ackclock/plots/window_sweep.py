@@ -99,9 +99,8 @@ def _hops(view: View, name: str) -> list[tuple[float, float]]:
     found: list[tuple[float, float]] = []
     for lane in view.all_lanes:
         if len(table.rows(link=lane.link, direction=lane.direction, flow=name, kind="data")):
-            link = view.link(lane.link)
-            way = "backward" if lane.direction == "backward" else "forward"
-            found.append((lane.rate_bps, link[way]["delay_ns"] * 1e-9))
+            state = lane.states[0]
+            found.append((state.rate_bps, state.delay_ns * 1e-9))
     return found
 
 

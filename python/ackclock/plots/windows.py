@@ -34,9 +34,8 @@ def draw(views: Sequence[View]) -> Figure:
     sheet = Sheet(longest, words=heading.of_runs(views) if len(views) > 1 else None)
     panels = []
     for name, view in parts:
-        view.time_unit = longest.time_unit
         panel = sheet.add(_HEIGHT_MM)
-        flow_window.fill(view, panel)
+        flow_window.fill(view.beside(1, longest.span), panel)
         panel.title, panel.unit = name, "congestion window, packets"
         panels.append(panel)
     highest = max(panel.axes.get_ylim()[1] for panel in panels)

@@ -196,8 +196,13 @@ class _Cell:
         """Whether the distribution of the time has a mean."""
         return not (self.cell["timer"] == "dynamic" and self.cell["loss"] == 0.5)
 
-    def mean(self, reason: str | None = None) -> Row:
+    def mean(self, reasons: Mapping[str, str]) -> Row:
         """Return the printed mean beside the means of as many runs."""
+        reason = None
+        if not self.has_mean:
+            reason = reasons["no-mean"]
+        elif self.timer == "mended" and not self.spread.holds(self.cell["paper"]):
+            reason = reasons["mended"]
         return Row(
             what=_cell_name(self.cell),
             unit="s",
@@ -238,15 +243,13 @@ def _wider(error: Tolerance, text: str) -> Tolerance:
 
 
 def _means(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Case]:
-    no_mean = one_line(tables["reasons"]["no-mean"])
+    reasons = {name: one_line(text) for name, text in tables["reasons"].items()}
     for file, source in tables["source"].items():
         groups = [
             Group(
                 f"{_timer_name(tables, timer)}; means of {tables['averaged'][file]} runs",
                 tuple(
-                    cell.mean(None if cell.has_mean else no_mean)
-                    for cell in cells
-                    if (cell.file, cell.timer) == (file, timer)
+                    cell.mean(reasons) for cell in cells if (cell.file, cell.timer) == (file, timer)
                 ),
             )
             for timer in tables["timers"]

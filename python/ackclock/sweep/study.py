@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock import library
 from ackclock.document import SUFFIXES, Document, parse_value, require_plain
 from ackclock.errors import InputError, Problem, ScenarioError
+from ackclock.files import expanded
 from ackclock.scenario import Scenario, find
 from ackclock.sweep import figures
 from ackclock.sweep.axes import Setting
@@ -264,7 +265,7 @@ def _load_base(study: Study, reader: Grammar, place: Path) -> None:
     if not isinstance(named.value, str) or not named.value:
         reader.problem("base", "the name of a scenario or file is needed", named.position)
         return
-    beside = place.parent / Path(named.value).expanduser()
+    beside = place.parent / expanded(named.value)
     is_path = beside.exists() or beside.suffix.lower() in SUFFIXES
     try:
         path = find(beside if is_path else named.value)

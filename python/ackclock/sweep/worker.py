@@ -83,9 +83,10 @@ def simulate(
 ) -> tuple[int, str, str | None]:
     """Simulate runs; return how many were done, their figures, and why the next one failed."""
     try:
-        return _core.rows(document, first_seed, count, figures.LAYOUT, time_limit_s)
+        scenario = _core.Scenario(document)
     except ValueError as error:
         return 0, "", str(error)
+    return _core.rows(scenario, first_seed, count, figures.LAYOUT, time_limit_s)
 
 
 @contextmanager

@@ -11,11 +11,11 @@ What each column means is defined in `ackclock.columns` and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
-from ackclock.columns import TABLES, Column
-from ackclock.tables.formats import to_csv, to_json, to_latex, to_markdown, to_parquet
+from ackclock.columns import PERCENTILES, TABLES, Column
+from ackclock.metrics.percentiles import Recorded, with_percentiles
+from ackclock.tables.formats import to_csv, to_html, to_json, to_latex, to_markdown, to_parquet
 from ackclock.tables.groups import AGGREGATES, grouped, pivoted
 from ackclock.tables.of_run import of_summaries
 from ackclock.tables.of_sweep import axes, of_sweep
@@ -27,12 +27,14 @@ __all__ = [
     "Column",
     "ResultTable",
     "axes",
+    "detailed",
     "grouped",
     "of_run",
     "of_summaries",
     "of_sweep",
     "pivoted",
     "to_csv",
+    "to_html",
     "to_json",
     "to_latex",
     "to_markdown",
@@ -40,23 +42,21 @@ __all__ = [
 ]
 
 
-class HasSummary(Protocol):
-    """What a table needs of a run; `ackclock.Results` has it."""
-
-    @property
-    def summary(self) -> Mapping[str, Any]:
-        """The document `summary.json`."""
-        ...
-
-
-def of_run(results: HasSummary, what: str = "flows") -> ResultTable:
+def of_run(results: Recorded, what: str = "flows", *, percentiles: bool = False) -> ResultTable:
     """Return a table of a run.
 
     Args:
-        results: The run.
+        results: The run; `ackclock.Results`.
         what: `flows`, `links`, `drops` (lost packets by flow and queue), or `runs` (one row).
+        percentiles: Read the records for percentiles of round-trip times and waits.
 
     Raises:
         InputError: there is no such table.
     """
-    return of_summaries({"": results.summary}, what)
+    summary = detailed(results) if percentiles else results.summary
+    return of_summaries({"": summary}, what)
+
+
+def detailed(results: Recorded) -> dict[str, Any]:
+    """Return the summary of a run with the percentiles that its records give."""
+    return with_percentiles(results, PERCENTILES)

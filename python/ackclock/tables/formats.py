@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from html import escape
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -80,6 +81,23 @@ def _aligned(cells: Any, columns: list[Shown], widths: list[int]) -> str:
         cell.rjust(width) if column.numeric else cell.ljust(width)
         for cell, column, width in zip(cells, columns, widths, strict=True)
     )
+
+
+def to_html(table: ResultTable, digits: int | None = None) -> str:
+    """Return a table for web pages and notebooks, without colours of its own."""
+    columns = shown(table, digits)
+    sides = [f"text-align:{'right' if column.numeric else 'left'}" for column in columns]
+
+    def row(cells: Iterable[str], word: str) -> str:
+        parts = zip(cells, sides, strict=True)
+        inner = "".join(f'<{word} style="{side}">{escape(cell)}</{word}>' for cell, side in parts)
+        return f"<tr>{inner}</tr>"
+
+    body = "".join(row(cells, "td") for cells in zip(*(c.cells for c in columns), strict=True))
+    notes = "".join(f"<p>{escape(note)}</p>" for note in table.notes)
+    head = row(map(_head, columns), "th")
+    caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
+    return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table>{notes}"
 
 
 def to_latex(table: ResultTable, digits: int | None = None) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ackclock.errors import listed
 from ackclock.results import Results
 from ackclock.theory.measured import (
     Measures,
@@ -183,7 +184,7 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
         match = next((p for p in predicted if p.flows.keys() == found.flows), None)
         span = f"{found.start_s:.4g} s to {found.end_s:.4g} s"
         if match is None:
-            names = ", ".join(sorted(found.flows))
+            names = listed(sorted(found.flows))
             notes.append(f"{span}: not predicted that {names} are active together.")
             continue
         del predicted[: predicted.index(match) + 1]

@@ -31,7 +31,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from ackclock.theory.demand import Demands
 from ackclock.theory.errors import TheoryError
@@ -133,6 +132,9 @@ class Bottlenecks:
             return np.full(binding_wait.size, -1e3) if spare is None else spare[binding]
 
         if np.any(binding):
+            # Half a second, which most runs and all without a law need not spend.
+            from scipy import optimize
+
             found = optimize.root(spare_of, start[binding], method="hybr", options={"xtol": 1e-14})
             wait[binding] = found.x
         spare = self._spare(demands, wait)
@@ -152,6 +154,8 @@ class Bottlenecks:
             if spare is None:
                 return np.full(scaled.size, 1e3)
             return np.hypot(scaled, spare) - scaled - spare
+
+        from scipy import optimize
 
         start = np.ones(self._kept.size)
         found = optimize.least_squares(

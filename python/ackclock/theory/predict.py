@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
+from ackclock.errors import listed
 from ackclock.theory import conditions
 from ackclock.theory.assumptions import Assumptions, assumptions_named
 from ackclock.theory.errors import TheoryError
@@ -103,7 +104,7 @@ def _predictable(
     kept: dict[int, Law] = {}
     for group in _sharing(network.flows):
         unknown = [index for index in group if laws[index] is None]
-        names = ", ".join(network.flows[index].id for index in group)
+        names = listed([network.flows[index].id for index in group])
         if unknown:
             kinds = ", ".join(sorted({network.flows[index].params["kind"] for index in unknown}))
             notes.append(
@@ -183,8 +184,10 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
                 o
                 for o in flows
                 if (o not in fresh and not settled)
-                or (o in fresh and o is not flow)
-                and (o.params != flow.params or o.initial_window > 1)
+                or (
+                    (o in fresh and o is not flow)
+                    and (o.params != flow.params or o.initial_window > 1)
+                )
             ]
             met = [o for o in others if set(o.data_visits) & set(flow.data_visits)]
             rate = min(network.stations[place].rate_bps for place in flow.data_visits)

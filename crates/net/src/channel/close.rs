@@ -24,6 +24,7 @@ impl Channel {
             let (span, _) = wire.time(self.serving, 0);
             self.stats.packets -= 1;
             self.stats.bytes -= size;
+            self.stats.unfinished += 1;
             let rest = (self.next_start - now).as_ns();
             self.stats.unfinished_ns = span.saturating_sub(rest);
         }
@@ -35,6 +36,7 @@ impl Channel {
                 self.record_waiting(packet, known, recorder);
             }
             let size = u128::from(packet.size());
+            self.stats.unfinished += 1;
             if self.service == Service::Events {
                 let waited = u128::from((now - time).as_ns());
                 self.stats.wait_ns += waited;

@@ -31,4 +31,6 @@ pub struct ChannelStats {
     /// Nanoseconds that the transmission going on at the end has taken; the others took their bytes
     /// over the rate.
     pub unfinished_ns: u64,
+    /// Packets that had entered and were not transmitted at the end.
+    pub unfinished: u64,
 }

@@ -1,7 +1,8 @@
 //! Loss on links: packets that vanish for other reasons than a full queue.
 //!
-//! A loss model decides packet by packet, in the order in which they enter the link. A packet lost at
-//! *entry* takes no room and no time on the wire; one lost at *exit* is transmitted and does not arrive.
+//! A loss model decides packet by packet, in the order in which they come to the link. A packet lost at
+//! *entry* takes no room and no time on the wire; one lost at *exit* is transmitted and does not arrive. Models
+//! that count packets count those, too, that the queue or a link that is down drops.
 //! To add a model: a new file with an [`Entry`] and a type that implements [`Losses`], and one line in
 //! [`registry!`] below.
 
@@ -47,6 +48,9 @@ pub struct Loss {
 pub trait Losses {
     /// Whether this packet, the next one to enter, is lost.
     fn loses(&mut self, packet: &Packet) -> bool;
+
+    /// This packet came and was dropped for another reason.
+    fn passes_by(&mut self, _packet: &Packet) {}
 }
 
 registry! {
@@ -59,6 +63,7 @@ registry! {
         Segments: segments as segments::Segments,
     }
     fn loses(&mut self, packet: &Packet) -> bool;
+    fn passes_by(&mut self, packet: &Packet);
 }
 
 impl Loss {
@@ -74,5 +79,10 @@ impl Loss {
     /// Whether this packet, the next one to enter, is lost.
     pub fn loses(&mut self, packet: &Packet) -> bool {
         self.model.loses(packet)
+    }
+
+    /// This packet came and was dropped for another reason.
+    pub fn passes_by(&mut self, packet: &Packet) {
+        self.model.passes_by(packet);
     }
 }

@@ -9,7 +9,14 @@ pub(super) static ENTRY: Entry = Entry {
     name: "packets",
     summary: "Chosen packets are lost, by their place in the order of arrival at the link.",
     references: &[],
-    params: &[Param::required("numbers", Kind::CountList, "The lost packets, counted from 1."), AT],
+    params: &[
+        Param::required(
+            "numbers",
+            Kind::CountList,
+            "The lost packets, counted from 1; those that the queue drops count, too.",
+        ),
+        AT,
+    ],
     ..Entry::BLANK
 };
 
@@ -32,5 +39,9 @@ impl Losses for Packets {
     fn loses(&mut self, _packet: &Packet) -> bool {
         self.seen += 1;
         self.numbers.binary_search(&self.seen).is_ok()
+    }
+
+    fn passes_by(&mut self, packet: &Packet) {
+        self.loses(packet);
     }
 }

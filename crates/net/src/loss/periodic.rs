@@ -46,4 +46,8 @@ impl Losses for Periodic {
         }
         lost
     }
+
+    fn passes_by(&mut self, packet: &Packet) {
+        self.loses(packet);
+    }
 }

@@ -17,10 +17,15 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required(
             "numbers",
             Kind::CountList,
-            "Sequence numbers: the first byte with the classic sender, the packet with selective repeat.",
+            "Sequence numbers, from 0: the first byte with the classic sender, the packet with selective repeat.",
         ),
-        Param::new("transmission", Kind::Count, "1", "Which transmission of them is lost.")
-            .at_least("1"),
+        Param::new(
+            "transmission",
+            Kind::Count,
+            "1",
+            "Which transmission of them is lost, of those that come to the link, counted from 1.",
+        )
+        .at_least("1"),
         AT,
     ],
     ..Entry::BLANK
@@ -52,5 +57,9 @@ impl Losses for Segments {
         let seen = self.seen.entry((packet.flow(), packet.seq)).or_default();
         *seen += 1;
         *seen == self.transmission
+    }
+
+    fn passes_by(&mut self, packet: &Packet) {
+        self.loses(packet);
     }
 }

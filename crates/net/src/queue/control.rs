@@ -136,7 +136,7 @@ pub(super) struct Control {
     /// Count at which the spell of dropping began.
     last_count: u32,
     /// 65536 / sqrt(count), as Linux approximates it.
-    reciprocal: u32,
+    reciprocal: u16,
 }
 
 impl Control {
@@ -232,7 +232,7 @@ impl Control {
             self.newton_step();
         } else {
             self.count = 1;
-            self.reciprocal = u32::from(u16::MAX);
+            self.reciprocal = u16::MAX;
         }
         self.last_count = self.count;
         self.drop_next = self.after(now, rules);
@@ -255,6 +255,6 @@ impl Control {
         let root = u64::from(self.reciprocal) << 16;
         let square = (root * root) >> 32;
         let rest = (3u64 << 32).wrapping_sub(u64::from(self.count) * square);
-        self.reciprocal = ((rest >> 2).wrapping_mul(root) >> (32 - 2 + 1) >> 16) as u32;
+        self.reciprocal = ((rest >> 2).wrapping_mul(root) >> (32 - 2 + 1) >> 16) as u16;
     }
 }

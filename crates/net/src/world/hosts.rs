@@ -4,7 +4,7 @@ use super::World;
 use crate::flow::Endpoint;
 use crate::packet::{Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{AckFields, Cause, Message, Reply, Segment};
+use ackclock_tcp::{AckFields, Cause, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -61,7 +61,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Udp(udp) => {
                 udp.received += 1;
                 udp.bytes_received += u64::from(packet.size());
+                udp.marked += u64::from(packet.is_marked());
                 udp.last_arrival = Some(now);
+                if udp.settles(flow.dropped) {
+                    self.complete_flow();
+                }
                 return;
             }
         };
@@ -192,6 +196,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         if tcp.connection.is_finished() && tcp.finish_ack.is_none() {
             tcp.finish_ack = Some(now);
+            tcp.connection.finish(now);
             self.complete_flow();
             self.record_event(index, flow_event::FINISH_ACK, seq);
         }
@@ -302,14 +307,27 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// enters the event queue only later.
     #[inline]
     pub(super) fn timer_stamp(&mut self, index: u32, due: Time) -> Q::Stamp {
-        if !Q::STAMPS_TIMERS {
+        if !Q::ORDERS {
             return self.queue.stamp(0.0);
         }
+        let flow = &self.net.flows[index as usize];
+        let is_write = due != Time::NEVER && due == flow.next_write();
+        let planned = is_write && flow.write_is_planned();
+        if !Q::STAMPS_TIMERS {
+            return if planned {
+                self.queue.stamp_planned(due, index)
+            } else {
+                self.queue.stamp(0.0)
+            };
+        }
         let [timer, write] = &mut self.timers[index as usize];
-        let is_write = due != Time::NEVER && due == self.net.flows[index as usize].next_write();
         let (set, stamp) = if is_write { write } else { timer };
         if *set != due {
             *set = due;
+            if planned {
+                *stamp = self.queue.stamp_planned(due, index);
+                return *stamp;
+            }
             let wait = if due == Time::NEVER { 0.0 } else { (due - self.now).as_secs() };
             *stamp = self.queue.stamp(wait);
         }
@@ -398,15 +416,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if size == 0 {
             return;
         }
-        let complete = udp.writer.is_finished();
         let mut packet = Packet::new(Kind::Data, index, size as u16);
         packet.stamp = self.now;
         packet.seq = udp.sent;
+        packet.set_ecn(udp.ecn);
         udp.sent += 1;
         udp.bytes_sent += u64::from(size);
         self.send(packet);
-        if complete {
-            self.complete_flow();
-        }
     }
 }

@@ -3,6 +3,7 @@
 use super::World;
 use crate::channel::served::Ended;
 use crate::channel::{Offer, Service};
+use crate::flow::Endpoint;
 use crate::hop::Hop;
 use crate::packet::{Kind, Packet};
 use crate::routing::distance_vector::Message;
@@ -263,6 +264,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Kind::Data | Kind::Handshake if !packet.goes_back() => {
                 let flow = &mut self.net.flows[packet.flow() as usize];
                 flow.count_drop(link, direction, reason);
+                if let Endpoint::Udp(udp) = &mut flow.endpoint
+                    && udp.settles(flow.dropped)
+                {
+                    self.complete_flow();
+                }
             }
             Kind::Data | Kind::Ack | Kind::Handshake => {}
             Kind::Router => {

@@ -56,12 +56,16 @@ pub struct Network {
 }
 
 impl Network {
-    /// The channels from the sender of a flow to its receiver; nothing if routing is dynamic.
-    pub fn path(&self, flow: usize) -> Option<impl Iterator<Item = &Channel>> {
+    /// The channels from the sender of a flow to its receiver, and those of the ACKs back; nothing
+    /// if routing is dynamic.
+    pub fn paths(&self, flow: usize) -> Option<[Vec<&Channel>; 2]> {
         let row = self.routes.get(flow << self.row_bits..(flow + 1) << self.row_bits)?;
-        let hops = row.iter().take_while(|hop| **hop != Hop::DELIVER);
-        let static_route = self.distance_vector.is_none();
-        static_route.then(|| hops.map(|hop| &self.channels[hop.channel() as usize]))
+        let (there, back) = row.split_at(row.len() / 2);
+        let channels = |hops: &[Hop]| {
+            let hops = hops.iter().take_while(|hop| **hop != Hop::DELIVER);
+            hops.map(|hop| &self.channels[hop.channel() as usize]).collect()
+        };
+        self.distance_vector.is_none().then(|| [channels(there), channels(back)])
     }
 }
 

@@ -32,7 +32,7 @@ impl Routes {
     pub fn shortest(scenario: &Scenario, graph: &Graph) -> Self {
         let mut paths = ShortestPaths::new(graph);
         let mut routes = Vec::with_capacity(scenario.flows.len());
-        for flow in &scenario.flows {
+        for flow in scenario.flows.iter() {
             let mut path = |from: usize, to: usize| {
                 paths
                     .path(from as u32, to as u32)

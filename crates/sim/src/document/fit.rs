@@ -5,15 +5,13 @@
 //! have no other way, and a warning where routing may or may not lead them there. A round trip that
 //! takes less than the resolution of time would let a flow send for ever at one moment.
 
-use super::limits::Parts;
 use super::network::Network;
 use super::problems::{Fault, Path, Problems};
-use super::typed;
-use crate::model::Node;
+use crate::model::{Direction, Node, Scenario, Transport};
 use ackclock_net::queue::Queue;
-use ackclock_units::param::Chosen;
+use ackclock_units::param::Value as Setting;
 use ackclock_units::quantity::Quantity;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Scenarios with more sizes of packets and with too small queues are not checked to the end.
@@ -27,21 +25,20 @@ struct Stream {
     to: usize,
 }
 
-/// Both directions of a link.
-struct Queues {
-    sides: [Chosen; 2],
-}
-
-/// Checks all flows, and the routers' own packets. All values of the parts are valid here.
-pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
-    let queues: Vec<Queues> = parts.links.iter().map(queues_of).collect();
-    let mut checker = Checker { parts, queues, told: BTreeSet::new(), problems, warnings };
+/// Checks all flows, and the routers' own packets.
+pub(super) fn check(
+    scenario: &Scenario,
+    network: &Network,
+    problems: &mut Problems,
+    warnings: &mut Problems,
+) {
+    let mut checker = Checker { scenario, network, told: BTreeSet::new(), problems, warnings };
     checker.control();
-    let streams = streams(parts);
+    let streams = streams(scenario);
     checker.instant(&streams);
     let Some((&largest, _)) = streams.last_key_value() else { return };
     let narrow: Vec<usize> =
-        (0..parts.links.len()).filter(|&link| !checker.takes_both(link, largest)).collect();
+        (0..scenario.links.len()).filter(|&link| !checker.takes_both(link, largest)).collect();
     if narrow.is_empty() {
         return;
     }
@@ -50,9 +47,9 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
     }
 }
 
-struct Checker<'d, 'p> {
-    parts: &'d Parts<'d>,
-    queues: Vec<Queues>,
+struct Checker<'s, 'p> {
+    scenario: &'s Scenario,
+    network: &'s Network,
     /// Links and directions that were told.
     told: BTreeSet<(usize, usize)>,
     problems: &'p mut Problems,
@@ -62,42 +59,50 @@ struct Checker<'d, 'p> {
 impl Checker<'_, '_> {
     /// Routers' packets, unless they are exempt.
     fn control(&mut self) {
-        let routing = &self.parts.model["routing"];
-        if routing["control"] != "queued" {
+        let routing = &self.scenario.routing;
+        if routing.find("control") != Some(&Setting::Word("queued".into())) {
             return;
         }
-        let size = routing["packet_bytes"].as_u64().unwrap_or(0);
-        for (link, ends) in self.parts.ends.iter().enumerate() {
-            if let Some([Node::Router(_), Node::Router(_)]) = ends {
+        let size = routing.int("packet_bytes");
+        for (index, link) in self.scenario.links.iter().enumerate() {
+            if let [Node::Router(_), Node::Router(_)] = link.ends {
                 for side in 0..2 {
-                    if !self.takes(link, side, size) {
-                        self.tell(link, side, size, "the routers' packets", true);
+                    if !self.takes(index, side, size) {
+                        self.tell(index, side, size, "the routers' packets", true);
                     }
                 }
             }
         }
     }
 
+    /// The network of the links that `passes`.
+    fn part(&self, passes: impl Fn(usize) -> bool) -> Network {
+        let Scenario { hosts, routers, links, .. } = self.scenario;
+        let ends = links.iter().map(|link| Some(link.ends));
+        Network::new(hosts.len(), routers.len(), ends, passes)
+    }
+
+    fn side(&self, link: usize, side: usize) -> &Direction {
+        let link = &self.scenario.links[link];
+        [&link.forward, &link.backward][side]
+    }
+
     /// Tells flows whose packets can arrive in no time.
     fn instant(&mut self, streams: &BTreeMap<u64, Vec<Stream>>) {
-        let parts = self.parts;
-        let hosts = parts.names.hosts().len();
-        let routers = parts.names.routers().len();
         for (&size, streams) in streams.iter().take(MOST_SIZES) {
             // All bits on the wire within a nanosecond, and no delay on the way.
             let is_instant = |link: usize| {
-                ["forward", "backward"].iter().any(|side| {
-                    let way = &parts.links[link][*side];
-                    let rate = way["rate_bps"].as_u64().unwrap_or(0);
-                    way["delay_ns"] == 0 && u128::from(size) * 8_000_000_000 < u128::from(rate)
+                (0..2).map(|side| self.side(link, side)).any(|way| {
+                    way.delay.as_ns() == 0
+                        && u128::from(size) * 8_000_000_000 < u128::from(way.rate_bps)
                 })
             };
-            let links: Vec<bool> = (0..parts.links.len()).map(is_instant).collect();
+            let links: Vec<bool> = (0..self.scenario.links.len()).map(is_instant).collect();
             if !links.contains(&true) {
                 // Larger packets take longer.
                 return;
             }
-            let network = Network::new(hosts, routers, parts.ends, |link| links[link]);
+            let network = self.part(|link| links[link]);
             for stream in streams.iter().filter(|stream| stream.what == "data packets") {
                 if network.connects(stream.from, stream.to) {
                     let size = Quantity::Size(size);
@@ -113,18 +118,13 @@ impl Checker<'_, '_> {
     }
 
     fn size(&mut self, size: u64, streams: &[Stream], narrow: &[usize]) {
-        let parts = self.parts;
         let narrow: Vec<usize> =
             narrow.iter().copied().filter(|&link| !self.takes_both(link, size)).collect();
         if narrow.is_empty() {
             return;
         }
-        let hosts = parts.names.hosts().len();
-        let routers = parts.names.routers().len();
         // What passes a link between routers in one direction may come back in the other.
-        let open = Network::new(hosts, routers, parts.ends, |link| {
-            (0..2).any(|side| self.takes(link, side, size))
-        });
+        let open = self.part(|link| (0..2).any(|side| self.takes(link, side, size)));
         let mut used = false;
         for stream in streams {
             let (link, side) = match self.blocked(size, stream, &narrow) {
@@ -136,12 +136,13 @@ impl Checker<'_, '_> {
                 // All ways are blocked somewhere; the first narrow link is as good as any.
                 None => (narrow[0], usize::from(self.takes(narrow[0], 0, size))),
             };
-            let id = parts.flows[stream.flow]["id"].as_str().unwrap_or("?");
+            let id = &self.scenario.flows[stream.flow].id;
             self.tell(link, side, size, &format!("{} of flow `{id}`", stream.what), true);
         }
         if used {
             for &link in &narrow {
-                let inner = matches!(parts.ends[link], Some([Node::Router(_), Node::Router(_)]));
+                let ends = self.scenario.links[link].ends;
+                let inner = matches!(ends, [Node::Router(_), Node::Router(_)]);
                 for side in (0..2).filter(|_| inner) {
                     if !self.takes(link, side, size) {
                         self.tell(link, side, size, streams[0].what, false);
@@ -154,11 +155,11 @@ impl Checker<'_, '_> {
     /// The only link of one of the stream's hosts, if it does not take the packets.
     fn blocked(&self, size: u64, stream: &Stream, narrow: &[usize]) -> Option<(usize, usize)> {
         for (host, leaves) in [(stream.from, true), (stream.to, false)] {
-            if self.parts.network.links_of(host) != 1 {
+            if self.network.links_of(host) != 1 {
                 continue;
             }
             for &link in narrow {
-                let Some(ends) = self.parts.ends[link] else { continue };
+                let ends = self.scenario.links[link].ends;
                 let Some(end) = ends.iter().position(|end| *end == Node::Host(host)) else {
                     continue;
                 };
@@ -180,19 +181,19 @@ impl Checker<'_, '_> {
     ///
     /// A limit of zero means no waiting room, and is meant; a smaller one than a packet is not.
     fn takes(&self, link: usize, side: usize, size: u64) -> bool {
-        let chosen = &self.queues[link].sides[side];
+        let chosen = &self.side(link, side).queue;
         let size16 = u16::try_from(size).unwrap_or(u16::MAX);
         let room = chosen.optional_int("limit_bytes").unwrap_or(0);
         Queue::takes_when_empty(chosen, size16) && (room == 0 || room >= size)
     }
 
     fn tell(&mut self, link: usize, side: usize, size: u64, what: &str, sure: bool) {
-        let queues = &self.queues[link];
-        let side = if queues.sides[0] == queues.sides[1] { 0 } else { side };
+        let same = self.side(link, 0).queue == self.side(link, 1).queue;
+        let side = if same { 0 } else { side };
         if !self.told.insert((link, side)) {
             return;
         }
-        let chosen = &queues.sides[side];
+        let chosen = &self.side(link, side).queue;
         let limit = match (chosen.optional_int("limit_bytes"), chosen.optional_int("limit_packets"))
         {
             (Some(bytes), _) => Quantity::Size(bytes),
@@ -204,9 +205,8 @@ impl Checker<'_, '_> {
         } else {
             format!("no packet of {size} ever fits: {what} that are led over this link are lost")
         };
-        let strict = chosen
-            .find("admission")
-            .is_some_and(|rule| *rule == ackclock_units::param::Value::Word("strict".into()));
+        let strict =
+            chosen.find("admission").is_some_and(|rule| *rule == Setting::Word("strict".into()));
         let hint = if strict {
             "with `admission: strict` a packet must leave room over"
         } else {
@@ -220,31 +220,21 @@ impl Checker<'_, '_> {
     }
 }
 
-fn queues_of(link: &Map<String, Value>) -> Queues {
-    let queue = |side: &str| {
-        typed::chosen(link[side]["queue"].as_object().expect("a checked direction has a queue"))
-    };
-    Queues { sides: [queue("forward"), queue("backward")] }
-}
-
 /// What is sent, by size.
-fn streams(parts: &Parts<'_>) -> BTreeMap<u64, Vec<Stream>> {
+fn streams(scenario: &Scenario) -> BTreeMap<u64, Vec<Stream>> {
     let mut streams: BTreeMap<u64, Vec<Stream>> = BTreeMap::new();
-    for (flow, model) in parts.flows.iter().enumerate() {
-        let Some((from, to)) = parts.pairs[flow] else { continue };
-        let int = |value: &Value| value.as_u64().unwrap_or(0);
+    for (index, flow) in scenario.flows.iter().enumerate() {
         let mut add = |size: u64, what, from, to| {
-            streams.entry(size).or_default().push(Stream { flow, what, from, to });
+            streams.entry(size).or_default().push(Stream { flow: index, what, from, to });
         };
-        match (&model["tcp"], &model["udp"]) {
-            (Value::Object(tcp), _) => {
-                let data = int(&tcp["segment_bytes"]) + int(&tcp["header_bytes"]);
-                add(data, "data packets", from, to);
-                add(int(&tcp["ack_bytes"]), "ACKs", to, from);
+        match &flow.transport {
+            Transport::Tcp(tcp) => {
+                add(tcp.segment_bytes + tcp.header_bytes, "data packets", flow.from, flow.to);
+                add(tcp.ack_bytes, "ACKs", flow.to, flow.from);
             }
-            (_, udp) => {
-                if let Some(size) = udp["source"]["write_bytes"].as_u64() {
-                    add(size, "packets", from, to);
+            Transport::Udp { source, .. } => {
+                if let Some(size) = source.optional_int("write_bytes") {
+                    add(size, "packets", flow.from, flow.to);
                 }
             }
         }

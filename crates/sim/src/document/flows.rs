@@ -1,118 +1,121 @@
 //! Flows and their transports.
 
+use super::block::{Block, Setting};
+use super::families::{self, Below};
 use super::memo::Memo;
 use super::problems::{Fault, Path};
 use super::scalar;
-use super::walk::{Layer, Resolved, Walker};
+use super::walk::{Layer, Walker};
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
 use ackclock_units::Time;
-use ackclock_units::param::{Kind, Param};
+use ackclock_units::param::{Chosen, Param, Value as Number};
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
-use std::sync::LazyLock;
+use std::sync::Arc;
 
-/// Resolves the flow at `path`; `tcp_defaults` are the layers below its `tcp` block, and `seed` is
-/// that of the run, for a start that is drawn. `known` remembers `tcp` blocks of the same layers.
+/// A flow after the walk. What was faulty is missing.
+#[derive(Default)]
+pub(super) struct FlowPart {
+    pub id: Option<String>,
+    pub from: Option<String>,
+    pub to: Option<String>,
+    pub start: Option<Start>,
+    /// Bytes to send, or none for no end.
+    pub send: Option<Option<u64>>,
+    pub transport: Option<TransportPart>,
+}
+
+/// The settings of the transport of a flow.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum TransportPart {
+    Tcp(Arc<Block>),
+    Udp(Arc<Block>),
+}
+
+/// Resolves the flow at `path`; `below` are the layers below its `tcp` block. `known` remembers `tcp`
+/// blocks of the same layers.
 pub(super) fn resolve(
     walker: &mut Walker,
     map: &Map<String, Value>,
     path: &Path,
-    tcp_defaults: &[Layer<'_>],
-    seed: u64,
-    known: &mut Memo,
-) -> Resolved {
+    below: &Below<'_>,
+    known: &mut Memo<Block>,
+) -> FlowPart {
     walker.check_keys(FLOW, map, path);
-    let own = [Layer { map, path: path.clone(), told: false }];
-    let mut flow = Resolved::with_room(FLOW.len());
-    let is_own = |param: &&Param| param.name != "count" && !matches!(param.kind, Kind::Object(_));
-    for param in FLOW.iter().filter(is_own) {
-        walker.param(param, &own, path, &mut flow);
-    }
-    start(walker, &mut flow.model, path, seed);
+    let own = Layer { map, path: path.clone(), told: false };
+    let [id, from, to] = ["id", "from", "to"].map(|name| walker.text(param(name), &own, path));
+    let own = [own];
+    let start = start(walker, &own, path);
+    let send = match walker.setting(param("send"), &own, path) {
+        Some(Setting::Quantity(amount)) => Some(Some(amount.amount())),
+        Some(_) => Some(None),
+        None => None,
+    };
     if map.contains_key("tcp") && map.contains_key("udp") {
         let fault =
             Fault::new("a flow has one transport: `tcp` or `udp`").hint("leave one of them out");
         walker.problems.add(&path.key("udp"), &Value::Null, fault);
     }
-    if map.contains_key("udp") {
-        if let Some(udp) = transport(walker, &own, "udp", UDP, path, &[]) {
-            flow.canonical.insert("udp".into(), Value::Object(udp.canonical));
-            flow.model.insert("tcp".into(), Value::Null);
-            flow.model.insert("udp".into(), Value::Object(udp.model));
-        }
-    } else if let Some(tcp) = known.get(walker, map, |w| tcp(w, &own, path, tcp_defaults)) {
-        flow.canonical.insert("tcp".into(), Value::Object(tcp.canonical));
-        flow.model.insert("tcp".into(), Value::Object(tcp.model));
-        flow.model.insert("udp".into(), Value::Null);
-    }
-    flow
-}
-
-/// Draws a start that is drawn. The resolved document keeps the rule, so that each seed has its own.
-fn start(walker: &mut Walker, model: &mut Map<String, Value>, path: &Path, seed: u64) {
-    let Some(rule) = model.shift_remove("start") else {
-        model.insert("start_draw".into(), Value::Null);
-        return;
+    let transport = if map.contains_key("udp") {
+        let udp = block(walker, &own, "udp", path)
+            .map(|layers| walker.object(UDP, &layers, &path.key("udp")));
+        udp.map(|udp| TransportPart::Udp(udp.into()))
+    } else {
+        let tcp = known.get(walker, map, |walker| tcp(walker, &own, path, below));
+        tcp.map(TransportPart::Tcp)
     };
-    let int = |key: &str| rule.get(key).and_then(Value::as_u64).map(Time::from_ns);
-    let (Some(from), Some(to)) = (int("from_ns"), int("to_ns")) else { return };
-    if from >= to {
-        let [from, to] = [from, to].map(|time| Quantity::Time(time.as_ns()).to_string());
-        let fault = Fault::new(format!("`to` ({to}) is not after `from` ({from})"));
-        walker.problems.add(&path.key("start").key("to"), &Value::from(to), fault);
-        return;
-    }
-    let id = model.get("id").and_then(Value::as_str).unwrap_or_default();
-    let drawn = Start::Uniform { from, to }.time(seed, id);
-    model.insert("start_ns".into(), drawn.as_ns().into());
-    model.insert("start_draw".into(), rule);
+    FlowPart { id, from, to, start, send, transport }
 }
 
-/// The `tcp` block. Its recovery has a default for each kind of sender, and must fit the sender.
-fn tcp(
-    walker: &mut Walker,
-    own: &[Layer<'_>],
-    path: &Path,
-    defaults: &[Layer<'_>],
-) -> Option<Resolved> {
-    let said =
-        |map: &Map<String, Value>| map.get("sender").and_then(Value::as_str) == Some("classic");
-    let given = own[0].map.get("tcp").and_then(Value::as_object);
-    let speaks = |map: &&Map<String, Value>| map.contains_key("sender");
-    let classic =
-        given.into_iter().chain(defaults.iter().map(|l| l.map)).find(speaks).is_some_and(said);
-    let mut layers = defaults.to_vec();
-    if classic {
-        layers.push(Layer { map: &CLASSIC, path: path.clone(), told: true });
+/// When a flow starts: at a time, or at one that is drawn for each seed.
+fn start(walker: &mut Walker, own: &[Layer<'_>], path: &Path) -> Option<Start> {
+    match walker.setting(param("start"), own, path)? {
+        Setting::Quantity(time) => Some(Start::At(Time::from_ns(time.amount()))),
+        Setting::Block(rule) => {
+            let (from, to) = (rule.int("from")?, rule.int("to")?);
+            if from < to {
+                let [from, to] = [from, to].map(Time::from_ns);
+                return Some(Start::Uniform { from, to });
+            }
+            let [from, to] = [from, to].map(|time| Quantity::Time(time).to_string());
+            let fault = Fault::new(format!("`to` ({to}) is not after `from` ({from})"));
+            walker.problems.add(&path.key("start").key("to"), &Value::from(to), fault);
+            None
+        }
+        other => unreachable!("no start: {other:?}"),
     }
-    let mut tcp = transport(walker, own, "tcp", TCP, path, &layers)?;
-    count_in_bytes(&mut tcp.model);
-    let kind = tcp.model.get("recovery").and_then(|recovery| recovery.get("kind"));
-    if let Some(Value::String(kind)) = kind
-        && (kind == "selective-repeat") == classic
-    {
-        let sender = if classic { "classic" } else { "selective-repeat" };
-        let fits = ackclock_tcp::senders::RECOVERIES
-            .iter()
-            .map(|entry| entry.name)
-            .filter(|name| (*name == "selective-repeat") != classic)
-            .collect::<Vec<_>>();
-        let other = if classic { "selective-repeat" } else { "classic" };
-        let fault = Fault::new(format!("`{kind}` does not fit the {sender} sender"))
-            .allowed(fits.join(", "))
-            .hint(format!("or write `sender: {other}`"));
-        let place = path.key("tcp").key("recovery");
-        walker.problems.add(&place, &Value::from(kind.clone()), fault);
-    }
-    whole_bytes(walker, &tcp.model, classic, path);
+}
+
+/// The `tcp` block: the common keys, and those of the family of senders that it or the layers below choose.
+fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -> Option<Block> {
+    let given = block(walker, own, "tcp", path)?;
+    let here = path.key("tcp");
+    let mut layers = given.clone();
+    layers.extend(below.all.iter().cloned());
+    let Some(family) = families::chosen(&layers) else {
+        // Without a family nobody knows which of the other keys may stand.
+        walker.resolve(TCP, &layers, &here);
+        return None;
+    };
+    let maps: Vec<_> = given
+        .iter()
+        .map(|layer| (families::own(walker, family, layer.map, &layer.path), &layer.path))
+        .collect();
+    let mut layers: Vec<Layer<'_>> =
+        maps.iter().map(|(map, path)| Layer { map, path: (*path).clone(), told: false }).collect();
+    layers.extend(below.of(family));
+    let mut tcp = walker.resolve(TCP, &layers, &here);
+    tcp.append(walker.resolve(family.params, &layers, &here));
+    whole_bytes(walker, &tcp, path);
     Some(tcp)
 }
 
 /// Windows of whole bytes must be kept in bytes.
-fn whole_bytes(walker: &mut Walker, tcp: &Map<String, Value>, classic: bool, path: &Path) {
-    let whole = tcp.get("cc").is_some_and(|cc| cc["arithmetic"] == "whole");
-    let in_bytes = classic && tcp.get("window_unit").is_some_and(|unit| unit == "bytes");
+fn whole_bytes(walker: &mut Walker, tcp: &Block, path: &Path) {
+    let whole = tcp.block("cc").is_some_and(|cc| cc.word("arithmetic") == Some("whole"));
+    let in_bytes =
+        numbering(tcp) == "bytes" && tcp.word("window_unit").is_none_or(|unit| unit == "bytes");
     if whole && !in_bytes {
         let fault = Fault::new("windows in segments cannot be whole bytes")
             .allowed("real")
@@ -122,36 +125,37 @@ fn whole_bytes(walker: &mut Walker, tcp: &Map<String, Value>, classic: bool, pat
     }
 }
 
-/// The receiver's window in bytes, where it was given in segments.
-fn count_in_bytes(model: &mut Map<String, Value>) {
-    let segments = model.remove("receive_window_packets");
-    if !model.contains_key("receive_window_bytes") {
-        let whole = |value: Option<&Value>| value.and_then(Value::as_u64);
-        let bytes = whole(segments.as_ref())
-            .zip(whole(model.get("segment_bytes")))
-            .map(|(segments, bytes)| segments.saturating_mul(bytes));
-        model.insert("receive_window_bytes".into(), Value::from(bytes));
-    }
+/// What the sender of a `tcp` block numbers: bytes or packets.
+pub(super) fn numbering(tcp: &Block) -> &'static str {
+    ackclock_tcp::connection::numbering(tcp.word("sender").unwrap_or_default()).word()
 }
 
-/// What the classic sender has that says nothing else.
-static CLASSIC: LazyLock<Map<String, Value>> =
-    LazyLock::new(|| Map::from_iter([("recovery".to_owned(), Value::from("newreno"))]));
+/// A `tcp` block in numbers, with the receiver's window in bytes.
+pub(super) fn numbers(tcp: &Block) -> Chosen {
+    let mut numbers = tcp.chosen();
+    for (name, number) in &mut numbers.values {
+        if name == "receive_window_packets" {
+            *name = "receive_window_bytes".into();
+            if let (Number::Int(amount), Some(segment)) = (&mut *number, tcp.int("segment")) {
+                *amount = amount.saturating_mul(segment);
+            }
+        }
+    }
+    numbers
+}
 
 /// A parameter of flows.
 pub(super) fn param(name: &str) -> &'static Param {
     FLOW.iter().find(|param| param.name == name).expect("a parameter of flows")
 }
 
-/// The block of a transport, from the flow's own and the layers below; none if it is no mapping.
-fn transport(
+/// The block of a transport as the flow gives it, if it does; none if it is not a mapping.
+fn block<'d>(
     walker: &mut Walker,
-    own: &[Layer<'_>],
+    own: &[Layer<'d>],
     name: &str,
-    table: &'static [Param],
     path: &Path,
-    defaults: &[Layer<'_>],
-) -> Option<Resolved> {
+) -> Option<Vec<Layer<'d>>> {
     let param = param(name);
     let given = own[0].map.get(name);
     if let Some(value @ Value::Null) = given {
@@ -159,10 +163,6 @@ fn transport(
         walker.problems.add(&path.key(name), value, fault);
         return None;
     }
-    let mut layers = walker.inner_layers(param, own);
-    if given.is_some() && layers.is_empty() {
-        return None;
-    }
-    layers.extend(defaults.iter().cloned());
-    Some(walker.object(table, &layers, &path.key(name)))
+    let layers = walker.inner_layers(param, own);
+    if given.is_some() && layers.is_empty() { None } else { Some(layers) }
 }

@@ -1,5 +1,7 @@
 //! What concerns several values at once.
 
+use super::block::Block;
+use super::flows::{FlowPart, TransportPart};
 use super::names::{Names, listed};
 use super::network::Network;
 use super::problems::{Fault, Path, Problems};
@@ -13,13 +15,13 @@ use serde_json::{Map, Value};
 /// A document after the walk. Values that were faulty are missing.
 pub(super) struct Parts<'d> {
     pub root: &'d Map<String, Value>,
-    pub model: &'d Map<String, Value>,
+    /// The values outside of the lists.
+    pub rest: &'d Block,
     pub names: &'d Names<'d>,
-    pub links: &'d [Map<String, Value>],
-    pub flows: &'d [Map<String, Value>],
+    pub flows: &'d [FlowPart],
     pub ends: &'d [Option<[Node; 2]>],
     pub pairs: &'d [Option<(usize, usize)>],
-    pub network: Network,
+    pub network: &'d Network,
 }
 
 /// Checks all of it.
@@ -28,16 +30,18 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
     routing(parts, warnings);
     for (index, flow) in parts.flows.iter().enumerate() {
         let path = Path::default().key("flows").index(index);
-        if let Some(Value::Object(tcp)) = flow.get("tcp") {
-            transport(flow, tcp, &path.key("tcp"), problems);
-        }
-        for transport in ["tcp", "udp"] {
-            if let Some(source) = flow.get(transport).and_then(|settings| settings.get("source")) {
-                periods(source, &path.key(transport).key("source"), problems);
+        match &flow.transport {
+            Some(TransportPart::Tcp(tcp)) => {
+                let path = path.key("tcp");
+                transport(flow, tcp, &path, problems);
+                periods(tcp, &path, problems);
             }
-        }
-        if let Some(Value::Object(udp)) = flow.get("udp") {
-            datagrams(udp, &path.key("udp").key("source"), problems);
+            Some(TransportPart::Udp(udp)) => {
+                let path = path.key("udp");
+                periods(udp, &path, problems);
+                datagrams(udp, &path.key("source"), problems);
+            }
+            None => {}
         }
     }
     end(parts, problems, warnings);
@@ -45,7 +49,7 @@ pub(super) fn check(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut P
 
 /// Checks that every flow has a path, and that routing can do with the network.
 fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
-    let network = &parts.network;
+    let network = parts.network;
     // With a faulty link, or none at all, the paths say nothing.
     let known = !parts.ends.is_empty() && parts.ends.iter().all(Option::is_some);
     for (index, pair) in parts.pairs.iter().enumerate() {
@@ -76,7 +80,7 @@ fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
         let fault = Fault::new(format!("no path leads from `{a}` to `{b}`")).hint(hint);
         problems.add(&path, &Value::from(b), fault);
     }
-    let dynamic = parts.model.get("routing").is_some_and(|r| r["kind"] == "distance-vector");
+    let dynamic = parts.rest.word("routing") == Some("distance-vector");
     let mut used = vec![0_usize; parts.names.hosts().len()];
     for (index, ends) in parts.ends.iter().enumerate() {
         for (end, node) in ends.iter().flatten().enumerate() {
@@ -109,10 +113,9 @@ fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
 
 /// Checks the settings of the routing protocol against one another.
 fn routing(parts: &Parts<'_>, warnings: &mut Problems) {
-    let Some(Value::Object(routing)) = parts.model.get("routing") else { return };
-    let int = |key: &str| routing.get(key).and_then(Value::as_u64);
+    let Some(routing) = parts.rest.block("routing") else { return };
     let path = Path::default().key("routing");
-    if let (Some(settling), Some(period)) = (int("settling_ns"), int("period_ns"))
+    if let (Some(settling), Some(period)) = (routing.int("settling"), routing.int("period"))
         && settling >= period
     {
         let text = Quantity::Time(settling).to_string();
@@ -121,7 +124,7 @@ fn routing(parts: &Parts<'_>, warnings: &mut Problems) {
         );
         warnings.add(&path.key("settling"), &Value::from(text), fault);
     }
-    if let (Some(least), Some(samples)) = (int("min_samples"), int("samples"))
+    if let (Some(least), Some(samples)) = (routing.int("min_samples"), routing.int("samples"))
         && least > samples
     {
         let fault = Fault::new(format!("`min_samples` ({least}) is above `samples` ({samples})"))
@@ -131,16 +134,10 @@ fn routing(parts: &Parts<'_>, warnings: &mut Problems) {
 }
 
 /// Checks the settings of a reliable flow against one another.
-fn transport(
-    flow: &Map<String, Value>,
-    tcp: &Map<String, Value>,
-    path: &Path,
-    problems: &mut Problems,
-) {
+fn transport(flow: &FlowPart, tcp: &Block, path: &Path, problems: &mut Problems) {
     let size = |bytes: u64| Quantity::Size(bytes).to_string();
-    let int = |map: &Map<String, Value>, key: &str| map.get(key).and_then(Value::as_u64);
-    let segment = int(tcp, "segment_bytes");
-    if let (Some(segment), Some(header)) = (segment, int(tcp, "header_bytes"))
+    let segment = tcp.int("segment");
+    if let (Some(segment), Some(header)) = (segment, tcp.int("header"))
         && segment + header > MOST_PACKET_BYTES
     {
         let fault =
@@ -148,7 +145,7 @@ fn transport(
                 .allowed(format!("`segment` and `header` together at most {MOST_PACKET_BYTES} B"));
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
-    if let (Some(segment), Some(bytes)) = (segment, int(flow, "send_bytes"))
+    if let (Some(segment), Some(bytes)) = (segment, flow.send.flatten())
         && packets(tcp, bytes, segment) > selective::Sender::MAX_PACKETS
     {
         let fault = Fault::new(format!(
@@ -160,30 +157,12 @@ fn transport(
         .hint("larger segments, several flows, or `send: unlimited`");
         problems.add(&path.key("segment"), &Value::from(size(segment)), fault);
     }
-    if let Some(Value::Object(rto)) = tcp.get("rto")
-        && let (Some(min), Some(max)) = (int(rto, "min_ns"), int(rto, "max_ns"))
-        && min > max
-    {
-        let [min, max] = [min, max].map(|time| Quantity::Time(time).to_string());
-        let fault = Fault::new(format!("`min` ({min}) is above `max` ({max})"));
-        problems.add(&path.key("rto").key("min"), &Value::from(min), fault);
-    }
-    if let Some(Value::Object(cc)) = tcp.get("cc")
-        && let (Some(alpha), Some(beta)) =
-            (cc.get("alpha").and_then(Value::as_f64), cc.get("beta").and_then(Value::as_f64))
-        && alpha > beta
-    {
-        let fault = Fault::new(format!("`alpha` ({alpha}) is above `beta` ({beta})"))
-            .hint("the window would grow and shrink in turn; `alpha` and `beta` may be equal");
-        problems.add(&path.key("cc").key("alpha"), &Value::from(alpha), fault);
-    }
 }
 
 /// Packets of a flow, as far as nothing is cut into smaller ones.
-fn packets(tcp: &Map<String, Value>, bytes: u64, segment: u64) -> u64 {
-    let write = tcp.get("source").and_then(|source| source["write_bytes"].as_u64());
-    match write {
-        Some(write) if tcp.get("writes").is_some_and(|writes| writes == "whole-segments") => {
+fn packets(tcp: &Block, bytes: u64, segment: u64) -> u64 {
+    match tcp.block("source").and_then(|source| source.int("write")) {
+        Some(write) if tcp.word("writes") == Some("whole-segments") => {
             bytes.div_ceil(write).saturating_mul(write.div_ceil(segment))
         }
         _ => bytes.div_ceil(segment),
@@ -191,10 +170,9 @@ fn packets(tcp: &Map<String, Value>, bytes: u64, segment: u64) -> u64 {
 }
 
 /// Checks the source of a flow without feedback.
-fn datagrams(udp: &Map<String, Value>, path: &Path, problems: &mut Problems) {
-    let Some(Value::Object(source)) = udp.get("source") else { return };
-    let kind = source.get("kind").and_then(Value::as_str).unwrap_or_default();
-    if kind == BULK_NAME {
+fn datagrams(udp: &Block, path: &Path, problems: &mut Problems) {
+    let Some(source) = udp.block("source") else { return };
+    if let Some(kind) = source.kind().filter(|kind| *kind == BULK_NAME) {
         let others = ackclock_net::source::ENTRIES.iter().map(|entry| entry.name);
         let others: Vec<&str> = others.filter(|name| *name != BULK_NAME).collect();
         let fault = Fault::new(format!("`{kind}` has no rate, and `udp` no window to limit it"))
@@ -202,8 +180,7 @@ fn datagrams(udp: &Map<String, Value>, path: &Path, problems: &mut Problems) {
             .hint("or write `tcp` instead of `udp`");
         problems.add(path, &Value::from(kind), fault);
     }
-    let write = source.get("write_bytes").and_then(Value::as_u64);
-    if let Some(write) = write.filter(|bytes| *bytes > MOST_PACKET_BYTES) {
+    if let Some(write) = source.int("write").filter(|bytes| *bytes > MOST_PACKET_BYTES) {
         let fault = Fault::new("over `udp` a write is a packet, and this one is too large")
             .allowed(format!("at most {MOST_PACKET_BYTES} B"));
         let text = Quantity::Size(write).to_string();
@@ -213,19 +190,21 @@ fn datagrams(udp: &Map<String, Value>, path: &Path, problems: &mut Problems) {
 
 /// Checks that a source with on-periods of no length does not wait for ever at one moment. Where
 /// on-periods are rounded to whole writes they hold at least one.
-fn periods(source: &Value, path: &Path, problems: &mut Problems) {
-    let never_on = source["on"]["mean_ns"] == 0 && source["remainder"] != "whole-writes";
+fn periods(transport: &Block, path: &Path, problems: &mut Problems) {
+    let Some(source) = transport.block("source") else { return };
+    let never_on = source.block("on").is_some_and(|on| on.int("mean") == Some(0))
+        && source.word("remainder") != Some("whole-writes");
     if never_on {
         let fault = Fault::new("on-periods of no length hold no write")
             .allowed("a mean above 0 s")
             .hint("or `remainder: whole-writes`, where each on-period has at least one");
-        problems.add(&path.key("on").key("mean"), &Value::from("0 s"), fault);
+        problems.add(&path.key("source").key("on").key("mean"), &Value::from("0 s"), fault);
     }
 }
 
 /// Checks that the run ends, and that all flows start before.
 fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
-    let Some(Value::Object(stop)) = parts.model.get("stop") else { return };
+    let Some(stop) = parts.rest.block("stop") else { return };
     let path = Path::default().key("stop").key("at_latest");
     let given = match parts.root.get("stop") {
         Some(Value::Object(stop)) => stop.contains_key("at_latest"),
@@ -233,13 +212,13 @@ fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
         other => other.is_some(),
     };
     let hint = "for example `stop: {at_latest: 60 s}`";
-    if !given && stop.get("when").is_some_and(|when| when == "time") {
+    if !given && stop.word("when") == Some("time") {
         let fault = Fault::new("`at_latest` is missing: `when: time` needs a time").hint(hint);
         problems.add(&path, &Value::Null, fault);
     } else if !given {
-        let endless = parts.flows.iter().find(|flow| flow.get("send_bytes") == Some(&Value::Null));
+        let endless = parts.flows.iter().find(|flow| flow.send == Some(None));
         if let Some(flow) = endless {
-            let id = flow.get("id").and_then(Value::as_str).unwrap_or("?");
+            let id = flow.id.as_deref().unwrap_or("?");
             let fault = Fault::new(format!(
                 "`at_latest` is missing: flow `{id}` sends without end, so the run needs one"
             ))
@@ -247,9 +226,11 @@ fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
             problems.add(&path, &Value::Null, fault);
         }
     }
-    let Some(latest) = stop.get("at_latest_ns").and_then(Value::as_u64) else { return };
+    let Some(latest) = stop.int("at_latest") else { return };
+    let seed = parts.rest.int("seed").unwrap_or_default();
     for (index, flow) in parts.flows.iter().enumerate() {
-        let Some(start) = flow.get("start_ns").and_then(Value::as_u64) else { continue };
+        let Some(start) = flow.start else { continue };
+        let start = start.time(seed, flow.id.as_deref().unwrap_or_default()).as_ns();
         if start >= latest {
             let [start, latest] = [start, latest].map(|time| Quantity::Time(time).to_string());
             let path = Path::default().key("flows").index(index).key("start");

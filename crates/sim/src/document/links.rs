@@ -1,12 +1,33 @@
 //! Links: what holds for both directions, and what one direction has of its own.
 
+use super::block::Block;
 use super::memo::Memo;
 use super::problems::{Fault, Path};
 use super::scalar;
-use super::walk::{Layer, Resolved, Walker};
+use super::walk::{Layer, Walker};
 use crate::tables::{CHANGE, DIRECTION, LINK};
 use ackclock_units::param::Param;
 use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// A link after the walk. What was faulty is missing.
+#[derive(Default)]
+pub(super) struct LinkPart {
+    pub id: Option<String>,
+    pub between: Option<[String; 2]>,
+    pub nature: Arc<Nature>,
+}
+
+/// What a link is like: all but its name and its ends.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Nature {
+    /// What holds for both directions.
+    pub whole: Block,
+    /// Forward and backward.
+    pub sides: [Block; 2],
+    /// What happens to it, in order of time.
+    pub changes: Vec<Block>,
+}
 
 /// Resolves the link at `path`; `defaults` are the layers below it. `known` remembers what links of
 /// the same layers are like.
@@ -15,38 +36,29 @@ pub(super) fn resolve(
     map: &Map<String, Value>,
     path: &Path,
     defaults: &[Layer<'_>],
-    known: &mut Memo,
-) -> Resolved {
+    known: &mut Memo<Nature>,
+) -> LinkPart {
     walker.check_keys(LINK, map, path);
     let own = Layer { map, path: path.clone(), told: false };
-    let mut link = Resolved::with_room(LINK.len());
-    walker.param(param("id"), std::slice::from_ref(&own), path, &mut link);
-    if let Some(pair) = pair(walker, map, path) {
-        link.canonical.insert("between".into(), pair.clone());
-        link.model.insert("ends".into(), pair);
+    LinkPart {
+        id: walker.text(param("id"), &own, path),
+        between: pair(walker, map, path),
+        nature: known.get(walker, map, |walker| Some(nature(walker, own, defaults))).expect("one"),
     }
-    if let Some(rest) = known.get(walker, map, |walker| Some(nature(walker, own, defaults))) {
-        link.canonical.extend(rest.canonical);
-        link.model.extend(rest.model);
-    }
-    link
 }
 
-/// What a link is like: all but its name and its ends.
-fn nature(walker: &mut Walker, own: Layer<'_>, defaults: &[Layer<'_>]) -> Resolved {
+fn nature(walker: &mut Walker, own: Layer<'_>, defaults: &[Layer<'_>]) -> Nature {
     let path = &own.path;
     let layers: Vec<Layer<'_>> =
         std::iter::once(own.clone()).chain(defaults.iter().cloned()).collect();
-    let mut link = Resolved::with_room(LINK.len());
-    let mut whole = Resolved::with_room(2);
+    let mut whole = Block::default();
     for name in ["duplex", "rounding"] {
         walker.param(param(name), &layers, path, &mut whole);
     }
-    let half = whole.model.get("duplex").is_some_and(|word| word == "half");
-    link.model.append(&mut whole.model);
+    let half = whole.word("duplex") == Some("half");
 
     let sides = ["forward", "backward"].map(|side| side_layer(walker, &own, side, half));
-    let [forward, backward] = if sides.iter().all(Option::is_none) {
+    let sides = if sides.iter().all(Option::is_none) {
         let both = walker.resolve(DIRECTION, &layers, path);
         [both.clone(), both]
     } else {
@@ -61,37 +73,19 @@ fn nature(walker: &mut Walker, own: Layer<'_>, defaults: &[Layer<'_>]) -> Resolv
             walker.resolve(DIRECTION, &layers, path)
         })
     };
-
-    let different: Map<String, Value> = backward
-        .canonical
-        .iter()
-        .filter(|(key, value)| forward.canonical.get(*key) != Some(value))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    link.canonical.extend(forward.canonical);
-    link.canonical.extend(whole.canonical);
-    if !different.is_empty() {
-        link.canonical.insert("backward".into(), Value::Object(different));
-    }
-    let (documents, models) = changes(walker, &own, half);
-    if !documents.is_empty() {
-        link.canonical.insert("changes".into(), Value::Array(documents));
-    }
-    link.model.insert("changes".into(), Value::Array(models));
-    link.model.insert("forward".into(), Value::Object(forward.model));
-    link.model.insert("backward".into(), Value::Object(backward.model));
-    link
+    let changes = changes(walker, &own, half);
+    Nature { whole, sides, changes }
 }
 
-/// What happens to a link in the course of the run: documents and models, in order of time.
-fn changes(walker: &mut Walker, link: &Layer<'_>, half: bool) -> (Vec<Value>, Vec<Value>) {
+/// What happens to a link in the course of the run, in order of time.
+fn changes(walker: &mut Walker, link: &Layer<'_>, half: bool) -> Vec<Block> {
     let mut all = Vec::new();
-    let Some(value) = link.map.get("changes") else { return (Vec::new(), Vec::new()) };
+    let Some(value) = link.map.get("changes") else { return all };
     let place = link.path.key("changes");
     let hint = "for example `changes: [{at: 10 s, state: down}]`";
     let Value::Array(items) = value else {
         walker.problems.add(&place, value, scalar::wrong_type(param("changes"), value).hint(hint));
-        return (Vec::new(), Vec::new());
+        return all;
     };
     for (index, item) in items.iter().enumerate() {
         let path = place.index(index);
@@ -107,16 +101,15 @@ fn changes(walker: &mut Walker, link: &Layer<'_>, half: bool) -> (Vec<Value>, Ve
             let fault = Fault::new("nothing changes").allowed("state, rate, delay").hint(hint);
             walker.problems.add(&path, item, fault);
         }
-        if half && change.model.get("direction").is_some_and(|way| way != "both") {
+        if half && change.word("direction").is_some_and(|way| way != "both") {
             let fault = Fault::new("a half-duplex link has one transmitter for both directions")
                 .hint("leave `direction` out");
             walker.problems.add(&path.key("direction"), &map["direction"], fault);
         }
         all.push(change);
     }
-    all.sort_by_key(|change| change.model.get("at_ns").and_then(Value::as_u64));
-    let both = |one: Resolved| (Value::Object(one.canonical), Value::Object(one.model));
-    all.into_iter().map(both).unzip()
+    all.sort_by_key(|change| change.int("at"));
+    all
 }
 
 fn param(name: &str) -> &'static Param {
@@ -124,7 +117,7 @@ fn param(name: &str) -> &'static Param {
 }
 
 /// The two names of a link's nodes.
-fn pair(walker: &mut Walker, map: &Map<String, Value>, path: &Path) -> Option<Value> {
+fn pair(walker: &mut Walker, map: &Map<String, Value>, path: &Path) -> Option<[String; 2]> {
     let Some(value) = map.get("between") else {
         walker.missing(param("between"), path);
         return None;
@@ -141,14 +134,14 @@ fn pair(walker: &mut Walker, map: &Map<String, Value>, path: &Path) -> Option<Va
         walker.problems.add(&place, value, Fault::new(message).hint(hint));
         return None;
     }
-    let mut good = true;
-    for (index, name) in names.iter().enumerate() {
-        if let Err(fault) = scalar::name(name) {
-            walker.problems.add(&place.index(index), name, fault);
-            good = false;
+    let [one, other] = [0, 1].map(|index| match scalar::name(&names[index]) {
+        Ok(name) => Some(name.to_owned()),
+        Err(fault) => {
+            walker.problems.add(&place.index(index), &names[index], fault);
+            None
         }
-    }
-    good.then(|| value.clone())
+    });
+    Some([one?, other?])
 }
 
 /// What a link says about one of its directions.

@@ -1,25 +1,26 @@
 //! Results for values that come again and again, as those of short forms do.
 
-use super::walk::{Resolved, Walker};
+use super::walk::Walker;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// So many different values are remembered: a large scenario has few kinds of links and flows.
-const MOST: usize = 8;
+const MOST: usize = 4096;
 
-/// What the keys of an object that matter resolved to.
+/// What the keys of an object that matter resolved to; the same result for the same values.
 #[derive(Debug)]
-pub(super) struct Memo {
+pub(super) struct Memo<T> {
     /// Whether a key matters.
     matters: fn(&str) -> bool,
-    known: Vec<(Map<String, Value>, Resolved)>,
-    /// The entry that is replaced next.
-    next: usize,
+    known: HashMap<u64, (Map<String, Value>, Arc<T>)>,
 }
 
-impl Memo {
+impl<T> Memo<T> {
     /// Nothing is known.
     pub fn new(matters: fn(&str) -> bool) -> Self {
-        Self { matters, known: Vec::new(), next: 0 }
+        Self { matters, known: HashMap::new() }
     }
 
     /// The known result for `map`, or that of `resolve`, which is remembered if it told no fault.
@@ -27,22 +28,22 @@ impl Memo {
         &mut self,
         walker: &mut Walker,
         map: &Map<String, Value>,
-        resolve: impl FnOnce(&mut Walker) -> Option<Resolved>,
-    ) -> Option<Resolved> {
+        resolve: impl FnOnce(&mut Walker) -> Option<T>,
+    ) -> Option<Arc<T>> {
         let own = || map.iter().filter(|(key, _)| (self.matters)(key));
-        if let Some((_, result)) = self.known.iter().find(|(known, _)| known.iter().eq(own())) {
-            return Some(result.clone());
+        let mut hasher = DefaultHasher::new();
+        own().for_each(|entry| entry.hash(&mut hasher));
+        let hash = hasher.finish();
+        if let Some((known, result)) = self.known.get(&hash)
+            && known.iter().eq(own())
+        {
+            return Some(Arc::clone(result));
         }
         let faults = walker.problems.count();
-        let result = resolve(walker)?;
-        if walker.problems.count() == faults {
+        let result = Arc::new(resolve(walker)?);
+        if walker.problems.count() == faults && self.known.len() < MOST {
             let own = own().map(|(key, value)| (key.clone(), value.clone())).collect();
-            let entry = (own, result.clone());
-            match self.known.get_mut(self.next) {
-                Some(place) => *place = entry,
-                None => self.known.push(entry),
-            }
-            self.next = (self.next + 1) % MOST;
+            self.known.insert(hash, (own, Arc::clone(&result)));
         }
         Some(result)
     }

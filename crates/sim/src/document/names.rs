@@ -1,9 +1,10 @@
 //! Names: unique where they are given, known where they are used.
 
+use super::flows::FlowPart;
 use super::problems::{Fault, Path, Problems};
 use super::scalar::unknown_word;
 use crate::model::Node;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// More known names than these are not listed in a message.
@@ -62,11 +63,6 @@ impl<'d> Names<'d> {
         self.hosts
     }
 
-    /// Names of the routers.
-    pub fn routers(&self) -> &'d [String] {
-        self.routers
-    }
-
     /// The name of a node.
     pub fn of(&self, node: Node) -> &'d str {
         match node {
@@ -78,25 +74,24 @@ impl<'d> Names<'d> {
     /// The two nodes of a link; tells unknown names, and links from a node to itself.
     pub fn ends(
         &self,
-        link: &Map<String, Value>,
-        path: &Path,
+        between: &[String; 2],
+        link: &Path,
         problems: &mut Problems,
     ) -> Option<[Node; 2]> {
-        let Some(Value::Array(pair)) = link.get("ends") else { return None };
-        let path = path.key("between");
-        let mut found = [None; 2];
-        for (index, value) in pair.iter().enumerate() {
-            let name = value.as_str()?;
-            found[index] = self.nodes.get(name).copied();
-            if found[index].is_none() {
+        let [one, other] = [0, 1].map(|index| {
+            let name = &between[index];
+            let found = self.nodes.get(name.as_str()).copied();
+            if found.is_none() {
                 let all = self.hosts.iter().chain(self.routers);
-                problems.add(&path.index(index), value, unknown("host or router", name, all));
+                let path = link.key("between").index(index);
+                problems.add(&path, &name.as_str().into(), unknown("host or router", name, all));
             }
-        }
-        let ends = [found[0]?, found[1]?];
+            found
+        });
+        let ends = [one?, other?];
         if ends[0] == ends[1] {
             let message = format!("a link leads from `{}` to itself", self.of(ends[0]));
-            problems.add(&path, &Value::Array(pair.clone()), Fault::new(message));
+            problems.add(&link.key("between"), &between.to_vec().into(), Fault::new(message));
             return None;
         }
         Some(ends)
@@ -106,15 +101,14 @@ impl<'d> Names<'d> {
     /// `star` explains an asterisk in the name under a key.
     pub fn hosts_of(
         &self,
-        flow: &Map<String, Value>,
+        flow: &FlowPart,
         path: &Path,
         star: impl Fn(&str) -> Option<String>,
         problems: &mut Problems,
     ) -> Option<(usize, usize)> {
-        let mut host = |key: &str| {
-            let value = flow.get(key)?;
-            let name = value.as_str()?;
-            let fault = match self.nodes.get(name) {
+        let mut host = |key: &str, name: Option<&String>| {
+            let name = name?;
+            let fault = match self.nodes.get(name.as_str()) {
                 Some(Node::Host(index)) => return Some(*index),
                 Some(Node::Router(_)) => {
                     Fault::new(format!("`{name}` is a router; flows run from host to host"))
@@ -126,14 +120,14 @@ impl<'d> Names<'d> {
                 Some(hint) => fault.hint(hint),
                 None => fault,
             };
-            problems.add(&path.key(key), value, fault);
+            problems.add(&path.key(key), &name.as_str().into(), fault);
             None
         };
-        let (from, to) = (host("from"), host("to"));
+        let (from, to) = (host("from", flow.from.as_ref()), host("to", flow.to.as_ref()));
         let (from, to) = (from?, to?);
         if from == to {
             let message = format!("a flow from `{}` to itself", self.hosts[from]);
-            problems.add(&path.key("to"), &flow["to"], Fault::new(message));
+            problems.add(&path.key("to"), &self.hosts[to].as_str().into(), Fault::new(message));
             return None;
         }
         Some((from, to))
@@ -141,11 +135,15 @@ impl<'d> Names<'d> {
 }
 
 /// Tells ids that stand in a list twice.
-pub(super) fn check_ids(list: &str, objects: &[Map<String, Value>], problems: &mut Problems) {
+pub(super) fn check_ids<'p>(
+    list: &str,
+    ids: impl Iterator<Item = Option<&'p String>>,
+    problems: &mut Problems,
+) {
     let mut first: HashMap<&str, usize> = HashMap::new();
-    for (index, object) in objects.iter().enumerate() {
-        let Some(id) = object.get("id").and_then(Value::as_str) else { continue };
-        match first.get(id) {
+    for (index, id) in ids.enumerate() {
+        let Some(id) = id else { continue };
+        match first.get(id.as_str()) {
             None => {
                 first.insert(id, index);
             }
@@ -154,7 +152,7 @@ pub(super) fn check_ids(list: &str, objects: &[Map<String, Value>], problems: &m
                 let fault = Fault::new(format!("duplicate id `{id}`"))
                     .hint(format!("`{}` has it already", problems.place(&all.index(*earlier))));
                 let path = all.index(index).key("id");
-                problems.add(&path, &Value::from(id), fault);
+                problems.add(&path, &Value::from(id.as_str()), fault);
             }
         }
     }

@@ -16,22 +16,22 @@ impl Network {
     pub fn new(
         hosts: usize,
         routers: usize,
-        links: &[Option<[Node; 2]>],
+        links: impl Iterator<Item = Option<[Node; 2]>>,
         passes: impl Fn(usize) -> bool,
     ) -> Self {
         let mut network =
             Self { parents: (0..routers).collect(), neighbours: vec![Vec::new(); hosts] };
-        for (index, ends) in links.iter().enumerate() {
+        for (index, ends) in links.enumerate() {
             let Some([a, b]) = ends else { continue };
             if !passes(index) {
                 continue;
             }
             match (a, b) {
-                (Node::Router(a), Node::Router(b)) => network.join(*a, *b),
+                (Node::Router(a), Node::Router(b)) => network.join(a, b),
                 _ => {
                     for (node, other) in [(a, b), (b, a)] {
                         if let Node::Host(host) = node {
-                            network.neighbours[*host].push(*other);
+                            network.neighbours[host].push(other);
                         }
                     }
                 }

@@ -12,8 +12,8 @@ pub(super) struct Origins {
     /// Hosts and routers of the topology, which come before the written ones.
     pub nodes: [usize; 2],
     /// Links of the topology, which come before the written ones: their block, and their place in it.
-    pub links: Vec<(Rc<Block>, usize)>,
-    /// For each flow the index of the written one; empty if all are as they were written.
+    pub links: Vec<(Rc<LinkBlock>, usize)>,
+    /// Where flows come from, one entry for each that was written; empty if all are as they were written.
     pub flows: Vec<FlowOrigin>,
     /// Values that were set last, in order.
     pub set: Vec<SetValue>,
@@ -21,20 +21,22 @@ pub(super) struct Origins {
 
 /// What the links of one block of a topology have in common.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct LinkBlock {
     /// Names of the blocks; the first that says something wins.
     pub names: &'static [&'static str],
     /// Where the values come from: key, block, and the number of values if it is a list.
     pub keys: Vec<(String, &'static str, Option<usize>)>,
 }
 
-/// Where a flow comes from.
+/// Where flows come from.
 #[derive(Debug, Clone)]
 pub(super) struct FlowOrigin {
+    /// Index of the first of them.
+    pub first: usize,
     /// Index of the written flow.
     pub written: usize,
-    /// The short form and the number of the flow in it, from 1.
-    pub template: Option<(Rc<Template>, usize)>,
+    /// The short form, if it makes several.
+    pub template: Option<Rc<Template>>,
 }
 
 /// A flow with `count`.
@@ -93,14 +95,12 @@ impl Origins {
                 Some((block, place)) => Place { steps: block.of(*place, rest), shared: true },
                 None => written("links", element - self.links.len(), rest, false),
             },
-            "flows" => match self.flows.get(element) {
-                Some(FlowOrigin { written: index, template: None }) => {
-                    written("flows", *index, rest, false)
-                }
-                Some(FlowOrigin { written: index, template: Some((template, number)) }) => {
-                    let mut place = written("flows", *index, rest, true);
-                    if template.lists_starts && rest.first() == Some(&key("start")) {
-                        place.steps.insert(3, Step::Index(number - 1));
+            "flows" => match self.flow(element) {
+                Some(FlowOrigin { first, written: index, template }) => {
+                    let mut place = written("flows", *index, rest, template.is_some());
+                    let own_start = template.as_ref().is_some_and(|t| t.lists_starts);
+                    if own_start && rest.first() == Some(&key("start")) {
+                        place.steps.insert(3, Step::Index(element - first));
                     }
                     place
                 }
@@ -112,9 +112,14 @@ impl Origins {
 
     /// What the asterisk in a name of a flow stands for, if there is one.
     pub fn star(&self, flow: usize, name: &str) -> Option<String> {
-        let (template, _) = self.flows.get(flow)?.template.as_ref()?;
+        let template = self.flow(flow)?.template.as_ref()?;
         let (_, written) = template.starred.iter().find(|(key, _)| *key == name)?;
         Some(format!("`*` in `{written}` is the number of the flow, 1 to {}", template.count))
+    }
+
+    fn flow(&self, flow: usize) -> Option<&FlowOrigin> {
+        let next = self.flows.partition_point(|origin| origin.first <= flow);
+        self.flows.get(next.checked_sub(1)?)
     }
 
     fn node(&self, kind: usize, element: usize, steps: &[Step]) -> Place {
@@ -129,7 +134,7 @@ impl Origins {
     }
 }
 
-impl Block {
+impl LinkBlock {
     fn of(&self, place: usize, rest: &[Step]) -> Vec<Step> {
         let (Some(own), Some(last)) = (self.names.first(), self.names.last()) else {
             return topology(&[]);

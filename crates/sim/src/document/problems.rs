@@ -146,11 +146,6 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// No problems, in a document whose parts come from there.
-    pub fn with(origins: Rc<Origins>) -> Self {
-        Self { origins, ..Self::default() }
-    }
-
     /// From now on, paths are those of the document as it is written out. What was told about a short
     /// form is not told again about what it was written out to.
     pub fn written_out(&mut self, origins: Rc<Origins>) {

@@ -1,21 +1,12 @@
 //! Single values: reading, ranges, and what to say about wrong ones.
 
+use super::block::Setting;
 use super::problems::Fault;
-use ackclock_units::param::{Choice, Default, Kind, Param};
-use ackclock_units::quantity::{self, Dimension, Quantity};
+use ackclock_units::param::{Default, Kind, Param};
+use ackclock_units::quantity::{self, Dimension};
 use ackclock_units::spelling::nearest;
-use serde_json::{Number, Value};
-
-/// A value that was read.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scalar {
-    /// As a resolved document spells it.
-    pub canonical: Value,
-    /// As the numeric model holds it.
-    pub model: Value,
-    /// What the model appends to the name.
-    pub suffix: &'static str,
-}
+use serde_json::Value;
+use std::cmp::Ordering;
 
 /// What a quantity of this kind may measure; nothing for kinds without unit.
 pub(crate) fn dimensions(kind: Kind) -> &'static [Dimension] {
@@ -29,43 +20,48 @@ pub(crate) fn dimensions(kind: Kind) -> &'static [Dimension] {
 }
 
 /// Reads the value of a parameter that is no mapping, list or registered thing.
-pub(super) fn read(param: &Param, value: &Value) -> Result<Scalar, Fault> {
+pub(super) fn read(param: &Param, value: &Value) -> Result<Setting, Fault> {
     if value.is_null() {
         return Err(nothing(param));
     }
     if let (Some(word), Value::String(text)) = (param.word, value)
         && text == word
     {
-        return Ok(absent(param));
+        return Ok(Setting::Absent);
     }
-    let scalar = match param.kind {
+    let setting = match param.kind {
         Kind::Time | Kind::TimeOr(_) | Kind::Rate | Kind::Size | Kind::SizeOrPackets => {
             read_quantity(param, value)?
         }
-        Kind::Count => same(Value::from(whole_number(param, value)?)),
-        Kind::CountList => same(whole_numbers(param, value)?),
+        Kind::Count => Setting::Count(whole_number(param, value)?),
+        Kind::CountList => Setting::Counts(whole_numbers(param, value)?),
         Kind::SegmentsOrSize if value.is_string() => read_quantity(param, value)?,
         Kind::Real | Kind::SegmentsOrSize => real_number(param, value)?,
         Kind::Flag => match value {
-            Value::Bool(_) => same(value.clone()),
+            Value::Bool(flag) => Setting::Flag(*flag),
             other => return Err(wrong_type(param, other)),
         },
-        Kind::Choice(choices) => same(Value::from(word(param, choices, value)?)),
-        Kind::Name | Kind::HostRef => same(Value::from(name(value)?)),
+        Kind::Choice(choices) => {
+            Setting::Text(word(param, choices.iter().map(|choice| choice.name), value)?.into())
+        }
+        Kind::Family(entries) => {
+            Setting::Text(word(param, entries.iter().map(|entry| entry.name), value)?.into())
+        }
+        Kind::Name | Kind::HostRef => Setting::Text(name(value)?.into()),
         _ => match value {
-            Value::String(text) => same(Value::from(text.trim())),
+            Value::String(text) => Setting::Text(text.trim().into()),
             other => return Err(wrong_type(param, other)),
         },
     };
-    check_range(param, &scalar)?;
-    Ok(scalar)
+    check_range(param, &setting)?;
+    Ok(setting)
 }
 
 /// The value that stands for a parameter when none is given; none if one must be given.
-pub(super) fn default(param: &Param) -> Option<Scalar> {
+pub(super) fn default(param: &Param) -> Option<Setting> {
     match param.default {
         Default::Required => None,
-        Default::Absent => Some(absent(param)),
+        Default::Absent => Some(Setting::Absent),
         Default::Is(text) => {
             let value = match param.kind {
                 Kind::Count | Kind::Real | Kind::Flag => {
@@ -78,22 +74,7 @@ pub(super) fn default(param: &Param) -> Option<Scalar> {
     }
 }
 
-fn absent(param: &Param) -> Scalar {
-    let suffix = match param.kind {
-        Kind::Time | Kind::TimeOr(_) => "_ns",
-        Kind::Rate => "_bps",
-        Kind::Size => "_bytes",
-        Kind::SizeOrPackets => "_packets",
-        _ => "",
-    };
-    Scalar { canonical: param.word.map_or(Value::Null, Value::from), model: Value::Null, suffix }
-}
-
-fn same(value: Value) -> Scalar {
-    Scalar { canonical: value.clone(), model: value, suffix: "" }
-}
-
-fn read_quantity(param: &Param, value: &Value) -> Result<Scalar, Fault> {
+fn read_quantity(param: &Param, value: &Value) -> Result<Setting, Fault> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
@@ -102,13 +83,7 @@ fn read_quantity(param: &Param, value: &Value) -> Result<Scalar, Fault> {
     let quantity = quantity::parse(&text, dimensions(param.kind)).map_err(|error| {
         Fault::new(error.message).allowed(allowed(param)).maybe_hint(error.hint)
     })?;
-    let (model, suffix) = match quantity {
-        Quantity::Rate(value) => (value, "_bps"),
-        Quantity::Size(value) => (value, "_bytes"),
-        Quantity::Packets(value) => (value, "_packets"),
-        Quantity::Time(value) => (value, "_ns"),
-    };
-    Ok(Scalar { canonical: Value::from(quantity.to_string()), model: Value::from(model), suffix })
+    Ok(Setting::Quantity(quantity))
 }
 
 fn whole_number(param: &Param, value: &Value) -> Result<u64, Fault> {
@@ -130,28 +105,25 @@ fn whole_number(param: &Param, value: &Value) -> Result<u64, Fault> {
     Err(fault.allowed(allowed(param)))
 }
 
-fn real_number(param: &Param, value: &Value) -> Result<Scalar, Fault> {
+fn real_number(param: &Param, value: &Value) -> Result<Setting, Fault> {
     let Value::Number(number) = value else { return Err(wrong_type(param, value)) };
     let real = number.as_f64().filter(|real| real.is_finite()).ok_or_else(|| {
         Fault::new(format!("`{number}` is not a finite number")).allowed(allowed(param))
     })?;
     // Negative zero is zero.
-    let real = if real == 0.0 { 0.0 } else { real };
-    let short = if real.fract() == 0.0 && real.abs() < 9_007_199_254_740_992.0 {
-        Value::from(real as i64)
-    } else {
-        Value::from(real)
-    };
-    let model = Number::from_f64(real).map_or(Value::Null, Value::Number);
-    Ok(Scalar { canonical: short, model, suffix: "" })
+    Ok(Setting::Real(if real == 0.0 { 0.0 } else { real }))
 }
 
-fn word(param: &Param, choices: &'static [Choice], value: &Value) -> Result<&'static str, Fault> {
+fn word(
+    param: &Param,
+    mut names: impl Iterator<Item = &'static str> + Clone,
+    value: &Value,
+) -> Result<&'static str, Fault> {
     let Value::String(text) = value else { return Err(wrong_type(param, value)) };
-    let names = || choices.iter().map(|choice| choice.name);
-    names().find(|name| name == text).ok_or_else(|| {
+    let all = names.clone();
+    names.find(|name| name == text).ok_or_else(|| {
         let message = format!("`{}` is no value of `{}`", brief(text), param.name);
-        Fault { message, ..unknown_word(param.name, text, names()) }
+        Fault { message, ..unknown_word(param.name, text, all) }
     })
 }
 
@@ -209,53 +181,39 @@ pub(super) fn name(value: &Value) -> Result<&str, Fault> {
     }
 }
 
-fn whole_numbers(param: &Param, value: &Value) -> Result<Value, Fault> {
+fn whole_numbers(param: &Param, value: &Value) -> Result<Vec<u64>, Fault> {
     let Value::Array(items) = value else {
         return Err(wrong_type(param, value).hint(format!("for example `{}: [3, 17]`", param.name)));
     };
-    let numbers: Result<Vec<u64>, Fault> =
-        items.iter().map(|item| whole_number(param, item)).collect();
-    Ok(Value::from(numbers?))
+    items.iter().map(|item| whole_number(param, item)).collect()
 }
 
-fn check_range(param: &Param, scalar: &Scalar) -> Result<(), Fault> {
-    let outside =
-        |bound: Option<&str>, wrong: fn(f64, f64) -> bool, exact: fn(u64, u64) -> bool| {
-            let Some(bound) = bound else { return false };
-            match (dimensions(param.kind), param.kind, &scalar.model) {
-                (_, Kind::SegmentsOrSize, _) if scalar.suffix == "_bytes" => false,
-                (_, Kind::Real | Kind::SegmentsOrSize, Value::Number(number)) => {
-                    let bound = bound.parse().expect("a bound is a number");
-                    number.as_f64().is_some_and(|value| wrong(value, bound))
-                }
-                ([], Kind::Count, Value::Number(number)) => {
-                    let bound = bound.parse().expect("a bound is a whole number");
-                    number.as_u64().is_some_and(|value| exact(value, bound))
-                }
-                (dimensions @ [_, ..], _, Value::Number(number)) => {
-                    let bound = quantity::parse(bound, dimensions).expect("a bound is a quantity");
-                    match (bound, scalar.suffix) {
-                        (Quantity::Rate(bound), "_bps")
-                        | (Quantity::Size(bound), "_bytes")
-                        | (Quantity::Packets(bound), "_packets")
-                        | (Quantity::Time(bound), "_ns") => {
-                            number.as_u64().is_some_and(|value| exact(value, bound))
-                        }
-                        _ => false,
-                    }
-                }
-                _ => false,
-            }
-        };
-    let side = if outside(param.min, |a, b| a < b, |a, b| a < b) {
+fn check_range(param: &Param, setting: &Setting) -> Result<(), Fault> {
+    // How a value compares with a bound; nothing for values that the bound is not about.
+    let beside = |bound: &str| match setting {
+        Setting::Real(value) => value.partial_cmp(&bound.parse().expect("a bound is a number")),
+        Setting::Count(value) => {
+            Some(value.cmp(&bound.parse().expect("a bound is a whole number")))
+        }
+        // Bounds in segments.
+        Setting::Quantity(_) if matches!(param.kind, Kind::SegmentsOrSize) => None,
+        Setting::Quantity(value) => {
+            let bound = quantity::parse(bound, dimensions(param.kind));
+            let bound = bound.expect("a bound is a quantity");
+            let same = std::mem::discriminant(value) == std::mem::discriminant(&bound);
+            same.then(|| value.amount().cmp(&bound.amount()))
+        }
+        _ => None,
+    };
+    let side = if param.min.and_then(beside) == Some(Ordering::Less) {
         "small"
-    } else if outside(param.max, |a, b| a > b, |a, b| a > b) {
+    } else if param.max.and_then(beside) == Some(Ordering::Greater) {
         "large"
     } else {
         return Ok(());
     };
-    let text = match &scalar.canonical {
-        Value::String(text) => text.clone(),
+    let text = match setting.spelled(param) {
+        Value::String(text) => text,
         other => other.to_string(),
     };
     Err(Fault::new(format!("`{text}` is too {side}")).allowed(allowed(param)))
@@ -276,6 +234,9 @@ pub(super) fn allowed(param: &Param) -> String {
     let mut text = match param.kind {
         Kind::Choice(choices) => {
             choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ")
+        }
+        Kind::Family(entries) => {
+            entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
         }
         Kind::SegmentsOrSize => {
             let sizes = quantity::allowed(dimensions(param.kind));
@@ -313,7 +274,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Real => "a number without unit",
         Kind::Flag => "true or false",
         Kind::Text => "text",
-        Kind::Choice(_) => "a word",
+        Kind::Choice(_) | Kind::Family(_) => "a word",
         Kind::Registered(_) if param.value_of.is_some() => {
             "a quantity with its unit, or a mapping with `kind`"
         }
@@ -420,7 +381,7 @@ mod tests {
                 Kind::Object(inner) | Kind::ObjectEach(inner) | Kind::ObjectList(inner) => {
                     found.extend(all(inner));
                 }
-                Kind::Registered(entries) | Kind::TimeOr(entries) => {
+                Kind::Registered(entries) | Kind::TimeOr(entries) | Kind::Family(entries) => {
                     for entry in entries {
                         found.extend(all(entry.params));
                     }
@@ -466,11 +427,11 @@ mod tests {
     fn numbers_without_unit_are_read_in_every_spelling() {
         let count = Param::new("samples", Kind::Count, "40", "Samples.").at_least("1");
         for value in [json!(1_000_000), json!(1e6)] {
-            assert_eq!(read(&count, &value).unwrap().model, json!(1_000_000));
+            assert_eq!(read(&count, &value).unwrap(), Setting::Count(1_000_000));
         }
         let real = Param::new("alpha", Kind::Real, "20", "Packets.");
-        let scalar = read(&real, &json!(50)).unwrap();
-        assert_eq!((scalar.canonical, scalar.model), (json!(50), json!(50.0)));
-        assert_eq!(read(&real, &json!(-0.0)).unwrap().canonical, json!(0));
+        let fifty = read(&real, &json!(50)).unwrap();
+        assert_eq!((fifty.spelled(&real), fifty), (json!(50), Setting::Real(50.0)));
+        assert_eq!(read(&real, &json!(-0.0)).unwrap().spelled(&real), json!(0));
     }
 }

@@ -1,8 +1,10 @@
 mod bad;
+mod families;
 mod layers;
 mod random;
 mod resolved;
 mod shapes;
+mod shared;
 mod sources;
 
 use super::*;
@@ -84,5 +86,5 @@ fn told(problems: &[Problem]) -> Vec<String> {
 fn model(document: &Value) -> Value {
     let checked = check(document);
     assert_eq!(told(&checked.problems), Vec::<String>::new());
-    checked.model.expect("a document without problems has a model")
+    checked.model().expect("a document without problems has a model")
 }

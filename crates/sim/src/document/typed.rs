@@ -1,155 +1,166 @@
-//! From the numeric model as JSON to the typed scenario. The model is complete and valid here.
+//! From the values of a document to the typed scenario. They are complete and valid here.
 
+use super::block::{Block, Setting};
+use super::families;
+use super::flows::{FlowPart, TransportPart, numbers};
+use super::links::{LinkPart, Nature};
 use crate::model::{
-    Amount, Change, Direction, Flow, Link, Node, Record, Scenario, Stop, Tcp, Transport,
+    Amount, Change, Direction, Flow, Link, LinkNature, Node, Record, Scenario, Stop, Tcp, Transport,
 };
-use crate::start::Start;
 use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Value as Setting};
-use serde_json::{Map, Value};
+use ackclock_units::param::Chosen;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-/// The scenario of a model; `ends` and `pairs` are the nodes of links and the hosts of flows.
+/// The links of these parts and ends. Natures that were resolved once become one.
+pub(super) fn links(parts: &mut [LinkPart], ends: Vec<Option<[Node; 2]>>) -> Vec<Link> {
+    let mut natures = Shared::new(nature);
+    let one = |(part, ends): (&mut LinkPart, Option<_>)| Link {
+        id: part.id.take().expect("a checked link has a name"),
+        ends: ends.expect("a checked link has ends"),
+        nature: natures.of(&part.nature),
+    };
+    parts.iter_mut().zip(ends).map(one).collect()
+}
+
+/// The flows of these parts and pairs of hosts.
+pub(super) fn flows(parts: &mut [FlowPart], pairs: Vec<Option<(usize, usize)>>) -> Vec<Flow> {
+    let mut tcps = Shared::new(tcp);
+    let mut sources = Shared::new(|udp| chosen(udp, "source"));
+    let one = |(part, pair): (&mut FlowPart, Option<_>)| {
+        let (from, to) = pair.expect("a checked flow has hosts");
+        Flow {
+            id: part.id.take().expect("a checked flow has a name"),
+            from,
+            to,
+            start: part.start.expect("a checked flow has a start"),
+            send_bytes: part.send.expect("a checked flow has an amount"),
+            transport: match part.transport.as_ref().expect("a checked flow has a transport") {
+                TransportPart::Tcp(resolved) => Transport::Tcp(tcps.of(resolved)),
+                TransportPart::Udp(resolved) => Transport::Udp {
+                    source: sources.of(resolved),
+                    ecn: resolved.flag("ecn").expect("a flag of the model"),
+                },
+            },
+        }
+    };
+    parts.iter_mut().zip(pairs).map(one).collect()
+}
+
+/// One typed value for values that were resolved once.
+struct Shared<R, T> {
+    make: fn(&R) -> T,
+    made: HashMap<*const R, Arc<T>>,
+}
+
+impl<R, T> Shared<R, T> {
+    fn new(make: fn(&R) -> T) -> Self {
+        Self { make, made: HashMap::new() }
+    }
+
+    fn of(&mut self, resolved: &Arc<R>) -> Arc<T> {
+        let entry = self.made.entry(Arc::as_ptr(resolved));
+        Arc::clone(entry.or_insert_with(|| Arc::new((self.make)(resolved))))
+    }
+}
+
+/// What a link with these values is like.
+fn nature(link: &Nature) -> LinkNature {
+    let [forward, backward] = [0, 1].map(|side| direction(&link.sides[side]));
+    LinkNature {
+        half_duplex: text(&link.whole, "duplex") == "half",
+        rounding: Rounding::named(&text(&link.whole, "rounding")),
+        forward,
+        backward,
+        changes: link.changes.iter().map(change).collect(),
+    }
+}
+
+/// A scenario of these lists; `rest` holds all else.
 pub(super) fn scenario(
-    model: &Map<String, Value>,
-    ends: &[[Node; 2]],
-    pairs: &[(usize, usize)],
+    rest: &Block,
+    hosts: Vec<String>,
+    routers: Vec<String>,
+    links: Vec<Link>,
+    flows: Vec<Flow>,
 ) -> Scenario {
-    let links = list(model, "links").zip(ends).map(|(link, ends)| Link {
-        id: text(link, "id"),
-        ends: *ends,
-        half_duplex: text(link, "duplex") == "half",
-        rounding: Rounding::named(&text(link, "rounding")),
-        forward: direction(object(link, "forward")),
-        backward: direction(object(link, "backward")),
-        changes: list(link, "changes").map(change).collect(),
-    });
-    let flows = list(model, "flows").zip(pairs).map(|(flow, pair)| Flow {
-        id: text(flow, "id"),
-        from: pair.0,
-        to: pair.1,
-        start: start(flow),
-        send_bytes: flow["send_bytes"].as_u64(),
-        transport: match &flow["tcp"] {
-            Value::Object(settings) => Transport::Tcp(tcp(settings)),
-            _ => Transport::Udp { source: chosen(object(object(flow, "udp"), "source")) },
-        },
-    });
-    let stop = object(model, "stop");
+    let stop = block(rest, "stop");
     Scenario {
-        name: text(model, "name"),
-        hosts: names(model, "hosts"),
-        routers: names(model, "routers"),
-        links: links.collect(),
-        flows: flows.collect(),
-        routing: chosen(object(model, "routing")),
-        ties: chosen(object(model, "ties")),
+        name: text(rest, "name"),
+        hosts: hosts.into(),
+        routers: routers.into(),
+        links: links.into(),
+        flows: flows.into(),
+        routing: chosen(rest, "routing"),
+        ties: chosen(rest, "ties"),
         stop: Stop {
             flows_complete: text(stop, "when") == "flows-complete",
-            at_latest: time(stop, "at_latest_ns"),
-            events: stop.get("events").and_then(Value::as_u64),
-            max_packets: stop["max_packets"].as_u64().unwrap_or(u64::MAX),
+            at_latest: time(stop, "at_latest"),
+            events: stop.int("events"),
+            max_packets: stop.int("max_packets").unwrap_or(u64::MAX),
         },
-        seed: int(model, "seed"),
-        record: record(object(model, "record")),
+        seed: int(rest, "seed"),
+        record: record(block(rest, "record")),
     }
 }
 
-/// A registered thing with its parameters.
-pub(super) fn chosen(map: &Map<String, Value>) -> Chosen {
-    let setting = |value: &Value| match value {
-        Value::Bool(flag) => Setting::Flag(*flag),
-        Value::Number(number) => match number.as_u64() {
-            Some(whole) => Setting::Int(whole),
-            None => Setting::Real(number.as_f64().expect("a finite number")),
-        },
-        Value::String(word) => Setting::Word(word.clone()),
-        Value::Array(items) => Setting::List(items.iter().filter_map(Value::as_u64).collect()),
-        Value::Object(map) => Setting::Chosen(chosen(map)),
-        _ => Setting::Null,
-    };
-    Chosen {
-        kind: text(map, "kind"),
-        values: map
-            .iter()
-            .filter(|(key, _)| *key != "kind")
-            .map(|(key, value)| (key.clone(), setting(value)))
-            .collect(),
-    }
-}
-
-fn start(flow: &Map<String, Value>) -> Start {
-    match &flow["start_draw"] {
-        Value::Object(draw) => {
-            Start::Uniform { from: time(draw, "from_ns"), to: time(draw, "to_ns") }
-        }
-        _ => Start::At(time(flow, "start_ns")),
-    }
-}
-
-fn direction(map: &Map<String, Value>) -> Direction {
+fn direction(block: &Block) -> Direction {
     Direction {
-        rate_bps: int(map, "rate_bps"),
-        delay: time(map, "delay_ns"),
-        queue: chosen(object(map, "queue")),
-        loss: chosen(object(map, "loss")),
+        rate_bps: int(block, "rate"),
+        delay: time(block, "delay"),
+        queue: chosen(block, "queue"),
+        loss: chosen(block, "loss"),
     }
 }
 
-fn change(map: &Map<String, Value>) -> Change {
-    let way = text(map, "direction");
+fn change(block: &Block) -> Change {
+    let way = text(block, "direction");
     Change {
-        at: time(map, "at_ns"),
+        at: time(block, "at"),
         forward: way != "backward",
         backward: way != "forward",
-        up: map["state"].as_str().map(|state| state == "up"),
-        rate_bps: map["rate_bps"].as_u64(),
-        delay: map["delay_ns"].as_u64().map(Time::from_ns),
+        up: block.word("state").map(|state| state == "up"),
+        rate_bps: block.int("rate"),
+        delay: block.int("delay").map(Time::from_ns),
     }
 }
 
-fn tcp(map: &Map<String, Value>) -> Tcp {
+/// The settings of a reliable transport.
+fn tcp(tcp: &Block) -> Tcp {
     Tcp {
-        sender: text(map, "sender"),
-        segment_bytes: int(map, "segment_bytes"),
-        header_bytes: int(map, "header_bytes"),
-        ack_bytes: int(map, "ack_bytes"),
-        initial_window: int(map, "initial_window"),
-        initial_ssthresh: amount(map, "initial_ssthresh"),
-        cc: chosen(object(map, "cc")),
-        recovery: chosen(object(map, "recovery")),
-        rto: chosen(object(map, "rto")),
-        ack_view: text(map, "ack_view"),
-        ack_duplicates: text(map, "ack_duplicates"),
-        handshake: chosen(object(map, "handshake")),
-        receiver: chosen(object(map, "receiver")),
-        receive_window_bytes: map["receive_window_bytes"].as_u64(),
-        window_unit: text(map, "window_unit"),
-        framing: text(map, "framing"),
-        ssthresh_floor: map["ssthresh_floor"].as_f64().expect("a number of the model"),
-        initial_ssthresh_limit: text(map, "initial_ssthresh_limit"),
-        ssthresh_rounding: text(map, "ssthresh_rounding"),
-        zero_ack: text(map, "zero_ack"),
-        timer_restart: text(map, "timer_restart"),
-        timer_backoff: text(map, "timer_backoff"),
-        send_delay: time(map, "send_delay_ns"),
-        flight: text(map, "flight"),
-        source: chosen(object(map, "source")),
-        writes: text(map, "writes"),
-        nagle: map["nagle"] == true,
-        idle_restart: text(map, "idle_restart"),
-        unused_window: text(map, "unused_window"),
+        sender: sender(tcp),
+        segment_bytes: int(tcp, "segment"),
+        header_bytes: int(tcp, "header"),
+        ack_bytes: int(tcp, "ack"),
+        initial_window: int(tcp, "initial_window"),
+        initial_ssthresh: amount(tcp.get("initial_ssthresh")),
+        cc: chosen(tcp, "cc"),
+        rto: chosen(tcp, "rto"),
+        source: chosen(tcp, "source"),
+        writes: text(tcp, "writes"),
     }
+}
+
+/// The family of a `tcp` block, with its keys, which stand beside all others.
+fn sender(tcp: &Block) -> Chosen {
+    let family = families::family(&text(tcp, "sender"));
+    let mut sender = Chosen { kind: family.name.into(), ..numbers(tcp) };
+    sender.values.retain(|(key, _)| family.params.iter().any(|param| param.is_named(key)));
+    sender
 }
 
 /// Segments or bytes; none where there is no limit.
-fn amount(map: &Map<String, Value>, key: &str) -> Option<Amount> {
-    let bytes = map.get(&format!("{key}_bytes")).and_then(Value::as_u64).map(Amount::Bytes);
-    bytes.or_else(|| map.get(key).and_then(Value::as_f64).map(Amount::Segments))
+fn amount(setting: Option<&Setting>) -> Option<Amount> {
+    match setting {
+        Some(Setting::Quantity(size)) => Some(Amount::Bytes(size.amount())),
+        Some(Setting::Real(segments)) => Some(Amount::Segments(*segments)),
+        _ => None,
+    }
 }
 
-fn record(map: &Map<String, Value>) -> Record {
-    let on = |table: &str| text(map, table) == "changes";
+fn record(tables: &Block) -> Record {
+    let on = |table: &str| text(tables, table) == "changes";
     Record {
         cwnd: on("cwnd"),
         rtt: on("rtt"),
@@ -165,30 +176,22 @@ fn record(map: &Map<String, Value>) -> Record {
     }
 }
 
-fn list<'m>(
-    map: &'m Map<String, Value>,
-    key: &str,
-) -> impl Iterator<Item = &'m Map<String, Value>> {
-    map[key].as_array().into_iter().flatten().filter_map(Value::as_object)
+fn chosen(block: &Block, name: &str) -> Chosen {
+    self::block(block, name).chosen()
 }
 
-fn names(map: &Map<String, Value>, key: &str) -> Vec<String> {
-    let names = map[key].as_array().into_iter().flatten();
-    names.filter_map(Value::as_str).map(str::to_owned).collect()
+fn block<'b>(block: &'b Block, name: &str) -> &'b Block {
+    block.block(name).unwrap_or_else(|| panic!("`{name}` is no mapping of the model"))
 }
 
-fn object<'m>(map: &'m Map<String, Value>, key: &str) -> &'m Map<String, Value> {
-    map[key].as_object().unwrap_or_else(|| panic!("`{key}` is no mapping of the model"))
+fn text(block: &Block, name: &str) -> String {
+    block.word(name).unwrap_or_else(|| panic!("`{name}` is no text of the model")).to_owned()
 }
 
-fn text(map: &Map<String, Value>, key: &str) -> String {
-    map[key].as_str().unwrap_or_else(|| panic!("`{key}` is no text of the model")).to_owned()
+fn int(block: &Block, name: &str) -> u64 {
+    block.int(name).unwrap_or_else(|| panic!("`{name}` is no whole number of the model"))
 }
 
-fn int(map: &Map<String, Value>, key: &str) -> u64 {
-    map[key].as_u64().unwrap_or_else(|| panic!("`{key}` is no whole number of the model"))
-}
-
-fn time(map: &Map<String, Value>, key: &str) -> Time {
-    Time::from_ns(int(map, key))
+fn time(block: &Block, name: &str) -> Time {
+    Time::from_ns(int(block, name))
 }

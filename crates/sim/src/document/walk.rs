@@ -1,8 +1,8 @@
-//! Walks a document along the tables: finds each value in the first layer that has it, reads it, and
-//! builds the resolved document and the numeric model side by side.
+//! Walks a document along the tables: finds each value in the first layer that has it, and reads it.
 
+use super::block::{Block, Setting};
 use super::problems::{Fault, Path, Problems};
-use super::scalar::{self, Scalar};
+use super::scalar;
 use ackclock_units::param::{Default, Entry, Kind, Param};
 use ackclock_units::spelling::nearest;
 use serde_json::{Map, Value};
@@ -14,27 +14,6 @@ pub(super) struct Layer<'d> {
     pub path: Path,
     /// Its faults were told when the layer itself was checked.
     pub told: bool,
-}
-
-/// An object with all its values, as a document and as numbers.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Resolved {
-    pub canonical: Map<String, Value>,
-    pub model: Map<String, Value>,
-}
-
-impl Resolved {
-    /// An empty object with room for so many values: a large scenario has many small objects.
-    pub fn with_room(values: usize) -> Self {
-        Self { canonical: Map::with_capacity(values), model: Map::with_capacity(values) }
-    }
-
-    fn put(&mut self, param: &Param, scalar: Scalar) {
-        if !scalar.canonical.is_null() {
-            self.canonical.insert(param.name.to_owned(), scalar.canonical);
-        }
-        self.model.insert(format!("{}{}", param.name, scalar.suffix), scalar.model);
-    }
 }
 
 /// What a layer says about a registered thing.
@@ -55,12 +34,7 @@ pub(super) struct Walker {
 
 impl Walker {
     /// Resolves an object, and tells keys that its table does not have.
-    pub fn object(
-        &mut self,
-        table: &'static [Param],
-        layers: &[Layer<'_>],
-        here: &Path,
-    ) -> Resolved {
+    pub fn object(&mut self, table: &'static [Param], layers: &[Layer<'_>], here: &Path) -> Block {
         for layer in layers.iter().filter(|layer| !layer.told) {
             self.check_keys(table, layer.map, &layer.path);
         }
@@ -68,81 +42,79 @@ impl Walker {
     }
 
     /// Resolves the parameters of a table.
-    pub fn resolve(
-        &mut self,
-        table: &'static [Param],
-        layers: &[Layer<'_>],
-        here: &Path,
-    ) -> Resolved {
-        let mut resolved = Resolved::with_room(table.len());
+    pub fn resolve(&mut self, table: &'static [Param], layers: &[Layer<'_>], here: &Path) -> Block {
+        let mut block = Block::default();
         for param in table {
-            self.param(param, layers, here, &mut resolved);
+            self.param(param, layers, here, &mut block);
         }
-        resolved
+        block
     }
 
-    /// Resolves one parameter.
+    /// Resolves one parameter of a block.
     pub fn param(
         &mut self,
         param: &'static Param,
         layers: &[Layer<'_>],
         here: &Path,
-        resolved: &mut Resolved,
+        block: &mut Block,
     ) {
+        if let Some(setting) = self.setting(param, layers, here) {
+            block.put(param, setting);
+        }
+    }
+
+    /// The value of one parameter, or none if it is faulty.
+    pub fn setting(
+        &mut self,
+        param: &'static Param,
+        layers: &[Layer<'_>],
+        here: &Path,
+    ) -> Option<Setting> {
         match param.kind {
-            Kind::Registered(_) if param.value_of.is_some() => {
+            Kind::Registered(entries) if param.value_of.is_some() => {
                 let maps: Vec<_> = layers.iter().map(|layer| spelled_out(param, layer)).collect();
                 let spelled = layers.iter().zip(&maps).map(|(layer, map)| Layer {
                     map: map.as_ref().unwrap_or(layer.map),
                     ..layer.clone()
                 });
                 let spelled: Vec<Layer<'_>> = spelled.collect();
-                self.put_registered(param, &spelled, here, resolved);
+                self.registered(param, entries, &spelled, here).map(Setting::Block)
             }
-            Kind::Registered(_) => self.put_registered(param, layers, here, resolved),
-            Kind::Object(table) => {
-                let inner = self.inner_layers(param, layers);
-                let object = self.object(table, &inner, &here.key(param.name));
-                let name = param.name.to_owned();
-                resolved.canonical.insert(name.clone(), Value::Object(object.canonical));
-                resolved.model.insert(name, Value::Object(object.model));
+            Kind::Registered(entries) => {
+                self.registered(param, entries, layers, here).map(Setting::Block)
             }
             Kind::TimeOr(entries) if names_rule(param, entries, layers) => {
-                if let Some(chosen) = self.registered(param, entries, layers, here) {
-                    let name = param.name.to_owned();
-                    resolved.canonical.insert(name.clone(), Value::Object(chosen.canonical));
-                    resolved.model.insert(name, Value::Object(chosen.model));
-                }
+                self.registered(param, entries, layers, here).map(Setting::Block)
+            }
+            Kind::Object(table) => {
+                let inner = self.inner_layers(param, layers);
+                Some(Setting::Block(self.object(table, &inner, &here.key(param.name))))
             }
             _ => {
                 let found = layers.iter().find(|layer| layer.map.contains_key(param.name));
                 let Some(layer) = found else {
-                    match scalar::default(param) {
-                        Some(scalar) => resolved.put(param, scalar),
-                        None => self.missing(param, here),
+                    let default = scalar::default(param);
+                    if default.is_none() {
+                        self.missing(param, here);
                     }
-                    return;
+                    return default;
                 };
                 match scalar::read(param, &layer.map[param.name]) {
-                    Ok(scalar) => resolved.put(param, scalar),
-                    Err(fault) => self.fault(layer, param.name, fault),
+                    Ok(setting) => Some(setting),
+                    Err(fault) => {
+                        self.fault(layer, param.name, fault);
+                        None
+                    }
                 }
             }
         }
     }
 
-    fn put_registered(
-        &mut self,
-        param: &'static Param,
-        layers: &[Layer<'_>],
-        here: &Path,
-        resolved: &mut Resolved,
-    ) {
-        let Kind::Registered(entries) = param.kind else { unreachable!("another kind") };
-        if let Some(chosen) = self.registered(param, entries, layers, here) {
-            let name = param.name.to_owned();
-            resolved.canonical.insert(name.clone(), Value::Object(chosen.canonical));
-            resolved.model.insert(name, Value::Object(chosen.model));
+    /// The value of a name or another text of an object's own.
+    pub fn text(&mut self, param: &'static Param, own: &Layer<'_>, here: &Path) -> Option<String> {
+        match self.setting(param, std::slice::from_ref(own), here)? {
+            Setting::Text(text) => Some(text),
+            _ => None,
         }
     }
 
@@ -181,7 +153,7 @@ impl Walker {
         }
     }
 
-    fn unknown_key(
+    pub fn unknown_key(
         &mut self,
         key: &str,
         value: &Value,
@@ -211,7 +183,7 @@ impl Walker {
         entries: &'static [&'static Entry],
         layers: &[Layer<'_>],
         here: &Path,
-    ) -> Option<Resolved> {
+    ) -> Option<Block> {
         let mut inherited = match param.default {
             Default::Is(word) => entries.iter().copied().find(|entry| entry.name == word),
             Default::Required | Default::Absent => None,
@@ -249,14 +221,26 @@ impl Walker {
         for layer in applied.iter().filter(|layer| !layer.told) {
             self.check_params(chosen, entries, layer);
         }
-        let mut resolved = Resolved::with_room(chosen.params.len() + 1);
-        resolved.canonical.insert("kind".into(), chosen.name.into());
-        resolved.model.insert("kind".into(), chosen.name.into());
+        let mut block = Block::of(chosen);
         let here = here.key(param.name);
         for param in chosen.params {
-            self.param(param, &applied, &here, &mut resolved);
+            self.param(param, &applied, &here, &mut block);
         }
-        Some(resolved)
+        self.check_together(chosen, &block, &here);
+        Some(block)
+    }
+
+    /// Reports parameters of an entry that do not fit together. Where one is missing something else is wrong.
+    fn check_together(&mut self, entry: &'static Entry, block: &Block, here: &Path) {
+        let complete = entry.params.iter().all(|param| block.get(param.name).is_some());
+        let Some(check) = entry.check.filter(|_| complete && !self.partial) else { return };
+        if let Err(clash) = check(&block.chosen()) {
+            let fault = Fault::new(clash.message).maybe_hint(clash.hint);
+            let param = entry.params.iter().find(|param| param.name == clash.param);
+            let value =
+                param.zip(block.get(clash.param)).map(|(param, value)| value.spelled(param));
+            self.problems.add(&here.key(clash.param), &value.unwrap_or_default(), fault);
+        }
     }
 
     /// The kind that a layer chooses, with its parameters where it says some; tells what is wrong with
@@ -396,7 +380,7 @@ fn spelled_out(param: &Param, layer: &Layer<'_>) -> Option<Map<String, Value>> {
 }
 
 /// What an unknown key was probably meant to be: a misspelled one, or one by another program's name.
-fn meant(key: &str, table: &[Param]) -> Option<String> {
+pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
     const SYNONYMS: &[(&str, &str)] = &[
         ("algorithm", "cc"),
         ("bandwidth", "rate"),

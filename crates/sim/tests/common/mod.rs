@@ -7,7 +7,8 @@ use ackclock_engine::Stream;
 use ackclock_sim::model::Scenario;
 use ackclock_sim::tables::{STOP, TCP, UDP};
 use ackclock_sim::{Output, Shortcuts, Simulation, check};
-use ackclock_units::param::{Chosen, Param, Value as Setting};
+use ackclock_tcp::connection::ENTRIES as FAMILIES;
+use ackclock_units::param::{Chosen, Value as Setting};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use settings::{random, random_table};
@@ -91,7 +92,7 @@ pub fn document(seed: u64, attempt: u64) -> Value {
     }
     let when = STOP.iter().find(|param| param.name == "when").expect("a key of `stop`");
     let when = random(when, draw).unwrap_or_else(|| json!("flows-complete"));
-    whole.insert("stop".into(), json!({"when": when, "at_latest": "3 s"}));
+    whole.insert("stop".into(), json!({"when": when, "at_latest": "3 s", "max_packets": 20_000}));
     Value::Object(whole)
 }
 
@@ -162,20 +163,11 @@ fn flow(index: usize, hosts: &[String], draw: &mut Stream) -> Value {
     all
 }
 
-/// A reliable transport. Its sender is always named, since keys that another one has would be refused.
+/// A reliable transport of any family of senders.
 fn transport(draw: &mut Stream) -> Map<String, Value> {
-    let key = |name: &str| TCP.iter().find(|param| param.name == name).expect("a key of `tcp`");
-    let sender = loop {
-        if let Some(value) = random(key("sender"), draw) {
-            break value;
-        }
-    };
-    let mut all = Map::from_iter([("sender".to_owned(), sender)]);
-    let others: Vec<&Param> = TCP.iter().filter(|param| param.name != "sender").collect();
-    for param in others {
-        if let Some(value) = random(param, draw) {
-            all.insert(param.name.into(), value);
-        }
-    }
+    let family = FAMILIES[draw.below(FAMILIES.len())];
+    let mut all = random_table(TCP, draw);
+    all.append(&mut random_table(family.params, draw));
+    all.insert("sender".into(), family.name.into());
     all
 }

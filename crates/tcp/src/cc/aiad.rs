@@ -33,6 +33,7 @@ pub(super) static ENTRY: Entry = Entry {
         COUNTING,
         WHOLE,
     ],
+    label: "AIAD",
     ..Entry::BLANK
 };
 

@@ -61,6 +61,7 @@ pub(super) static ENTRY: Entry = Entry {
             .at_least("1")
             .at_most("100000"),
     ],
+    label: "FAST",
     ..Entry::BLANK
 };
 
@@ -156,7 +157,8 @@ impl Fast {
         let ratio = self.base_rtt.as_ns() as f64 / self.average.get();
         let target = ratio * window.cwnd + self.alpha * window.segment;
         let mixed = (1.0 - self.gamma) * window.cwnd + self.gamma * target;
-        window.cwnd = mixed.min(2.0 * window.cwnd);
+        // With alpha near 0 the window would fall below the segment without which nothing is measured.
+        window.cwnd = mixed.min(2.0 * window.cwnd).max(window.segment);
     }
 }
 

@@ -13,6 +13,7 @@ pub(super) static ENTRY: Entry = Entry {
     params: &[Param::new("window", Kind::Count, "1", "Window, segments.")
         .at_least("1")
         .at_most("1000000")],
+    label: "fixed window",
     ..Entry::BLANK
 };
 

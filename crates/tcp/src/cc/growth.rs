@@ -14,7 +14,10 @@ pub(super) const COUNTING: Param = Param::new(
     "counting",
     Kind::Choice(&[
         Choice::new("capped-bytes", "by new bytes, at most one segment an ACK (RFC 5681 3.1)"),
-        Choice::new("bytes", "by all new bytes, as the 2015 Bene lab and Linux do"),
+        Choice::new(
+            "bytes",
+            "by all new bytes, also after slow start (RFC 3465 without its limit; Linux, the 2015 Bene lab)",
+        ),
         Choice::new("acks", "each ACK counts as one segment, as in ns-2"),
     ]),
     "capped-bytes",

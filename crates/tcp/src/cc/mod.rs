@@ -87,6 +87,9 @@ pub trait CongestionControl {
     /// algorithm does not react to losses. The sender applies the floor and sets the window.
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
 
+    /// The flow starts, with the initial window; before a handshake, if there is one.
+    fn on_start(&mut self, _window: &mut Window) {}
+
     /// The handshake is over, and took so long.
     fn on_established(&mut self, _window: &mut Window, _now: Time, _rtt: Time) {}
 
@@ -122,6 +125,7 @@ registry! {
     }
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent);
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
+    fn on_start(&mut self, window: &mut Window);
     fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time);
     fn needs_send_times(&self) -> bool;
     fn tick_period(&self) -> Option<Time>;

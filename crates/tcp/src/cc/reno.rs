@@ -1,7 +1,11 @@
 //! Reno: slow start, then one segment a round trip; halves on a loss.
 //!
 //! Source: RFC 5681 section 3.1. In slow start each ACK adds the data it acknowledges, at most one
-//! segment; in congestion avoidance each ACK adds segment²/cwnd (equation 3), whatever it acknowledges. A loss asks for half
+//! segment; in congestion avoidance each ACK adds segment²/cwnd (equation 3), whatever it acknowledges. With
+//! delayed ACKs that is half a segment a round trip. `counting: bytes` is appropriate byte counting (RFC 3465
+//! without its limit; Linux, `tcp_reno_cong_avoid`): an ACK of n bytes adds n · segment/cwnd, one segment a
+//! round trip however the receiver acknowledges, and what an ACK has beyond the end of slow start counts so.
+//! A loss asks for half
 //! of the flight size (equation 4) or, as an option, half of the window. The floor of two segments,
 //! the window after a timeout and fast recovery are the sender's and the recovery's.
 //!
@@ -14,7 +18,7 @@ use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 pub(super) static ENTRY: Entry = Entry {
     name: "reno",
     summary: "Slow start, then one segment per round trip; halves on a loss.",
-    references: &["RFC 5681 section 3.1"],
+    references: &["RFC 5681 section 3.1", "RFC 3465 for `counting: bytes`"],
     params: &[
         Param::new(
             "decrease_from",
@@ -44,6 +48,7 @@ pub(super) static ENTRY: Entry = Entry {
             "How steps of the window are computed.",
         ),
     ],
+    label: "Reno",
     ..Entry::BLANK
 };
 
@@ -83,11 +88,19 @@ impl CongestionControl for Reno {
         if !ack.may_grow {
             return;
         }
+        let mut counted = window.segment;
         if window.in_slow_start() {
-            window.cwnd += self.counting.of(ack, window.segment);
-            return;
+            let by = self.counting.of(ack, window.segment);
+            if self.counting != Counting::Bytes || window.cwnd + by <= window.ssthresh {
+                window.cwnd += by;
+                return;
+            }
+            counted = by - (window.ssthresh - window.cwnd);
+            window.cwnd = window.ssthresh;
+        } else if self.counting == Counting::Bytes {
+            counted = ack.newly_acked;
         }
-        let step = window.segment * window.segment / window.cwnd;
+        let step = window.segment * counted / window.cwnd;
         window.cwnd += if self.whole { step.floor().max(1.0) } else { step };
     }
 
@@ -147,6 +160,32 @@ mod tests {
         assert!((8.9..9.0).contains(&window.cwnd), "{}", window.cwnd);
         cc.on_ack(&mut window, &ack(false));
         assert!((8.9..9.0).contains(&window.cwnd));
+    }
+
+    /// A round trip of delayed ACKs, each of two segments.
+    fn round_of_pairs(counting: Counting) -> f64 {
+        let mut window = Window { cwnd: 20.0, ssthresh: 8.0, segment: 1.0 };
+        let mut cc = Reno { counting, ..reno("flight") };
+        for _ in 0..10 {
+            cc.on_ack(&mut window, &AckEvent { newly_acked: 2.0, ..ack(true) });
+        }
+        window.cwnd - 20.0
+    }
+
+    #[test]
+    fn bytes_add_a_segment_a_round_trip_and_acks_half_of_one_where_they_are_delayed() {
+        assert!((0.95..1.0).contains(&round_of_pairs(Counting::Bytes)));
+        for counting in [Counting::CappedBytes, Counting::Acks] {
+            assert!((0.48..0.5).contains(&round_of_pairs(counting)));
+        }
+    }
+
+    #[test]
+    fn what_bytes_have_beyond_the_threshold_counts_as_after_it() {
+        let mut window = Window { cwnd: 7.0, ssthresh: 8.0, segment: 1.0 };
+        let mut cc = Reno { counting: Counting::Bytes, ..reno("flight") };
+        cc.on_ack(&mut window, &AckEvent { newly_acked: 5.0, ..ack(true) });
+        assert_eq!(window.cwnd, 8.5);
     }
 
     const LOSS: LossEvent = LossEvent {

@@ -102,6 +102,7 @@ pub struct Receiver {
     pub reordered: u64,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Receiver, delay) == 64);
 
 impl Receiver {

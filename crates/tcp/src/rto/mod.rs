@@ -7,7 +7,8 @@ mod fixed;
 mod rfc6298;
 mod ticks;
 
-use ackclock_units::param::Chosen;
+use ackclock_units::param::{Chosen, Clash};
+use ackclock_units::quantity::Quantity;
 use ackclock_units::{Time, registry};
 
 /// Which round trips are measured.
@@ -75,6 +76,19 @@ pub trait Timer {
 
     /// Where ticks begin, if that is left open: a fraction of a tick from 0 to 1.
     fn draw_phase(&mut self, _draw: &mut dyn FnMut() -> f64) {}
+}
+
+/// The rule of entries with a least and a greatest wait.
+fn min_below_max(chosen: &Chosen) -> Result<(), Clash> {
+    let (min, max) = (chosen.int("min_ns"), chosen.optional_int("max_ns"));
+    match max {
+        Some(max) if min > max => {
+            let [min, max] = [min, max].map(Quantity::Time);
+            let message = format!("`min` ({min}) is above `max` ({max})");
+            Err(Clash { param: "min", message, hint: None })
+        }
+        _ => Ok(()),
+    }
 }
 
 registry! {

@@ -9,7 +9,7 @@
 //! segment at a time is measured, never one that was sent twice (RFC 6298 section 3). What `listed` means
 //! stands with [`crate::senders::classic::rtt_history`].
 
-use super::{Sampling, Timer};
+use super::{Sampling, Timer, min_below_max};
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 use std::sync::Arc;
@@ -92,6 +92,7 @@ pub(super) static ENTRY: Entry = Entry {
             "When the doubling of the wait ends.",
         ),
     ],
+    check: Some(min_below_max),
     ..Entry::BLANK
 };
 

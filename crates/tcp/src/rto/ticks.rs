@@ -7,7 +7,7 @@
 //!
 //! After three expiries in a row srtt is thrown away: it goes into rttvar, and the next sample begins anew.
 
-use super::{Sampling, Timer};
+use super::{Sampling, Timer, min_below_max};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
@@ -27,6 +27,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new("min", Kind::Time, "200 ms", "Least wait, before it is doubled."),
         Param::optional("max", Kind::Time, "none", "Greatest wait; ns-2 has 60 s."),
     ],
+    check: Some(min_below_max),
     ..Entry::BLANK
 };
 

@@ -1,14 +1,17 @@
 //! Values of single links and flows, set when all short forms are written out.
 
+use super::super::block::Setting;
+use super::super::elements::{Elements, Lists};
 use super::super::names::listed;
 use super::super::origins::{Origins, SetValue};
 use super::super::problems::{Fault, Path, Step};
 use super::super::scalar;
-use super::super::walk::{Layer, Resolved, Walker};
+use super::super::walk::{Layer, Walker};
 use crate::tables::SET;
 use ackclock_units::param::Param;
 use ackclock_units::spelling::nearest;
 use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
 
 const FORM: &str =
     "links.ID.KEY or flows.ID.KEY, with more keys for what is inside; `*` for all IDs";
@@ -17,7 +20,7 @@ const FORM: &str =
 pub(super) fn apply(
     walker: &mut Walker,
     value: &Value,
-    out: &mut Map<String, Value>,
+    lists: &mut Lists<'_>,
     origins: &mut Origins,
     complete: bool,
 ) {
@@ -28,6 +31,7 @@ pub(super) fn apply(
         walker.problems.add(&place, value, fault);
         return;
     };
+    let mut ids = Ids::default();
     for (index, entry) in entries.iter().enumerate() {
         let here = place.index(index);
         let Value::Object(map) = entry else {
@@ -37,14 +41,13 @@ pub(super) fn apply(
         };
         walker.check_keys(SET, map, &here);
         let layer = Layer { map, path: here.clone(), told: false };
-        let mut read = Resolved::default();
-        walker.param(param("path"), std::slice::from_ref(&layer), &here, &mut read);
+        let path = walker.setting(param("path"), std::slice::from_ref(&layer), &here);
         let Some(value) = map.get("value") else {
             walker.missing(param("value"), &here);
             continue;
         };
-        let Some(path) = read.model.get("path").and_then(Value::as_str) else { continue };
-        if let Err(fault) = one(path, value, index, out, origins)
+        let Some(Setting::Text(path)) = path else { continue };
+        if let Err(fault) = one(&path, value, index, lists, &mut ids, origins)
             // Without the topology nobody knows what there would be.
             && (complete || !path.starts_with("links."))
         {
@@ -57,12 +60,16 @@ fn param(name: &str) -> &'static Param {
     SET.iter().find(|param| param.name == name).expect("a parameter of set values")
 }
 
+/// The elements of both lists by id: many entries find theirs without a walk through all.
+type Ids = BTreeMap<&'static str, HashMap<String, usize>>;
+
 /// Sets one value in one or all elements of a list.
 fn one(
     path: &str,
     value: &Value,
     index: usize,
-    out: &mut Map<String, Value>,
+    lists: &mut Lists<'_>,
+    ids: &mut Ids,
     origins: &mut Origins,
 ) -> Result<(), Fault> {
     let steps: Vec<&str> = path.split('.').map(str::trim).collect();
@@ -74,32 +81,43 @@ fn one(
     if inside.iter().any(|step| step.is_empty()) {
         return Err(Fault::new("a path is keys, ids or indexes with dots between").allowed(FORM));
     }
-    let Some(Value::Array(elements)) = out.get_mut(list) else {
+    let Some(elements) = lists.get_mut(list) else {
         return Err(Fault::new(format!("there are no {list}")));
     };
-    for at in find(elements, element, list)? {
+    let places = find(elements, ids, element, list)?;
+    if inside[0] == "id" {
+        ids.remove(list);
+    }
+    for at in places {
         let mut done = Vec::new();
-        put(&mut elements[at], inside, value, &mut done)?;
+        put(elements.change(at), inside, value, &mut done)?;
         origins.set.push(SetValue { list, element: at, inside: done, index });
     }
     Ok(())
 }
 
 /// The indexes of the elements that a step means.
-fn find(elements: &[Value], step: &str, list: &str) -> Result<Vec<usize>, Fault> {
+fn find(
+    elements: &Elements<'_>,
+    ids: &mut Ids,
+    step: &str,
+    list: &'static str,
+) -> Result<Vec<usize>, Fault> {
     if step == "*" {
         return Ok((0..elements.len()).collect());
     }
-    let ids = || elements.iter().filter_map(|element| element.get("id")?.as_str());
-    let named = elements
-        .iter()
-        .position(|element| element.get("id").and_then(Value::as_str).is_some_and(|id| id == step));
+    let id = |index: usize| Some(elements.get(index).get("id")?.as_str()?.to_owned());
+    let known = ids.entry(list).or_insert_with(|| {
+        // The first of several counts, so it is put in last.
+        (0..elements.len()).rev().filter_map(|index| Some((id(index)?, index))).collect()
+    });
     let numbered = || step.parse().ok().filter(|index| *index < elements.len());
-    named.or_else(numbered).map(|index| vec![index]).ok_or_else(|| {
-        let names: Vec<String> = ids().take(21).map(str::to_owned).collect();
+    known.get(step).copied().or_else(numbered).map(|index| vec![index]).ok_or_else(|| {
+        let ids: Vec<String> = (0..elements.len()).filter_map(id).collect();
+        let near = nearest(step, ids.iter().map(String::as_str));
         Fault::new(format!("there is no `{}` in `{list}`", scalar::brief(step)))
-            .allowed(listed(names.iter()))
-            .maybe_hint(nearest(step, ids()).map(|name| format!("did you mean `{name}`?")))
+            .allowed(listed(ids.iter()))
+            .maybe_hint(near.map(|name| format!("did you mean `{name}`?")))
     })
 }
 

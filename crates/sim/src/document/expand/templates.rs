@@ -1,10 +1,12 @@
 //! Flows from their short form: `count`, and starts that depend on the number of the flow.
 
+use super::super::block::Setting;
+use super::super::elements::Elements;
 use super::super::flows::param;
 use super::super::origins::{FlowOrigin, Origins, Template};
 use super::super::problems::{Fault, Path};
 use super::super::scalar;
-use super::super::walk::{Layer, Resolved, Walker};
+use super::super::walk::{Layer, Walker};
 use super::too_many;
 use crate::start::SPREAD;
 use crate::tables::MOST_ELEMENTS;
@@ -26,7 +28,7 @@ enum Starts<'d> {
 }
 
 /// Whether there is something to write out.
-pub(super) fn is_short(flow: &Value) -> bool {
+fn is_short(flow: &Value) -> bool {
     flow.as_object().is_some_and(|flow| flow.contains_key("count") || is_spread(flow))
 }
 
@@ -38,29 +40,38 @@ fn is_spread(flow: &Map<String, Value>) -> bool {
     }
 }
 
-/// All flows one by one.
-pub(super) fn written_out(walker: &mut Walker, flows: &[Value], origins: &mut Origins) -> Value {
-    let mut all = Vec::new();
-    for (index, flow) in flows.iter().enumerate() {
-        let path = Path::default().key("flows").index(index);
-        match flow {
+/// Adds all flows one by one.
+pub(super) fn put_into<'d>(
+    walker: &mut Walker,
+    flows: &'d [Value],
+    all: &mut Elements<'d>,
+    origins: &mut Origins,
+) {
+    if !flows.iter().any(is_short) {
+        return all.add(flows);
+    }
+    for (written, flow) in flows.iter().enumerate() {
+        let path = Path::default().key("flows").index(written);
+        let first = all.len();
+        let template = match flow {
             Value::Object(map) if is_short(flow) => {
-                let room = MOST_ELEMENTS.saturating_sub(all.len());
+                let room = MOST_ELEMENTS.saturating_sub(first);
                 let (template, starts) = read(walker, map, &path, room);
                 let template = template.map(Rc::new);
-                for number in 1..=template.as_ref().map_or(1, |template| template.count) {
-                    all.push(Value::Object(one(map, template.as_deref(), &starts, number)));
-                    let template = template.as_ref().map(|template| (Rc::clone(template), number));
-                    origins.flows.push(FlowOrigin { written: index, template });
-                }
+                let own = template.clone();
+                let count = template.as_ref().map_or(1, |template| template.count);
+                all.add_made(count, move |index| {
+                    Value::Object(one(map, own.as_deref(), &starts, index + 1))
+                });
+                template
             }
             _ => {
-                all.push(flow.clone());
-                origins.flows.push(FlowOrigin { written: index, template: None });
+                all.add(std::slice::from_ref(flow));
+                None
             }
-        }
+        };
+        origins.flows.push(FlowOrigin { first, written, template });
     }
-    all.into()
 }
 
 /// What a short form says; there is no template without `count`.
@@ -71,14 +82,15 @@ fn read<'d>(
     room: usize,
 ) -> (Option<Template>, Starts<'d>) {
     let count = map.get("count").map(|value| match scalar::read(param("count"), value) {
-        Ok(count) => {
-            let count = count.model.as_u64().unwrap_or(1) as usize;
+        Ok(Setting::Count(count)) => {
+            let count = count as usize;
             if count > room {
                 too_many(walker, &path.key("count"), value, count + MOST_ELEMENTS - room, "flows");
             }
             // The rest is checked with one of them.
             (count, if count > room { 1 } else { count })
         }
+        Ok(_) => (1, 1),
         Err(fault) => {
             walker.problems.add(&path.key("count"), value, fault);
             (1, 1)
@@ -119,10 +131,12 @@ fn starts<'d>(
         }
         _ if is_spread(map) => {
             let own = Layer { map, path: path.clone(), told: false };
-            let mut read = Resolved::default();
-            walker.param(param("start"), std::slice::from_ref(&own), path, &mut read);
-            let int = |key: &str| read.model.get("start")?.get(key)?.as_u64();
-            match (int("from_ns"), int("over_ns")) {
+            let read = walker.setting(param("start"), std::slice::from_ref(&own), path);
+            let int = |key: &str| match &read {
+                Some(Setting::Block(rule)) => rule.int(key),
+                _ => None,
+            };
+            match (int("from"), int("over")) {
                 (Some(from), Some(over)) => Starts::Spread { from, over },
                 // Told above.
                 _ => Starts::Same(None),

@@ -1,89 +1,63 @@
 //! A network from its short form.
 
-use super::super::origins::{Block, Origins};
+use super::super::block::Block;
+use super::super::elements::Lists;
+use super::super::origins::{LinkBlock, Origins};
+use super::super::param;
 use super::super::problems::{Fault, Path};
-use super::super::walk::{Layer, Resolved, Walker};
-use super::super::{param, typed};
-use crate::shape::{self, Plan};
+use super::super::walk::{Layer, Walker};
+use crate::shape::{self, Plan, PlannedLink};
 use crate::tables::LINK_OF_SHAPE;
 use ackclock_units::param::{Entry, Kind, Param};
 use serde_json::{Map, Value};
 use std::rc::Rc;
+use std::sync::LazyLock;
 
-/// A network that was written out.
-pub(super) struct Network {
-    hosts: Vec<String>,
-    routers: Vec<String>,
-    links: Vec<Value>,
-    origins: Vec<(Rc<Block>, usize)>,
+/// A network that can be written out.
+pub(super) struct Network<'d> {
+    plan: Plan,
+    /// The blocks of its links, with the values of their keys.
+    blocks: Vec<(Rc<LinkBlock>, Vec<&'d Value>)>,
+    /// For each link its block.
+    block_of: Vec<usize>,
 }
 
 /// The blocks of a short form by name.
 type Blocks<'d> = Vec<(&'static str, &'d Map<String, Value>)>;
 
-impl Network {
-    /// Puts the network before the nodes and links that are written out already.
-    pub fn put_before(self, out: &mut Map<String, Value>, origins: &mut Origins) {
-        let names = |all: Vec<String>| all.into_iter().map(Value::from).collect();
-        let [hosts, routers] = [self.hosts, self.routers].map(names);
-        origins.nodes =
-            [("hosts", hosts), ("routers", routers)].map(|(list, made)| put(out, list, made));
-        if put(out, "links", self.links) > 0 {
-            origins.links = self.origins;
+impl<'d> Network<'d> {
+    /// Makes the network the first of the lists, but for lists in whose place something else stands,
+    /// which is told later.
+    pub fn put_into(self, root: &Map<String, Value>, lists: &mut Lists<'d>, origins: &mut Origins) {
+        let free = |list: &str| root.get(list).is_none_or(Value::is_array);
+        let network = Rc::new(self);
+        let plan = &network.plan;
+        for (kind, list, count) in
+            [(0, "hosts", plan.hosts.len()), (1, "routers", plan.routers.len())]
+        {
+            if free(list) {
+                origins.nodes[kind] = count;
+                let network = Rc::clone(&network);
+                let made = move |index: usize| {
+                    let plan = &network.plan;
+                    [&plan.hosts, &plan.routers][kind][index].as_str().into()
+                };
+                lists.entry(list).or_default().add_made(count, made);
+            }
+        }
+        if free("links") {
+            let block = |(link, &block): (&PlannedLink, &usize)| {
+                (Rc::clone(&network.blocks[block].0), link.place)
+            };
+            origins.links = plan.links.iter().zip(&network.block_of).map(block).collect();
+            let count = plan.links.len();
+            lists.entry("links").or_default().add_made(count, move |index| network.link(index));
         }
     }
-}
 
-/// Puts elements at the start of a list and answers how many; none if something else stands there,
-/// which is told later.
-fn put(out: &mut Map<String, Value>, list: &str, mut made: Vec<Value>) -> usize {
-    let count = made.len();
-    match out.get_mut(list) {
-        Some(Value::Array(written)) => {
-            made.append(written);
-            *written = made;
-        }
-        Some(_) => return 0,
-        None => {
-            out.insert(list.into(), made.into());
-        }
-    }
-    count
-}
-
-/// The network of the document's topology; none if it cannot be written out.
-pub(super) fn network(walker: &mut Walker, root: &Map<String, Value>) -> Option<Network> {
-    let own = Layer { map: root, path: Path::default(), told: false };
-    let here = Path::default().key("topology");
-    let (entry, said) = walker.chosen(param("topology"), &own)?;
-    let empty = Map::new();
-    let said = said.unwrap_or(Layer { map: &empty, path: here.clone(), told: false });
-    let faults = walker.problems.count();
-    let mut numbers = Resolved::default();
-    numbers.model.insert("kind".into(), entry.name.into());
-    for param in entry.params.iter().filter(|param| matches!(param.kind, Kind::Count)) {
-        walker.param(param, std::slice::from_ref(&said), &here, &mut numbers);
-    }
-    let numbers_are_good = walker.problems.count() == faults;
-    let blocks = blocks(walker, entry, &said)?;
-    if !numbers_are_good {
-        return None;
-    }
-    let Plan { hosts, routers, links: planned } = shape::plan(&typed::chosen(&numbers.model));
-
-    let mut known: Vec<(Rc<Block>, Vec<&Value>)> = Vec::new();
-    let mut links = Vec::with_capacity(planned.len());
-    let mut origins = Vec::with_capacity(planned.len());
-    for link in &planned {
-        let name = link.blocks[0];
-        let index =
-            known.iter().position(|(block, _)| block.names == link.blocks).unwrap_or_else(|| {
-                let size = planned.iter().filter(|other| other.blocks[0] == name);
-                let size = size.map(|other| other.place + 1).max().unwrap_or(0);
-                known.push(block(walker, link.blocks, &blocks, size, &here));
-                known.len() - 1
-            });
-        let (block, values) = &known[index];
+    fn link(&self, index: usize) -> Value {
+        let link = &self.plan.links[index];
+        let (block, values) = &self.blocks[self.block_of[index]];
         let mut map = Map::with_capacity(values.len() + 2);
         map.insert("id".into(), link.id.as_str().into());
         map.insert("between".into(), link.between.to_vec().into());
@@ -94,10 +68,45 @@ pub(super) fn network(walker: &mut Walker, root: &Map<String, Value>) -> Option<
             };
             map.insert(key.clone(), value.clone());
         }
-        links.push(Value::Object(map));
-        origins.push((Rc::clone(block), link.place));
+        Value::Object(map)
     }
-    Some(Network { hosts, routers, links, origins })
+}
+
+/// The network of the document's topology; none if it cannot be written out.
+pub(super) fn network<'d>(
+    walker: &mut Walker,
+    root: &'d Map<String, Value>,
+) -> Option<Network<'d>> {
+    let own = Layer { map: root, path: Path::default(), told: false };
+    let here = Path::default().key("topology");
+    let (entry, said) = walker.chosen(param("topology"), &own)?;
+    static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+    let said = said.unwrap_or(Layer { map: &EMPTY, path: here.clone(), told: false });
+    let faults = walker.problems.count();
+    let mut numbers = Block::of(entry);
+    for param in entry.params.iter().filter(|param| matches!(param.kind, Kind::Count)) {
+        walker.param(param, std::slice::from_ref(&said), &here, &mut numbers);
+    }
+    let numbers_are_good = walker.problems.count() == faults;
+    let blocks = blocks(walker, entry, &said)?;
+    if !numbers_are_good {
+        return None;
+    }
+    let plan = shape::plan(&numbers.chosen());
+    let mut known: Vec<(Rc<LinkBlock>, Vec<&Value>)> = Vec::new();
+    let mut block_of = Vec::with_capacity(plan.links.len());
+    for link in &plan.links {
+        let name = link.blocks[0];
+        let index =
+            known.iter().position(|(block, _)| block.names == link.blocks).unwrap_or_else(|| {
+                let size = plan.links.iter().filter(|other| other.blocks[0] == name);
+                let size = size.map(|other| other.place + 1).max().unwrap_or(0);
+                known.push(block(walker, link.blocks, &blocks, size, &here));
+                known.len() - 1
+            });
+        block_of.push(index);
+    }
+    Some(Network { plan, blocks: known, block_of })
 }
 
 /// The blocks that the short form holds; tells unknown keys, and what is no mapping: then there are none.
@@ -122,8 +131,8 @@ fn block<'d>(
     blocks: &Blocks<'d>,
     size: usize,
     here: &Path,
-) -> (Rc<Block>, Vec<&'d Value>) {
-    let mut block = Block { names, keys: Vec::new() };
+) -> (Rc<LinkBlock>, Vec<&'d Value>) {
+    let mut block = LinkBlock { names, keys: Vec::new() };
     let mut values: Vec<&Value> = Vec::new();
     for name in names {
         let Some((name, map)) = blocks.iter().find(|(known, _)| known == name) else { continue };

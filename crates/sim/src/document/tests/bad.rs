@@ -4,7 +4,9 @@ use super::*;
 
 fn problems(document: &Value) -> Vec<String> {
     let checked = check(document);
-    assert!(checked.scenario.is_none() && checked.model.is_none() && checked.canonical.is_none());
+    assert!(
+        checked.scenario.is_none() && checked.model().is_none() && checked.canonical().is_none()
+    );
     told(&checked.problems)
 }
 
@@ -170,7 +172,7 @@ fn words_and_kinds() {
             "links.0.queue: `queue` needs a word, or a mapping with `kind`, not the number 100",
         ),
         ("/links/0/queue", Value::Null, "links.0.queue: `queue` has no value"),
-        ("/links/0/queue", json!({"kind": "red"}), "links.0.queue.kind: unknown queue `red`"),
+        ("/links/0/queue", json!({"kind": "blue"}), "links.0.queue.kind: unknown queue `blue`"),
         (
             "/links/0/queue",
             json!({"kind": 5}),

@@ -53,7 +53,10 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
     assert_eq!(model["routing"], json!({"kind": "shortest-path"}));
     assert_eq!(
         model["stop"],
-        json!({"when": "flows-complete", "at_latest_ns": 62_000_000_000_u64, "events": null})
+        json!({
+            "when": "flows-complete", "at_latest_ns": 62_000_000_000_u64, "events": null,
+            "max_packets": 10_000_000,
+        })
     );
     assert_eq!(model["record"]["cwnd"], "changes");
     assert_eq!(model["record"].get("kind"), None);
@@ -77,7 +80,7 @@ fn the_typed_scenario_is_the_same() {
     let Transport::Tcp(tcp) = &scenario.flows[1].transport else { panic!("a reliable flow") };
     assert_eq!((tcp.cc.kind.as_str(), tcp.cc.real("alpha")), ("fast", 8.0));
     assert_eq!(tcp.cc.int("period_ns"), 50_000_000);
-    let Transport::Udp { source } = &scenario.flows[2].transport else { panic!("no feedback") };
+    let Transport::Udp { source, .. } = &scenario.flows[2].transport else { panic!("no feedback") };
     assert_eq!(source.int("rate_bps"), 100_000);
     assert!(scenario.stop.flows_complete && scenario.record.cwnd);
 }
@@ -85,7 +88,7 @@ fn the_typed_scenario_is_the_same() {
 #[test]
 fn the_resolved_document_is_complete_and_resolves_to_itself() {
     let checked = check(&valid());
-    let canonical = checked.canonical.clone().unwrap();
+    let canonical = checked.canonical().unwrap();
     assert_eq!(canonical["links"][1]["backward"]["queue"]["limit"], "20 packets");
     assert_eq!(canonical["links"][1]["backward"].get("delay"), None);
     assert_eq!(canonical["links"][0]["queue"]["limit"], "100 packets");
@@ -113,7 +116,7 @@ fn unlimited_things_are_null_in_the_model_and_a_word_in_the_document() {
     let mut document = with("/links/0/queue", json!({"limit": "unlimited"}));
     document["flows"][0]["tcp"] = json!({"initial-ssthresh": 64.5});
     let checked = check(&document);
-    let (canonical, model) = (checked.canonical.unwrap(), checked.model.unwrap());
+    let (canonical, model) = (checked.canonical().unwrap(), checked.model().unwrap());
     assert_eq!(canonical["links"][0]["queue"]["limit"], "unlimited");
     assert_eq!(model["links"][0]["forward"]["queue"]["limit_packets"], Value::Null);
     assert_eq!(canonical["flows"][0]["tcp"]["initial_ssthresh"], json!(64.5));
@@ -124,7 +127,7 @@ fn unlimited_things_are_null_in_the_model_and_a_word_in_the_document() {
 fn a_threshold_is_a_number_of_segments_or_a_size() {
     let tcp = |threshold: Value| {
         let checked = check(&with("/flows/0/tcp", json!({"initial_ssthresh": threshold})));
-        let [canonical, model] = [checked.canonical.unwrap(), checked.model.unwrap()]
+        let [canonical, model] = [checked.canonical().unwrap(), checked.model().unwrap()]
             .map(|document| document["flows"][0]["tcp"].clone());
         let Transport::Tcp(tcp) = &checked.scenario.unwrap().flows[0].transport else {
             panic!("a reliable flow")
@@ -171,8 +174,8 @@ fn a_receive_window_in_packets_counts_full_segments() {
         document["flows"][0]["tcp"] =
             json!({"sender": "classic", "segment": "500 B", "receive_window": given});
         let checked = check(&document);
-        assert_eq!(checked.canonical.unwrap()["flows"][0]["tcp"]["receive_window"], given);
-        checked.model.unwrap()["flows"][0]["tcp"]["receive_window_bytes"].clone()
+        assert_eq!(checked.canonical().unwrap()["flows"][0]["tcp"]["receive_window"], given);
+        checked.model().unwrap()["flows"][0]["tcp"]["receive_window_bytes"].clone()
     };
     assert_eq!(window("20 packets"), 10_000);
     assert_eq!(window("9 kB"), 9000);

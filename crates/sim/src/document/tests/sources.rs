@@ -20,7 +20,7 @@ fn a_time_alone_is_a_fixed_length() {
     let both = [json!("50 ms"), json!({"kind": "fixed", "mean": "50 ms"})].map(|on| {
         let mut document = source(on);
         document["flows"][2]["udp"]["source"]["off"] = off.clone();
-        check(&document).canonical.expect("a valid document")
+        check(&document).canonical().expect("a valid document")
     });
     assert_eq!(both[0], both[1]);
     let source = &both[0]["flows"][2]["udp"]["source"];

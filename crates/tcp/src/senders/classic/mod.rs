@@ -1,5 +1,7 @@
 //! The classic family: byte sequence numbers, cumulative ACKs.
 
+mod ends;
+mod entry;
 pub mod recovery;
 pub mod rtt_history;
 pub mod rules;
@@ -8,8 +10,15 @@ pub mod sender;
 pub mod setup;
 pub mod timer_rules;
 
+pub use ends::Classic;
+pub use entry::ENTRY;
 pub use recovery::Recovery;
 pub use rules::SenderRules;
 pub use sender::Sender;
 pub use setup::Setup;
 pub use timer_rules::{Restart, TimerRules};
+
+use crate::ends::Numbering;
+
+/// What sequence numbers count.
+pub const NUMBERING: Numbering = Numbering::Bytes;

@@ -49,13 +49,24 @@ impl SendTimes {
 
     /// Keeps its records in a ring with a place for each segment of the receiver's window, and forgets
     /// wrongly: an ACK of segments that passes the end of the ring leaves the records of all of them, so
-    /// that the next segments in their places count as sent before (ns-2).
-    pub fn in_ring(mut self, mss: u64, receive_window: u64) -> Self {
+    /// that the next segments in their places count as sent before (ns-2). Segments are numbered from 0 on, or
+    /// from 1 after a handshake, which was number 0.
+    pub fn in_ring(mut self, mss: u64, receive_window: u64, handshake: bool) -> Self {
         let places = receive_window / mss;
         if (1..=Ring::MOST).contains(&places) {
-            self.store = Store::Ring(Ring { mss, acked: 0, places: vec![None; places as usize] });
+            let first = u64::from(handshake);
+            let places = vec![None; places as usize];
+            self.store =
+                Store::Ring(Ring { mss, first, oldest: first, origin: Time::ZERO, places });
         }
         self
+    }
+
+    /// The first message of a handshake is sent.
+    pub fn on_open(&mut self, now: Time) {
+        if let Store::Ring(ring) = &mut self.store {
+            ring.origin = now;
+        }
     }
 
     /// A segment was sent. One that was sent before keeps its borders.
@@ -68,9 +79,7 @@ impl SendTimes {
                 let index = list.partition_point(|(end, _)| *end <= seq);
                 &mut list[index].1
             }
-            Store::Ring(ring) => {
-                ring.place(seq / ring.mss + 1).get_or_insert(Sent { at: now, transmissions: 0 })
-            }
+            Store::Ring(ring) => ring.place(now, seq),
         };
         sent.at = now;
         sent.transmissions += 1;
@@ -95,7 +104,7 @@ impl SendTimes {
                     list.pop_front();
                 }
             }
-            Store::Ring(ring) => ring.acknowledge(ack / ring.mss, &mut measure),
+            Store::Ring(ring) => ring.acknowledge(ring.first + ack / ring.mss, &mut measure),
         }
     }
 
@@ -103,18 +112,38 @@ impl SendTimes {
     pub fn oldest(&self) -> Option<Sent> {
         match &self.store {
             Store::List(list) => list.front().map(|(_, sent)| *sent),
-            Store::Ring(ring) => ring.places[ring.index(ring.acked + 1)],
+            Store::Ring(ring) => ring.places[ring.index(ring.oldest)],
+        }
+    }
+
+    /// Age of the oldest segment. In the ring, one that has no record was sent a second before the start.
+    pub fn age(&self) -> Option<Time> {
+        match (&self.store, self.oldest()) {
+            (_, Some(sent)) => Some(self.now - sent.at),
+            (Store::Ring(ring), None) => Some(self.now - ring.origin + Time::from_secs(1)),
+            (Store::List(_), None) => None,
+        }
+    }
+
+    /// The moment before which nothing counts as sent: in the ring the start of the flow.
+    pub fn origin(&self) -> Option<Time> {
+        match &self.store {
+            Store::List(_) => None,
+            Store::Ring(ring) => Some(ring.origin),
         }
     }
 }
 
-/// Records by number of segment, modulo the number of places. Segments are numbered from 1 on, for in
-/// ns-2 number 0 is that of the handshake.
+/// Records by number of segment, modulo the number of places.
 #[derive(Debug, Clone)]
 struct Ring {
     mss: u64,
-    /// Number of the newest segment acknowledged.
-    acked: u64,
+    /// Number of the first segment.
+    first: u64,
+    /// Number of the oldest segment that is not acknowledged.
+    oldest: u64,
+    /// When segment 0 was sent last: zero of the clock, which is also the mark of segments that are not timed.
+    origin: Time,
     places: Vec<Option<Sent>>,
 }
 
@@ -126,27 +155,37 @@ impl Ring {
         (number % self.places.len() as u64) as usize
     }
 
-    fn place(&mut self, number: u64) -> &mut Option<Sent> {
+    /// The record of the segment that begins with this byte and is sent now.
+    fn place(&mut self, now: Time, seq: u64) -> &mut Sent {
+        let number = self.first + seq / self.mss;
+        if number == 0 {
+            self.origin = now;
+            self.places.fill(None);
+        }
         let index = self.index(number);
-        &mut self.places[index]
+        self.places[index].get_or_insert(Sent { at: now, transmissions: 0 })
     }
 
-    fn acknowledge(&mut self, newest: u64, measure: &mut impl FnMut(Sent)) {
-        let last = self.index(newest);
-        let mut index = self.index(self.acked + 1);
-        for number in self.acked + 1..=newest {
-            if let Some(sent) = self.places[self.index(number)] {
+    /// All segments below this number are acknowledged.
+    fn acknowledge(&mut self, next: u64, measure: &mut impl FnMut(Sent)) {
+        let opens = self.oldest == 0;
+        for number in self.oldest..next {
+            if let Some(sent) = self.places[self.index(number)]
+                && (opens || sent.at != self.origin)
+            {
                 measure(sent);
             }
         }
-        for _ in self.acked..newest {
+        let last = self.index(next - 1);
+        let mut index = self.index(self.oldest);
+        for _ in self.oldest..next {
             if index > last {
                 break;
             }
             self.places[index] = None;
             index = (index + 1) % self.places.len();
         }
-        self.acked = newest;
+        self.oldest = next;
     }
 }
 
@@ -188,7 +227,7 @@ mod tests {
     fn a_ring_keeps_the_records_of_an_ack_that_passes_its_end() {
         // Places 0 to 3; segments 1, 2, 3, 4 are in places 1, 2, 3, 0.
         for (acked, transmissions) in [([1, 2, 3, 4].as_slice(), 1), (&[2, 4], 2)] {
-            let mut log = SendTimes::default().in_ring(10, 40);
+            let mut log = SendTimes::default().in_ring(10, 40, true);
             for segment in 0..4 {
                 log.on_transmit(Time::ZERO, segment * 10, segment * 10 + 10);
             }

@@ -18,6 +18,7 @@
 //!
 //! DEVIATION: RFC 7661 also takes an unused window back, over minutes; here it only stops growing.
 
+mod idle;
 mod opening;
 
 use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
@@ -34,7 +35,6 @@ use crate::senders::classic::setup::Setup;
 use crate::senders::classic::timer_rules::Restart;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
-use std::mem::offset_of;
 use std::sync::Arc;
 
 /// State of one classic sender.
@@ -85,11 +85,16 @@ pub struct Sender {
 }
 
 // In a flow the state begins a cache line, and what follows ends with one.
-const _: () = assert!(offset_of!(Sender, state) == 32);
-const _: () = assert!(offset_of!(Sender, rto) == 160);
-const _: () = assert!(offset_of!(Sender, stats) == 224);
-const _: () = assert!(offset_of!(Sender, recovery) == 352);
-const _: () = assert!(offset_of!(Sender, written) + 8 <= 416);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, state) == 32);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, rto) == 160);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, stats) == 224);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, recovery) == 352);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, written) + 8 <= 416);
 
 impl Sender {
     /// A sender that has not started.
@@ -97,7 +102,10 @@ impl Sender {
         let rules = setup.rules();
         let mss = rules.mss;
         let needed = || setup.cc.needs_send_times().then(SendTimes::default);
-        let log = setup.recovery.send_times(mss, setup.receive_window).or_else(needed);
+        let log = setup
+            .recovery
+            .send_times(mss, setup.receive_window, setup.handshake.happens())
+            .or_else(needed);
         let segment = setup.window_segment();
         let written = Written::new(&setup.data, mss);
         Self {
@@ -157,6 +165,7 @@ impl Sender {
     pub fn start(&mut self, now: Time) {
         debug_assert!(!self.started);
         self.started = true;
+        self.cc.on_start(&mut self.state.window);
         if self.rules().handshake.happens() {
             self.opening = true;
             self.state.hold = true;
@@ -175,6 +184,29 @@ impl Sender {
         &self.state.window
     }
 
+    /// The window that is reported: during recovery without what duplicate ACKs add to it, and never below the
+    /// segment that may always be sent (again).
+    #[inline]
+    pub fn reported_cwnd(&self) -> f64 {
+        let window = &self.state.window;
+        let cwnd = if self.recovery.is_active() {
+            self.recovery.deflated(&self.state)
+        } else {
+            window.cwnd
+        };
+        cwnd.max(window.segment)
+    }
+
+    #[inline]
+    fn report_cwnd(&mut self, now: Time) {
+        self.stats.on_cwnd(now, self.reported_cwnd());
+    }
+
+    /// All is acknowledged: what follows does not count for the mean of the window.
+    pub fn finish(&mut self, now: Time) {
+        self.stats.finish(now);
+    }
+
     /// Whether the flow is in fast recovery.
     #[inline]
     pub fn in_recovery(&self) -> bool {
@@ -190,30 +222,6 @@ impl Sender {
     /// Bytes to send in all; none without end, or while the application may write more.
     pub fn bytes(&self) -> Option<u64> {
         (self.written.total != u64::MAX).then_some(self.written.total)
-    }
-
-    /// The application writes; `last` if it will write nothing more.
-    pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
-        let state = &self.state;
-        if self.rules().restarts_idle
-            && state.una == state.max
-            && self.drained.0 == state.nxt
-            && now.since(self.drained.1) > self.rto.current()
-        {
-            let before = state.window.cwnd;
-            self.state.window.cwnd = before.min(self.initial_cwnd);
-            self.stats.on_cwnd(now, before, self.state.window.cwnd);
-        }
-        self.written.add(bytes, last);
-        self.release();
-    }
-
-    /// Lets go what was written, without a small segment that has to wait.
-    fn release(&mut self) {
-        let state = &self.state;
-        let waits = self.rules().nagle && state.max > state.una && !self.written.is_complete();
-        let small = if waits { (self.written.bytes - state.nxt) % state.rules.mss } else { 0 };
-        self.end = self.end.max(self.written.bytes - small);
     }
 
     /// Payload bytes of a full segment.
@@ -258,7 +266,7 @@ impl Sender {
         if self.opening {
             return self.establish(now, stamp);
         }
-        let counts = ack == self.state.una && self.state.flight() > 0;
+        let counts = ack == self.state.una && self.state.max > ack;
         if counts && !(ack == 0 && self.rules().ignores_zero_ack) {
             self.on_duplicate(now);
         }
@@ -267,7 +275,6 @@ impl Sender {
 
     #[inline]
     fn on_new_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
-        let before = self.state.window.cwnd;
         let old_rto = self.rto.current();
         let rtt = self.measure(now, ack, stamp);
         self.rto.on_new_ack();
@@ -316,7 +323,7 @@ impl Sender {
         if verdict.burst.is_some() {
             self.limit_burst(verdict.burst);
         }
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
         rtt
     }
 
@@ -372,7 +379,6 @@ impl Sender {
 
     #[cold]
     fn on_duplicate(&mut self, now: Time) {
-        let before = self.state.window.cwnd;
         self.state.duplicates += 1;
         if let Some(log) = &mut self.state.log {
             log.now = now;
@@ -404,7 +410,7 @@ impl Sender {
         // The duplicate that resends lets nothing else out before the next ACK.
         self.waits =
             self.rules().send_delay > Time::ZERO && (verdict.resend || self.send_at != Time::NEVER);
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
     }
 
     /// When to call [`Sender::on_timer`].
@@ -415,7 +421,6 @@ impl Sender {
 
     /// The time that was asked for has come, or an earlier one. True if the retransmission timer expired.
     pub fn on_timer(&mut self, now: Time) -> bool {
-        let before = self.state.window.cwnd;
         if self.send_at <= now {
             self.send_at = Time::NEVER;
             self.waits = false;
@@ -426,6 +431,7 @@ impl Sender {
         if due {
             self.deadline = Time::NEVER;
         }
+        let expired = expired || due && self.recovery.times_out_idle();
         if due && !expired && self.rules().idle_timer {
             self.restart_idle(now);
         }
@@ -442,17 +448,8 @@ impl Sender {
                 self.cc.on_tick(&mut self.state.window);
             }
         }
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
         expired
-    }
-
-    /// The timer has expired with nothing in flight: what follows starts slowly.
-    #[cold]
-    fn restart_idle(&mut self, now: Time) {
-        self.state.window.cwnd = self.state.window.segment;
-        self.state.begin_episode();
-        self.timed = None;
-        self.deadline = now + self.rto.current();
     }
 
     /// The timer gives up what is in flight.
@@ -472,7 +469,11 @@ impl Sender {
         self.recovery.on_timeout(&mut self.state, &mut |state: &State| {
             self.cc.on_loss(&state.window, &state.loss(now, Signal::Timeout))
         });
-        self.resend = Some(Cause::Timeout);
+        if self.opening || self.state.max > self.state.una {
+            self.resend = Some(Cause::Timeout);
+        } else {
+            self.start_timer(now);
+        }
     }
 
     /// The next segment to send at this moment, if any.
@@ -502,26 +503,6 @@ impl Sender {
         Some(self.transmit(now, seq, payload as u16, cause))
     }
 
-    /// Bytes of a small segment that waited for ACKs and may leave now, where nothing else may.
-    #[cold]
-    #[inline(never)]
-    fn refill(&mut self, now: Time) -> Option<u64> {
-        let state = &self.state;
-        if state.hold || self.waits || state.nxt != self.end {
-            return None;
-        }
-        if self.drained.0 != state.nxt {
-            self.drained = (state.nxt, now);
-        }
-        if self.rules().grow_only_if_cwnd_limited
-            && state.in_units(state.flight() + state.rules.mss) <= state.window.cwnd
-        {
-            self.unused_until = state.nxt;
-        }
-        self.release();
-        Some(self.end - self.state.nxt).filter(|left| *left > 0)
-    }
-
     #[cold]
     fn transmit_oldest(&mut self, now: Time, cause: Cause) -> Segment {
         if let Cause::Handshake(message) = cause {
@@ -534,7 +515,9 @@ impl Sender {
             return self.transmit(now, seq, payload as u16, Cause::New);
         }
         // After going back the segment is the first of those that count as unsent.
-        self.state.nxt = self.state.nxt.max(seq + payload);
+        if cause == Cause::Timeout || !self.recovery.repairs_twice() {
+            self.state.nxt = self.state.nxt.max(seq + payload);
+        }
         self.transmit(now, seq, payload as u16, cause)
     }
 
@@ -547,11 +530,14 @@ impl Sender {
                 self.stats.fast_retransmits += 1;
             }
             // Karn's rule: nothing that was sent twice is timed.
-            self.timed = self.timed.filter(|(timed, _)| *timed <= seq || *timed > end);
+            let again = |(timed, _): &(u64, Time)| *timed > seq && *timed <= end;
+            self.timed = self.timed.filter(|timed| self.rto.drops_timed() || !again(timed));
         } else if self.rules().sampling == Sampling::Karn && self.timed.is_none() {
             self.timed = Some((end, now));
         }
-        let idle = self.rules().idle_timer && self.state.una == self.state.max;
+        let idle = self.rules().idle_timer
+            && self.state.una == self.state.max
+            && !self.recovery.times_out_idle();
         self.state.max = self.state.max.max(end);
         if let Some(log) = &mut self.state.log {
             log.on_transmit(now, seq, end);

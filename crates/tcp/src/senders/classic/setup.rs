@@ -1,13 +1,15 @@
-//! What a classic sender is made from: its rules, as the compiler of scenarios puts them together.
+//! What a classic sender is made from: the keys of its family and what all families have in common.
 
 use crate::cc::Cc;
 use crate::data::Data;
 use crate::handshake::Handshake;
 use crate::rto::Rto;
+use crate::senders::Common;
 use crate::senders::classic::recovery::Recovery;
 use crate::senders::classic::rules::SenderRules;
-use crate::senders::classic::timer_rules::TimerRules;
+use crate::senders::classic::timer_rules::{Restart, TimerRules};
 use ackclock_units::Time;
+use ackclock_units::param::Chosen;
 
 /// What a classic sender is made from.
 #[derive(Debug, Clone)]
@@ -57,6 +59,44 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// What a scenario chose.
+    pub fn new(chosen: &Chosen, common: Common) -> Self {
+        let receive_window = chosen.optional_int("receive_window_bytes");
+        let mut initial_ssthresh = common.initial_ssthresh;
+        if chosen.word("initial_ssthresh_limit") == "receive-window"
+            && let Some(limit) = receive_window
+        {
+            initial_ssthresh = initial_ssthresh.min(limit as f64);
+        }
+        let receive_window = receive_window.unwrap_or(u64::MAX);
+        Self {
+            segment: common.segment,
+            data: common.data,
+            nagle: chosen.flag("nagle"),
+            restarts_idle: chosen.word("idle_restart") == "rto",
+            grow_only_if_cwnd_limited: chosen.word("unused_window") == "stays",
+            initial_window: common.initial_window,
+            initial_ssthresh,
+            receive_window,
+            window_in_segments: chosen.word("window_unit") == "segments",
+            fills_window: chosen.word("framing") == "fill",
+            ssthresh_floor: chosen.real("ssthresh_floor"),
+            whole_ssthresh: chosen.word("ssthresh_rounding") == "whole-segments",
+            idle_timer: chosen.word("idle_restart") == "timer",
+            ignores_zero_ack: chosen.word("zero_ack") == "ignored",
+            timer: TimerRules {
+                restart: Restart::new(chosen.word("timer_restart")),
+                backs_off_at_start: chosen.word("timer_backoff") == "at-start",
+            },
+            send_delay: Time::from_ns(chosen.int("send_delay_ns")),
+            flight_to_highest: chosen.word("flight") == "highest",
+            handshake: Handshake::new(chosen.inner("handshake")),
+            cc: common.cc,
+            recovery: Recovery::new(chosen.inner("recovery")),
+            rto: common.rto,
+        }
+    }
+
     /// A full segment in the window's unit.
     pub(crate) fn window_segment(&self) -> f64 {
         if self.window_in_segments { 1.0 } else { f64::from(self.segment) }

@@ -1,9 +1,18 @@
 //! The selective-repeat family: numbered packets, ACKs that list what has arrived.
 
 pub mod arrivals;
+mod ends;
+mod entry;
 pub mod recovery;
 pub mod sender;
 
 pub use arrivals::{Arrivals, View};
+pub use ends::SelectiveRepeat;
+pub use entry::ENTRY;
 pub use recovery::Recovery;
 pub use sender::{Ack, Sender, Setup};
+
+use crate::ends::Numbering;
+
+/// What sequence numbers count.
+pub const NUMBERING: Numbering = Numbering::Packets;

@@ -160,6 +160,17 @@ impl Sender {
         self.last_bytes = (total - (packets - 1) * segment) as u16;
     }
 
+    /// The window that is reported: during recovery without what ACKs of later packets add to it.
+    #[inline]
+    pub fn reported_cwnd(&self) -> f64 {
+        self.recovery.deflated(&self.window).max(self.window.segment)
+    }
+
+    /// All is acknowledged: what follows does not count for the mean of the window.
+    pub fn finish(&mut self, now: Time) {
+        self.stats.finish(now);
+    }
+
     /// Starts the flow.
     pub fn start(&mut self, now: Time) {
         debug_assert!(!self.started);
@@ -230,7 +241,6 @@ impl Sender {
     /// An ACK came in; `view` is the list of packets that it carries.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, view: View<'_>) {
-        let before = self.window.cwnd;
         let rtt = now - ack.stamp;
         self.stats.on_rtt(rtt);
         self.rto.on_sample(now, rtt);
@@ -258,7 +268,7 @@ impl Sender {
             self.on_gaps(now, view);
         }
         self.allow();
-        self.stats.on_cwnd(now, before, self.window.cwnd);
+        self.stats.on_cwnd(now, self.reported_cwnd());
     }
 
     /// Marks a packet as acknowledged; false if it was already.
@@ -349,7 +359,6 @@ impl Sender {
 
     /// The time that was asked for has come, or an earlier one.
     pub fn on_timer(&mut self, now: Time) {
-        let before = self.window.cwnd;
         let mut expired = false;
         while let Some(&(sent, seq)) = self.timers.front() {
             if self.is_stale(sent, seq) {
@@ -378,7 +387,7 @@ impl Sender {
         } else {
             self.allow();
         }
-        self.stats.on_cwnd(now, before, self.window.cwnd);
+        self.stats.on_cwnd(now, self.reported_cwnd());
     }
 
     #[inline]

@@ -47,9 +47,14 @@ impl Inflation {
             self.segments = u64::from(state.duplicates);
         } else {
             let duplicates = f64::from(state.duplicates) * state.window.segment;
-            state.window.cwnd = state.window.ssthresh + duplicates;
+            state.window.cwnd = state.window.ssthresh.max(state.window.segment) + duplicates;
         }
         true
+    }
+
+    /// The window without the inflation: what it will be when recovery ends.
+    pub(super) fn deflated(&self, state: &State) -> f64 {
+        if self.apart { state.window.cwnd } else { state.window.cwnd.min(state.window.ssthresh) }
     }
 
     /// A further duplicate ACK.
@@ -84,7 +89,7 @@ impl Inflation {
     pub(super) fn end(&mut self, state: &mut State, grows: bool) {
         self.segments = 0;
         if !self.apart {
-            state.window.cwnd = state.window.ssthresh;
+            state.window.cwnd = state.window.ssthresh.max(state.window.segment);
         } else if !grows {
             // Half a segment would let nothing out any more.
             state.window.cwnd = state.window.cwnd.max(state.window.segment);

@@ -121,8 +121,24 @@ pub trait LossRecovery {
     fn on_established(&mut self, _rtt: Time) {}
 
     /// The log for the sender to keep, if it needs to know when each segment was sent. Sizes in bytes.
-    fn send_times(&self, _mss: u64, _receive_window: u64) -> Option<SendTimes> {
+    fn send_times(&self, _mss: u64, _receive_window: u64, _handshake: bool) -> Option<SendTimes> {
         None
+    }
+
+    /// Whether what a repair sends does not count as sent while the sender goes back, and so leaves twice.
+    fn repairs_twice(&self) -> bool {
+        false
+    }
+
+    /// Whether the timer that runs while nothing is in flight is one as any other: sending does not start it
+    /// anew, and its expiry is a timeout.
+    fn times_out_idle(&self) -> bool {
+        false
+    }
+
+    /// The window without what duplicate ACKs have added to it; asked for while the recovery is active.
+    fn deflated(&self, state: &State) -> f64 {
+        state.window.cwnd
     }
 
     /// Whether the flow is in fast recovery.

@@ -29,6 +29,9 @@ registry! {
     fn on_new_ack(&mut self, state: &mut State, acked: u64) -> Verdict;
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>);
     fn on_established(&mut self, rtt: Time);
-    fn send_times(&self, mss: u64, receive_window: u64) -> Option<SendTimes>;
+    fn send_times(&self, mss: u64, receive_window: u64, handshake: bool) -> Option<SendTimes>;
+    fn repairs_twice(&self) -> bool;
+    fn times_out_idle(&self) -> bool;
+    fn deflated(&self, state: &State) -> f64;
     fn is_active(&self) -> bool;
 }

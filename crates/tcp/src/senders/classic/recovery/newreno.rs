@@ -7,7 +7,7 @@
 use super::inflation::{INFLATION, Inflation};
 use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
 use super::options::{
-    AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger,
+    AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPAIRED, REPEAT, THRESHOLD, Trigger,
 };
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
@@ -21,6 +21,7 @@ pub(super) static ENTRY: Entry = Entry {
         GUARD,
         REPEAT,
         LIMITED_TRANSMIT,
+        REPAIRED,
         Param::new(
             "exit_window",
             Kind::Choice(&[
@@ -38,10 +39,18 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new(
             "partial_timer",
             Kind::Choice(&[
-                Choice::new("each", "each partial ACK starts it anew (slow but steady)"),
-                Choice::new("first", "only the first one of a recovery (impatient, as in ns-2)"),
+                Choice::new(
+                    "first",
+                    "only the first one of a recovery (RFC 6582 section 3.2, impatient): after many losses the timer \
+                     ends the recovery",
+                ),
+                Choice::new(
+                    "each",
+                    "each partial ACK starts it anew (slow but steady, as in Linux and ns-3): one loss a round trip, \
+                     however many there are",
+                ),
             ]),
-            "each",
+            "first",
             "When partial ACKs start the retransmission timer anew (RFC 6582 section 4).",
         ),
         Param::optional(
@@ -52,6 +61,7 @@ pub(super) static ENTRY: Entry = Entry {
         )
         .at_least("1"),
     ],
+    label: "NewReno",
     ..Entry::BLANK
 };
 
@@ -64,6 +74,7 @@ pub struct NewReno {
     exit_to_flight: bool,
     grow_on_exit: bool,
     first_partial_only: bool,
+    repairs_twice: bool,
     /// Most segments that an ACK lets out during recovery, beside the one that is sent again.
     burst: Option<u32>,
     /// A partial ACK has come in this recovery.
@@ -80,6 +91,7 @@ impl NewReno {
             exit_to_flight: chosen.word("exit_window") == "flight",
             grow_on_exit: chosen.flag("grow_on_exit"),
             first_partial_only: chosen.word("partial_timer") == "first",
+            repairs_twice: chosen.word("repaired") == "unsent",
             burst: chosen.optional_int("burst").map(|segments| segments as u32),
             partial: false,
             active: false,
@@ -140,6 +152,14 @@ impl LossRecovery for NewReno {
         self.active = false;
         self.inflation.segments = 0;
         collapse(state, self.go_back, cut);
+    }
+
+    fn repairs_twice(&self) -> bool {
+        self.repairs_twice
+    }
+
+    fn deflated(&self, state: &State) -> f64 {
+        self.inflation.deflated(state)
     }
 
     fn is_active(&self) -> bool {

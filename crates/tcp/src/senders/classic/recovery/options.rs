@@ -90,6 +90,17 @@ pub const LIMITED_TRANSMIT: Param = Param::new(
     "Whether the first two duplicate ACKs each let a new segment out (RFC 3042).",
 );
 
+/// What becomes of a segment that a repair sends while the sender goes back.
+pub const REPAIRED: Param = Param::new(
+    "repaired",
+    Kind::Choice(&[
+        Choice::new("sent", "it counts as sent: the next one follows"),
+        Choice::defect("unsent", "it does not count as sent, and leaves twice (ns-2)"),
+    ]),
+    "sent",
+    "What becomes of a repaired segment while all that follows it counts as unsent.",
+);
+
 /// Growth with the ACK that ends a recovery.
 pub const GROW_ON_EXIT: Param = Param::new(
     "grow_on_exit",

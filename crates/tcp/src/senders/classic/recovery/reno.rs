@@ -26,6 +26,7 @@ pub(super) static ENTRY: Entry = Entry {
         INFLATION,
         GROW_ON_EXIT,
     ],
+    label: "Reno",
     ..Entry::BLANK
 };
 
@@ -86,6 +87,10 @@ impl LossRecovery for Reno {
         if self.counts_on {
             state.duplicates = duplicates;
         }
+    }
+
+    fn deflated(&self, state: &State) -> f64 {
+        self.inflation.deflated(state)
     }
 
     fn is_active(&self) -> bool {

@@ -15,6 +15,7 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "Fast retransmit, then slow start from one segment.",
     references: &["Jacobson 1988", "Fall and Floyd 1996 section 2"],
     params: &[GO_BACK_N, THRESHOLD, GUARD, REPEAT, LIMITED_TRANSMIT, COUNT_AFTER_TIMEOUT],
+    label: "Tahoe",
     ..Entry::BLANK
 };
 

@@ -29,6 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
             "What is sent when the timer expires, with `later_data: unsent`.",
         ),
     ],
+    label: "timeout only",
     ..Entry::BLANK
 };
 

@@ -13,11 +13,11 @@
 //! data. After a timeout no duplicates count until more is acknowledged than had been sent before it.
 //!
 //! The rules of ns-2.35 are options: `overdue: two-deviations`, `samples: after-repairs`, `log: ring`,
-//! `deflation: many`, `restart_window: 2`,
-//! `grow_on_exit: true`, `rto_backoff: true`.
+//! `deflation: many`, `restart_window: 2`, `grow_on_exit: true`, `rto_backoff: true`, `repaired: unsent`,
+//! `idle_timeout: counts`.
 
 use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
-use super::options::{AFTER_TIMEOUT, GROW_ON_EXIT, THRESHOLD};
+use super::options::{AFTER_TIMEOUT, GROW_ON_EXIT, REPAIRED, THRESHOLD};
 use crate::senders::classic::send_times::SendTimes;
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
@@ -66,7 +66,7 @@ pub(super) static ENTRY: Entry = Entry {
                     "ring",
                     "in a ring of the receiver's window, where the records of an ACK of several segments \
                      that passes the end stay, so that later segments count as sent before, and those \
-                     that were never sent as overdue (ns-2)",
+                     that were never sent as sent a second before the start (ns-2)",
                 ),
             ]),
             "exact",
@@ -95,7 +95,22 @@ pub(super) static ENTRY: Entry = Entry {
             "false",
             "Whether a repair at a duplicate ACK also doubles the retransmission timer (ns-2).",
         ),
+        REPAIRED,
+        Param::new(
+            "idle_timeout",
+            Kind::Choice(&[
+                Choice::new("restarts", "the window falls to one segment"),
+                Choice::defect(
+                    "counts",
+                    "it is a timeout as any other, and what is sent meanwhile does not start the timer \
+                     anew (ns-2)",
+                ),
+            ]),
+            "restarts",
+            "What the timer does when it expires with nothing in flight (`idle_restart: timer`).",
+        ),
     ],
+    label: "Vegas",
     ..Entry::BLANK
 };
 
@@ -131,6 +146,14 @@ impl Fine {
         };
     }
 
+    /// The round trip of what opened the flow; ns-2 does not add its sixteenth to it.
+    fn open(&mut self, rtt: Time) {
+        self.add(rtt);
+        if self.two_deviations {
+            self.wait = rtt.as_ns() as f64 * 1.5;
+        }
+    }
+
     fn back_off(&mut self, transmissions: u32) {
         self.wait *= if self.two_deviations && transmissions <= 1 { 1.125 } else { 2.0 };
     }
@@ -147,6 +170,8 @@ pub struct Vegas {
     restart_window: f64,
     grow_on_exit: bool,
     rto_backoff: bool,
+    repairs_twice: bool,
+    times_out_idle: bool,
     fine: Fine,
     /// ACKs of new data at which the oldest segment is still looked at.
     checks: u32,
@@ -170,6 +195,8 @@ impl Vegas {
             restart_window: chosen.int("restart_window") as f64,
             grow_on_exit: chosen.flag("grow_on_exit"),
             rto_backoff: chosen.flag("rto_backoff"),
+            repairs_twice: chosen.word("repaired") == "unsent",
+            times_out_idle: chosen.word("idle_timeout") == "counts",
             fine: Fine::new(chosen.word("overdue") == "two-deviations"),
             checks: 0,
             cut: 0.0,
@@ -188,7 +215,7 @@ impl Vegas {
 
     fn deflate(&mut self, state: &mut State) {
         if !self.deflates_many {
-            state.window.cwnd -= self.inflation;
+            state.window.cwnd = self.deflated(state);
         } else if state.duplicates > self.threshold && state.window.cwnd > self.cut {
             state.window.cwnd = self.cut;
             state.cut(0.0);
@@ -196,20 +223,21 @@ impl Vegas {
         self.inflation = 0.0;
     }
 
-    /// When the oldest segment was sent and how often, and whether it is overdue.
-    fn oldest(&self, state: &State) -> Option<(Time, u32, bool)> {
-        let log = state.log.as_ref().expect("this recovery asked for a log");
-        let oldest = log.oldest()?;
-        let age = (log.now - oldest.at).as_ns() as f64;
-        Some((oldest.at, oldest.transmissions, age >= self.fine.wait))
+    /// Whether the oldest segment is overdue; none if there is nothing that could be.
+    fn overdue(&self, state: &State) -> Option<bool> {
+        Some(log(state).age()?.as_ns() as f64 >= self.fine.wait)
+    }
+
+    /// Whether the oldest segment was sent after the last cut.
+    fn is_younger_than_cut(&self, state: &State) -> bool {
+        let cut = self.cut_at.or(log(state).origin());
+        log(state).oldest().is_some_and(|sent| cut.is_none_or(|at| at < sent.at))
     }
 }
 
 impl LossRecovery for Vegas {
     fn on_duplicate(&mut self, state: &mut State, cut: Cut<'_>) -> Verdict {
-        let Some((sent_at, transmissions, overdue)) = self.oldest(state) else {
-            return Verdict::default();
-        };
+        let Some(overdue) = self.overdue(state) else { return Verdict::default() };
         if !overdue && state.duplicates != self.threshold {
             if state.duplicates > self.threshold && (self.active || self.deflates_many) {
                 self.inflate(state, 1);
@@ -219,15 +247,17 @@ impl LossRecovery for Vegas {
         if self.after_timeout && state.recover.is_some_and(|recover| state.una <= recover) {
             return Verdict::default();
         }
+        let transmissions = log(state).oldest().map_or(0, |sent| sent.transmissions);
         self.after_timeout = false;
         self.checks = 2;
         self.fine.back_off(transmissions);
-        if self.cut_at.is_none_or(|at| at < sent_at)
+        if self.is_younger_than_cut(state)
             && let Some(target) = cut(state)
         {
             if !self.deflates_many {
                 state.cut(target);
             }
+            let target = target.max(state.window.segment);
             self.cut = target;
             self.cut_at = state.log.as_ref().map(|log| log.now);
             state.window.cwnd = target;
@@ -248,12 +278,13 @@ impl LossRecovery for Vegas {
             Verdict { may_grow: self.grow_on_exit || !self.active, ..Verdict::default() };
         self.active = false;
         self.deflate(state);
-        if let Some(sample) = state.log.as_ref().and_then(|log| log.sample) {
-            self.fine.add(sample);
+        match log(state).sample {
+            Some(rtt) if self.ring && self.fine.estimate.is_none() => self.fine.open(rtt),
+            Some(rtt) => self.fine.add(rtt),
+            None => {}
         }
         if self.checks > 0 {
-            // In the ring a segment that was never sent counts as overdue.
-            if self.oldest(state).map_or(self.ring, |(_, _, overdue)| overdue) {
+            if self.overdue(state) == Some(true) {
                 self.checks -= 1;
                 self.active = true;
                 verdict.resend = true;
@@ -277,20 +308,36 @@ impl LossRecovery for Vegas {
     }
 
     fn on_established(&mut self, rtt: Time) {
-        self.fine.add(rtt);
+        self.fine.open(rtt);
     }
 
-    fn send_times(&self, mss: u64, receive_window: u64) -> Option<SendTimes> {
+    fn send_times(&self, mss: u64, receive_window: u64, handshake: bool) -> Option<SendTimes> {
         let mut log = SendTimes::default();
         if self.after_repairs {
             log = log.with_samples_after_repairs();
         }
-        Some(if self.ring { log.in_ring(mss, receive_window) } else { log })
+        Some(if self.ring { log.in_ring(mss, receive_window, handshake) } else { log })
+    }
+
+    fn deflated(&self, state: &State) -> f64 {
+        (state.window.cwnd - self.inflation).max(state.window.segment)
+    }
+
+    fn repairs_twice(&self) -> bool {
+        self.repairs_twice
+    }
+
+    fn times_out_idle(&self) -> bool {
+        self.times_out_idle
     }
 
     fn is_active(&self) -> bool {
         self.active
     }
+}
+
+fn log(state: &State) -> &SendTimes {
+    state.log.as_ref().expect("this recovery asked for a log")
 }
 
 #[cfg(test)]
@@ -315,6 +362,8 @@ mod tests {
             ("restart_window", Value::Int(2)),
             ("grow_on_exit", Value::Flag(false)),
             ("rto_backoff", Value::Flag(false)),
+            ("repaired", Value::Word("sent".into())),
+            ("idle_timeout", Value::Word("restarts".into())),
         ];
         let values = values.map(|(name, value)| (name.into(), value)).into();
         Vegas::new(&Chosen { kind: "vegas".into(), values })

@@ -32,7 +32,6 @@ impl Sender {
             return None;
         }
         self.opening = false;
-        let before = self.state.window.cwnd;
         let rtt = self.measure(now, 0, stamp);
         self.state.hold = false;
         self.state.window.cwnd = self.initial_cwnd;
@@ -44,13 +43,16 @@ impl Sender {
         if self.rules().send_delay > Time::ZERO {
             self.send_later(now);
         }
-        self.stats.on_cwnd(now, before, self.state.window.cwnd);
+        self.report_cwnd(now);
         rtt
     }
 
     /// Sends a message of the handshake.
     pub(super) fn transmit_message(&mut self, now: Time, message: Message) -> Segment {
         if message == Message::Syn {
+            if let Some(log) = &mut self.state.log {
+                log.on_open(now);
+            }
             self.timed = (self.tries == 0).then_some((0, now));
             match self.rules().handshake.wait(self.tries) {
                 Some(wait) => self.deadline = now + wait,

@@ -85,6 +85,7 @@ pub static ENTRY: Entry = Entry {
             "Least ssthresh after a timeout.",
         ),
     ],
+    label: "selective repeat",
     ..Entry::BLANK
 };
 
@@ -124,6 +125,12 @@ impl Recovery {
     #[inline]
     pub fn is_active(&self) -> bool {
         self.active
+    }
+
+    /// The window without its inflation.
+    #[inline]
+    pub fn deflated(&self, window: &Window) -> f64 {
+        if self.active && self.inflate { window.ssthresh } else { window.cwnd }
     }
 
     /// Handles the window on an ACK of new data; true if the congestion control may let it grow.

@@ -1,0 +1,96 @@
+"""Measures the way from a document to the first event: ``python benches/documents.py 10000``.
+
+For each form of a dumbbell of so many flows (short: a topology and a flow with ``count``; long: all
+links and flows written out, as JSON) a process of its own loads the scenario and handles one event.
+It reports seconds of CPU and the peak of memory, whole and beyond what the interpreter takes with
+everything imported, after loading and after the first event.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from workloads import dumbbell, written_out
+
+LIMITS = {10_000: (0.7, 80), 100_000: (7.0, 600)}
+"""Seconds of CPU, and MB beyond the interpreter, that the short form may take, by flows."""
+
+
+def main() -> None:
+    """Measure, print a table, and fail where the short form takes more than its limit."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("flows", nargs="*", type=int, default=[10_000], help="numbers of flows")
+    parser.add_argument("--form", choices=("short", "long"), help="one form only")
+    parser.add_argument("--measure", metavar="FILE", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.measure:
+        print(json.dumps(measure(Path(chosen.measure))))
+        return
+    print("    flows  form   load s  to event s  load MB  to event MB  of it interpreter MB")
+    failed = False
+    for flows in chosen.flows:
+        for form in (chosen.form,) if chosen.form else ("short", "long"):
+            document = dumbbell(flows, 1.0)
+            figures = apart(document if form == "short" else written_out(document))
+            print(
+                f"{flows:9,}  {form:5}{figures['load_s']:8.2f}{figures['event_s']:12.2f}"
+                f"{figures['load_mb']:9.0f}{figures['event_mb']:13.0f}{figures['base_mb']:22.0f}"
+            )
+            if form == "short" and flows in LIMITS:
+                seconds, megabytes = LIMITS[flows]
+                used = figures["event_mb"] - figures["base_mb"]
+                failed |= figures["event_s"] > seconds or used > megabytes
+    sys.exit(1 if failed else 0)
+
+
+def apart(document: dict[str, Any]) -> dict[str, float]:
+    """The figures of a document, from a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "scenario.json"
+        file.write_text(json.dumps(document), encoding="utf-8")
+        command = [sys.executable, __file__, "--measure", str(file)]
+        return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+def measure(file: Path) -> dict[str, float]:
+    """Seconds of CPU and peaks of memory of this process."""
+    import ackclock
+    import ackclock.run
+    from ackclock import _core, received_files, results  # noqa: F401
+
+    # A small scenario first: what is loaded and made once is no part of the measurement.
+    ackclock.run(ackclock.Scenario.from_dict(dumbbell(1, 0.001)))
+    base_mb, base_s = peak_mb(), cpu_s()
+    scenario = ackclock.Scenario.load(file)
+    load_mb, load_s = peak_mb(), cpu_s()
+    _core.Simulation(scenario.handle).advance(0.0)
+    return {
+        "base_mb": base_mb,
+        "load_s": load_s - base_s,
+        "load_mb": load_mb,
+        "event_s": cpu_s() - base_s,
+        "event_mb": peak_mb(),
+    }
+
+
+def cpu_s() -> float:
+    """The CPU time that this process has used so far, seconds."""
+    times = os.times()
+    return times.user + times.system
+
+
+def peak_mb() -> float:
+    """The most memory that this process has had so far, MB (of Linux's account)."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    main()

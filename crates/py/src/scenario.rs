@@ -1,0 +1,141 @@
+//! Scenario documents: checked one by one, or many at once.
+
+use ackclock_sim::document::{self, Checked, Problem};
+use ackclock_sim::model;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::Value;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A checked scenario. It does not change; runs and replications take it as it is.
+#[pyclass(frozen, module = "ackclock._core")]
+pub struct Scenario {
+    checked: Checked,
+}
+
+impl Scenario {
+    /// The scenario as the simulator runs it.
+    pub fn get(&self) -> &model::Scenario {
+        self.checked.scenario.as_ref().expect("only valid documents become scenarios")
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// The scenario of a document that is known to be valid: ValueError for one with errors.
+    #[new]
+    fn new(py: Python<'_>, document_json: &str) -> PyResult<Self> {
+        let checked = py.detach(|| document::check_text(document_json));
+        let messages: Vec<&str> = checked.problems.iter().map(|p| p.message.as_str()).collect();
+        match messages.as_slice() {
+            [] => Ok(Self { checked }),
+            _ => Err(PyValueError::new_err(messages.join("\n"))),
+        }
+    }
+
+    /// Name of the experiment.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.get().name
+    }
+
+    /// Seed of all random streams.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.get().seed
+    }
+
+    /// Names of the flows.
+    #[getter]
+    fn flows(&self) -> Vec<&str> {
+        self.get().flows.iter().map(|flow| flow.id.as_str()).collect()
+    }
+
+    /// Names of the links.
+    #[getter]
+    fn links(&self) -> Vec<&str> {
+        self.get().links.iter().map(|link| link.id.as_str()).collect()
+    }
+
+    /// Names of the hosts.
+    #[getter]
+    fn hosts(&self) -> &[String] {
+        &self.get().hosts
+    }
+
+    /// Names of the routers.
+    #[getter]
+    fn routers(&self) -> &[String] {
+        &self.get().routers
+    }
+
+    /// The document with all defaults filled in, as JSON text.
+    fn canonical(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.checked.canonical().map(|document| document.to_string()))
+    }
+
+    /// The scenario as numbers, as JSON text.
+    fn model(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.checked.model().map(|model| model.to_string()))
+    }
+}
+
+/// Checks a scenario document: the scenario if nothing is wrong, all errors and all warnings, these as
+/// JSON text.
+#[pyfunction]
+pub fn check(py: Python<'_>, document_json: &str) -> (Option<Scenario>, String, String) {
+    let mut checked = py.detach(|| document::check_text(document_json));
+    let errors = told(&std::mem::take(&mut checked.problems));
+    let warnings = told(&std::mem::take(&mut checked.warnings));
+    (checked.scenario.is_some().then_some(Scenario { checked }), errors, warnings)
+}
+
+fn told(problems: &[Problem]) -> String {
+    problems.iter().map(Problem::to_json).collect::<Value>().to_string()
+}
+
+/// What is known of a document: its identity, its seed, and its errors as JSON text.
+type Identified = (Option<String>, u64, Option<String>);
+
+/// Checks many scenario documents on `workers` threads.
+///
+/// Answers for each, in their order, `(identity, seed, errors)`. The identity is text that is equal for
+/// two documents exactly if their runs are equal for equal seeds; None for a document with errors, which
+/// are told as JSON text as by `check`.
+#[pyfunction]
+pub fn identify(py: Python<'_>, documents: Vec<String>, workers: usize) -> Vec<Identified> {
+    py.detach(|| {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                match documents.get(index) {
+                    Some(document) => done.push((index, one(document))),
+                    None => return done,
+                }
+            }
+        };
+        let threads = workers.min(documents.len());
+        let mut all = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let mut all = work();
+            for other in others {
+                all.extend(other.join().expect("checking a document does not panic"));
+            }
+            all
+        });
+        all.sort_unstable_by_key(|(index, _)| *index);
+        all.into_iter().map(|(_, identified)| identified).collect()
+    })
+}
+
+fn one(text: &str) -> Identified {
+    let checked = document::check_text(text);
+    match (&checked.scenario, checked.canonical()) {
+        (Some(scenario), Some(canonical)) => {
+            (Some(document::identity(&canonical)), scenario.seed, None)
+        }
+        _ => (None, 0, Some(told(&checked.problems))),
+    }
+}

@@ -1,0 +1,167 @@
+//! A checked scenario as a document: in the grammar of scenarios with all defaults filled in, or as numbers.
+//!
+//! Both are made when somebody asks for them.
+
+use super::Checked;
+use super::block::{self, Block};
+use super::flows::{FlowPart, TransportPart, numbering, numbers};
+use super::links::{LinkPart, Nature};
+use crate::model::{Flow, Link, Scenario};
+use crate::start::Start;
+use ackclock_units::Time;
+use ackclock_units::quantity::Quantity;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// The values of a document that has no faults: what the numbers of its scenario were made of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Values {
+    rest: Block,
+    links: Vec<Arc<Nature>>,
+    flows: Vec<TransportPart>,
+}
+
+impl Values {
+    pub fn new(rest: Block, links: Vec<LinkPart>, flows: Vec<FlowPart>) -> Self {
+        Self {
+            rest,
+            links: links.into_iter().map(|link| link.nature).collect(),
+            flows: flows.into_iter().filter_map(|flow| flow.transport).collect(),
+        }
+    }
+}
+
+impl Checked {
+    /// The document with all defaults filled in, if nothing is wrong. Checking it gives the same.
+    pub fn canonical(&self) -> Option<Value> {
+        let (writer, values) = self.writer()?;
+        let links = writer.scenario.links.iter().zip(&values.links);
+        let links = links.map(|(link, nature)| writer.link_document(link, nature));
+        let flows = writer.scenario.flows.iter().zip(&values.flows);
+        let flows = flows.map(|(flow, transport)| writer.flow_document(flow, transport));
+        Some(writer.put_together(values.rest.document(), links.collect(), flows.collect()))
+    }
+
+    /// The scenario as numbers, with units in the names (`delay_ns`), if nothing is wrong.
+    pub fn model(&self) -> Option<Value> {
+        let (writer, values) = self.writer()?;
+        let links = writer.scenario.links.iter().zip(&values.links);
+        let links = links.map(|(link, nature)| writer.link_model(link, nature));
+        let flows = writer.scenario.flows.iter().zip(&values.flows);
+        let flows = flows.map(|(flow, transport)| writer.flow_model(flow, transport));
+        let mut rest = values.rest.model();
+        if let Some(Value::Object(record)) = rest.get_mut("record") {
+            record.shift_remove("kind");
+        }
+        Some(writer.put_together(rest, links.collect(), flows.collect()))
+    }
+
+    fn writer(&self) -> Option<(Writer<'_>, &Values)> {
+        Some((Writer { scenario: self.scenario.as_ref()? }, self.values.as_deref()?))
+    }
+}
+
+struct Writer<'s> {
+    scenario: &'s Scenario,
+}
+
+impl Writer<'_> {
+    fn put_together(&self, mut all: Map<String, Value>, links: Value, flows: Value) -> Value {
+        all.insert("hosts".into(), self.scenario.hosts.to_vec().into());
+        all.insert("routers".into(), self.scenario.routers.to_vec().into());
+        all.insert("links".into(), links);
+        all.insert("flows".into(), flows);
+        all.insert("seed".into(), self.scenario.seed.into());
+        Value::Object(all)
+    }
+
+    fn link_document(&self, link: &Link, nature: &Nature) -> Value {
+        let mut map = self.link_head(link, "between");
+        let [forward, mut backward] = [0, 1].map(|side| nature.sides[side].document());
+        backward.retain(|key, value| forward.get(key) != Some(value));
+        map.extend(forward);
+        map.extend(nature.whole.document());
+        if !backward.is_empty() {
+            map.insert("backward".into(), Value::Object(backward));
+        }
+        if !nature.changes.is_empty() {
+            let changes = nature.changes.iter().map(|change| Value::Object(change.document()));
+            map.insert("changes".into(), changes.collect());
+        }
+        Value::Object(map)
+    }
+
+    fn link_model(&self, link: &Link, nature: &Nature) -> Value {
+        let mut map = self.link_head(link, "ends");
+        map.extend(nature.whole.model());
+        let changes = nature.changes.iter().map(|change| Value::Object(change.model()));
+        map.insert("changes".into(), changes.collect());
+        for (side, block) in ["forward", "backward"].into_iter().zip(&nature.sides) {
+            map.insert(side.into(), Value::Object(block.model()));
+        }
+        Value::Object(map)
+    }
+
+    fn link_head(&self, link: &Link, ends: &str) -> Map<String, Value> {
+        let nodes = link.ends.map(|node| self.scenario.node_name(node).to_owned());
+        Map::from_iter([
+            ("id".to_owned(), link.id.as_str().into()),
+            (ends.to_owned(), nodes.to_vec().into()),
+        ])
+    }
+
+    fn flow_document(&self, flow: &Flow, transport: &TransportPart) -> Value {
+        let time = |time: Time| Quantity::Time(time.as_ns()).to_string();
+        let start: Value = match flow.start {
+            Start::At(at) => time(at).into(),
+            Start::Uniform { from, to } => {
+                json!({ "kind": "uniform", "from": time(from), "to": time(to) })
+            }
+        };
+        let send = match flow.send_bytes {
+            Some(bytes) => Quantity::Size(bytes).to_string(),
+            None => "unlimited".to_owned(),
+        };
+        let mut map = self.flow_head(flow);
+        map.insert("start".into(), start);
+        map.insert("send".into(), send.into());
+        let (name, transport) = match transport {
+            TransportPart::Tcp(tcp) => ("tcp", tcp),
+            TransportPart::Udp(udp) => ("udp", udp),
+        };
+        map.insert(name.into(), Value::Object(transport.document()));
+        Value::Object(map)
+    }
+
+    fn flow_model(&self, flow: &Flow, transport: &TransportPart) -> Value {
+        let draw = match flow.start {
+            Start::At(_) => Value::Null,
+            Start::Uniform { from, to } => {
+                json!({ "kind": "uniform", "from_ns": from.as_ns(), "to_ns": to.as_ns() })
+            }
+        };
+        let mut map = self.flow_head(flow);
+        map.insert("start_ns".into(), flow.start.time(self.scenario.seed, &flow.id).as_ns().into());
+        map.insert("send_bytes".into(), flow.send_bytes.into());
+        map.insert("start_draw".into(), draw);
+        let [tcp, udp] = match transport {
+            TransportPart::Tcp(tcp) => {
+                let mut model = block::object(numbers(tcp));
+                model.insert("numbering".into(), numbering(tcp).into());
+                [Value::Object(model), Value::Null]
+            }
+            TransportPart::Udp(udp) => [Value::Null, Value::Object(udp.model())],
+        };
+        map.insert("tcp".into(), tcp);
+        map.insert("udp".into(), udp);
+        Value::Object(map)
+    }
+
+    fn flow_head(&self, flow: &Flow) -> Map<String, Value> {
+        Map::from_iter([
+            ("id".to_owned(), flow.id.as_str().into()),
+            ("from".to_owned(), self.scenario.hosts[flow.from].as_str().into()),
+            ("to".to_owned(), self.scenario.hosts[flow.to].as_str().into()),
+        ])
+    }
+}

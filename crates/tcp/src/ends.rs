@@ -1,0 +1,125 @@
+//! The two ends of a reliable flow, of whatever family: what the network calls.
+//!
+//! A packet carries two numbers of 32 bits for the transport; each family settles what they mean.
+
+use crate::cc::Window;
+use crate::handshake::Message;
+use crate::segment::Segment;
+use crate::stats::SenderStats;
+use ackclock_units::Time;
+
+/// What an ACK carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckFields {
+    /// Selective repeat: packet that caused it. Classic: next byte expected, low 32 bits.
+    pub seq: u32,
+    /// Selective repeat: number of the arrival.
+    pub aux: u32,
+    /// When the packet was sent that caused it.
+    pub stamp: Time,
+}
+
+/// What an end sends after a message of the handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// An ordinary ACK.
+    Ack(AckFields),
+    /// A message of this many bytes; with it goes the sending time of the one that it answers.
+    Message(Message, u16, Time),
+}
+
+/// What sequence numbers of a family count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbering {
+    /// Bytes, as in TCP.
+    Bytes,
+    /// Whole packets.
+    Packets,
+}
+
+impl Numbering {
+    /// The word of the numeric model.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Packets => "packets",
+        }
+    }
+}
+
+/// The two ends of a reliable flow.
+pub trait Ends {
+    /// A data packet reaches the receiver; the ACK to send at once, if any.
+    fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time) -> Option<AckFields>;
+
+    /// An ACK reaches the sender; the round-trip time that it measured, if any.
+    fn on_ack(&mut self, now: Time, ack: AckFields) -> Option<Time>;
+
+    /// A message of the handshake reaches the receiver; what to send at once, if anything.
+    fn on_message(&mut self, _message: Message, _stamp: Time) -> Option<Reply> {
+        unreachable!("this family of senders has no handshake")
+    }
+
+    /// The receiver's message of the handshake reaches the sender; the round-trip time that it measured,
+    /// if any.
+    fn on_answer(&mut self, _now: Time, _stamp: Time) -> Option<Time> {
+        unreachable!("this family of senders has no handshake")
+    }
+
+    /// Starts the flow.
+    fn start(&mut self, now: Time);
+
+    /// The application writes; `last` if it will write nothing more.
+    fn write(&mut self, now: Time, bytes: u64, last: bool);
+
+    /// When to call [`Ends::on_timer`].
+    fn next_timer(&self) -> Time;
+
+    /// A time that was asked for has come; an ACK that the receiver owes, if any.
+    fn on_timer(&mut self, now: Time) -> Option<AckFields>;
+
+    /// The next segment to send at this moment, if any.
+    fn poll_transmit(&mut self, now: Time) -> Option<Segment>;
+
+    /// The window.
+    fn window(&self) -> &Window;
+
+    /// The window that is reported, without the inflation of a recovery; at least a segment.
+    fn reported_cwnd(&self) -> f64;
+
+    /// The sender has all its ACKs.
+    fn finish(&mut self, now: Time);
+
+    /// Whether the flow is in fast recovery.
+    fn in_recovery(&self) -> bool;
+
+    /// Whether the sender has all its ACKs.
+    fn is_finished(&self) -> bool;
+
+    /// Whether the receiver has everything in order.
+    fn is_delivered(&self) -> bool;
+
+    /// Payload bytes that have arrived in order.
+    fn bytes_delivered(&self) -> u64;
+
+    /// Payload bytes of a full segment.
+    fn segment_bytes(&self) -> u16;
+
+    /// What the sender counted.
+    fn stats(&self) -> &SenderStats;
+
+    /// Segments that reached the receiver without bringing anything new.
+    fn duplicates(&self) -> u64;
+
+    /// Segments that reached the receiver ahead of earlier ones, or after later ones.
+    fn reordered(&self) -> u64;
+
+    /// Packets to send in all; none without end.
+    fn packets(&self) -> Option<u64>;
+
+    /// The present wait of the retransmission timer and when it expires, where the sender has one
+    /// timer.
+    fn rto(&self) -> Option<(Time, Time)> {
+        None
+    }
+}

@@ -1,0 +1,186 @@
+//! The two ends of a flow of bytes, acknowledged cumulatively.
+//!
+//! Packets carry the low 32 bits of sequence numbers, as in TCP; they are extended at the ends.
+
+use super::{Sender, Setup};
+use crate::cc::Window;
+use crate::ends::{AckFields, Ends, Reply};
+use crate::handshake::{Answer, Message, Rules};
+use crate::receiver::{AckOut, Receiver};
+use crate::segment::Segment;
+use crate::senders::Common;
+use crate::stats::SenderStats;
+use ackclock_units::Time;
+use ackclock_units::param::Chosen;
+
+/// Both ends.
+///
+/// In memory the receiver comes first: what a segment touches there lies together, and so does what an ACK
+/// touches at the sender.
+#[derive(Debug, Clone)]
+#[repr(C)]
+pub struct Classic {
+    receiver: Receiver,
+    sender: Sender,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Classic, sender) == 96);
+
+impl Classic {
+    /// The ends that a scenario chose.
+    pub fn new(chosen: &Chosen, common: Common) -> Self {
+        let receiver = Receiver::new(chosen.inner("receiver"));
+        Self::of(Sender::new(Setup::new(chosen, common)), receiver)
+    }
+
+    /// A connection of these two ends.
+    pub fn of(sender: Sender, mut receiver: Receiver) -> Self {
+        receiver.expect(sender.bytes());
+        Self { receiver, sender }
+    }
+
+    /// Shares the rules of another connection where they are the same.
+    pub(crate) fn share_rules(&mut self, other: &Self) {
+        self.sender.share_rules(&other.sender);
+    }
+}
+
+/// The 64-bit number nearest to `near` whose low 32 bits are `low`.
+#[inline]
+fn extend(low: u32, near: u64) -> u64 {
+    let offset = low.wrapping_sub(near as u32) as i32;
+    near.wrapping_add_signed(i64::from(offset))
+}
+
+impl From<AckOut> for AckFields {
+    #[inline]
+    fn from(out: AckOut) -> Self {
+        Self { seq: out.ack as u32, aux: 0, stamp: out.stamp }
+    }
+}
+
+impl Ends for Classic {
+    #[inline]
+    fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time) -> Option<AckFields> {
+        let seq = extend(seq, self.receiver.next());
+        self.receiver.on_data(now, seq, payload, stamp).map(AckFields::from)
+    }
+
+    #[inline]
+    fn on_ack(&mut self, now: Time, ack: AckFields) -> Option<Time> {
+        let number = extend(ack.seq, self.sender.una());
+        self.sender.on_ack(now, number, ack.stamp)
+    }
+
+    #[cold]
+    fn on_message(&mut self, message: Message, stamp: Time) -> Option<Reply> {
+        let handshake = self.sender.handshake();
+        match handshake.answer(message) {
+            Answer::Silence => None,
+            Answer::PlainAck => Some(Reply::Ack(self.receiver.on_message(stamp).into())),
+            Answer::Message(answer) => Some(Reply::Message(answer, handshake.bytes(answer), stamp)),
+        }
+    }
+
+    #[cold]
+    fn on_answer(&mut self, now: Time, stamp: Time) -> Option<Time> {
+        self.sender.establish(now, stamp)
+    }
+
+    fn start(&mut self, now: Time) {
+        self.sender.start(now);
+    }
+
+    fn write(&mut self, now: Time, bytes: u64, last: bool) {
+        self.sender.write(now, bytes, last);
+        self.receiver.expect(self.sender.bytes());
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.sender.next_timer().min(self.receiver.next_timer())
+    }
+
+    fn on_timer(&mut self, now: Time) -> Option<AckFields> {
+        if self.sender.next_timer() <= now {
+            self.sender.on_timer(now);
+        }
+        self.receiver.on_timer(now).map(AckFields::from)
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        self.sender.poll_transmit(now)
+    }
+
+    #[inline]
+    fn window(&self) -> &Window {
+        self.sender.window()
+    }
+
+    #[inline]
+    fn reported_cwnd(&self) -> f64 {
+        self.sender.reported_cwnd()
+    }
+
+    fn finish(&mut self, now: Time) {
+        self.sender.finish(now);
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.sender.in_recovery()
+    }
+
+    #[inline]
+    fn is_finished(&self) -> bool {
+        self.sender.is_finished()
+    }
+
+    #[inline]
+    fn is_delivered(&self) -> bool {
+        self.receiver.is_complete()
+    }
+
+    fn bytes_delivered(&self) -> u64 {
+        self.receiver.next()
+    }
+
+    fn segment_bytes(&self) -> u16 {
+        self.sender.segment_bytes()
+    }
+
+    fn stats(&self) -> &SenderStats {
+        self.sender.stats()
+    }
+
+    fn duplicates(&self) -> u64 {
+        self.receiver.duplicates
+    }
+
+    fn reordered(&self) -> u64 {
+        self.receiver.reordered
+    }
+
+    fn packets(&self) -> Option<u64> {
+        self.sender.bytes().map(|bytes| bytes.div_ceil(u64::from(self.sender.segment_bytes())))
+    }
+
+    fn rto(&self) -> Option<(Time, Time)> {
+        Some((self.sender.rto(), self.sender.deadline()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::extend;
+
+    #[test]
+    fn sequence_numbers_wrap() {
+        let near = (1 << 32) - 10;
+        assert_eq!(extend(5, near), (1 << 32) + 5);
+        assert_eq!(extend((near - 100) as u32, near), near - 100);
+        assert_eq!(extend(7, 0), 7);
+        assert_eq!(extend(0xFFFF_FFF0, 1 << 33), (1 << 33) - 16);
+    }
+}

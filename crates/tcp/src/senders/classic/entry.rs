@@ -1,0 +1,177 @@
+//! The classic family, as scenarios name it, with its keys.
+
+use super::recovery;
+use ackclock_units::param::{Choice, Entry, Kind, Param};
+
+/// Registry entry.
+pub static ENTRY: Entry = Entry {
+    name: "classic",
+    summary: "Byte sequence numbers, cumulative ACKs, one timer a flow.",
+    references: &["RFC 9293", "RFC 5681", "RFC 6298"],
+    params: &[
+        Param::new(
+            "recovery",
+            Kind::Registered(recovery::ENTRIES),
+            "newreno",
+            "Loss recovery: when a segment counts as lost, and what the window does then.",
+        ),
+        Param::new(
+            "handshake",
+            Kind::Registered(crate::handshake::ENTRIES),
+            "none",
+            "What passes before the first data.",
+        ),
+        Param::new(
+            "receiver",
+            Kind::Registered(crate::receiver::ENTRIES),
+            "immediate",
+            "When ACKs are sent.",
+        ),
+        Param::optional(
+            "receive_window",
+            Kind::SizeOrPackets,
+            "unlimited",
+            "The receiver's window, which limits the data in flight; a packet is a full segment. \
+             Real hosts have a limit (Linux: 6 MiB, as in profile `realistic`).",
+        )
+        .at_least("1 B"),
+        Param::new(
+            "window_unit",
+            Kind::Choice(&[
+                Choice::new("bytes", "bytes and fractions of them (RFC 5681)"),
+                Choice::new("segments", "segments and fractions of them (ns-2, Linux)"),
+            ]),
+            "bytes",
+            "What windows count.",
+        ),
+        Param::new(
+            "framing",
+            Kind::Choice(&[
+                Choice::new("full", "only whole segments are sent, and the last one"),
+                Choice::new("fill", "a segment is cut to what fits into the window"),
+            ]),
+            "full",
+            "How data are cut into segments.",
+        ),
+        Param::new(
+            "ssthresh_floor",
+            Kind::Real,
+            "2",
+            "Least slow-start threshold after a loss, segments (RFC 5681 equation 4).",
+        )
+        .at_least("0")
+        .at_most("1e6"),
+        Param::new(
+            "ssthresh_rounding",
+            Kind::Choice(&[
+                Choice::new("exact", "it is what the congestion control asks for"),
+                Choice::new("whole-segments", "it is cut to whole segments (ns-2)"),
+            ]),
+            "exact",
+            "How exact the slow-start threshold after a loss is.",
+        ),
+        Param::new(
+            "initial_ssthresh_limit",
+            Kind::Choice(&[
+                Choice::new("none", "`initial_ssthresh` alone"),
+                Choice::new("receive-window", "the receiver's window, too (ns-2)"),
+            ]),
+            "none",
+            "What bounds the slow-start threshold at the start.",
+        ),
+        Param::new(
+            "zero_ack",
+            Kind::Choice(&[
+                Choice::new("counts", "duplicates of the first ACK count like all others"),
+                Choice::new(
+                    "ignored",
+                    "they are ignored, so that the loss of the first segment takes a timeout (Bene)",
+                ),
+            ]),
+            "counts",
+            "Effect of duplicate ACKs that carry acknowledgment number 0.",
+        ),
+        Param::new(
+            "timer_restart",
+            Kind::Choice(&[
+                Choice::new("on-ack", "each ACK of new data starts the timer anew (RFC 6298 5.3)"),
+                Choice::new(
+                    "on-ack-always",
+                    "the same, even if nothing is outstanding, while more is to be sent (ns-3.24)",
+                ),
+                Choice::new("on-ack-and-repair", "the same, and each fast retransmit (ns-2)"),
+                Choice::defect("on-ack-old-rto", "the same, with the RTO before the ACK's sample"),
+                Choice::defect(
+                    "on-send",
+                    "such an ACK stops the timer until a segment is sent: a lost last segment has none",
+                ),
+            ]),
+            "on-ack",
+            "When the retransmission timer starts anew.",
+        ),
+        Param::new(
+            "timer_backoff",
+            Kind::Choice(&[
+                Choice::new("at-expiry", "when the timer expires (RFC 6298 5.5)"),
+                Choice::defect(
+                    "at-start",
+                    "whenever a segment starts the timer, so that the first wait is doubled, too (ns-3.24)",
+                ),
+            ]),
+            "at-expiry",
+            "When the wait of the retransmission timer is doubled.",
+        ),
+        Param::new(
+            "send_delay",
+            Kind::Time,
+            "0 s",
+            "How long after an ACK new data leave; 1 ns in ns-3.",
+        )
+        .at_most("1 s"),
+        Param::new(
+            "flight",
+            Kind::Choice(&[
+                Choice::new("next", "up to the next byte to send: not what counts as unsent again"),
+                Choice::new("highest", "up to the highest byte ever sent, in any case (ns-3.24)"),
+            ]),
+            "next",
+            "Which flight size a loss halves.",
+        ),
+        Param::new(
+            "nagle",
+            Kind::Flag,
+            "false",
+            "Whether a small segment waits until all before it is acknowledged, unless it is the last (RFC 1122 4.2.3.4).",
+        ),
+        Param::new(
+            "idle_restart",
+            Kind::Choice(&[
+                Choice::new("none", "it keeps its window (ns-3)"),
+                Choice::new(
+                    "rto",
+                    "after an RTO without sending the window is at most the initial one (RFC 5681 4.1)",
+                ),
+                Choice::new(
+                    "timer",
+                    "the retransmission timer runs on; when it expires, the window is one segment (ns-2)",
+                ),
+            ]),
+            "none",
+            "What an idle flow does when it goes on.",
+        ),
+        Param::new(
+            "unused_window",
+            Kind::Choice(&[
+                Choice::new("grows", "it grows as if it were full (ns-2, ns-3.24)"),
+                Choice::new(
+                    "stays",
+                    "ACKs of data sent while cwnd was not full do not grow it (in the spirit of RFC 7661)",
+                ),
+            ]),
+            "grows",
+            "Whether cwnd grows while the flow is application-limited.",
+        ),
+    ],
+    label: "classic",
+    ..Entry::BLANK
+};

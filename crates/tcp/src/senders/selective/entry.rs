@@ -1,0 +1,45 @@
+//! The selective-repeat family, as scenarios name it, with its keys.
+
+use super::recovery;
+use ackclock_units::param::{Choice, Entry, Kind, Param};
+
+/// Registry entry.
+pub static ENTRY: Entry = Entry {
+    name: "selective-repeat",
+    summary: "Numbered packets, ACKs that list what has arrived, one timer a packet.",
+    references: &["Bhasin, Luo, Su, Yang 2015, section 2.5"],
+    params: &[
+        Param::new(
+            "recovery",
+            Kind::Registered(recovery::ENTRIES),
+            "selective-repeat",
+            "Loss recovery: when a packet counts as lost, and what the window does then.",
+        ),
+        Param::new(
+            "ack_view",
+            Kind::Choice(&[
+                Choice::new(
+                    "snapshot",
+                    "an ACK shows the receiver as it was when the ACK was sent",
+                ),
+                Choice::defect("live", "an ACK shows the receiver as it is when the ACK arrives"),
+            ]),
+            "snapshot",
+            "What an ACK shows.",
+        ),
+        Param::new(
+            "ack_duplicates",
+            Kind::Choice(&[
+                Choice::new("always", "every arrival is acknowledged"),
+                Choice::defect(
+                    "never",
+                    "duplicates are not: one lost ACK can block a flow for ever",
+                ),
+            ]),
+            "always",
+            "Whether duplicates are acknowledged.",
+        ),
+    ],
+    label: "selective repeat",
+    ..Entry::BLANK
+};

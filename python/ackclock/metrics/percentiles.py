@@ -1,0 +1,113 @@
+"""Percentiles of round-trip times and waits, from the records of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ackclock.metrics.quantiles import quantiles
+
+
+class Recorded(Protocol):
+    """What this needs of a run; `ackclock.results.Results` has it."""
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """The document `summary.json`."""
+        ...
+
+    @property
+    def model(self) -> Mapping[str, Any]:
+        """The scenario in numbers."""
+        ...
+
+    @property
+    def tables(self) -> Sequence[str]:
+        """Names of the recorded tables."""
+        ...
+
+    def table(self, name: str) -> pa.Table:
+        """A record table by its name."""
+        ...
+
+
+def with_percentiles(results: Recorded, shares: Mapping[str, float]) -> dict[str, Any]:
+    """Return the summary of a run with percentiles beside the means of times.
+
+    `rtt_s` of a flow has them where every sample was recorded (table `rtt`), `queueing_delay_s` of
+    a link where every transmission was (table `transmissions`): over the waits of all packets of
+    which the transmission began. Exact: the least value that this share does not exceed.
+
+    Args:
+        results: The run.
+        shares: Names of the percentiles, and shares above 0, up to 1.
+    """
+    summary = dict(results.summary)
+    flows = {name: dict(flow) for name, flow in summary["flows"].items()}
+    links = {
+        name: {direction: dict(way) for direction, way in ways.items()}
+        for name, ways in summary["links"].items()
+    }
+    if _whole(results, "rtt"):
+        names = [(name,) for name in flows]
+        for (name,), found in _found(results, "rtt", ("flow",), names, ["rtt_s"], shares).items():
+            flows[name]["rtt_s"] = {**flows[name]["rtt_s"], **found}
+    if _whole(results, "transmissions"):
+        names = [(name, direction) for name, ways in links.items() for direction in ways]
+        columns = ["time_s", "entered_s"]
+        waits = _found(results, "transmissions", ("link", "direction"), names, columns, shares)
+        for (name, direction), found in waits.items():
+            way = links[name][direction]
+            way["queueing_delay_s"] = {**way["queueing_delay_s"], **found}
+    return {**summary, "flows": flows, "links": links}
+
+
+def _whole(results: Recorded, table: str) -> bool:
+    """Whether every row of a table was recorded, not some of them."""
+    return table in results.tables and results.model["record"].get(table) == "changes"
+
+
+def _found(
+    results: Recorded,
+    table: str,
+    subject: tuple[str, ...],
+    names: Sequence[tuple[str, ...]],
+    columns: Sequence[str],
+    shares: Mapping[str, float],
+) -> dict[tuple[str, ...], dict[str, float]]:
+    """Percentiles of a column, or of the difference of two, for each subject."""
+
+    def read() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        for batch in results.table(table).select([*subject, *columns]).to_batches(2**20):
+            values = batch.column(columns[0]).to_numpy(zero_copy_only=False)
+            for column in columns[1:]:
+                values = values - batch.column(column).to_numpy(zero_copy_only=False)
+            # Times are whole nanoseconds; their differences as floating-point numbers are not.
+            yield _numbers(batch, subject, names), np.round(values, 9)
+
+    found = quantiles(read, list(shares.values()))
+    return {names[group]: dict(zip(shares, at, strict=True)) for group, at in found.items()}
+
+
+def _numbers(
+    batch: pa.RecordBatch, subject: tuple[str, ...], names: Sequence[tuple[str, ...]]
+) -> NDArray[np.int64]:
+    """The place in `names` of what each row is of."""
+    known = [list(dict.fromkeys(parts)) for parts in zip(*names, strict=True)]
+    code = np.zeros(batch.num_rows, np.int64)
+    for column, words in zip(subject, known, strict=True):
+        held: Any = batch.column(column)
+        place = {word: i for i, word in enumerate(words)}
+        here = np.array([place.get(word, 0) for word in held.dictionary.to_pylist()], np.int64)
+        code = code * len(words) + here[held.indices.to_numpy(zero_copy_only=False)]
+    codes = np.zeros(int(np.prod([len(words) for words in known])), np.int64)
+    for number, parts in enumerate(names):
+        at = 0
+        for words, part in zip(known, parts, strict=True):
+            at = at * len(words) + words.index(part)
+        codes[at] = number
+    return codes[code]

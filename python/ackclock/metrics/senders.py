@@ -1,0 +1,43 @@
+"""What a sender has out, and what it thinks of the round-trip time, from its packets."""
+
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+_GAIN = 1 / 8
+"""RFC 6298 section 2.3."""
+
+
+def outstanding(
+    sent_s: ArrayLike, sent: ArrayLike, acked_s: ArrayLike, acked: ArrayLike
+) -> tuple[Floats, Floats]:
+    """Data sent and not yet acknowledged: FlightSize of RFC 5681, highest sent less acknowledged.
+
+    What is sent again counts once. After a timeout the data count although they may be lost.
+
+    Args:
+        sent_s: When each packet was sent, seconds, ascending; shape (m,).
+        sent: Where its data end, in bytes or packets from 0; shape (m,).
+        acked_s: When each ACK came back, ascending; shape (k,).
+        acked: Where the data end that it acknowledges; shape (k,).
+
+    Returns:
+        Times of changes in seconds, and what is out from then on, in the unit of the arguments.
+    """
+    times = np.union1d(np.asarray(sent_s, np.float64), np.asarray(acked_s, np.float64))
+    return times, _highest(sent_s, sent, times) - _highest(acked_s, acked, times)
+
+
+def smoothed_rtt(samples_s: ArrayLike) -> Floats:
+    """SRTT after each sample of the round-trip time, by RFC 6298 section 2 with alpha 1/8."""
+    samples = np.asarray(samples_s, np.float64)
+    return np.array(list(accumulate(samples.tolist(), lambda srtt, r: srtt + _GAIN * (r - srtt))))
+
+
+def _highest(at_s: ArrayLike, values: ArrayLike, times: Floats) -> Floats:
+    """The highest of the values until each of these times; 0 before the first."""
+    highest = np.concatenate(([0.0], np.maximum.accumulate(np.asarray(values, np.float64))))
+    return np.maximum(highest, 0.0)[np.searchsorted(np.asarray(at_s), times, side="right")]
