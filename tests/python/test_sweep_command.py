@@ -73,6 +73,7 @@ def test_many_runs_are_summed_up_by_axis(sweep, folder):
     status, out, _ = sweep("grid.yaml", "--workers", "2")
     assert status == 0
     assert out.count("means over all runs with this value") == 2
+    assert "All replications are the same: nothing in this scenario is random" in out
 
 
 def test_json_is_one_document(sweep):

@@ -179,6 +179,18 @@ def test_runs_that_are_equal_are_simulated_once(tmp_path):
     assert sum(starts(tmp_path / "s")[0].values()) == 1
 
 
+def test_what_repeats_the_same_run_is_named():
+    """Nothing in the small scenario is random, and a queue that never fills changes nothing."""
+    rates = {"links.L1.rate": ["5 Mbps", "10 Mbps"]}
+    (same,) = study(grid=rates).run(workers=1).notes()
+    assert "All replications are the same" in same
+    queues = {**rates, "links.L1.queue.limit": ["1000 packets", "2000 packets"]}
+    (idle,) = study(grid=queues, replications=1).run(workers=1).notes()
+    assert idle.startswith("'links.L1.queue.limit' changes nothing")
+    lossy = {"links.L1.loss": {"kind": "bernoulli", "p": 0.1}}
+    assert study(grid=rates, settings=lossy).run(workers=1).notes() == []
+
+
 DIFFERENT = {
     "its scenario": {"settings": {"flows.F1.send": "1 KB"}},
     "its axes": {"grid": {"links.L1.delay": ["1 ms"]}},

@@ -194,6 +194,7 @@ def _run(plan: Plan, place: Path, options: Mapping[str, Any], *, as_json: bool) 
                 "simulated": simulated,
                 "wall_s": wall_s,
                 "failures": failures(results),
+                "notes": results.notes(),
             }
         )
     else:
