@@ -369,7 +369,7 @@ def test_a_process_that_is_killed_once_costs_nothing(tmp_path):
     for flow in data["flows"]:
         flow["send"] = "unlimited"
     data["links"][0]["rate"] = "1 Gbps"
-    data["stop"] = {"when": "time", "at_latest": "2 s"}
+    data["stop"] = {"when": "time", "at_latest": "500 ms"}
     runs = Study(data, replications=3).plan(1).runs(range(3))
     executor = LocalExecutor(1)
     try:
