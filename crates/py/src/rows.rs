@@ -1,10 +1,9 @@
 //! Many runs in one call: scenarios that take microseconds must not wait for Python between them.
 
-use crate::EVENTS_BETWEEN_LOOKS;
 use crate::scenario::Scenario;
-use ackclock_sim::Simulation;
 use ackclock_sim::model::{self, Record};
 use ackclock_sim::rows::Rows;
+use ackclock_sim::{LOOK_AFTER, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -37,7 +36,7 @@ pub fn rows(
             Arc::make_mut(&mut scenario).seed = first_seed + index;
             let mut run = Simulation::new(scenario.clone());
             let started = Instant::now();
-            while !run.advance(EVENTS_BETWEEN_LOOKS) {
+            while !run.advance(LOOK_AFTER) {
                 if limit.is_some_and(|limit| started.elapsed() > limit) {
                     return (index, rows.into_json(), Some(given_up(&run, limit)));
                 }

@@ -3,7 +3,7 @@
 mod links;
 mod routes;
 
-pub use routes::longest_route;
+pub use routes::{longest_route, round_trips};
 
 use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_engine::{Stream, Ties};

@@ -7,7 +7,9 @@ pub mod compile;
 pub mod document;
 pub mod figures;
 pub mod model;
+mod outlook;
 pub mod profile;
+pub mod record;
 pub mod registry;
 pub mod rows;
 pub mod run;
@@ -19,4 +21,5 @@ pub mod tables;
 
 pub use compile::Shortcuts;
 pub use document::{Checked, check, check_text};
-pub use run::{Output, Simulation};
+pub use outlook::Outlook;
+pub use run::{LOOK_AFTER, Output, Simulation};

@@ -5,7 +5,7 @@
 //! the end of the run where it did not finish.
 
 use crate::figures::{Figure, group};
-use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
+use crate::model::{Direction, Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
 use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
@@ -32,6 +32,8 @@ pub struct Totals {
     pub done: bool,
     /// The run needed more events than it may.
     pub cut_off: bool,
+    /// The run ended before because its records were full.
+    pub full: bool,
 }
 
 /// The summary of a closed run.
@@ -69,15 +71,19 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
     // Channels come in the order of links, both directions of one together.
     let mut links: Vec<(&str, Figure<'_>)> = Vec::new();
     for channel in &network.channels {
-        let link = &*scenario.links[channel.link() as usize].id;
-        if links.last().is_none_or(|(last, _)| *last != link) {
-            links.push((link, group! {}));
+        let link = &scenario.links[channel.link() as usize];
+        if links.last().is_none_or(|(last, _)| *last != link.id) {
+            links.push((&link.id, group! {}));
         }
+        let name = direction::NAMES[channel.direction() as usize];
+        let back = channel.direction() == direction::BACKWARD;
+        let model = if back { &link.backward } else { &link.forward };
         if let Some((_, ways)) = links.last_mut() {
-            ways.add(direction::NAMES[channel.direction() as usize], link_summary(channel, end));
+            ways.add(name, link_summary(channel, model, end));
         }
     }
     let stop_reason = match (totals.done, totals.complete) {
+        (false, _) if totals.full => "record-limit",
         (false, _) if totals.cut_off => "too-many-events",
         (false, _) => "interrupted",
         _ if totals.crowded => "too-many-packets",
@@ -240,6 +246,7 @@ fn tcp_flow<'a>(
         "spurious_retransmissions": tcp.connection.duplicates(),
         "timeouts": stats.timeouts,
         "fast_retransmits": stats.fast_retransmits,
+        "ecn_reductions": tcp.connection.ecn_reductions(),
         "segments_dropped": flow.dropped,
         "duplicates_received": tcp.connection.duplicates(),
         "reordered_received": tcp.connection.reordered(),
@@ -303,7 +310,7 @@ fn mean_rtt(stats: &SenderStats) -> f64 {
     mean.clamp(stats.rtt_min.as_secs(), stats.rtt_max.as_secs())
 }
 
-fn link_summary<'a>(channel: &Channel, end: Time) -> Figure<'a> {
+fn link_summary<'a>(channel: &Channel, model: &Direction, end: Time) -> Figure<'a> {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
     let [dropped_packets, dropped_bytes] = channel.dropped_wait();
@@ -319,6 +326,10 @@ fn link_summary<'a>(channel: &Channel, end: Time) -> Figure<'a> {
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
         "packets_dropped": dropped,
+        "queue_limit": group! {
+            "packets": model.queue.optional_int("limit_packets"),
+            "bytes": model.queue.optional_int("limit_bytes"),
+        },
         "drops": drops,
         "marks": channel.marked(),
         "queue_packets": group! { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },

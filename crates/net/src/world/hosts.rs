@@ -2,9 +2,9 @@
 
 use super::World;
 use crate::flow::Endpoint;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Ecn as Codepoint, Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{AckFields, Cause, Ends, Message, Reply, Segment};
+use ackclock_tcp::{Ack, AckFields, Cause, DataMarks, Ecn, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -70,7 +70,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         };
         let payload = packet.size() - tcp.header;
-        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp);
+        let marks = DataMarks { marked: packet.is_marked(), cwr: packet.is_cwr() };
+        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp, marks);
         if tcp.finish.is_none() && tcp.connection.is_delivered() {
             tcp.finish = Some(now);
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
@@ -83,13 +84,14 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     #[inline]
-    pub(super) fn send_ack(&mut self, flow: u32, fields: AckFields) {
+    pub(super) fn send_ack(&mut self, flow: u32, ack: Ack) {
         let Endpoint::Tcp(tcp) = &self.net.flows[flow as usize].endpoint else { return };
-        let mut ack = Packet::new(Kind::Ack, flow, tcp.ack_bytes);
-        ack.stamp = fields.stamp;
-        ack.seq = fields.seq;
-        ack.aux = fields.aux;
-        self.send(ack);
+        let mut packet = Packet::new(Kind::Ack, flow, tcp.ack_bytes);
+        packet.stamp = ack.fields.stamp;
+        packet.seq = ack.fields.seq;
+        packet.aux = ack.fields.aux;
+        packet.set_ece(ack.ece);
+        self.send(packet);
     }
 
     /// A message of a handshake has come.
@@ -175,7 +177,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             unreachable!("an ACK without a sender")
         };
         let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
-        let rtt = tcp.connection.on_ack(now, ack);
+        let rtt = tcp.connection.on_ack(now, ack, packet.is_ece());
         self.after_ack(packet.flow(), packet.seq, rtt);
     }
 
@@ -272,6 +274,14 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
         packet.stamp = self.now;
         packet.seq = segment.seq;
+        match segment.ecn {
+            Ecn::Off => {}
+            Ecn::Capable => packet.set_ecn(Codepoint::Ect0),
+            Ecn::Reduced => {
+                packet.set_ecn(Codepoint::Ect0);
+                packet.set_cwr(true);
+            }
+        }
         if segment.cause != Cause::New {
             packet.set_retransmission();
             let event = match segment.cause {

@@ -1,4 +1,5 @@
 mod bad;
+mod buffers;
 mod families;
 mod layers;
 mod random;

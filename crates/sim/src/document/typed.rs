@@ -7,6 +7,7 @@ use super::links::{LinkPart, Nature};
 use crate::model::{
     Amount, Change, Direction, Flow, Link, LinkNature, Node, Record, Scenario, Stop, Tcp, Transport,
 };
+use crate::record;
 use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
@@ -160,20 +161,9 @@ fn amount(setting: Option<&Setting>) -> Option<Amount> {
 }
 
 fn record(tables: &Block) -> Record {
-    let on = |table: &str| text(tables, table) == "changes";
-    Record {
-        cwnd: on("cwnd"),
-        rtt: on("rtt"),
-        queue: on("queue"),
-        transmissions: on("transmissions"),
-        packets: on("packets"),
-        drops: on("drops"),
-        marks: on("marks"),
-        waiting: on("waiting"),
-        routes: on("routes"),
-        rto: on("rto"),
-        events: on("events"),
-    }
+    let mut record = Record::new(|table| record::kept(&text(tables, table)));
+    record.limit_bytes = tables.int("limit");
+    record
 }
 
 fn chosen(block: &Block, name: &str) -> Chosen {

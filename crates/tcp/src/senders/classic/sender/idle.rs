@@ -1,6 +1,7 @@
 //! The classic sender while its application has little to send: writes, small segments that wait, idle times.
 
 use super::Sender;
+use crate::cc::CongestionControl;
 use ackclock_units::Time;
 
 impl Sender {
@@ -13,13 +14,14 @@ impl Sender {
             && now.since(self.drained.1) > self.rto.current()
         {
             self.state.window.cwnd = state.window.cwnd.min(self.initial_cwnd);
+            self.cc.on_idle(&mut self.state.window, now);
             self.report_cwnd(now);
         }
         self.written.add(bytes, last);
         self.release();
     }
 
-    /// Lets go what was written, without a small segment that has to wait.
+    /// Makes written data sendable; Nagle holds back the tail.
     fn release(&mut self) {
         let state = &self.state;
         let waits = self.rules().nagle && state.max > state.una && !self.written.is_complete();
@@ -31,6 +33,7 @@ impl Sender {
     #[cold]
     pub(super) fn restart_idle(&mut self, now: Time) {
         self.state.window.cwnd = self.state.window.segment;
+        self.cc.on_idle(&mut self.state.window, now);
         self.state.begin_episode();
         self.timed = None;
         self.deadline = now + self.rto.current();
