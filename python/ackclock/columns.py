@@ -124,6 +124,12 @@ FLOWS = (
     Column("flow", "Flow", "word", meaning="Name of the flow", path="id"),
     Column("cc", "cc", "word", meaning="Congestion control; none for UDP"),
     Column(
+        "label",
+        "TCP",
+        "word",
+        meaning="The preset that the flow is, or its parts; of UDP the source",
+    ),
+    Column(
         "goodput_bps",
         "Goodput",
         unit="bit/s",

@@ -8,6 +8,7 @@ pub mod document;
 pub mod figures;
 pub mod model;
 mod outlook;
+pub mod preset;
 pub mod profile;
 pub mod record;
 pub mod registry;

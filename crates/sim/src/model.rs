@@ -193,6 +193,13 @@ pub struct Tcp {
     pub writes: String,
 }
 
+impl Tcp {
+    /// What the flow is called in tables and plots: its preset, if it is one.
+    pub fn label(&self) -> String {
+        crate::preset::label(&self.sender.kind, &self.sender.inner("recovery").kind, &self.cc.kind)
+    }
+}
+
 /// When a run ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stop {

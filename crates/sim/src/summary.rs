@@ -228,6 +228,7 @@ fn tcp_flow<'a>(
     let summary = group! {
         "transport": "tcp",
         "cc": &settings.cc.kind,
+        "label": settings.label(),
         "from": from,
         "to": to,
         "start_s": flow.start.as_secs(),
@@ -281,6 +282,7 @@ fn udp_flow<'a>(
     let summary = group! {
         "transport": "udp",
         "cc": Figure::None,
+        "label": format!("UDP {}", source.kind),
         "from": from,
         "to": to,
         "start_s": flow.start.as_secs(),

@@ -4,7 +4,7 @@
 //! here put them together to a document.
 
 use crate::record::RECORD;
-use crate::{profile, shape, start};
+use crate::{preset, profile, shape, start};
 use ackclock_units::param::{Choice, Kind, Param};
 
 /// Greatest number of hosts, of routers, of links and of flows: a million flows fit in memory, more is
@@ -265,6 +265,12 @@ pub static SET: &[Param] = &[
 
 /// Reliable transport: what all families of senders have in common.
 pub static TCP: &[Param] = &[
+    Param::optional(
+        "preset",
+        Kind::Preset(preset::ENTRIES),
+        "",
+        "What a word such as `newreno` means: sender, recovery and cc at once. `tcp: newreno` is short for it.",
+    ),
     Param::new(
         "sender",
         Kind::Family(ackclock_tcp::connection::ENTRIES),

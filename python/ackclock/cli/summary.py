@@ -62,7 +62,7 @@ def _print_flows(
     left_out = 0 if wanted is not None else max(0, len(names) - _MOST_ROWS)
     parts = _parts(("min", "mean", "p95", "max"), (flow.get("rtt_s") for flow in flows.values()))
     shown = table(
-        "Flow", "cc", ">Goodput", ">Finish", ">Base\nRTT (ms)", f">RTT (ms)\n{'/'.join(parts)}",
+        "Flow", "TCP", ">Goodput", ">Finish", ">Base\nRTT (ms)", f">RTT (ms)\n{'/'.join(parts)}",
         ">cwnd\npackets", ">Resent", ">Timeouts", ">Drops",
     )  # fmt: skip
     for name in names[: len(names) - left_out]:
@@ -73,7 +73,7 @@ def _print_flows(
         segment = flow.get("segment_bytes")
         shown.add_row(
             _plain(name),
-            flow.get("cc") or figures.NONE,
+            flow.get("label") or figures.NONE,
             figures.rate(flow["goodput_bps"]),
             figures.seconds(flow["finish_s"]),
             figures.milliseconds(flow.get("path_rtt_s")),
