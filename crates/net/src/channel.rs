@@ -319,7 +319,7 @@ impl Channel {
             if let Some(loss) = &mut self.loss {
                 loss.passes_by(&packet);
             }
-            self.stats.drops += u64::from(reason == drop_reason::QUEUE_FULL);
+            self.count_drop(reason);
             return Offer::Dropped(reason);
         }
         if let Some(loss) = &mut self.loss

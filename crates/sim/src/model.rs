@@ -207,6 +207,8 @@ pub struct Stop {
     pub flows_complete: bool,
     /// End at this time in any case.
     pub at_latest: Time,
+    /// A run that needs more events than this is ended in the middle.
+    pub events: Option<u64>,
     /// End when more packets are in the network at once.
     pub max_packets: u64,
 }

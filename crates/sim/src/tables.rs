@@ -361,6 +361,14 @@ pub static STOP: &[Param] = &[
         "The run ends then in any case; must be given if a flow is unlimited.",
     )
     .at_most("36500 d"),
+    Param::optional(
+        "events",
+        Kind::Count,
+        "",
+        "After this many events a run is ended in the middle, whatever its time: a safeguard against \
+         runs that never end. How many events a run needs depends on the version of the engine.",
+    )
+    .at_least("1"),
     Param::new(
         "max_packets",
         Kind::Count,

@@ -2,7 +2,7 @@
 
 use ackclock_engine::Stream;
 use ackclock_net::queue::{
-    Arrival, Discipline, Fates, Held, OnArrival, Place, Queue, Store, Verdict,
+    Arrival, Discipline, Fates, Held, Keeper, OnArrival, Place, Queue, Store, Verdict,
 };
 use ackclock_net::{Ecn, Kind, Packet};
 use ackclock_sim::check;
@@ -46,45 +46,30 @@ fn us(us: u64) -> Time {
 
 /// A discipline that keeps its packets, with what it has done.
 struct Bench {
-    store: Box<dyn FnMut(Step, &mut Fates) -> Vec<Held>>,
+    store: Keeper,
     fates: Fates,
     id: i64,
 }
 
-enum Step {
-    Put(Time, Held),
-    Take(Time),
-    List,
-}
-
 impl Bench {
     fn new(queue: &Value) -> Self {
-        let Discipline::Store(mut store) = discipline(queue) else { panic!("it keeps packets") };
-        let store = move |step: Step, fates: &mut Fates| match step {
-            Step::Put(now, held) => {
-                store.enqueue(now, held, false, fates);
-                Vec::new()
-            }
-            Step::Take(now) => store.dequeue(now, fates).into_iter().collect(),
-            Step::List => store.waiting(),
-        };
-        Self { store: Box::new(store), fates: Fates::default(), id: 0 }
+        let Discipline::Store(store) = discipline(queue) else { panic!("it keeps packets") };
+        Self { store, fates: Fates::default(), id: 0 }
     }
 
-    /// Puts a packet in while the link is busy; answers its number.
-    fn put(&mut self, now: Time, packet: Packet) -> i64 {
+    /// Puts a packet in while the link is busy.
+    fn put(&mut self, now: Time, packet: Packet) {
         let held = Held { packet, entered: now, id: self.id };
         self.id += 1;
-        (self.store)(Step::Put(now, held), &mut self.fates);
-        held.id
+        self.store.enqueue(now, held, false, &mut self.fates);
     }
 
     fn take(&mut self, now: Time) -> Option<Held> {
-        (self.store)(Step::Take(now), &mut self.fates).pop()
+        self.store.dequeue(now, &mut self.fates)
     }
 
-    fn waiting(&mut self) -> Vec<Held> {
-        (self.store)(Step::List, &mut self.fates)
+    fn waiting(&self) -> Vec<Held> {
+        self.store.waiting()
     }
 
     fn drops(&self) -> Vec<(i64, i32)> {
@@ -173,9 +158,7 @@ fn codel_drops(settings: Value, seconds: u64) -> Vec<f64> {
         }
         // The queue keeps its length; each packet has waited for longer than the target.
         while bench.waiting().len() < 20 {
-            let held = Held { packet: packet(0, 1500), entered: now.since(us(8_000)), id: 0 };
-            let early = Time::from_ns(now.as_ns() - 8_000_000);
-            (bench.store)(Step::Put(early, Held { entered: early, ..held }), &mut bench.fates);
+            bench.put(now.since(us(8_000)), packet(0, 1500));
         }
     }
     let first = drops[0];

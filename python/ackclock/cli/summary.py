@@ -41,6 +41,8 @@ def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]
         "flows-complete": "all flows are complete",
         "time": "the time is up",
         "stalled": "[bold red]stalled: no event is left, and flows are unfinished[/bold red]",
+        "too-many-events": "[bold red]more events than `stop.events` allows; what follows is a "
+        "part of the run[/bold red]",
         "too-many-packets": "[bold red]more packets were in the network than `stop.max_packets` "
         "allows; a queue without a limit may be the reason[/bold red]",
         "interrupted": "[bold yellow]interrupted: what follows is a part of the run[/bold yellow]",

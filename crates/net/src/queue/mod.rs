@@ -159,6 +159,11 @@ impl Queue {
         chosen.kind != DROP_TAIL.name || DropTail::new(chosen).admit(empty, size)
     }
 
+    /// Whether the discipline of this name keeps the packets and may drop one that it has taken.
+    pub fn keeps_packets(kind: &str) -> bool {
+        kind != DROP_TAIL.name && kind != RED.name
+    }
+
     /// Whether the channel has to be served by events.
     pub fn needs_events(&self) -> bool {
         matches!(self, Self::Managed(discipline) if matches!(**discipline, Discipline::Store(_)))

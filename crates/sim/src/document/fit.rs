@@ -60,8 +60,10 @@ impl Checker<'_, '_> {
     /// Routers' packets, unless they are exempt.
     fn control(&mut self) {
         let routing = &self.scenario.routing;
-        if routing.find("control") != Some(&Setting::Word("queued".into())) {
-            return;
+        match routing.find("control") {
+            Some(Setting::Word(word)) if word == "queued" => {}
+            Some(_) => return self.exempt(),
+            None => return,
         }
         let size = routing.int("packet_bytes");
         for (index, link) in self.scenario.links.iter().enumerate() {
@@ -70,6 +72,24 @@ impl Checker<'_, '_> {
                     if !self.takes(index, side, size) {
                         self.tell(index, side, size, "the routers' packets", true);
                     }
+                }
+            }
+        }
+    }
+
+    /// Queues between routers take all of the routers' packets, so they must not drop them later.
+    fn exempt(&mut self) {
+        for (index, link) in self.scenario.links.iter().enumerate() {
+            let [Node::Router(_), Node::Router(_)] = link.ends else { continue };
+            for side in 0..2 {
+                let kind = self.side(index, side).queue.kind.clone();
+                if Queue::keeps_packets(&kind) && self.told.insert((index, side)) {
+                    let fault = Fault::new(format!("`{kind}` may drop the routers' packets"))
+                        .allowed("`droptail` or `red` with `control: exempt`")
+                        .hint("or `control: queued` in `routing`");
+                    let path = Path::default().key("links").index(index);
+                    let path = if side == 1 { path.key("backward") } else { path };
+                    self.problems.add(&path.key("queue"), &Value::from(kind), fault);
                 }
             }
         }

@@ -76,3 +76,21 @@ fn what_cannot_be_worked_out_is_refused() {
     assert!(!check(&network("0.001 BDP")).problems.is_empty());
     assert!(!check(&network("0.0001 BDP")).problems.is_empty());
 }
+
+#[test]
+fn queues_that_drop_later_cannot_exempt_the_routers_packets() {
+    let mut document = network("50 ms");
+    document["routing"] = json!({"kind": "distance-vector", "control": "exempt"});
+    assert_eq!(check(&document).problems, []);
+    document["links"][0]["queue"] = json!("red");
+    assert_eq!(check(&document).problems, []);
+    document["links"][0]["backward"] = json!({"queue": "codel"});
+    let told = told(&check(&document).problems);
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].starts_with("links.0.backward.queue: `codel` may drop the routers' packets"),
+        "{told:?}"
+    );
+    document["routing"]["control"] = json!("queued");
+    assert_eq!(check(&document).problems, []);
+}
