@@ -104,7 +104,7 @@ def test_run_prints_a_summary_and_writes_a_run_directory(ackclock, small_file, t
     done = ackclock("run", small_file, "--no-plots")
     assert (done.code, done.err) == (0, "")
     for expected in (
-        "tests/small", "Does it run?", "F1", "Reno (selective)", "F2", "FAST", "L1", "forward", "backward",
+        "tests/small", "Does it run?", "F1", "Reno", "F2", "FAST", "L1", "forward", "backward",
         "Fairness", "Digest", "packet-hops/s", "runs/tests/small-1/", "Next",
     ):  # fmt: skip
         assert expected in done.out
