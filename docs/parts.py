@@ -150,6 +150,20 @@ def registries() -> str:
     return "\n\n".join(texts)
 
 
+def presets() -> str:
+    """Return all presets with what they set."""
+    rows = [
+        (
+            f"`{found['name']}`",
+            found["summary"],
+            "<br>".join(f"`{key}: {value}`" for key, value in found["defaults"].items()),
+            "; ".join(found["references"]),
+        )
+        for found in registry()["preset"]
+    ]
+    return table(("Preset", "What", "Stands for", "Source"), rows)
+
+
 def profiles() -> str:
     """Return all profiles with the defaults that they set."""
     return "\n\n".join(
@@ -501,6 +515,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "laws": laws,
     "params": params,
     "plots": plots,
+    "presets": presets,
     "profiles": profiles,
     "records": records,
     "registries": registries,

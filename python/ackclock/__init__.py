@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 # Not lazy: the functions must win over the submodules of the same name.
-from ackclock.replicate import ReplicationProgress, ReplicationsInterrupted, replicate
+from ackclock.replicate import ReplicationsInterrupted, replicate
 from ackclock.run import Progress, RunInterrupted, RunStoppedError, run
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ __all__ = [
     "InputError",
     "Problem",
     "Progress",
-    "ReplicationProgress",
     "Replications",
     "ReplicationsInterrupted",
     "Results",

@@ -45,13 +45,18 @@ def identify(documents: list[str], workers: int) -> list[tuple[str | None, int, 
     which are told as JSON text as by `check`.
     """
 
-def replicate(
-    scenario: Scenario, first_seed: int, count: int, workers: int
-) -> dict[str, np.ndarray]:
-    """Run a scenario `count` times, with seeds from `first_seed` on, on `workers` threads.
+def rows(
+    scenario: Scenario,
+    first_seed: int,
+    count: int,
+    layout: str,
+    time_limit_s: float | None = None,
+) -> tuple[int, str, str | None]:
+    """Run a scenario with `count` seeds from `first_seed` on, without records.
 
-    Returns arrays with one value a run (`seed`, `end_s`, `stalled`, `digest`) or with one row a run
-    and one column a flow (`finish_s`, `finish_ack_s`, `goodput_bps`, `timeouts`, ...).
+    Returns how many runs were done; their figures as JSON text, a list of values for each column
+    of `layout` (see `ackclock.sweep.figures`); and why the run after these was given up, which
+    happens after `time_limit_s` seconds, None if all were done.
     """
 
 class Scenario:

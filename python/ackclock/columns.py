@@ -7,7 +7,7 @@ quickly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["word", "count", "real", "flag"]
 Summary = Mapping[str, Any]
-Derived = Callable[[Mapping[str, Any], float], Any]
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,7 @@ class Column:
             in bit/s choose their own.
         digits: Significant digits of the largest value of a column for people.
         path: Where it stands in an entry (a summary, a flow or a link of it), where that is not its
-            name.
-        derived: Computes it from the entry and the end of the run, seconds.
+            name; the engine finds it there, too, for many runs at once.
         usual: Whether it is shown unasked.
     """
 
@@ -50,7 +48,6 @@ class Column:
     shown: str = ""
     digits: int = 4
     path: str = ""
-    derived: Derived | None = None
     usual: bool = True
 
     def to_json(self) -> dict[str, Any]:
@@ -58,16 +55,20 @@ class Column:
         fields = ("name", "title", "kind", "unit", "meaning", "formula", "source")
         return {field: getattr(self, field) for field in fields}
 
-    def of(self, entry: Mapping[str, Any], end_s: float) -> Any:
-        """Return the value in an entry; None where there is none.
+    @property
+    def keys(self) -> list[str]:
+        """The keys that lead to the value in an entry."""
+        return (self.path or self.name).split(".")
 
-        Args:
-            entry: A summary, or what `flow_entries` or `link_entries` give of it.
-            end_s: End of the run, seconds.
+    def of(self, entry: Mapping[str, Any]) -> Any:
+        """Return the value in a summary, or in an entry of `flow_entries` or `link_entries`.
+
+        None where there is none.
         """
-        if self.derived is not None:
-            return self.derived(entry, end_s)
-        return _at(entry, self.path or self.name)
+        value: Any = entry
+        for key in self.keys:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return value
 
     def arrow_type(self) -> pa.DataType:
         """Return the type of the values in an Arrow table."""
@@ -88,46 +89,6 @@ def link_entries(summary: Summary) -> Iterator[dict[str, Any]]:
     for name, ways in summary["links"].items():
         for direction, way in ways.items():
             yield {"id": name, "direction": direction, **way}
-
-
-def _at(entry: Mapping[str, Any], path: str) -> Any:
-    value: Any = entry
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
-def _to_end(flow: Mapping[str, Any], end_s: float) -> float | None:
-    """Bytes per second from the start of a flow to the end of the run."""
-    span = end_s - flow["start_s"]
-    return flow["bytes_delivered"] / span if span > 0 else None
-
-
-def _sum_of_flows(name: str) -> Derived:
-    def total(summary: Summary, _: float) -> Any:
-        found = (flow.get(name) for flow in summary["flows"].values())
-        return sum(value for value in found if value is not None)
-
-    return total
-
-
-def _sum_of_reasons(name: str) -> Derived:
-    def total(entry: Mapping[str, Any], _: float) -> Any:
-        reasons = entry.get(name)
-        return None if reasons is None else sum(reasons.values())
-
-    return total
-
-
-def _at_busiest(path: str) -> Derived:
-    """Of the direction of a link that is used most; of the first of equals."""
-
-    def value(summary: Summary, _: float) -> Any:
-        ways = [way for link in summary["links"].values() for way in link.values()]
-        busiest = max(ways, key=lambda way: way["utilization"], default=None)
-        return None if busiest is None else _at(busiest, path)
-
-    return value
 
 
 def _rare(*columns: Column) -> Iterable[Column]:
@@ -163,6 +124,12 @@ FLOWS = (
     Column("flow", "Flow", "word", meaning="Name of the flow", path="id"),
     Column("cc", "cc", "word", meaning="Congestion control; none for UDP"),
     Column(
+        "label",
+        "TCP",
+        "word",
+        meaning="The preset that the flow is, or its parts; of UDP the source",
+    ),
+    Column(
         "goodput_bps",
         "Goodput",
         unit="bit/s",
@@ -179,7 +146,6 @@ FLOWS = (
         formula="bytes_delivered / (end_s - start_s)",
         source="the ns-3 lab (Ravuri 2016), which counts the bytes of the packet sink",
         digits=6,
-        derived=_to_end,
     ),
     Column(
         "finish_s",
@@ -352,7 +318,7 @@ LINKS = (
         "count",
         "packets",
         "Packets dropped here, for any reason",
-        derived=_sum_of_reasons("drops"),
+        path="packets_dropped",
     ),
     Column(
         "queue_packets_mean",
@@ -495,7 +461,7 @@ RUNS = (
         meaning="Sum of the goodputs of all flows",
         formula="sum of goodput_bps of the flows",
         source="Ackclock",
-        derived=_sum_of_flows("goodput_bps"),
+        path="totals.goodput_bps",
     ),
     Column(
         "fairness_jain",
@@ -511,7 +477,7 @@ RUNS = (
         "count",
         "packets",
         "Data packets sent again, of all flows",
-        derived=_sum_of_flows("retransmissions"),
+        path="totals.retransmissions",
     ),
     Column(
         "timeouts",
@@ -519,7 +485,7 @@ RUNS = (
         "count",
         "",
         "Packets given up by timers, of all flows",
-        derived=_sum_of_flows("timeouts"),
+        path="totals.timeouts",
     ),
     Column(
         "drops",
@@ -527,21 +493,21 @@ RUNS = (
         "count",
         "packets",
         "Packets dropped anywhere, for any reason",
-        derived=_sum_of_reasons("packets_dropped"),
+        path="totals.packets_dropped",
     ),
     Column(
         "bottleneck_utilization",
         "Utilisation",
         meaning="Share of the run in which the busiest link transmitted",
         shown="%",
-        derived=_at_busiest("utilization"),
+        path="bottleneck.utilization",
     ),
     Column(
         "queue_packets_mean",
         "Mean queue",
         unit="packets",
         meaning="Packets waiting at the busiest link, mean over the run",
-        derived=_at_busiest("queue_packets.mean"),
+        path="bottleneck.queue_packets_mean",
     ),
     Column(
         "queueing_delay_s_mean",
@@ -549,7 +515,7 @@ RUNS = (
         unit="s",
         meaning="Wait at the busiest link, mean over the packets carried",
         shown="ms",
-        derived=_at_busiest("queueing_delay_s.mean"),
+        path="bottleneck.queueing_delay_s_mean",
     ),
     *_rare(
         Column(
@@ -558,7 +524,7 @@ RUNS = (
             "count",
             "B",
             f"{_BYTES_LEAVING}; sum over the flows",
-            derived=_sum_of_flows("bytes_on_wire"),
+            path="totals.bytes_on_wire",
         ),
         Column("finished", "Finished", "flag", meaning="Whether all that was to be sent arrived"),
         Column("stop_reason", "Stopped by", "word", meaning="Why the run ended"),

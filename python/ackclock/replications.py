@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from ackclock.columns import FLOWS, RUNS, Column
 from ackclock.errors import InputError, unknown
 from ackclock.files import write_bytes
 from ackclock.metrics.statistics import LEVEL, SHARES, Statistics, summarize
@@ -24,73 +25,56 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from ackclock.scenario import Scenario
+    from ackclock.sweep import SweepResults
 
-_FORMAT = "ackclock replications 1"
-
-
-@dataclass(frozen=True)
-class Field:
-    """A quantity of each replication.
-
-    Attributes:
-        name: Its word.
-        unit: Its unit; empty for counts.
-        summary: What it is.
-        per_flow: Whether each flow has one, or the replication as a whole.
-        unfinished: What quantiles make of replications in which the flow was not finished: a time
-            is `above` all others, a rate `below`, a count is `left-out`.
-        measured: Whether it can be summed up; seeds and digests cannot.
-    """
-
-    name: str
-    unit: str
-    summary: str
-    per_flow: bool = True
-    unfinished: Literal["above", "below", "left-out"] = "left-out"
-    measured: bool = True
+_FORMAT = "ackclock replications 2"
 
 
-FIELDS = (
-    Field("seed", "", "Seed of the replication", per_flow=False, measured=False),
-    Field("end_s", "s", "End of the run", per_flow=False),
-    Field(
-        "stalled",
-        "",
-        "Whether nothing was left to happen while flows were unfinished",
-        per_flow=False,
-        measured=False,
-    ),
-    Field("digest", "", "Fingerprint of the run", per_flow=False, measured=False),
-    Field("finish_s", "s", "When the last byte was at the receiver", unfinished="above"),
-    Field("finish_ack_s", "s", "When the sender had its ACK", unfinished="above"),
-    Field("goodput_bps", "bit/s", "New bytes at the receiver per second", unfinished="below"),
-    Field("timeouts", "", "Timeouts of the retransmission timer"),
-    Field("retransmissions", "", "Segments sent again"),
-    Field("spurious_retransmissions", "", "Segments that arrived for nothing"),
-    Field("segments_sent", "", "Segments sent, retransmissions included"),
+def _named(columns: Sequence[Column], *names: str) -> dict[str, Column]:
+    known = {column.name: column for column in columns}
+    return {name: known[name] for name in names}
+
+
+OF_RUN = _named(RUNS, "seed", "end_s", "stop_reason", "digest")
+"""Quantities of a replication as a whole."""
+
+OF_FLOW = _named(
+    FLOWS,
+    "finish_s",
+    "finish_ack_s",
+    "goodput_bps",
+    "timeouts",
+    "retransmissions",
+    "spurious_retransmissions",
+    "segments_sent",
 )
-"""All quantities, in the order of a file."""
+"""Quantities that each flow has."""
 
-_BY_NAME = {field.name: field for field in FIELDS}
+MEASURED = (*OF_FLOW, "end_s")
+"""Those that can be summed up."""
+
 _TIMES = ("finish_s", "finish_ack_s")
 _WHOLE = "all flows"
-_OF_NO_ACCOUNT = ("name", "title", "question", "expectation", "source", "seed", "record")
 
 
-def describe(name: str) -> Field:
+def describe(name: str) -> Column:
     """Return the description of a quantity.
 
     Raises:
         InputError: there is no such quantity.
     """
-    if name not in _BY_NAME:
-        raise InputError(unknown("field", name, _BY_NAME))
-    return _BY_NAME[name]
+    known = OF_RUN | OF_FLOW
+    if name not in known:
+        raise InputError(unknown("field", name, known))
+    return known[name]
 
 
-def measured() -> list[str]:
-    """Names of the quantities that can be summed up."""
-    return [field.name for field in FIELDS if field.measured]
+def _unfinished(field: str) -> Literal["above", "below", "left-out"]:
+    """What quantiles make of replications in which a flow was not finished.
+
+    A time is above all others, a rate below; counts are left out.
+    """
+    return "above" if field in _TIMES else "below" if field == "goodput_bps" else "left-out"
 
 
 class Replications:
@@ -102,49 +86,68 @@ class Replications:
             texts: 16 hexadecimal digits. Replications of equal digests may be put together.
         flows: Names of the flows, in the order of the scenario.
         endless: Those without an end (`send: unlimited`), which cannot be unfinished.
-        arrays: By name of `FIELDS`: shape (n,), or (n, flows) for what each flow has. Times that
-            never came are NaN.
+        arrays: By name of `OF_RUN` and `OF_FLOW`: shape (n,), or (n, flows) for what each flow has.
+            Times that never came are NaN.
         asked: How many replications were asked for.
+        failures: Why replications failed, by their seeds; they have no figures.
         wall_s: What they took, seconds.
     """
 
-    def __init__(
-        self,
-        scenario: str,
-        scenario_digest: str,
-        flows: Sequence[str],
-        endless: Sequence[str],
-        arrays: Mapping[str, NDArray[Any]],
-        asked: int,
-        wall_s: float,
-    ) -> None:
-        self.scenario = scenario
-        self.scenario_digest = scenario_digest
-        self.flows = list(flows)
-        self.endless = list(endless)
-        self.arrays = dict(arrays)
-        self.asked = asked
-        self.wall_s = wall_s
+    def __init__(self, table: pa.Table) -> None:
+        """Take a table as `table` describes it."""
+        told = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+        self._table = table
+        self.scenario = told["scenario"]
+        self.scenario_digest = told["scenario_digest"]
+        self.flows: list[str] = json.loads(told["flows"])
+        self.endless: list[str] = json.loads(told["endless"])
+        self.asked = int(told["asked"])
+        self.failures: dict[int, str] = dict(json.loads(told["failures"]))
+        self.wall_s = float(told["wall_s"])
+        shape = (table.num_rows // max(1, len(self.flows)), len(self.flows))
+        self.arrays: dict[str, NDArray[Any]] = {}
+        for name in OF_RUN | OF_FLOW:
+            values = table[name].to_numpy().reshape(shape)
+            self.arrays[name] = values if name in OF_FLOW else values[:, 0]
 
     @classmethod
-    def of_runs(
-        cls,
-        scenario: Scenario,
-        parts: Sequence[Mapping[str, NDArray[Any]]],
-        asked: int,
-        wall_s: float,
-    ) -> Replications:
-        """Put together what the simulator returned, bit by bit."""
+    def of_sweep(cls, scenario: Scenario, results: SweepResults, wall_s: float) -> Replications:
+        """Return the runs of a sweep without axes.
+
+        Of an interrupted one, only those before the first gap: what was done beyond it was quick,
+        and would make a sample of quick runs.
+        """
+        from ackclock import _core
+        from ackclock.sweep.table import exploded
+
+        gaps = results.table["replication"].to_numpy() != np.arange(len(results))
+        whole = results.table.slice(0, int(np.argmax(np.append(gaps, True))))
         flows = scenario.model["flows"]
-        return cls(
-            scenario.name,
-            scenario_digest(scenario),
-            [flow["id"] for flow in flows],
-            [flow["id"] for flow in flows if flow["send_bytes"] is None],
-            {field.name: _joined(parts, field, len(flows)) for field in FIELDS},
-            asked,
-            wall_s,
-        )
+        failed = np.flatnonzero(whole["status"].to_numpy() == "failed")
+        failures = whole.select(["seed", "error"]).take(pa.array(failed)).to_pylist()
+        identity = _core.identify([json.dumps(scenario.document)], 1)[0][0] or ""
+        told = {
+            "description": "Figures of each flow in runs of one scenario with different seeds",
+            "format": _FORMAT,
+            "producer": f"ackclock {_core.version()}",
+            "scenario": scenario.name,
+            "scenario_digest": hashlib.sha256(identity.encode()).hexdigest()[:16],
+            "flows": json.dumps([flow["id"] for flow in flows]),
+            "endless": json.dumps([flow["id"] for flow in flows if flow["send_bytes"] is None]),
+            "asked": str(results.runs),
+            "partial": str(whole.num_rows < results.runs).lower(),
+            "failures": json.dumps([list(row.values()) for row in failures]),
+            "wall_s": repr(wall_s),
+        }
+        rows = exploded(whole, "flows")
+        arrays, fields = [], []
+        for name, column in {**OF_RUN, **_named(FLOWS, "flow"), **OF_FLOW}.items():
+            values = rows[name]
+            # What UDP has none of it has zero times.
+            arrays.append(pc.fill_null(values, 0) if column.kind == "count" else values)
+            metadata = {"description": column.meaning, "unit": column.unit}
+            fields.append(pa.field(name, values.type, metadata=metadata))
+        return cls(pa.Table.from_arrays(arrays, schema=pa.schema(fields, told)))
 
     def __len__(self) -> int:
         return len(self.arrays["seed"])
@@ -154,17 +157,23 @@ class Replications:
         """Whether some of the replications asked for are missing."""
         return len(self) < self.asked
 
+    @property
+    def stalled(self) -> NDArray[np.bool_]:
+        """In which replications nothing was left to happen while flows were unfinished."""
+        return self.arrays["stop_reason"] == "stalled"
+
     def values(self, field: str, flow: str | None = None) -> NDArray[Any]:
         """Return one value a replication; shape (n,).
 
         Args:
-            field: A name of `FIELDS`.
+            field: A name of `OF_RUN` or `OF_FLOW`.
             flow: Whose; none for a quantity of the replication as a whole.
 
         Raises:
             InputError: there is no such field or flow, or it needs a flow, or has none.
         """
-        if not describe(field).per_flow:
+        describe(field)
+        if field in OF_RUN:
             if flow is not None:
                 raise InputError(f"'{field}' is of the replication as a whole, not of a flow")
             return self.arrays[field]
@@ -194,7 +203,7 @@ class Replications:
         """
         if flow is None or field not in _TIMES:
             return np.zeros(0)
-        late = np.isnan(self.values(field, flow)) & ~self.arrays["stalled"].astype(np.bool_)
+        late = np.isnan(self.values(field, flow)) & ~self.stalled
         return self.arrays["end_s"][late]
 
     def summary(
@@ -207,7 +216,7 @@ class Replications:
         the finished ones only.
 
         Args:
-            field: A name of `FIELDS` that is measured. `end_s` has one entry, `all flows`.
+            field: A name of `MEASURED`. `end_s` has one entry, `all flows`.
             shares: Which quantiles.
             level: Confidence level of all intervals.
 
@@ -215,14 +224,13 @@ class Replications:
             InputError: there is no such quantity.
             ValueError: a share or level that is not between 0 and 1.
         """
-        if field not in measured():
-            raise InputError(unknown("field", field, measured()))
-        described = describe(field)
+        if field not in MEASURED:
+            raise InputError(unknown("field", field, MEASURED))
         found = {}
-        for flow in self.flows if described.per_flow else [None]:
+        for flow in self.flows if field in OF_FLOW else [None]:
             found[flow or _WHOLE] = summarize(
                 self.sample(field, flow),
-                missing=described.unfinished,
+                missing=_unfinished(field),
                 cut_off=self.cut_off(field, flow),
                 shares=shares,
                 level=level,
@@ -234,36 +242,7 @@ class Replications:
 
         Times that never came are null. Each field carries its unit and meaning as metadata.
         """
-        count, flows = len(self), len(self.flows)
-        names = pa.DictionaryArray.from_arrays(
-            pa.array(np.tile(np.arange(flows, dtype=np.int32), count)),
-            pa.array(self.flows, pa.string()),
-        )
-        arrays, fields = [], []
-        for field in FIELDS:
-            values = self.arrays[field.name]
-            column = values.ravel() if field.per_flow else np.repeat(values, flows)
-            arrays.append(pa.array(column, from_pandas=True))
-            fields.append(_arrow_field(field.name, arrays[-1].type, field.unit, field.summary))
-        arrays.insert(1, names)
-        fields.insert(1, _arrow_field("flow", names.type, "", "Name of the flow"))
-        return pa.Table.from_arrays(arrays, schema=pa.schema(fields, self._metadata()))
-
-    def _metadata(self) -> dict[str, str]:
-        from ackclock import _core
-
-        return {
-            "description": "Figures of each flow in runs of one scenario with different seeds",
-            "format": _FORMAT,
-            "producer": f"ackclock {_core.version()}",
-            "scenario": self.scenario,
-            "scenario_digest": self.scenario_digest,
-            "flows": json.dumps(self.flows, ensure_ascii=False),
-            "endless": json.dumps(self.endless, ensure_ascii=False),
-            "asked": str(self.asked),
-            "partial": str(self.partial).lower(),
-            "wall_s": repr(self.wall_s),
-        }
+        return self._table
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write a Parquet file and return its path; a file of this name is replaced.
@@ -280,7 +259,7 @@ class Replications:
             table,
             buffer,
             compression="zstd",
-            use_dictionary=["flow"],  # pyright: ignore[reportArgumentType]  # names are allowed
+            use_dictionary=["flow", "stop_reason"],  # pyright: ignore[reportArgumentType]  # names are allowed
             column_encoding=dict.fromkeys(reals, "BYTE_STREAM_SPLIT"),
             write_page_checksum=True,
         )
@@ -306,39 +285,8 @@ class Replications:
         told = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
         if told.get("format") != _FORMAT:
             raise InputError(f"'{place}' holds no replications; 'ackclock replicate' writes some")
-        flows = json.loads(told["flows"])
-        shape = (table.num_rows // max(1, len(flows)), len(flows))
-        arrays = {}
-        for field in FIELDS:
-            column = table[field.name].to_numpy().reshape(shape)
-            arrays[field.name] = column if field.per_flow else column[:, 0]
-        return cls(
-            told["scenario"],
-            told["scenario_digest"],
-            flows,
-            json.loads(told["endless"]),
-            arrays,
-            int(told["asked"]),
-            float(told["wall_s"]),
-        )
+        return cls(table)
 
     def __repr__(self) -> str:
         state = f" of {self.asked}" if self.partial else ""
         return f"Replications({self.scenario!r}, {len(self)}{state})"
-
-
-def scenario_digest(scenario: Scenario) -> str:
-    """Fingerprint of a resolved scenario without its seed, what it records and its texts."""
-    kept = {k: v for k, v in scenario.canonical.items() if k not in _OF_NO_ACCOUNT}
-    text = json.dumps(kept, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _joined(parts: Sequence[Mapping[str, NDArray[Any]]], field: Field, flows: int) -> NDArray[Any]:
-    if not parts:
-        return np.zeros((0, flows) if field.per_flow else 0)
-    return np.concatenate([part[field.name] for part in parts])
-
-
-def _arrow_field(name: str, kind: pa.DataType, unit: str, summary: str) -> pa.Field:
-    return pa.field(name, kind, metadata={"description": summary, "unit": unit})

@@ -345,7 +345,7 @@ def test_a_signal_ends_the_run_and_keeps_a_marked_part(tmp_path, number):
     time.sleep(0.2)
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert json.loads(out)["finished"] is False
     assert "interrupted" in err
     assert "Traceback" not in err
@@ -369,7 +369,7 @@ def test_a_part_does_not_replace_a_whole(ackclock, small_file, tmp_path, monkeyp
         done = ackclock("run", small_file, "--no-plots", "--out", "out")
     finally:
         signal.signal(signal.SIGINT, before)
-    assert done.code == 1
+    assert done.code == 130
     assert "out-partial/" in done.out
     assert (tmp_path / "out" / "summary.json").read_text() == whole
     assert (tmp_path / "out-partial" / "summary.json").is_file()

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ackclock import metrics
-from ackclock.metrics import caltech_averages
 
 
 def test_windows_cover_the_time_and_keep_empty_ones():
@@ -180,20 +179,3 @@ def test_series(results):
     assert metrics.rtt_series(results, "F")[1].tolist() == [1.5, 2.4]
     assert metrics.packet_series(results, "sent", host="A")[1].tolist() == [1064, 1064]
     assert metrics.transmission_series(results, "L", kind="ack")[0].tolist() == [2.0]
-
-
-def test_averages_of_the_caltech_program(results):
-    link = caltech_averages.link_averages(results, "L")
-    assert link["buffer_occupancy_packets"] == 1.0  # mean of 1, 2, 0
-    assert link["packet_loss_per_s"] == 1.0
-    assert link["transmission_rate_bps"] == (1064 + 64) * 8 / 2.0  # up to the last stamp
-    flow = caltech_averages.flow_averages(results, "F", 1024)
-    # One sample at each change and at each ACK: 1 at 0 s, 1 at 1.5 s, 3 at 2 s, 3 at 2.5 s.
-    assert flow["window_packets"] == 2.0
-    assert flow["rtt_s"] == pytest.approx(1.95)
-    assert flow["send_rate_bps"] == 2 * 1064 * 8 / 0.1
-    assert flow["receive_rate_bps"] == 64 * 8 / 1.5
-    assert caltech_averages.host_averages(results, "B") == {
-        "send_rate_bps": 0.0,
-        "receive_rate_bps": 3 * 1064 * 8 / 2.5,
-    }

@@ -22,10 +22,10 @@ from ackclock import (
     replicate,
     run,
 )
-from ackclock.replications import FIELDS, measured
+from ackclock.replications import MEASURED, OF_FLOW
 
 LOSSY = "bene/reliability-text-dynamic"
-FLOW_FIELDS = [field.name for field in FIELDS if field.per_flow]
+FLOW_FIELDS = list(OF_FLOW)
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +64,9 @@ def test_each_replication_is_the_run_with_its_seed(name, request):
     for i, seed in enumerate(range(40, 52)):
         summary = run(scenario.set("seed", seed).set("record", "none")).summary
         assert found.arrays["seed"][i] == seed
-        assert f"{found.arrays['digest'][i]:016x}" == summary["digest"]
+        assert found.arrays["digest"][i] == summary["digest"]
         assert found.arrays["end_s"][i] == summary["end_s"]
-        assert found.arrays["stalled"][i] == (summary["stop_reason"] == "stalled")
+        assert found.stalled[i] == (summary["stop_reason"] == "stalled")
         for flow, field in itertools.product(found.flows, FLOW_FIELDS):
             expected = summary["flows"][flow][field]
             value = found.values(field, flow)[i]
@@ -98,7 +98,7 @@ def test_the_seed_and_the_records_of_the_scenario_do_not_matter(lossy):
 def test_progress_is_told_and_ends_at_the_end(lossy):
     states = []
     replicate(lossy, 5000, progress=states.append)
-    assert [state.done for state in states] == sorted({state.done for state in states})
+    assert [state.done for state in states] == sorted(state.done for state in states)
     assert (states[-1].done, states[-1].total) == (5000, 5000)
     assert states[-1].wall_s > 0
 
@@ -109,12 +109,13 @@ def test_interrupted_replications_keep_what_is_done(lossy):
             raise KeyboardInterrupt
 
     with pytest.raises(ReplicationsInterrupted) as caught:
-        replicate(lossy, 10**9, progress=interrupt)
+        replicate(lossy, 100_000, progress=interrupt)
     assert isinstance(caught.value, KeyboardInterrupt)
     found = caught.value.replications
     assert found.partial
-    assert 20 <= len(found) < 10**9
-    assert found.asked == 10**9
+    assert 20 <= len(found) < 100_000
+    assert found.asked == 100_000
+    # From the first seed on without a gap, though two processes were at work.
     same(found.arrays, replicate(lossy, len(found)).arrays)
 
 
@@ -122,17 +123,27 @@ def test_interrupted_before_the_first_one(lossy, monkeypatch):
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ackclock._core.replicate", interrupt)
+    monkeypatch.setattr("ackclock.sweep.executor.LocalExecutor.submit", interrupt)
     with pytest.raises(ReplicationsInterrupted) as caught:
         replicate(lossy, 10)
     assert len(caught.value.replications) == 0
     assert caught.value.replications.summary("finish_s")["F1"].count == 0
 
 
+def test_a_replication_that_takes_too_long_is_counted_apart(two_flows, tmp_path):
+    endless = two_flows.set("stop.at_latest", "100 d")
+    found = replicate(endless, 2, first_seed=5, workers=1, time_limit_s=0.2)
+    assert (len(found), found.asked, found.partial) == (0, 2, True)
+    assert set(found.failures) == {5, 6}
+    assert "0.2 s, the limit of time" in found.failures[5]
+    assert Replications.load(found.save(tmp_path / "x.parquet")).failures == found.failures
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((0,), "0 replications"),
+        ((10**9,), "take 1 to 1000000"),
         ((1, -1), "seeds from -1"),
         ((1, 2**63), "seeds from"),
         ((1, 1, 0), "0 workers"),
@@ -146,8 +157,8 @@ def test_what_makes_no_sense_is_refused(lossy, arguments, message):
 def test_a_hundred_thousand_transfers_take_seconds(lossy):
     started = time.perf_counter()
     found = replicate(lossy, 100_000)
-    # A loaded machine may be several times slower than the second or two that this takes.
-    assert time.perf_counter() - started < 20
+    # A loaded machine may be many times slower than the second or two that this takes.
+    assert time.perf_counter() - started < 60
     assert len(found) == 100_000
     assert found.summary("finish_ack_s")["F1"].quantile(0.5).value == pytest.approx(1.106, abs=0.01)
 
@@ -313,7 +324,7 @@ def test_json_is_one_document_and_nothing_else(ackclock):
     assert (report["replications"], report["partial"]) == (300, False)
     assert report["end_s"]["count"] == 300
     flow = report["flows"]["F1"]
-    assert set(flow) == {"unfinished", *measured()} - {"end_s"}
+    assert set(flow) == {"unfinished", *MEASURED} - {"end_s"}
     assert flow["finish_s"]["mean"]["exists"] == "none"
     assert flow["finish_s"]["mean"]["value"] is None
     again = json.loads(ackclock(*command, "--workers", "1").out)
@@ -366,15 +377,15 @@ def test_bad_input_is_a_message_with_status_2_and_writes_nothing(
 
 def test_a_part_does_not_take_the_place_of_a_whole(ackclock, tmp_path, monkeypatch):
     assert ackclock("replicate", LOSSY, "-n", "30", "--out", "x.parquet").code == 0
-    part = replicate(Scenario.load(LOSSY), 20)
-    part.asked = 30
+    table = replicate(Scenario.load(LOSSY), 20).table()
+    part = Replications(table.replace_schema_metadata({**table.schema.metadata, b"asked": b"30"}))
 
-    def interrupted(*arguments):
+    def interrupted(*arguments, **options):
         raise ReplicationsInterrupted(part)
 
     monkeypatch.setattr("ackclock.replicate", interrupted)
     done = ackclock("replicate", LOSSY, "-n", "30", "--out", "x.parquet")
-    assert done.code == 1
+    assert done.code == 130
     assert "keeping 20 of 30" in done.err
     assert "partial" in done.out
     assert len(Replications.load(tmp_path / "x.parquet")) == 30
@@ -382,20 +393,21 @@ def test_a_part_does_not_take_the_place_of_a_whole(ackclock, tmp_path, monkeypat
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path):
-    # Says when the simulator is at work for the second time, so that something is done.
+    # Says when something is done.
     program = """
-import itertools, sys
-from ackclock import _core
+import sys
 from ackclock.cli.app import main
-simulate, calls = _core.replicate, itertools.count()
-def telling(*arguments):
-    if next(calls) == 1:
-        print("at work", file=sys.stderr, flush=True)
-    return simulate(*arguments)
-_core.replicate = telling
+from ackclock.sweep import LocalExecutor
+submit = LocalExecutor.submit
+def telling(executor, batch):
+    future = submit(executor, batch)
+    future.add_done_callback(lambda _: print("at work", file=sys.stderr, flush=True))
+    LocalExecutor.submit = submit
+    return future
+LocalExecutor.submit = telling
 main()
 """
-    arguments = ["replicate", LOSSY, "-n", str(10**9), "--out", "x.parquet"]
+    arguments = ["replicate", LOSSY, "-n", str(300_000), "--out", "x.parquet"]
     process = subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
         cwd=tmp_path,
@@ -406,7 +418,7 @@ main()
     assert process.stderr.readline() == "at work\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 1, err
+    assert process.returncode == 130, err
     assert "interrupted; keeping" in err
     assert "partial" in out
     found = Replications.load(tmp_path / "x.parquet")

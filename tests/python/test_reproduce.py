@@ -376,7 +376,7 @@ def test_the_json_holds_every_number_and_verdict(report):
 def test_the_terminal_and_the_markdown_show_every_row_and_the_reasons(report):
     console = Console(width=110)
     with console.capture() as captured:
-        report.render(console)
+        reproduce.render(report, console)
     for shown in (captured.get(), reproduce.markdown(report)):
         for expected in ("worse", "known", "good", "last", "never", "(1) it is so", "+12.5 %"):
             assert expected in shown
@@ -389,7 +389,7 @@ def test_the_terminal_and_the_markdown_show_every_row_and_the_reasons(report):
 def test_a_narrow_terminal_loses_columns_but_no_verdict(report):
     console = Console(width=60)
     with console.capture() as captured:
-        report.render(console)
+        reproduce.render(report, console)
     lines = captured.get().splitlines()
     assert max(len(line) for line in lines) <= 60
     assert "tolerance" not in captured.get()

@@ -96,6 +96,35 @@ def test_quantities_are_read_by_their_unit(text, read):
     assert _core.quantity(text) == read
 
 
+def test_a_limit_of_events_ends_a_run_in_the_middle(small_scenario):
+    whole = run(small_scenario).summary
+    part = run(small_scenario.set("stop.events", 100)).summary
+    assert (part["stop_reason"], part["finished"], part["events"]) == (
+        "too-many-events",
+        False,
+        100,
+    )
+    assert 0 < part["end_s"] < whole["end_s"]
+    assert part == {**run(small_scenario.set("stop.events", 100)).summary, "wall_s": part["wall_s"]}
+    enough = run(small_scenario.set("stop.events", whole["events"] + 1)).summary
+    assert (enough["stop_reason"], enough["digest"]) == ("flows-complete", whole["digest"])
+
+
+def test_the_summary_sums_up_flows_and_names_the_bottleneck(small_scenario):
+    summary = run(small_scenario).summary
+    flows = summary["flows"].values()
+    for name in ("goodput_bps", "retransmissions", "timeouts", "bytes_on_wire"):
+        assert summary["totals"][name] == sum(flow[name] for flow in flows)
+    assert summary["totals"]["packets_dropped"] == sum(summary["packets_dropped"].values())
+    ways = [way for link in summary["links"].values() for way in link.values()]
+    busiest = max(ways, key=lambda way: way["utilization"])
+    found = summary["bottleneck"]
+    assert summary["links"][found["link"]][found["direction"]] == busiest
+    assert found["queueing_delay_s_mean"] == busiest["queueing_delay_s"]["mean"]
+    for way in ways:
+        assert way["packets_dropped"] == sum(way["drops"].values())
+
+
 def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy():
     # A window of a million segments over a short queue: an ACK there takes a millisecond.
     scenario = Scenario.from_dict(

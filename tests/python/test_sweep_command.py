@@ -1,5 +1,6 @@
 """`ackclock sweep`: what it prints and writes, killed, interrupted, and two at once."""
 
+import functools
 import json
 import os
 import random
@@ -15,7 +16,7 @@ from small import document
 
 from ackclock import AckclockError
 from ackclock.cli.app import main
-from ackclock.sweep import Batch, LocalExecutor, Run, Study, load
+from ackclock.sweep import Batch, LocalExecutor, Runs, Study, load
 from ackclock.sweep.store import Store
 
 START = [sys.executable, "-c", "from ackclock.cli.app import main; main()", "sweep"]
@@ -72,6 +73,7 @@ def test_many_runs_are_summed_up_by_axis(sweep, folder):
     status, out, _ = sweep("grid.yaml", "--workers", "2")
     assert status == 0
     assert out.count("means over all runs with this value") == 2
+    assert "All replications are the same: nothing in this scenario is random" in out
 
 
 def test_json_is_one_document(sweep):
@@ -201,8 +203,21 @@ def log():
     return [line.split() for line in lines]
 
 
+@functools.cache
+def keys_of(file):
+    return Study.load(file).plan(1).keys
+
+
 def count(what):
-    return Counter(words[3] for words in log() if words[2] == what)
+    """How often each run was begun, done or failed: a line of the log may be of several."""
+    file = Path("slow.yaml").absolute()
+    keys = keys_of(file) if file.is_file() else []
+    found = Counter()
+    for words in log():
+        if words[2] == what:
+            at = keys.index(words[3]) if words[3] in keys else None
+            found.update([words[3]] if at is None else keys[at : at + int(words[4])])
+    return found
 
 
 def test_killed_again_and_again_it_loses_nothing_and_simulates_nothing_twice(slow):
@@ -235,10 +250,10 @@ def test_killed_again_and_again_it_loses_nothing_and_simulates_nothing_twice(slo
     results = load("s")
     assert len(results) == len(begun) == 60
     # A run that was finished is never begun again: what was begun twice had been cut off, which
-    # can have happened to one run a process at each kill.
+    # can have happened at each kill to the runs that a process simulated together.
     assert set(done.values()) == {1}
     interrupted = sum(begun.values()) - len(begun)
-    assert interrupted <= 2 * kills
+    assert interrupted <= 3 * 2 * kills
     fresh = Study.load("slow.yaml").run("fresh", workers=1)
     assert Path("s/results.parquet").read_bytes() == Path("fresh/results.parquet").read_bytes()
     assert len(fresh) == 60
@@ -321,21 +336,23 @@ def test_killed_in_the_middle_of_a_run_it_leaves_nothing_that_goes_on(endless):
     assert len(load("s")) == 0
 
 
-def test_a_process_that_dies_costs_one_run(folder, monkeypatch):
-    """As a crash of the engine would, or a system that is out of memory."""
+def test_a_process_that_dies_twice_costs_one_run(folder, monkeypatch):
+    """As a crash of the engine would."""
     data = document()
     data["stop"] = {"when": "time", "at_latest": "1 s"}
     endless = {"flows.*.send": "unlimited", "links.L1.rate": "1 Gbps", "stop.at_latest": "2000 s"}
     lengths = {"short": {"seed": 1}, "endless": endless, "other": {"seed": 2}, "third": {"seed": 3}}
     study = Study(data, grid={"length": lengths})
-    executors = []
+    executors, kills = [], []
 
     def executor(*args):
         executors.append(LocalExecutor(*args))
         return executors[0]
 
     def kill(state):
-        if state.simulated == 3 and not count("failed"):
+        # Once in the middle of its first run, and once in the middle of its second.
+        if state.simulated == 3 and sum(count("start").values()) == 4 + len(kills) < 6:
+            kills.append(state)
             for process in executors[0].processes:
                 os.kill(process, signal.SIGKILL)
 
@@ -343,12 +360,51 @@ def test_a_process_that_dies_costs_one_run(folder, monkeypatch):
     results = study.run("s", workers=2, progress=kill)
     assert results.table["status"].to_pylist() == ["done", "failed", "done", "done"]
     assert results.table["error"][1].as_py() == "the process was ended by SIGKILL"
-    assert set(count("start").values()) == {1}
+    assert sorted(count("start").values()) == [1, 1, 1, 2]
+
+
+def test_a_process_that_is_killed_once_costs_nothing(tmp_path):
+    """As a system that is short of memory for a moment would."""
+    data = document()
+    for flow in data["flows"]:
+        flow["send"] = "unlimited"
+    data["links"][0]["rate"] = "1 Gbps"
+    data["stop"] = {"when": "time", "at_latest": "500 ms"}
+    runs = Study(data, replications=3).plan(1).runs(range(3))
+    executor = LocalExecutor(1)
+    try:
+        batch = Batch(tmp_path / "journal", tmp_path / "log", (runs,))
+        future = executor.submit(batch)
+        wait_for(lambda: batch.log.exists() and batch.log.read_text().count(" start ") == 2)
+        (process,) = executor.processes
+        os.kill(process, signal.SIGKILL)
+        receipts = future.result(60)
+    finally:
+        executor.close()
+    assert [key for receipt in receipts for key in receipt.keys] == list(runs.keys)
+    assert {receipt.status for receipt in receipts} == {"done"}
+    assert batch.log.read_text().count(" start ") == 4
+
+
+def test_a_run_that_never_ends_is_given_up(sweep, folder):
+    stuck = {"stop.at_latest": "1000000 s", "links.L1.rate": "1 Gbps", "flows.*.send": "unlimited"}
+    grid = {"length": {"short": {"seed": 1}, "stuck": stuck}}
+    data = document() | {"stop": {"when": "time", "at_latest": "1 s"}}
+    (folder / "stuck.yaml").write_text(json.dumps({"scenario": data, "grid": grid}))
+    status, out, err = sweep("stuck.yaml", "--time-limit", "500 ms", "--workers", "1")
+    assert (status, err) == (1, "")
+    assert "0.5 s, the limit of time" in " ".join(out.split())
+    table = load("sweeps/stuck").table
+    assert table["status"].to_pylist() == ["done", "failed"]
+    for bad in ("soon", "0 s", "5 MB"):
+        status, _, err = sweep("stuck.yaml", "--time-limit", bad)
+        assert status == 2
+        assert "--time-limit" in err
 
 
 def test_a_process_that_dies_idle_costs_nothing(tmp_path):
     plan = Study(document()).plan(1)
-    run = Run(plan.keys[0], plan.seeds[0], plan.document(0))
+    run = plan.runs(range(1))
     executor = LocalExecutor(1)
     try:
         (process,) = executor.processes
@@ -357,13 +413,13 @@ def test_a_process_that_dies_idle_costs_nothing(tmp_path):
         (receipt,) = executor.submit(batch).result(60)
     finally:
         executor.close()
-    assert (receipt.key, receipt.status) == (run.key, "done")
+    assert (receipt.keys, receipt.status) == (run.keys, "done")
     assert executor.processes == []
 
 
 def test_processes_that_cannot_work_are_an_error(tmp_path):
     """Here: a journal in a folder that is not there, before any run is begun."""
-    run = Run("0" * 64, 1, "{}")
+    run = Runs("{}", 1, ("0" * 64,))
     executor = LocalExecutor(1)
     try:
         batch = Batch(tmp_path / "nowhere/journal", tmp_path / "log", (run,))
@@ -402,11 +458,12 @@ class _Failing:
         from ackclock.sweep import Receipt
 
         with self.worker.appending(batch.journal) as journal:
-            for run in batch.runs:
-                row = self.figures.failed(run.key, run.seed, "out of luck")
-                self.worker.append(journal, json.dumps(row) + "\n")
+            for runs in batch.runs:
+                for key in runs.keys:
+                    line = self.figures.failed(key, runs.first_seed, "out of luck")
+                    self.worker.append(journal, line)
         future = Future()
-        future.set_result([Receipt(run.key, "failed", 0.0) for run in batch.runs])
+        future.set_result([Receipt(runs.keys, "failed", 0.0) for runs in batch.runs])
         return future
 
     def close(self):

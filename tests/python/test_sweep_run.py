@@ -179,6 +179,18 @@ def test_runs_that_are_equal_are_simulated_once(tmp_path):
     assert sum(starts(tmp_path / "s")[0].values()) == 1
 
 
+def test_what_repeats_the_same_run_is_named():
+    """Nothing in the small scenario is random, and a queue that never fills changes nothing."""
+    rates = {"links.L1.rate": ["5 Mbps", "10 Mbps"]}
+    (same,) = study(grid=rates).run(workers=1).notes()
+    assert "All replications are the same" in same
+    queues = {**rates, "links.L1.queue.limit": ["1000 packets", "2000 packets"]}
+    (idle,) = study(grid=queues, replications=1).run(workers=1).notes()
+    assert idle.startswith("'links.L1.queue.limit' changes nothing")
+    lossy = {"links.L1.loss": {"kind": "bernoulli", "p": 0.1}}
+    assert study(grid=rates, settings=lossy).run(workers=1).notes() == []
+
+
 DIFFERENT = {
     "its scenario": {"settings": {"flows.F1.send": "1 KB"}},
     "its axes": {"grid": {"links.L1.delay": ["1 ms"]}},
@@ -248,16 +260,20 @@ class Failing:
 
         receipts = []
         with worker.appending(batch.journal) as journal:
-            for one in batch.runs:
-                if self.left == 0:
-                    raise KeyboardInterrupt
-                self.left = None if self.left is None else self.left - 1
-                self.seen.append(one.key)
-                row = worker.simulate(one.key, one.seed, one.document)
-                if one.key in self.fail:
-                    row = sweep_figures.failed(one.key, one.seed, "out of luck")
-                worker.append(journal, json.dumps(row) + "\n")
-                receipts.append(Receipt(one.key, row["status"], 0.0))
+            for runs in batch.runs:
+                for seed, key in enumerate(runs.keys, runs.first_seed):
+                    if self.left == 0:
+                        raise KeyboardInterrupt
+                    self.left = None if self.left is None else self.left - 1
+                    self.seen.append(key)
+                    if key in self.fail:
+                        line = sweep_figures.failed(key, seed, "out of luck")
+                    else:
+                        _, columns, _ = worker.simulate(runs.document, seed, 1, None)
+                        line = sweep_figures.done([key], seed, columns)
+                    worker.append(journal, line)
+                    status = "failed" if key in self.fail else "done"
+                    receipts.append(Receipt((key,), status, 0.0))
         future = Future()
         future.set_result(receipts)
         return future
@@ -304,8 +320,8 @@ def test_half_a_line_in_a_journal_counts_for_nothing(tmp_path, done):
     with pytest.raises(SweepInterrupted):
         study().run(folder, executor=Failing(set(), interrupt_after=0))
     whole = sweep_figures.failed(study().plan(1).keys[0], 1, "written whole")
-    half = json.dumps(sweep_figures.failed(study().plan(1).keys[1], 1, "cut off"))[:-5]
-    (folder / "journal/1-0.jsonl").write_text(json.dumps(whole) + "\n" + half)
+    half = sweep_figures.failed(study().plan(1).keys[1], 1, "cut off")[:-5]
+    (folder / "journal/1-0.jsonl").write_text(whole + half)
     rest = Failing(set())
     results = study().run(folder, executor=rest)
     assert len(rest.seen) == 7

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 from theory_models import case_1, case_2
 
+from ackclock.cli.theory_tables import print_comparison, print_prediction
 from ackclock.results import Results
 from ackclock.theory import compare, predict
 
@@ -199,8 +200,8 @@ def test_documents_and_tables(prediction):
 
     text = io.StringIO()
     console = Console(file=text, width=110)
-    prediction.render(console)
-    comparison.render(console)
+    print_prediction(console, prediction)
+    print_comparison(console, comparison)
     shown = text.getvalue()
     assert "103.818359375 ms" in shown
     assert "Mibps" in shown
@@ -213,8 +214,8 @@ def test_a_prediction_without_periods_can_be_shown():
     comparison = compare(prediction, run)
     assert comparison.agrees is None
     text = io.StringIO()
-    comparison.render(Console(file=text, width=110))
-    prediction.render(Console(file=text, width=110))
+    print_comparison(Console(file=text, width=110), comparison)
+    print_prediction(Console(file=text, width=110), prediction)
     assert "no theory" in text.getvalue()
 
 

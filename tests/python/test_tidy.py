@@ -122,6 +122,40 @@ def test_modules_use_only_what_they_may(module):
     assert used - {module} <= MODULE_ARROWS[module]
 
 
+def modules_used(name, file, names):
+    """Modules of the package that a file names in its imports, wherever they stand in it."""
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            base = ".".join([*above * bool(node.level), *filter(None, [node.module])])
+            for alias in node.names:
+                if f"{base}.{alias.name}" in names:
+                    yield f"{base}.{alias.name}"
+                elif base in names and alias.name != "_core":
+                    yield base
+
+
+def test_no_module_uses_itself_by_way_of_others():
+    """Imports for type checkers and those within functions count, too."""
+    files = {}
+    for file in PACKAGE.rglob("*.py"):
+        parts = ("ackclock", *file.relative_to(PACKAGE).with_suffix("").parts)
+        files[".".join(parts).removesuffix(".__init__")] = file
+    used = {name: {*modules_used(name, file, files)} - {name} for name, file in files.items()}
+    # What nobody else uses, and what uses nothing else, is in no ring.
+    while used:
+        users = set().union(*used.values())
+        left = {name: others & used.keys() for name, others in used.items()}
+        kept = {name: others for name, others in left.items() if others and name in users}
+        if kept == used:
+            break
+        used = kept
+    assert not used, "rings of imports"
+
+
 def test_nobody_uses_the_command_line():
     files = [file for file in PACKAGE.rglob("*.py") if file.parent != PACKAGE / "cli"]
     assert not [name_of(file) for file in files if "cli" in imports(file)]

@@ -23,13 +23,15 @@ def link(
             "counts": "waiting",
             "admission": "strict",
         }
-        return {"rate_bps": int(bps), "delay_ns": int(delay_ms * MS), "queue": queue}
+        loss = {"kind": "none"}
+        return {"rate_bps": int(bps), "delay_ns": int(delay_ms * MS), "queue": queue, "loss": loss}
 
     backward = side(rate if back_rate is None else back_rate)
     return {
         "id": name,
         "ends": ends,
         "duplex": duplex,
+        "changes": [],
         "forward": side(rate),
         "backward": backward,
     }

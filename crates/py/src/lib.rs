@@ -1,15 +1,14 @@
 //! Python bindings: documents go in as JSON text, checked scenarios stay here behind a handle, results come
 //! out as JSON text and numpy arrays.
 
+mod rows;
 mod scenario;
 mod text;
 
-use ackclock_sim::replicate::{self as sim_replicate, FlowFigures, Replication};
 use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Simulation as Run};
 use ackclock_trace::{CATEGORIES, Column, TABLES, Table};
-use ackclock_units::Time;
 use ackclock_units::quantity::{Dimension, Quantity, parse};
-use numpy::{IntoPyArray, PyArrayMethods};
+use numpy::IntoPyArray;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -78,57 +77,6 @@ fn quantity(text: &str) -> Option<(&'static str, u64)> {
         Quantity::Products(value) => ("products", value),
         Quantity::Time(value) => ("time", value),
     })
-}
-
-/// A figure of a flow by name.
-type Figure<T> = (&'static str, fn(&FlowFigures) -> T);
-
-/// Runs a scenario with `count` seeds from `first_seed` on, on `workers` threads, without records.
-///
-/// Answers a dict of arrays: `seed`, `end_s`, `stalled`, `digest` with one value a run, and with one row a
-/// run and one column a flow `finish_s`, `finish_ack_s` (NaN for never), `goodput_bps`, `timeouts`,
-/// `retransmissions`, `spurious_retransmissions`, `segments_sent`.
-#[pyfunction]
-fn replicate<'py>(
-    py: Python<'py>,
-    scenario: &Scenario,
-    first_seed: u64,
-    count: u64,
-    workers: usize,
-) -> PyResult<Bound<'py, PyDict>> {
-    let scenario = scenario.get();
-    let runs = py.detach(|| sim_replicate::replicate(scenario, first_seed, count, workers));
-    let flows = scenario.flows.len();
-    let answer = PyDict::new(py);
-    let one = |get: &dyn Fn(&Replication) -> f64| -> Vec<f64> { runs.iter().map(get).collect() };
-    answer.set_item("seed", runs.iter().map(|r| r.seed).collect::<Vec<_>>().into_pyarray(py))?;
-    answer.set_item("end_s", one(&|r| r.end.as_secs()).into_pyarray(py))?;
-    answer
-        .set_item("stalled", runs.iter().map(|r| r.stalled).collect::<Vec<_>>().into_pyarray(py))?;
-    answer
-        .set_item("digest", runs.iter().map(|r| r.digest).collect::<Vec<_>>().into_pyarray(py))?;
-    let reals: [Figure<f64>; 3] = [
-        ("goodput_bps", |f| f.goodput_bps),
-        ("finish_s", |f| f.finish.map_or(f64::NAN, Time::as_secs)),
-        ("finish_ack_s", |f| f.finish_ack.map_or(f64::NAN, Time::as_secs)),
-    ];
-    let counts: [Figure<u64>; 4] = [
-        ("timeouts", |f| f.timeouts),
-        ("retransmissions", |f| f.retransmissions),
-        ("spurious_retransmissions", |f| f.spurious_retransmissions),
-        ("segments_sent", |f| f.segments_sent),
-    ];
-    let figures = || runs.iter().flat_map(|run| &run.flows);
-    let shape = [runs.len(), flows];
-    for (name, get) in reals {
-        let values: Vec<f64> = figures().map(get).collect();
-        answer.set_item(name, values.into_pyarray(py).reshape(shape)?)?;
-    }
-    for (name, get) in counts {
-        let values: Vec<i64> = figures().map(|f| get(f) as i64).collect();
-        answer.set_item(name, values.into_pyarray(py).reshape(shape)?)?;
-    }
-    Ok(answer)
 }
 
 /// A run that can be advanced bit by bit, with the seed of the scenario or another.
@@ -330,6 +278,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::check, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::identify, module)?)?;
-    module.add_function(wrap_pyfunction!(replicate, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::rows, module)?)?;
     Ok(())
 }

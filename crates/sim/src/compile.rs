@@ -58,7 +58,8 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         channel.set_next(next);
     }
     // Walking runs ahead of time, so the end must be known and links must not change meanwhile.
-    let foreseeable = service == Service::Fused && !scenario.stop.flows_complete;
+    let stop = &scenario.stop;
+    let foreseeable = service == Service::Fused && !stop.flows_complete && stop.events.is_none();
     let steady = scenario.links.iter().all(|link| link.changes.is_empty());
     if shortcuts.walked && foreseeable && steady {
         let walkable = routes.walkable(&channels);

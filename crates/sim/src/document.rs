@@ -37,6 +37,7 @@ pub use problems::{Problem, Step};
 
 use crate::compile::longest_route;
 use crate::model::{Node, Scenario};
+use crate::preset::Preset;
 use crate::profile;
 use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO};
 use ackclock_units::param::{Kind, Param};
@@ -145,13 +146,13 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'
 
     // Defaults are never complete.
     walker.partial = true;
-    let mut link_defaults = defaults(walker, &layers, "link");
+    let (mut link_defaults, _) = defaults(walker, &layers, "link");
     walker.object(LINK_DEFAULTS, &link_defaults, &Path::default());
     for layer in &mut link_defaults {
         layer.told = true;
     }
-    let tcp_defaults = defaults(walker, &layers, "tcp");
-    let tcp_defaults = Below::new(walker, tcp_defaults);
+    let (tcp_defaults, preset) = defaults(walker, &layers, "tcp");
+    let tcp_defaults = Below::new(walker, tcp_defaults, preset);
     walker.partial = false;
     let mut rest = Block::default();
     for param in SCENARIO {
@@ -197,9 +198,14 @@ fn param(name: &str) -> &'static Param {
 }
 
 /// The layers that hold defaults for links, or for the `tcp` blocks of flows; those of the scenario come first.
-fn defaults<'d>(walker: &mut Walker, layers: &[Layer<'d>], name: &str) -> Vec<Layer<'d>> {
+/// And the preset that they name.
+fn defaults<'d>(
+    walker: &mut Walker,
+    layers: &[Layer<'d>],
+    name: &str,
+) -> (Vec<Layer<'d>>, Option<&'static Preset>) {
     let block = DEFAULTS.iter().find(|param| param.name == name).expect("a block of defaults");
-    let [own, profile @ ..] = layers else { return Vec::new() };
+    let [own, profile @ ..] = layers else { return (Vec::new(), None) };
     // Both blocks are looked up in the same mapping: its own faults are told with the first.
     let first = name == DEFAULTS[0].name;
     let own = Layer { told: !first, ..own.clone() };
@@ -210,9 +216,9 @@ fn defaults<'d>(walker: &mut Walker, layers: &[Layer<'d>], name: &str) -> Vec<La
         }
         layer.told = false;
     }
-    let mut all = walker.inner_layers(block, &all);
+    let (mut all, preset) = walker.with_preset(block, &all);
     all.extend(walker.inner_layers(block, profile));
-    all
+    (all, preset)
 }
 
 /// The name of a scenario becomes a folder.

@@ -5,12 +5,14 @@
 
 pub mod compile;
 pub mod document;
+pub mod figures;
 pub mod model;
 mod outlook;
+pub mod preset;
 pub mod profile;
 pub mod record;
 pub mod registry;
-pub mod replicate;
+pub mod rows;
 pub mod run;
 pub mod schema;
 pub mod shape;

@@ -193,6 +193,13 @@ pub struct Tcp {
     pub writes: String,
 }
 
+impl Tcp {
+    /// What the flow is called in tables and plots: its preset, if it is one.
+    pub fn label(&self) -> String {
+        crate::preset::label(&self.sender.kind, &self.sender.inner("recovery").kind, &self.cc.kind)
+    }
+}
+
 /// When a run ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stop {
@@ -200,6 +207,8 @@ pub struct Stop {
     pub flows_complete: bool,
     /// End at this time in any case.
     pub at_latest: Time,
+    /// A run that needs more events than this is ended in the middle.
+    pub events: Option<u64>,
     /// End when more packets are in the network at once.
     pub max_packets: u64,
 }

@@ -1,6 +1,7 @@
 //! Everything that a scenario can name, described for help and reference pages.
 
 use crate::document::scalar::dimensions;
+use crate::preset::Preset;
 use crate::profile::PROFILES;
 use crate::tables;
 use ackclock_units::param::{Choice, Default, Entry, Kind, Param};
@@ -9,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// The registries by name. Those of loss recoveries, one a family of senders, have one name.
 pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
+    ("preset", crate::preset::ENTRIES),
     ("sender", ackclock_tcp::connection::ENTRIES),
     ("cc", ackclock_tcp::cc::ENTRIES),
     ("recovery", ackclock_tcp::selective::recovery::ENTRIES),
@@ -75,6 +77,11 @@ pub fn registry() -> Value {
         let known = known.as_array_mut().expect("a list of entries");
         known.extend(entries.iter().map(|entry| {
             let mut described = described(entry);
+            if let Some(preset) = Preset::named(entry.name).filter(|_| *name == "preset") {
+                let all = preset.of_sender().iter().chain(preset.of_receiver());
+                described["defaults"] =
+                    all.map(|(key, value)| (key.clone(), value.clone())).collect();
+            }
             if let Some(family) = family_of(entries) {
                 described["sender"] = family.into();
             }
@@ -159,7 +166,10 @@ fn choices(kind: Kind) -> Option<Vec<Value>> {
             let described = |choice: &Choice| one(choice.name, choice.summary, choice.defect);
             Some(choices.iter().map(described).collect())
         }
-        Kind::Registered(entries) | Kind::TimeOr(entries) | Kind::Family(entries) => {
+        Kind::Registered(entries)
+        | Kind::TimeOr(entries)
+        | Kind::Family(entries)
+        | Kind::Preset(entries) => {
             Some(entries.iter().map(|e| one(e.name, e.summary, e.defect)).collect())
         }
         _ => None,
@@ -179,7 +189,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Real => "number",
         Kind::Flag => "flag",
         Kind::Text => "text",
-        Kind::Choice(_) | Kind::Family(_) => "word",
+        Kind::Choice(_) | Kind::Family(_) | Kind::Preset(_) => "word",
         Kind::Sampling(_) => "word or every time",
         Kind::Registered(_) => "word or mapping",
         Kind::TimeOr(_) => "time, or word or mapping",

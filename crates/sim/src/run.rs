@@ -1,6 +1,7 @@
 //! Running a scenario.
 
 use crate::compile::{Shortcuts, compile};
+use crate::figures::Figure;
 use crate::model::{Record, Scenario};
 use crate::outlook::{Outlook, outlook};
 use crate::summary::{Totals, summarise};
@@ -9,6 +10,7 @@ use ackclock_net::{Counters, Network, World};
 use ackclock_trace::{Columns, NoRecord, Recorder, Size, Table};
 use ackclock_units::Time;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// A world of any kind of queue and recorder.
 pub(crate) trait AnyWorld: Send + Sync {
@@ -104,7 +106,7 @@ impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
 
 /// A run that can be advanced bit by bit.
 pub struct Simulation {
-    scenario: Scenario,
+    scenario: Arc<Scenario>,
     world: Box<dyn AnyWorld>,
     done: bool,
     /// The records hold as much as they may.
@@ -126,21 +128,23 @@ pub struct Output {
 
 impl Simulation {
     /// A run of this scenario, before its first event.
-    pub fn new(scenario: Scenario) -> Self {
+    pub fn new(scenario: impl Into<Arc<Scenario>>) -> Self {
         Self::with(scenario, Shortcuts::default())
     }
 
     /// The same with some of the engine's shortcuts switched off.
-    pub fn with(scenario: Scenario, shortcuts: Shortcuts) -> Self {
+    pub fn with(scenario: impl Into<Arc<Scenario>>, shortcuts: Shortcuts) -> Self {
+        let scenario = scenario.into();
         let world = world(&scenario, shortcuts);
         Self { scenario, world, done: false, full: false }
     }
 
     /// Runs at most `budget` events. True if the run is over, or its records hold as much as they may.
     pub fn advance(&mut self, budget: u64) -> bool {
+        let budget = budget.min(self.events_left());
         if self.scenario.record.is_off() {
-            self.done = self.done || self.world.run(budget);
-            return self.done;
+            self.done = self.done || (budget > 0 && self.world.run(budget));
+            return self.done || self.events_left() == 0;
         }
         let mut left = budget;
         while left > 0 && !self.done && !self.full {
@@ -153,7 +157,13 @@ impl Simulation {
                 self.full = self.records().bytes >= most;
             }
         }
-        self.done || self.full
+        self.done || self.full || self.events_left() == 0
+    }
+
+    /// Events that the scenario still allows.
+    fn events_left(&self) -> u64 {
+        let most = self.scenario.stop.events.unwrap_or(u64::MAX);
+        most.saturating_sub(self.counters().events)
     }
 
     /// What the whole run will come to, guessed before it.
@@ -173,7 +183,7 @@ impl Simulation {
 
     /// Sets how many bytes the records may hold; the run ends there.
     pub fn limit_records(&mut self, bytes: u64) {
-        self.scenario.record.limit_bytes = Some(bytes);
+        Arc::make_mut(&mut self.scenario).record.limit_bytes = Some(bytes);
     }
 
     /// Present time.
@@ -206,8 +216,8 @@ impl Simulation {
         &self.scenario
     }
 
-    /// Ends the run, wherever it is.
-    pub fn finish(mut self) -> Output {
+    /// Ends the run, wherever it is, and sums it up.
+    pub fn figures(&mut self) -> Figure<'_> {
         self.world.close();
         let totals = Totals {
             end: self.world.now(),
@@ -219,8 +229,14 @@ impl Simulation {
             crowded: self.world.is_crowded(),
             done: self.done,
             full: self.full && !self.done,
+            cut_off: !self.done && self.events_left() == 0,
         };
-        let summary = summarise(&self.scenario, self.world.network(), &totals);
+        summarise(&self.scenario, self.world.network(), &totals)
+    }
+
+    /// Ends the run, wherever it is.
+    pub fn finish(mut self) -> Output {
+        let summary = self.figures().into();
         let tables = self.world.into_columns().map_or_else(Vec::new, Columns::finish);
         Output { summary, tables }
     }

@@ -191,11 +191,16 @@ fn value(param: &Param) -> Value {
             let every = format!(r"^\s*(min-max\s+)?every\s+{}$", quantity_pattern(Kind::Time));
             any_of(words.chain([json!({ "type": "string", "pattern": every })]))
         }
-        Kind::Family(entries) => any_of(entries.iter().map(|one| word(one.name, one.summary))),
+        Kind::Family(entries) | Kind::Preset(entries) => {
+            any_of(entries.iter().map(|one| word(one.name, one.summary)))
+        }
         Kind::Registered(entries) => registered(entries),
         Kind::TimeOr(entries) => {
             let one = || any_of([quantity_of(param.kind), registered(entries)].into_iter());
             any_of([one(), json!({ "type": "array", "items": one() })].into_iter())
+        }
+        Kind::Object(params) if param.name == "tcp" => {
+            any_of([block(params), reference("tcp/properties/preset")].into_iter())
         }
         Kind::Object(params) | Kind::ObjectEach(params) => block(params),
         Kind::ObjectList(params) => {

@@ -4,12 +4,12 @@
 //! goodput counts new bytes that arrived in order, from the flow's start to its last new byte, or to
 //! the end of the run where it did not finish.
 
+use crate::figures::{Figure, group};
 use crate::model::{Direction, Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
 use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
-use serde_json::{Map, Value, json};
 
 /// What is known of the whole run.
 #[derive(Debug, Clone, Copy)]
@@ -30,14 +30,16 @@ pub struct Totals {
     pub crowded: bool,
     /// The run came to its end by itself.
     pub done: bool,
+    /// The run needed more events than it may.
+    pub cut_off: bool,
     /// The run ended before because its records were full.
     pub full: bool,
 }
 
 /// The summary of a closed run.
-pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Value {
+pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals) -> Figure<'a> {
     let end = totals.end;
-    let mut flows = Map::new();
+    let mut flows = Vec::new();
     let mut goodputs = Vec::new();
     let mut all_finished = true;
     for (index, (model, flow)) in scenario.flows.iter().zip(&network.flows).enumerate() {
@@ -46,34 +48,43 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
             Endpoint::Udp(udp) => udp_flow(scenario, model, flow, udp, end),
         };
         let wire = flow.on_wire();
-        summary["packets_on_wire"] = wire.packets.into();
-        summary["bytes_on_wire"] = wire.bytes.into();
+        summary.add("packets_on_wire", wire.packets);
+        summary.add("bytes_on_wire", wire.bytes);
+        let to_end = to_end(&summary, flow.start, end);
+        summary.add("goodput_to_end_bytes_per_s", to_end);
         let paths = network.paths(index);
-        let link = |channel: &&Channel| scenario.links[channel.link() as usize].id.clone();
-        summary["path"] =
-            paths.as_ref().map(|[there, _]| there.iter().map(link).collect::<Vec<_>>()).into();
+        let link = |channel: &&Channel| &*scenario.links[channel.link() as usize].id;
+        let there = paths.as_ref().map(|[there, _]| there.iter().map(link).collect::<Figure>());
+        summary.add("path", there);
         if let Transport::Tcp(tcp) = &model.transport {
-            summary["path_rtt_s"] = paths.map(|paths| path_rtt(scenario, &paths, tcp)).into();
+            summary.add("path_rtt_s", paths.map(|paths| path_rtt(scenario, &paths, tcp)));
         }
         let mut drops = flow.drops.clone();
         // Shortcuts handle drops in another order.
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
-        summary["drops"] = drops.iter().map(|drops| drops_of(scenario, drops)).collect();
-        flows.insert(model.id.clone(), summary);
+        let drops: Figure = drops.iter().map(|drops| drops_of(scenario, drops)).collect();
+        summary.add("drops", drops);
+        flows.push((&*model.id, summary));
         goodputs.push(goodput);
         all_finished &= finished || model.send_bytes.is_none();
     }
-    let mut links: Map<String, Value> = Map::new();
+    // Channels come in the order of links, both directions of one together.
+    let mut links: Vec<(&str, Figure<'_>)> = Vec::new();
     for channel in &network.channels {
         let link = &scenario.links[channel.link() as usize];
+        if links.last().is_none_or(|(last, _)| *last != link.id) {
+            links.push((&link.id, group! {}));
+        }
         let name = direction::NAMES[channel.direction() as usize];
         let back = channel.direction() == direction::BACKWARD;
         let model = if back { &link.backward } else { &link.forward };
-        let ways = links.entry(link.id.clone()).or_insert_with(|| json!({}));
-        ways[name] = link_summary(channel, model, end);
+        if let Some((_, ways)) = links.last_mut() {
+            ways.add(name, link_summary(channel, model, end));
+        }
     }
     let stop_reason = match (totals.done, totals.complete) {
         (false, _) if totals.full => "record-limit",
+        (false, _) if totals.cut_off => "too-many-events",
         (false, _) => "interrupted",
         _ if totals.crowded => "too-many-packets",
         (true, true) => "flows-complete",
@@ -82,23 +93,64 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
         (true, false) => "time",
     };
     let counters = totals.counters;
-    json!({
+    let whole = totals_of(&flows, goodputs.iter().fold(0.0, |sum, rate| sum + rate), totals);
+    let bottleneck = bottleneck_of(&links);
+    group! {
         "ackclock": env!("CARGO_PKG_VERSION"),
-        "scenario": scenario.name,
+        "scenario": &scenario.name,
         "seed": scenario.seed,
         "digest": format!("{:016x}", totals.digest),
         "finished": totals.done && !totals.crowded && all_finished,
         "stop_reason": stop_reason,
-        "ties": scenario.ties.kind,
+        "ties": &scenario.ties.kind,
         "end_s": end.as_secs(),
         "events": counters.events,
         "packet_hops": totals.packet_hops,
         "packets_created": counters.created,
         "packets_delivered": counters.delivered,
-        "packets_dropped": by_reason(|code| counters.dropped[code]),
+        "packets_dropped": Figure::Group(by_reason(|code| counters.dropped[code])),
+        "totals": whole,
+        "bottleneck": bottleneck,
         "flows": flows,
         "links": links,
         "fairness_jain": jain(&goodputs),
+    }
+}
+
+/// What all flows together got, and what was lost anywhere.
+fn totals_of<'a>(flows: &[(&str, Figure<'_>)], goodput_bps: f64, totals: &Totals) -> Figure<'a> {
+    let sum = |name: &str| flows.iter().filter_map(|(_, flow)| flow.get(name).count()).sum::<u64>();
+    group! {
+        "goodput_bps": goodput_bps,
+        "retransmissions": sum("retransmissions"),
+        "timeouts": sum("timeouts"),
+        "bytes_on_wire": sum("bytes_on_wire"),
+        "packets_dropped": totals.counters.dropped.iter().sum::<u64>(),
+    }
+}
+
+/// The direction of a link that transmitted for the largest share of the run; the first of equals.
+fn bottleneck_of<'a>(links: &[(&'a str, Figure<'a>)]) -> Option<Figure<'a>> {
+    let used = |way: &Figure<'_>| match way.get("utilization") {
+        Figure::Real(share) => *share,
+        _ => 0.0,
+    };
+    let mut busiest: Option<(&'a str, &'a str, &Figure<'a>)> = None;
+    for (link, ways) in links {
+        for (direction, way) in ways.members() {
+            if busiest.is_none_or(|(_, _, other)| used(way) > used(other)) {
+                busiest = Some((link, direction, way));
+            }
+        }
+    }
+    busiest.map(|(link, direction, way)| {
+        group! {
+            "link": link,
+            "direction": direction,
+            "utilization": used(way),
+            "queue_packets_mean": way.get("queue_packets").get("mean").clone(),
+            "queueing_delay_s_mean": way.get("queueing_delay_s").get("mean").clone(),
+        }
     })
 }
 
@@ -129,34 +181,41 @@ fn secs(time: Option<Time>) -> Option<f64> {
 }
 
 /// Bits per second of these bytes between two moments; zero if there is no time between them.
-pub(crate) fn rate(bytes: u64, from: Time, to: Time) -> f64 {
+fn rate(bytes: u64, from: Time, to: Time) -> f64 {
     let span = to.since(from).as_secs();
     if span > 0.0 { bytes as f64 * 8.0 / span } else { 0.0 }
 }
 
+/// Bytes that a flow delivered per second from its start to the end of the run, if there was time.
+fn to_end(summary: &Figure<'_>, start: Time, end: Time) -> Option<f64> {
+    let span = end.as_secs() - start.as_secs();
+    let delivered = summary.get("bytes_delivered").count()?;
+    (span > 0.0).then(|| delivered as f64 / span)
+}
+
 /// Data packets of a flow dropped at one place; a router without a route is no link.
-fn drops_of(scenario: &Scenario, drops: &Drops) -> Value {
+fn drops_of<'a>(scenario: &'a Scenario, drops: &Drops) -> Figure<'a> {
     let word =
-        |names: &[&str], code: i32| usize::try_from(code).ok().map(|code| names[code].to_owned());
-    json!({
-        "link": usize::try_from(drops.link).ok().map(|link| scenario.links[link].id.clone()),
+        |names: &[&'static str], code: i32| usize::try_from(code).ok().map(|code| names[code]);
+    group! {
+        "link": usize::try_from(drops.link).ok().map(|link| &scenario.links[link].id),
         "direction": word(direction::NAMES, drops.direction),
         "reason": word(drop_reason::NAMES, drops.reason),
         "packets": drops.packets,
-    })
+    }
 }
 
-fn ends(scenario: &Scenario, model: &FlowModel) -> (String, String) {
-    (scenario.hosts[model.from].clone(), scenario.hosts[model.to].clone())
+fn ends<'a>(scenario: &'a Scenario, model: &FlowModel) -> (&'a str, &'a str) {
+    (&scenario.hosts[model.from], &scenario.hosts[model.to])
 }
 
-fn tcp_flow(
-    scenario: &Scenario,
-    model: &FlowModel,
+fn tcp_flow<'a>(
+    scenario: &'a Scenario,
+    model: &'a FlowModel,
     flow: &Flow,
     tcp: &TcpFlow,
     end: Time,
-) -> (Value, f64, bool) {
+) -> (Figure<'a>, f64, bool) {
     let Transport::Tcp(settings) = &model.transport else { unreachable!("a flow of another kind") };
     let (from, to) = ends(scenario, model);
     let stats = tcp.connection.stats();
@@ -166,16 +225,17 @@ fn tcp_flow(
     let delivered = tcp.connection.bytes_delivered();
     let goodput = rate(delivered, flow.start, tcp.finish.unwrap_or(end));
     let sampled = stats.rtt_samples > 0;
-    let summary = json!({
+    let summary = group! {
         "transport": "tcp",
-        "cc": settings.cc.kind,
+        "cc": &settings.cc.kind,
+        "label": settings.label(),
         "from": from,
         "to": to,
         "start_s": flow.start.as_secs(),
         "finish_s": secs(tcp.finish),
         "finish_ack_s": secs(tcp.finish_ack),
         "segment_bytes": tcp.connection.segment_bytes(),
-        "source": settings.source.kind,
+        "source": &settings.source.kind,
         "bytes_offered": model.send_bytes,
         "bytes_written": tcp.writer.as_ref().map_or(model.send_bytes, |w| Some(w.written())),
         "packets_offered": tcp.connection.packets(),
@@ -192,26 +252,26 @@ fn tcp_flow(
         "duplicates_received": tcp.connection.duplicates(),
         "reordered_received": tcp.connection.reordered(),
         "base_rtt_s": sampled.then(|| stats.rtt_min.as_secs()),
-        "rtt_s": sampled.then(|| json!({
+        "rtt_s": sampled.then(|| group! {
             "min": stats.rtt_min.as_secs(),
             "mean": mean_rtt(stats),
             "max": stats.rtt_max.as_secs(),
-        })),
-        "cwnd_bytes": stats.cwnd(flow.start, until).map(|(mean, max)| json!({
+        }),
+        "cwnd_bytes": stats.cwnd(flow.start, until).map(|(mean, max)| group! {
             "mean": mean * bytes_per_unit,
             "max": max * bytes_per_unit,
-        })),
-    });
+        }),
+    };
     (summary, goodput, tcp.finish.is_some())
 }
 
-fn udp_flow(
-    scenario: &Scenario,
-    model: &FlowModel,
+fn udp_flow<'a>(
+    scenario: &'a Scenario,
+    model: &'a FlowModel,
     flow: &Flow,
     udp: &UdpFlow,
     end: Time,
-) -> (Value, f64, bool) {
+) -> (Figure<'a>, f64, bool) {
     let Transport::Udp { source, .. } = &model.transport else {
         unreachable!("a flow of another kind")
     };
@@ -219,14 +279,15 @@ fn udp_flow(
     let finished = udp.complete;
     let until = if finished { udp.last_arrival.unwrap_or(end) } else { end };
     let goodput = rate(udp.bytes_received, flow.start, until);
-    let summary = json!({
+    let summary = group! {
         "transport": "udp",
-        "cc": null,
+        "cc": Figure::None,
+        "label": format!("UDP {}", source.kind),
         "from": from,
         "to": to,
         "start_s": flow.start.as_secs(),
         "finish_s": if finished { secs(udp.last_arrival) } else { None },
-        "source": source.kind,
+        "source": &source.kind,
         "bytes_offered": model.send_bytes,
         "bytes_written": udp.writer.written(),
         "bytes_delivered": udp.bytes_received,
@@ -235,14 +296,14 @@ fn udp_flow(
         "segments_sent": udp.sent,
         "bytes_sent": udp.writer.written(),
         "segments_dropped": flow.dropped,
-    });
+    };
     (summary, goodput, finished)
 }
 
 /// Counts of dropped packets by the word of the reason.
-fn by_reason(count: impl Fn(usize) -> u64) -> Map<String, Value> {
+fn by_reason<'a>(count: impl Fn(usize) -> u64) -> Vec<(&'a str, Figure<'a>)> {
     let words = drop_reason::NAMES.iter().enumerate();
-    words.map(|(code, word)| ((*word).to_owned(), count(code).into())).collect()
+    words.map(|(code, word)| (*word, count(code).into())).collect()
 }
 
 /// Seconds; never beyond the samples, whatever the division makes of equal ones.
@@ -251,7 +312,7 @@ fn mean_rtt(stats: &SenderStats) -> f64 {
     mean.clamp(stats.rtt_min.as_secs(), stats.rtt_max.as_secs())
 }
 
-fn link_summary(channel: &Channel, model: &Direction, end: Time) -> Value {
+fn link_summary<'a>(channel: &Channel, model: &Direction, end: Time) -> Figure<'a> {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
     let [dropped_packets, dropped_bytes] = channel.dropped_wait();
@@ -260,19 +321,21 @@ fn link_summary(channel: &Channel, model: &Direction, end: Time) -> Value {
     let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
     let longest = stats.wait_max.as_secs();
     let mut drops = by_reason(|code| channel.dropped(code as i32));
-    drops.shift_remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
-    json!({
+    let dropped: u64 = drops.iter().filter_map(|(_, count)| count.count()).sum();
+    drops.retain(|(word, _)| *word != drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
+    group! {
         "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
-        "queue_limit": {
+        "packets_dropped": dropped,
+        "queue_limit": group! {
             "packets": model.queue.optional_int("limit_packets"),
             "bytes": model.queue.optional_int("limit_bytes"),
         },
         "drops": drops,
         "marks": channel.marked(),
-        "queue_packets": { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
-        "queue_bytes": { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
-        "queueing_delay_s": { "mean": mean_wait.min(longest), "max": longest },
-    })
+        "queue_packets": group! { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
+        "queue_bytes": group! { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
+        "queueing_delay_s": group! { "mean": mean_wait.min(longest), "max": longest },
+    }
 }

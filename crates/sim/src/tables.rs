@@ -4,7 +4,7 @@
 //! here put them together to a document.
 
 use crate::record::RECORD;
-use crate::{profile, shape, start};
+use crate::{preset, profile, shape, start};
 use ackclock_units::param::{Choice, Kind, Param};
 
 /// Greatest number of hosts, of routers, of links and of flows: a million flows fit in memory, more is
@@ -265,6 +265,12 @@ pub static SET: &[Param] = &[
 
 /// Reliable transport: what all families of senders have in common.
 pub static TCP: &[Param] = &[
+    Param::optional(
+        "preset",
+        Kind::Preset(preset::ENTRIES),
+        "",
+        "What a word such as `newreno` means: sender, recovery and cc at once. `tcp: newreno` is short for it.",
+    ),
     Param::new(
         "sender",
         Kind::Family(ackclock_tcp::connection::ENTRIES),
@@ -355,6 +361,14 @@ pub static STOP: &[Param] = &[
         "The run ends then in any case; must be given if a flow is unlimited.",
     )
     .at_most("36500 d"),
+    Param::optional(
+        "events",
+        Kind::Count,
+        "",
+        "After this many events a run is ended in the middle, whatever its time: a safeguard against \
+         runs that never end. How many events a run needs depends on the version of the engine.",
+    )
+    .at_least("1"),
     Param::new(
         "max_packets",
         Kind::Count,

@@ -19,7 +19,7 @@ type Identity = (i32, i32, i64, i32);
 enum Step {
     Sent { time: f64 },
     Carried { entered: f64, start: f64, arrival: f64, link: i32, reverse: bool },
-    Dropped { time: f64, reason: i32 },
+    Dropped { entered: f64, time: f64, reason: i32 },
     Waiting { entered: f64 },
     Received { time: f64 },
 }
@@ -104,8 +104,8 @@ fn journeys(output: &Output) -> BTreeMap<i64, Vec<(Identity, Step)>> {
     });
     let drops = table("drops");
     add(&drops, &|row| Step::Dropped {
-        // Where it came to a queue, or was taken on the way.
-        time: drops.reals("entered_s")[row],
+        entered: drops.reals("entered_s")[row],
+        time: drops.reals("time_s")[row],
         reason: drops.codes("reason")[row],
     });
     let waiting = table("waiting");
@@ -164,8 +164,10 @@ proptest! {
                         prop_assert!(entered <= start && start < arrival && start <= end);
                         due = Some(arrival);
                     }
-                    Step::Dropped { time, .. } => {
-                        prop_assert_eq!(due.unwrap_or(time), time);
+                    Step::Dropped { entered, time, .. } => {
+                        // Some queues also drop what has waited.
+                        prop_assert_eq!(due.unwrap_or(entered), entered, "{:?}", steps);
+                        prop_assert!(entered <= time);
                         over = true;
                     }
                     Step::Waiting { entered } => {

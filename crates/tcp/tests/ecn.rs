@@ -57,7 +57,7 @@ impl Pair {
 
     /// The oldest segment on its way arrives, and its ACK.
     fn deliver(&mut self, marked: bool) -> Ack {
-        self.now = self.now + Time::from_ms(1);
+        self.now += Time::from_ms(1);
         let segment = self.flying.remove(0);
         assert!(!marked || segment.ecn != Ecn::Off, "only capable segments are marked");
         let marks = DataMarks { marked, cwr: segment.ecn == Ecn::Reduced };

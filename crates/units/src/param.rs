@@ -39,6 +39,8 @@ pub enum Kind {
     Registered(&'static [&'static Entry]),
     /// A registered thing as a word; its parameters stand beside the word, in the same mapping.
     Family(&'static [&'static Entry]),
+    /// A registered thing as a word that stands for values of the keys beside it.
+    Preset(&'static [&'static Entry]),
     /// A time, or a registered rule that makes one: `0.5 s`, or `{kind: uniform, ...}`.
     TimeOr(&'static [&'static Entry]),
     /// A mapping with these keys.

@@ -74,7 +74,7 @@ def _ackclock(
     [cyan]ackclock run caltech/test-case-2-fast[/cyan]   simulate one, see figures and plots
     [cyan]ackclock list cc[/cyan]                        what congestion control it can use
 
-    Exit status: 0 done, 1 a run or a comparison failed, 2 bad input.
+    Exit status: 0 done, 1 a run or a comparison failed, 2 bad input, 130 after Ctrl-C.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -18,6 +18,7 @@ Entry = dict[str, Any]
 # What the kinds of the simulator's registry are called in a sentence; a kind without a title here
 # is shown by its own name.
 _TITLES = {
+    "preset": "Presets: what a word such as NewReno means",
     "sender": "Families of senders and receivers",
     "cc": "Congestion control",
     "recovery": "Loss recovery",
@@ -46,8 +47,8 @@ def list_(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="sender, cc, recovery, rto, queue, loss, routing, source, period, handshake, "
-            "receiver, topology, start, ties, profile, block, scenario, plot, record, export. "
+            help="preset, sender, cc, recovery, rto, queue, loss, routing, source, period, "
+            "handshake, receiver, topology, start, ties, profile, block, scenario, plot, record, export. "
             "Without it, the kinds are listed.",
             show_default=False,
         ),

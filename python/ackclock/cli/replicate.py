@@ -18,11 +18,12 @@ from ackclock.cli.options import (
     read_overrides,
 )
 from ackclock.cli.progress import progress_bar
+from ackclock.cli.times import TimeLimitOption
 
 if TYPE_CHECKING:
-    from ackclock.replicate import ReplicationProgress
     from ackclock.replications import Replications
     from ackclock.scenario import Scenario
+    from ackclock.sweep import SweepProgress
 
 _DEFAULT_FIELDS = ("finish_s", "goodput_bps", "timeouts", "retransmissions")
 
@@ -45,10 +46,11 @@ def replicate(
             "--workers",
             metavar="N",
             min=1,
-            help="Threads; default one for each core. The results are the same with any number.",
+            help="Processes; default one for each core. The results are the same with any number.",
             show_default=False,
         ),
     ] = None,
+    time_limit: TimeLimitOption = None,
     flows: FlowsOption = None,
     fields: Annotated[
         list[str] | None,
@@ -102,24 +104,28 @@ def replicate(
     from ackclock import ReplicationsInterrupted
     from ackclock import replicate as simulate
     from ackclock.cli.replicate_tables import print_tables, to_json
-    from ackclock.cli.terminal import console, echo_error, print_json
-    from ackclock.replications import measured
+    from ackclock.cli.terminal import console, echo_error, print_json, terminable
+    from ackclock.replications import MEASURED
     from ackclock.scenario import Scenario
 
     chosen = Scenario.load(scenario, read_overrides(settings))
     shown_flows = choose("flow", flows, chosen.flows)
-    shown_fields = choose("field", fields, measured()) or _default_fields(chosen)
+    shown_fields = choose("field", fields, MEASURED) or _default_fields(chosen)
     # Before the work rather than after it: nobody wants to wait for a refusal.
     if out is not None:
         _require_free(out, chosen.name)
     if plot is not None:
         _require_drawable(plot)
 
-    with progress_bar(_words, wanted=not as_json, width=16) as progress:
+    status = 0
+    with terminable(), progress_bar(_words, wanted=not as_json, width=16) as progress:
         try:
-            replications = simulate(chosen, count, first_seed, workers, progress)
+            replications = simulate(
+                chosen, count, first_seed, workers, progress, time_limit_s=time_limit
+            )
         except ReplicationsInterrupted as interruption:
             replications = interruption.replications
+            status = 130
             echo_error(f"interrupted; keeping {len(replications)} of {count} replications")
             if out is not None and out.exists():
                 # A part must not take the place of a whole.
@@ -136,8 +142,8 @@ def replicate(
         for path in (out, plot):
             if path is not None:
                 typer.echo(f"written: {path}")
-    if replications.partial:
-        raise typer.Exit(1)
+    if status or replications.partial:
+        raise typer.Exit(status or 1)
 
 
 def _default_fields(scenario: Scenario) -> list[str]:
@@ -186,13 +192,13 @@ def _draw(
     flows: list[str] | None,
 ) -> None:
     from ackclock.plots.replications import Sample, write
-    from ackclock.replications import describe
+    from ackclock.replications import OF_FLOW, describe
 
     described = describe(field)
     statistics = replications.summary(field)
     samples = {}
     for name, found in statistics.items():
-        flow = name if described.per_flow else None
+        flow = name if field in OF_FLOW else None
         if flows is None or flow is None or flow in flows:
             cut_off = len(replications.cut_off(field, flow))
             samples[name] = Sample(replications.sample(field, flow), found, cut_off)
@@ -201,17 +207,16 @@ def _draw(
         plot,
         samples,
         title=scenario.model.get("title") or scenario.name,
-        quantity=described.summary,
+        quantity=described.meaning,
         unit=described.unit,
         caption=f"{scenario.name}  ·  {len(replications)} replications, seeds {seeds[0]} to "
         f"{seeds[-1]}  ·  dots: quantiles, bars: 95 % confidence",
     )
 
 
-def _words(state: ReplicationProgress) -> str:
-    speed = state.done / state.wall_s if state.wall_s > 0 else math.inf
-    left = (state.total - state.done) / speed
-    return (
-        f"{state.done}/{state.total} replications  {figures.large(speed)}/s  "
-        f"about {figures.seconds(math.ceil(left))} left"
+def _words(state: SweepProgress) -> str:
+    speed = state.done / state.wall_s if state.wall_s > 0 else 0.0
+    left = (
+        "" if state.left_s is None else f"  about {figures.seconds(math.ceil(state.left_s))} left"
     )
+    return f"{state.done}/{state.total} replications  {figures.large(speed)}/s{left}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Longer tables are for files, not for eyes.
 _MOST_ROWS = 40
+_MOST_FAILURES = 3
 _RATES = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
 
 
@@ -28,7 +29,7 @@ def to_json(
 ) -> dict[str, Any]:
     """Return all statistics as a document. What is infinite becomes null when it is printed."""
     from ackclock.metrics.statistics import LEVEL, wilson
-    from ackclock.replications import describe, measured
+    from ackclock.replications import MEASURED, OF_FLOW
 
     of_flows: dict[str, dict[str, Any]] = {
         flow: {"unfinished": asdict(wilson(int(replications.unfinished(flow).sum()), count))}
@@ -36,9 +37,9 @@ def to_json(
         for flow in (flows or replications.flows)
     }
     of_all: dict[str, Any] = {}
-    for field in measured():
+    for field in MEASURED:
         for name, found in replications.summary(field).items():
-            if not describe(field).per_flow:
+            if field not in OF_FLOW:
                 of_all[field] = found.to_json()
             elif name in of_flows:
                 of_flows[name][field] = found.to_json()
@@ -49,7 +50,8 @@ def to_json(
         "replications": len(replications),
         "asked": replications.asked,
         "partial": replications.partial,
-        "stalled": int(replications.arrays["stalled"].sum()),
+        "failures": {str(seed): why for seed, why in replications.failures.items()},
+        "stalled": int(replications.stalled.sum()),
         "wall_s": replications.wall_s,
         "level": LEVEL,
         **of_all,
@@ -65,7 +67,7 @@ def print_tables(
     flows: Sequence[str] | None,
 ) -> None:
     """Print how many transfers were finished, and the statistics of each field."""
-    from ackclock.replications import describe
+    from ackclock.replications import OF_FLOW, describe
 
     _print_head(console, scenario, replications)
     if not len(replications):
@@ -75,9 +77,9 @@ def print_tables(
     for field in fields:
         described = describe(field)
         found = replications.summary(field)
-        if flows is not None and described.per_flow:
+        if flows is not None and field in OF_FLOW:
             found = {name: found[name] for name in flows}
-        title = f"{described.summary} ({field})"
+        title = f"{described.meaning} ({field})"
         unbounded |= _print_field(console, title, described.unit, found)
     console.print("[dim]Below each figure: its 95 % confidence interval.[/dim]")
     if unbounded:
@@ -102,6 +104,10 @@ def _print_head(console: Console, scenario: Scenario, replications: Replications
         console.print(
             "[yellow]All replications are the same: nothing in this scenario is random.[/yellow]"
         )
+    for seed, error in list(replications.failures.items())[:_MOST_FAILURES]:
+        console.print(f"[red]The one with seed {seed} failed:[/red] {_plain(error)}")
+    if (more := len(replications.failures) - _MOST_FAILURES) > 0:
+        console.print(f"[red]and {more} more failed[/red]")
     console.print()
 
 
@@ -125,7 +131,7 @@ def _print_finished(
             f"{_percent(share.low)} to {_percent(share.high)}",
         )
     console.print(shown)
-    if stalled := int(replications.arrays["stalled"].sum()):
+    if stalled := int(replications.stalled.sum()):
         console.print(
             f"[yellow]{stalled} stalled:[/yellow] nothing was left to happen, and a sender still "
             "waited for ACKs"

@@ -81,7 +81,7 @@ def run(
 
     Records are written while the run goes on, into DIR.partial. Ctrl-C, a full disk or the
     scenario's record.limit end the run early and keep what there is, marked as unfinished; the exit
-    status is 1. A second Ctrl-C ends at once.
+    status is 130 after Ctrl-C, else 1. A second Ctrl-C ends at once.
 
     [bold]Examples[/bold]
 
@@ -127,6 +127,8 @@ def run(
         # The run directory is a scenario too, and holds what was set from outside.
         again = str(place) if chosen.overrides else scenario
         _report(chosen, results, place, plots, shown_flows, shown_links, again, link_order)
+    if isinstance(stopped, RunInterrupted):
+        raise typer.Exit(130)
     if stopped is not None or unidentical(results.summary):
         raise typer.Exit(1)
 

@@ -41,6 +41,8 @@ def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]
         "flows-complete": "all flows are complete",
         "time": "the time is up",
         "stalled": "[bold red]stalled: no event is left, and flows are unfinished[/bold red]",
+        "too-many-events": "[bold red]more events than `stop.events` allows; what follows is a "
+        "part of the run[/bold red]",
         "too-many-packets": "[bold red]more packets were in the network than `stop.max_packets` "
         "allows; a queue without a limit may be the reason[/bold red]",
         "interrupted": "[bold yellow]interrupted: what follows is a part of the run[/bold yellow]",
@@ -60,7 +62,7 @@ def _print_flows(
     left_out = 0 if wanted is not None else max(0, len(names) - _MOST_ROWS)
     parts = _parts(("min", "mean", "p95", "max"), (flow.get("rtt_s") for flow in flows.values()))
     shown = table(
-        "Flow", "cc", ">Goodput", ">Finish", ">Base\nRTT (ms)", f">RTT (ms)\n{'/'.join(parts)}",
+        "Flow", "TCP", ">Goodput", ">Finish", ">Base\nRTT (ms)", f">RTT (ms)\n{'/'.join(parts)}",
         ">cwnd\npackets", ">Resent", ">Timeouts", ">Drops",
     )  # fmt: skip
     for name in names[: len(names) - left_out]:
@@ -71,7 +73,7 @@ def _print_flows(
         segment = flow.get("segment_bytes")
         shown.add_row(
             _plain(name),
-            flow.get("cc") or figures.NONE,
+            flow.get("label") or figures.NONE,
             figures.rate(flow["goodput_bps"]),
             figures.seconds(flow["finish_s"]),
             figures.milliseconds(flow.get("path_rtt_s")),

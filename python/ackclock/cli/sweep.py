@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +15,7 @@ import typer
 from ackclock.cli import figures
 from ackclock.cli.options import JsonOption, SetOption, read_overrides
 from ackclock.cli.progress import progress_bar
+from ackclock.cli.times import TimeLimitOption
 
 if TYPE_CHECKING:
     from ackclock.sweep import Outlook, Plan, Study, SweepProgress
@@ -61,6 +62,7 @@ def sweep(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Simulate again what failed.")
     ] = False,
+    time_limit: TimeLimitOption = None,
     plan_only: Annotated[
         bool,
         typer.Option(
@@ -128,13 +130,15 @@ def sweep(
         else:
             print_status(console(), plan, place, found, busy=busy)
     elif plan_only:
-        found = outlook(plan, place, workers, force=force)
+        found = outlook(plan, place, workers, force=force, time_limit_s=time_limit)
         if as_json:
             print_json(_to_json(study, place, found))
         else:
             print_outlook(console(), found, file)
     else:
-        _run(plan, place, workers, force, retry_failed, as_json)
+        options: dict[str, Any] = {"workers": workers, "force": force}
+        options |= {"retry_failed": retry_failed, "time_limit_s": time_limit}
+        _run(plan, place, options, as_json=as_json)
 
 
 def default_directory(study: Study) -> Path:
@@ -151,9 +155,7 @@ def default_directory(study: Study) -> Path:
     return Path("sweeps") / label
 
 
-def _run(
-    plan: Plan, place: Path, workers: int | None, force: bool, retry_failed: bool, as_json: bool
-) -> None:
+def _run(plan: Plan, place: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
     from ackclock.cli.sweep_tables import failures, print_results
     from ackclock.cli.terminal import console, echo_error, print_json, terminable
     from ackclock.sweep import SweepInterrupted
@@ -169,14 +171,7 @@ def _run(
                 show(state)
 
         try:
-            results = run(
-                plan,
-                place,
-                workers,
-                retry_failed=retry_failed,
-                force=force,
-                progress=progress,
-            )
+            results = run(plan, place, progress=progress, **options)
         except SweepInterrupted as interruption:
             results = interruption.results
             interrupted = True
@@ -199,6 +194,7 @@ def _run(
                 "simulated": simulated,
                 "wall_s": wall_s,
                 "failures": failures(results),
+                "notes": results.notes(),
             }
         )
     else:

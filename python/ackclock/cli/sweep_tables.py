@@ -12,10 +12,12 @@ from rich.markup import escape
 
 from ackclock.cli import figures
 from ackclock.cli.terminal import table
+from ackclock.sweep.figures import RUN
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ackclock.columns import Column
     from ackclock.sweep import Outlook, Plan, Study, SweepResults
 
 # Longer tables are for files, not for eyes.
@@ -24,19 +26,33 @@ _MOST_VALUES = 12
 _MOST_FAILURES = 10
 _LEAST_DIGITS = 4
 
-_FIGURES = (
-    (">Goodput", "goodput_bps", figures.rate),
-    (">Fairness", "fairness_jain", lambda value: figures.NONE if value is None else f"{value:.3f}"),
-    (">Resent", "retransmissions", lambda value: figures.NONE if value is None else _count(value)),
-    (">Timeouts", "timeouts", lambda value: figures.NONE if value is None else _count(value)),
-    (">Drops", "drops", lambda value: figures.NONE if value is None else _count(value)),
-    (">Bottleneck", "bottleneck_utilization", figures.percent),
-    (">Waiting there", "queueing_delay_s_mean", figures.seconds),
-)
+_FIGURES = [
+    column
+    for column in RUN
+    if column.name
+    in (
+        "goodput_bps",
+        "fairness_jain",
+        "retransmissions",
+        "timeouts",
+        "drops",
+        "bottleneck_utilization",
+        "queueing_delay_s_mean",
+    )
+]
 
 
-def _count(value: float) -> str:
-    return figures.number(float(f"{value:.4g}"))
+def _shaped(column: Column, value: float | None) -> str:
+    """Return a figure, or a mean of several, as text."""
+    if value is None:
+        return figures.NONE
+    if column.unit == "bit/s":
+        return figures.rate(value)
+    if column.shown == "%":
+        return figures.percent(value)
+    if column.unit == "s":
+        return figures.seconds(value)
+    return f"{value:.3f}" if column.kind == "real" else figures.number(float(f"{value:.4g}"))
 
 
 def print_study(console: Console, study: Study) -> None:
@@ -91,6 +107,8 @@ def print_results(
         _print_means(console, results)
     if results.failed:
         _print_failures(console, results)
+    for note in results.notes():
+        console.print(f"[yellow]Note:[/yellow] {escape(note)}")
     speed = f" ({figures.number(float(f'{simulated / wall_s:.3g}'))} runs/s)" if wall_s > 0 else ""
     took = f" in {figures.seconds(wall_s)}{speed}" if simulated else ""
     console.print(f"[dim]Simulated:[/dim] {_times(simulated, 'run')}{took}")
@@ -109,7 +127,7 @@ def _print_rows(console: Console, results: SweepResults) -> None:
         "Key",
         *(escape(axis) for axis in results.axes),
         *([">Repl."] if replicated else []),
-        *(name for name, _, _ in _FIGURES),
+        *(f">{column.title}" for column in _FIGURES),
     )
     for row in rows:
         cells = [row["key"][:6], *(escape(_label(row[axis])) for axis in results.axes)]
@@ -118,7 +136,7 @@ def _print_rows(console: Console, results: SweepResults) -> None:
         if row["status"] == "failed":
             cells += ["[red]failed[/red]", *[""] * (len(_FIGURES) - 1)]
         else:
-            cells += [shape(row[name]) for _, name, shape in _FIGURES]
+            cells += [_shaped(column, row[column.name]) for column in _FIGURES]
         shown.add_row(*cells)
     console.print(shown)
     console.print()
@@ -141,9 +159,9 @@ def _print_means(console: Console, results: SweepResults) -> None:
 
 
 def _print_axis(console: Console, axis: str, groups: Mapping[str, list[dict[str, Any]]]) -> None:
-    shown = table(escape(axis), ">Runs", *(name for name, _, _ in _FIGURES))
+    shown = table(escape(axis), ">Runs", *(f">{column.title}" for column in _FIGURES))
     for label, rows in groups.items():
-        cells = [shape(_mean(row[name] for row in rows)) for _, name, shape in _FIGURES]
+        cells = [_shaped(c, _mean(row[c.name] for row in rows)) for c in _FIGURES]
         shown.add_row(escape(label), str(len(rows)), *cells)
     console.print(shown)
     console.print("[dim]means over all runs with this value[/dim]\n")
@@ -185,7 +203,7 @@ def explain_run(plan: Plan, place: Path, key: str, file: str, *, as_json: bool) 
     from ackclock.sweep.store import Store
 
     index = _find(plan, key.strip().lower())
-    found = Store(place).history(plan.keys[index])
+    found = Store(place).history(plan, index)
     labels = dict(zip(plan.study.columns, plan.labels(index), strict=True))
     document = dict(Scenario.from_dict(json.loads(plan.document(index))).canonical)
     document["name"] = f"{plan.study.name}/{plan.keys[index][:12]}"

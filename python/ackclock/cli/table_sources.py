@@ -68,9 +68,10 @@ def _sweep(text: str, what: str) -> Source:
 
     results = load(text)
     made = of_sweep(results.table, what, results.axes)
+    notes = results.notes()
     if results.partial:
-        note = f"The sweep is not complete: {len(results)} of {results.runs} runs."
-        made = replace(made, notes=(*made.notes, note))
+        notes.append(f"The sweep is not complete: {len(results)} of {results.runs} runs.")
+    made = replace(made, notes=(*made.notes, *notes))
     return Source(made, what, tuple(results.axes))
 
 

@@ -56,6 +56,7 @@ def theory(
     [cyan]ackclock theory caltech/test-case-2-fast --assume paper[/cyan]
     """
     from ackclock.cli.terminal import console, print_json
+    from ackclock.cli.theory_tables import print_prediction
     from ackclock.scenario import Scenario
     from ackclock.theory import TheoryError, predict
 
@@ -67,7 +68,7 @@ def theory(
     if as_json:
         print_json(prediction.to_json())
     else:
-        prediction.render(console())
+        print_prediction(console(), prediction)
 
 
 # With more flows the comparison is a file of its own, not a table below a summary.
@@ -76,6 +77,7 @@ _MOST_FLOWS = 200
 
 def print_comparison(console: Console, results: Results) -> None:
     """Print prediction and measurement side by side; a line where there is no theory."""
+    from ackclock.cli.theory_tables import print_comparison as print_tables
     from ackclock.theory import TheoryError, compare, predict
 
     if len(results.summary["flows"]) > _MOST_FLOWS:
@@ -88,7 +90,7 @@ def print_comparison(console: Console, results: Results) -> None:
     else:
         if not comparison.periods:  # notes only, which bring no empty line before them
             console.print()
-        comparison.render(console)
+        print_tables(console, comparison)
 
 
 def comparison_json(results: Results) -> dict[str, Any] | None:

@@ -32,6 +32,18 @@ def seconds(text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
+def limit(text: str) -> float:
+    """Return a time in seconds that is above zero.
+
+    Raises:
+        typer.BadParameter: this is not.
+    """
+    found = seconds(text)
+    if found == 0:
+        raise typer.BadParameter(f"'{text}' leaves no time at all")
+    return found
+
+
 FromOption = Annotated[
     float | None,
     typer.Option(
@@ -45,4 +57,15 @@ FromOption = Annotated[
 ToOption = Annotated[
     float | None,
     typer.Option("--to", metavar="TIME", parser=seconds, help="End here.", show_default=False),
+]
+TimeLimitOption = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        metavar="TIME",
+        parser=limit,
+        help="Give a run up that takes longer on the clock ('10 min'); it counts as failed. For "
+        "runs that may never end. 'stop: {events: N}' in a scenario is the same on all machines.",
+        show_default=False,
+    ),
 ]

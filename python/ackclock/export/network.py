@@ -44,10 +44,6 @@ class Network:
         first, second = ends[:, 0], ends[:, 1]
         return np.where(backwards, second, first), np.where(backwards, first, second)
 
-    def links_of(self, node: int) -> list[int]:
-        """Links that a node is attached to."""
-        return [int(link) for link in np.flatnonzero((self._ends == node).any(axis=1))]
-
     def numbers(self) -> Ints:
         """Numbers of nodes in an ns-2 trace.
 

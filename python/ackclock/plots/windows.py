@@ -59,14 +59,11 @@ def algorithm(flow: Any) -> str:
     Tahoe, Reno and NewReno have one congestion control and differ in the recovery of losses.
     """
     cc, recovery = flow["tcp"]["cc"]["kind"], (flow["tcp"].get("recovery") or {}).get("kind")
-    if cc == "reno" and recovery in _RENOS:
-        return _RENOS[recovery]
+    if cc == "reno" and flow["tcp"]["numbering"] == "bytes":
+        return flow["label"]
     name = heading.algorithm(flow)
     plain = recovery in (None, "selective-repeat", cc)
     return name if plain else f"{name}, recovery {recovery}"
-
-
-_RENOS = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno"}
 
 
 def _of_runs(views: Sequence[View]) -> list[tuple[str, View]]:

@@ -32,7 +32,8 @@ def replicate(name: str, overrides: Sequence[Override], count: int) -> Replicati
     from ackclock.replicate import replicate
     from ackclock.scenario import Scenario
 
-    return replicate(Scenario.load(name, overrides), count).arrays
+    found = replicate(Scenario.load(name, overrides), count)
+    return {**found.arrays, "stalled": found.stalled}
 
 
 def compare(

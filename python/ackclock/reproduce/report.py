@@ -7,10 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from typing import Any
 
 
 class Verdict(StrEnum):
@@ -269,12 +266,6 @@ class Report:
         """Return the number of rows by verdict, those without rows left out."""
         every = [row.verdict for row in self.rows]
         return {verdict.value: every.count(verdict) for verdict in Verdict if verdict in every}
-
-    def render(self, console: Console) -> None:
-        """Print the report as tables."""
-        from ackclock.reproduce.rendering import render
-
-        render(self, console)
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as a plain mapping."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ackclock.sweep.executor import Batch, Executor, LocalExecutor, Receipt, Run
+    from ackclock.sweep.executor import Executor, LocalExecutor
+    from ackclock.sweep.model import Batch, Receipt, Runs
     from ackclock.sweep.plan import Plan
     from ackclock.sweep.results import SweepResults, load
     from ackclock.sweep.session import Outlook, SweepInterrupted, SweepProgress
@@ -27,7 +28,7 @@ __all__ = [
     "Outlook",
     "Plan",
     "Receipt",
-    "Run",
+    "Runs",
     "Study",
     "SweepBusyError",
     "SweepInterrupted",
@@ -37,13 +38,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Batch": "executor",
+    "Batch": "model",
     "Executor": "executor",
     "LocalExecutor": "executor",
     "Outlook": "session",
     "Plan": "plan",
-    "Receipt": "executor",
-    "Run": "executor",
+    "Receipt": "model",
+    "Runs": "model",
     "Study": "study",
     "SweepBusyError": "store",
     "SweepInterrupted": "session",

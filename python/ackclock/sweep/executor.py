@@ -5,12 +5,13 @@ run written to the batch's journal, and hands out receipts. Another one (a clust
 members of `Executor` and a file system that it shares with the store.
 
 Processes rather than threads, so that a run that ends its process (a bug in the engine, memory
-that the system takes back) costs that run and no other: the process has told which one it was, and
-the rest of the batch goes to a new process.
+that the system takes back) costs that run and no other: the process has told which one it was. That
+run is tried once more, and what is left of the batch goes to a new process.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -20,48 +21,21 @@ import tempfile
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
 from ackclock.errors import AckclockError
 from ackclock.sweep import figures, worker
+from ackclock.sweep.model import Batch, Receipt, Runs
 
 # After so many processes that ended before they began with a run, none will.
 _MOST_IN_VAIN = 3
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run to simulate: its key, its seed, its document as JSON text."""
-
-    key: str
-    seed: int
-    document: str
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Runs that are simulated one after the other.
-
-    Attributes:
-        journal: The file that gets a line for each finished run; no other batch writes there.
-        log: The file that gets a line for each start and end.
-        runs: The runs.
-    """
-
-    journal: Path
-    log: Path
-    runs: tuple[Run, ...]
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """A run that is over and stands in the journal: `done` or `failed`, and how long it took."""
-
-    key: str
-    status: str
-    wall_s: float
+# A run that ends its process is begun once more: memory may have been short because of something
+# else, or somebody may have ended the process.
+_MOST_DEATHS = 2
+# Runs that are simulated in one call, as far as time allows.
+_TOGETHER = 10_000
 
 
 class Executor(Protocol):
@@ -130,13 +104,15 @@ class LocalExecutor:
 
     def _work(self, batch: Batch) -> list[Receipt]:
         receipts: list[Receipt] = []
-        left = batch.runs
+        left = list(batch.runs)
+        deaths: dict[str, int] = {}
         in_vain = 0
         while left:
             process = self._take()
-            got, broken = process.work(replace(batch, runs=left))
+            # One by one after a death, so that it shows which run it was.
+            got, broken = process.work(batch, left, 1 if deaths else _TOGETHER)
             receipts += got
-            left = left[len(got) :]
+            _take_off(left, sum(len(receipt.keys) for receipt in got))
             if broken is None:
                 self._give_back(process)
                 continue
@@ -146,14 +122,17 @@ class LocalExecutor:
             process.release()
             with self._guard:
                 self._all.remove(process)
-            if not broken.started:
+            if not broken.begun:
                 # Somebody may have ended an idle process; one that never works is another matter.
                 in_vain = 0 if got else in_vain + 1
                 if in_vain == _MOST_IN_VAIN:
                     raise AckclockError(f"a worker process cannot simulate: {broken.reason}")
                 continue
-            receipts.append(_failure(batch, left[0], broken))
-            left = left[1:]
+            for key in left[0].keys[: broken.begun]:
+                deaths[key] = deaths.get(key, 0) + 1
+            if broken.begun == 1 and deaths[left[0].keys[0]] == _MOST_DEATHS:
+                receipts.append(_failure(batch, left[0], broken))
+                _take_off(left, 1)
         return receipts
 
     def _take(self) -> _Process:
@@ -173,11 +152,20 @@ class ExecutorClosedError(Exception):
 
 @dataclass(frozen=True)
 class _Broken:
-    """A process ended: why, whether a run had been started, and how long ago."""
+    """A process ended: why, how many runs it had begun together, and how long ago."""
 
     reason: str
-    started: bool
+    begun: int
     wall_s: float
+
+
+def _take_off(runs: list[Runs], count: int) -> None:
+    """Remove so many runs from the front."""
+    while count:
+        first = runs.pop(0)
+        if len(first) > count:
+            runs.insert(0, first.after(count))
+        count -= min(count, len(first))
 
 
 class _Process:
@@ -201,32 +189,44 @@ class _Process:
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
-    def work(self, batch: Batch) -> tuple[list[Receipt], _Broken | None]:
-        """Have a batch simulated; return the receipts, and what happened if it is not complete."""
+    def work(
+        self, batch: Batch, runs: list[Runs], together: int
+    ) -> tuple[list[Receipt], _Broken | None]:
+        """Have runs of a batch simulated; return receipts, and what happened if not all are done.
+
+        Args:
+            batch: Where the results go.
+            runs: The runs.
+            together: How many of them at most are simulated in one call.
+        """
         assert self._process.stdin is not None and self._process.stdout is not None
         order = {
             "journal": str(batch.journal),
             "log": str(batch.log),
-            "runs": [[run.key, run.seed, run.document] for run in batch.runs],
+            "runs": [[one.document, one.first_seed, one.keys] for one in runs],
+            "together": together,
+            "time_limit_s": batch.time_limit_s,
         }
+        keys = iter([key for one in runs for key in one.keys])
         receipts: list[Receipt] = []
-        started: float | None = None
+        begun, since = 0, 0.0
         try:
             self._process.stdin.write(json.dumps(order).encode() + b"\n")
             self._process.stdin.flush()
         except OSError:
-            return [], _Broken(self._last_words(), False, 0.0)
+            return [], _Broken(self._last_words(), 0, 0.0)
         for line in self._process.stdout:
             what, *words = line.decode().split()
             if what == "end":
                 return receipts, None
             if what == "start":
-                started = time.perf_counter()
+                begun, since = int(words[1]), time.perf_counter()
             else:
-                receipts.append(Receipt(words[0], what, float(words[1])))
-                started = None
-        since = 0.0 if started is None else time.perf_counter() - started
-        return receipts, _Broken(self._last_words(), started is not None, since)
+                over = tuple(itertools.islice(keys, int(words[1])))
+                receipts.append(Receipt(over, what, float(words[2])))
+                begun -= len(over)
+        wall_s = time.perf_counter() - since if begun else 0.0
+        return receipts, _Broken(self._last_words(), begun, wall_s)
 
     def stop(self) -> None:
         """End the process: it ends by itself when its input does."""
@@ -261,11 +261,11 @@ class _Process:
         return f"the process ended with status {status}"
 
 
-def _failure(batch: Batch, run: Run, broken: _Broken) -> Receipt:
-    """Write the row of a run whose process ended, in the place of that process."""
-    row = figures.failed(run.key, run.seed, broken.reason)
+def _failure(batch: Batch, runs: Runs, broken: _Broken) -> Receipt:
+    """Write the line of a run whose process ended, in the place of that process."""
+    key = runs.keys[0]
     # The process may have left half a line.
     with worker.appending(batch.journal) as journal, worker.appending(batch.log) as log:
-        worker.append(journal, "\n" + json.dumps(row, ensure_ascii=False) + "\n")
-        worker.append(log, worker.entry("failed", run.key, f"{broken.wall_s:.6f}"))
-    return Receipt(run.key, "failed", broken.wall_s)
+        worker.append(journal, "\n" + figures.failed(key, runs.first_seed, broken.reason))
+        worker.append(log, worker.entry("failed", key, "1", f"{broken.wall_s:.6f}"))
+    return Receipt((key,), "failed", broken.wall_s)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ackclock.document import Document, Path, apply
 from ackclock.errors import Problem
 from ackclock.sweep import axes
 from ackclock.sweep.axes import Setting
-
-if TYPE_CHECKING:
-    from ackclock.sweep.study import Study
+from ackclock.sweep.model import Design
 
 # More are not told: nobody reads them.
 _MOST = 50
@@ -30,7 +28,7 @@ class _Found:
 
 
 def explain(
-    study: Study,
+    study: Design,
     wrong: Sequence[tuple[int, dict[str, Any]]],
     problems: Sequence[tuple[int, Problem, Setting | None]],
 ) -> list[Problem]:
@@ -67,13 +65,11 @@ def explain(
 class _Trace:
     """A combination's document with what set each of its values."""
 
-    def __init__(self, study: Study, point: int) -> None:
-        from ackclock.sweep.plan import settings_of
-
+    def __init__(self, study: Design, point: int) -> None:
         self.study = study
         self.data = json.loads(study.base_text)
         self.set: list[tuple[Path, Setting]] = []
-        for setting in settings_of(study, point):
+        for setting in study.settings_of(point):
             places = apply(self.data, setting.path, setting.value)
             self.set += [(place, setting) for place in places]
 
@@ -102,7 +98,7 @@ class _Trace:
         return True
 
 
-def _placed(study: Study, problem: Problem, setting: Setting) -> Problem:
+def _placed(study: Design, problem: Problem, setting: Setting) -> Problem:
     """Return a problem at the place where its value is set."""
     if setting.option is not None:
         return replace(problem, file=setting.option)
@@ -112,7 +108,7 @@ def _placed(study: Study, problem: Problem, setting: Setting) -> Problem:
     return replace(problem, file=study.file.file, line=line, column=column)
 
 
-def _with_combination(study: Study, found: _Found) -> Problem:
+def _with_combination(study: Design, found: _Found) -> Problem:
     """Name the combination if the value that is told is wrong in some combinations only."""
     alone = study.points
     point = axes.point(study.dimensions, found.points[0])

@@ -1,15 +1,16 @@
-"""The row of a run: which columns a sweep keeps, and in which order.
+"""The figures that a sweep keeps of a run: which columns, and the lines of journals that hold them.
 
 What they mean and how a summary gives them stands in `ackclock.columns`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ackclock.columns import FLOWS, LINKS, RUNS, Column, Summary, flow_entries, link_entries
+from ackclock.columns import FLOWS, LINKS, RUNS, Column
 
 
 def _chosen(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:
@@ -20,14 +21,16 @@ def _chosen(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:
 def _id(columns: Iterable[Column], name: str) -> Column:
     """The column of names, which within the list of flows or links is `id`."""
     (column,) = _chosen(columns, name)
-    return replace(column, name="id", path="")
+    return replace(column, name="id", path="id")
 
 
 RUN = _chosen(
     RUNS,
     "digest",
+    "stop_reason",
     "end_s",
     "goodput_bps",
+    "bytes_on_wire",
     "fairness_jain",
     "retransmissions",
     "timeouts",
@@ -45,13 +48,16 @@ FLOW = (
     *_chosen(
         FLOWS,
         "goodput_bps",
+        "goodput_to_end_bytes_per_s",
         "bytes_delivered",
         "packets_on_wire",
         "bytes_on_wire",
         "start_s",
         "finish_s",
+        "finish_ack_s",
         "segments_sent",
         "retransmissions",
+        "spurious_retransmissions",
         "timeouts",
         "segments_dropped",
         "rtt_s_mean",
@@ -84,19 +90,28 @@ COMMON = ("key", "replication", "seed", "status", "error", "flows", "links")
 RESERVED = frozenset({*COMMON, *(column.name for column in RUN)})
 """Names that an axis cannot have."""
 
-
-def row(key: str, seed: int, summary: Summary) -> dict[str, Any]:
-    """Return the row of a run; those of its flows and links as columns."""
-    end_s = summary["end_s"]
-    flows, links = list(flow_entries(summary)), list(link_entries(summary))
-    made: dict[str, Any] = {"key": key, "seed": seed, "status": "done", "error": None}
-    made |= {column.name: column.of(summary, end_s) for column in RUN}
-    made["flows"] = {column.name: [column.of(flow, end_s) for flow in flows] for column in FLOW}
-    made["links"] = {column.name: [column.of(link, end_s) for link in links] for column in LINK}
-    return made
+LAYOUT = json.dumps(
+    {
+        part: {column.name: column.keys for column in columns}
+        for part, columns in (("run", RUN), ("flows", FLOW), ("links", LINK))
+    }
+)
+"""The same as the engine takes it: where each figure stands in a summary."""
 
 
-def failed(key: str, seed: int, error: str) -> dict[str, Any]:
-    """Return the row of a run that failed: no values, but the reason."""
-    made: dict[str, Any] = {"key": key, "seed": seed, "status": "failed", "error": error}
-    return made | dict.fromkeys((*(column.name for column in RUN), "flows", "links"))
+def done(keys: Sequence[str], first_seed: int, columns: str) -> str:
+    """Return the line of a journal for runs that were done.
+
+    Args:
+        keys: Their keys.
+        first_seed: Seed of the first one; those of the others count on.
+        columns: Their figures, as `_core.rows` gives them.
+    """
+    head = json.dumps({"keys": keys, "first_seed": first_seed, "error": None})
+    return f'{head[:-1]}, "columns": {columns}}}\n'
+
+
+def failed(key: str, seed: int, error: str) -> str:
+    """Return the line of a journal for a run that failed: no figures, but the reason."""
+    entry: dict[str, Any] = {"keys": [key], "first_seed": seed, "error": error, "columns": None}
+    return json.dumps(entry, ensure_ascii=False) + "\n"

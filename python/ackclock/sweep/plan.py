@@ -9,20 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ackclock import files_transfer
-from ackclock.document import Document, OverrideError, apply
+from ackclock.document import OverrideError
 from ackclock.errors import InputError, Problem, ScenarioError
 from ackclock.sweep import axes
 from ackclock.sweep.axes import Label, Setting
-
-if TYPE_CHECKING:
-    from ackclock.sweep.study import Study
+from ackclock.sweep.faults import explain
+from ackclock.sweep.model import SEEDS, Design, Runs
 
 # Documents that are checked in one call: control comes back for Ctrl-C in between.
 _TURN = 200
-_SEEDS = 2**63
 
 
 class Plan:
@@ -37,13 +34,13 @@ class Plan:
         seeds: Seed of each run.
     """
 
-    def __init__(self, study: Study, keys: list[str], seeds: list[int]) -> None:
+    def __init__(self, study: Design, keys: list[str], seeds: list[int]) -> None:
         self.study = study
         self.keys = keys
         self.seeds = seeds
 
     @classmethod
-    def of(cls, study: Study, workers: int | None = None) -> Plan:
+    def of(cls, study: Design, workers: int | None = None) -> Plan:
         """Check all combinations of a study.
 
         Raises:
@@ -69,12 +66,14 @@ class Plan:
 
     def document(self, index: int) -> str:
         """Return the document of a run, as the simulator takes it."""
-        data = document_of(self.study, index // self.study.replications)
+        data = self.study.document_of(index // self.study.replications)
         return json.dumps({**data, "seed": self.seeds[index]}, ensure_ascii=False)
 
-    def settings(self, index: int) -> list[Setting]:
-        """Return all that a run sets in the base."""
-        return settings_of(self.study, index // self.study.replications)
+    def runs(self, indexes: range) -> Runs:
+        """Return runs of one combination, as an executor takes them."""
+        first = indexes.start
+        keys = tuple(self.keys[first : indexes.stop])
+        return Runs(self.document(first), self.seeds[first], keys)
 
 
 def engine() -> str:
@@ -92,32 +91,10 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def settings_of(study: Study, point: int) -> list[Setting]:
-    """Return all that a combination sets: first what all runs share, then its choices."""
-    chosen = axes.point(study.dimensions, point)
-    return [*study.settings, *(setting for _, choice in chosen for setting in choice.settings)]
-
-
-def document_of(study: Study, point: int) -> dict[str, Any]:
-    """Return the document of a combination, files replaced by their sizes, nothing recorded.
-
-    Raises:
-        OverrideError: a path leads nowhere.
-        ScenarioError: a file that is sent cannot be.
-    """
-    data = json.loads(study.base_text)
-    for setting in settings_of(study, point):
-        apply(data, setting.path, setting.value)
-    prepared = files_transfer.prepare(Document(data), study.folder)
-    if prepared.problems:
-        raise ScenarioError(prepared.problems)
-    return {**prepared.data, "record": "none"}
-
-
 class _Checker:
     """Collects keys and what is wrong."""
 
-    def __init__(self, study: Study, workers: int) -> None:
+    def __init__(self, study: Design, workers: int) -> None:
         if workers < 1:
             raise InputError(f"{workers} workers: take at least 1")
         self.study = study
@@ -142,15 +119,13 @@ class _Checker:
     def finish(self) -> None:
         """Raise if anything is wrong."""
         if self.wrong or self.problems:
-            from ackclock.sweep.faults import explain
-
             raise ScenarioError(explain(self.study, self.wrong, self.problems))
 
     def _document(self, point: int) -> dict[str, Any] | None:
         try:
-            return document_of(self.study, point)
+            return self.study.document_of(point)
         except OverrideError as error:
-            paths = {setting.path: setting for setting in settings_of(self.study, point)}
+            paths = {setting.path: setting for setting in self.study.settings_of(point)}
             self.problems.append((point, error.problem, paths.get(error.problem.path)))
         except ScenarioError as error:
             self.problems += [(point, problem, None) for problem in error.problems]
@@ -166,21 +141,15 @@ class _Checker:
 
     def _add(self, point: int, data: dict[str, Any], identity: str, first_seed: int) -> None:
         count = self.study.replications
-        if first_seed + count > _SEEDS:
-            message = f"{count} replications go beyond the largest seed, {_SEEDS - 1}"
+        if first_seed + count > SEEDS:
+            message = f"{count} replications go beyond the largest seed, {SEEDS - 1}"
             entry = {"path": ["seed"], "message": message, "value": first_seed}
             self.wrong.append((point, {**entry, "allowed": None, "hint": None}))
             return
-        identities = [identity] * count
-        if count > 1:
-            # Whether a scenario is resolved in the same way for every seed shows with the second;
-            # if it is not, each has to be looked at.
-            (second, _, _), *_ = self._identify([{**data, "seed": first_seed + 1}])
-            if second != identity:
-                others = [{**data, "seed": first_seed + number} for number in range(count)]
-                identities = [found or "" for found, _, _ in self._identify(others)]
-        for number, found in enumerate(identities):
-            seed = first_seed + number
-            text = f"{self._engine}\n{seed}\n{found}"
-            self.keys.append(hashlib.sha256(text.encode()).hexdigest())
+        # Every seed resolves a scenario in the same way: rules that draw stay rules.
+        common = hashlib.sha256(f"{self._engine}\n{identity}\n".encode())
+        for seed in range(first_seed, first_seed + count):
+            own = common.copy()
+            own.update(str(seed).encode())
+            self.keys.append(own.hexdigest())
             self.seeds.append(seed)

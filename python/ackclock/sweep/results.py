@@ -110,6 +110,37 @@ class SweepResults:
         plain = [f.name for f in self.table.schema if not pa.types.is_list(f.type)]
         return self.table.select(plain)
 
+    def notes(self) -> list[str]:
+        """Return what would mislead: replications that are all the same, axes that change nothing.
+
+        Runs are the same where their digests are.
+        """
+        found = []
+        if self._same(self.axes):
+            found.append(
+                "All replications are the same: nothing in this scenario is random. More of them "
+                "say nothing more, and intervals over them mean nothing."
+            )
+        for axis in self.axes:
+            others = [name for name in (*self.axes, "seed") if name != axis]
+            if self._same(others):
+                found.append(
+                    f"'{axis}' changes nothing: runs that differ in it alone are the same."
+                )
+        return found
+
+    def _same(self, by: list[str]) -> bool:
+        """Whether runs that agree in some columns are the same, of which there are several."""
+        columns = [self.table[name].to_pylist() for name in (*by, "digest")]
+        several = False
+        first: dict[tuple[Any, ...], str] = {}
+        for *key, digest in zip(*columns, strict=True):
+            if digest is not None:
+                several |= tuple(key) in first
+                if first.setdefault(tuple(key), digest) != digest:
+                    return False
+        return several
+
     def to_pandas(self) -> Any:
         """Return `frame` as a data frame of pandas.
 

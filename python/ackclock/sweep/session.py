@@ -6,26 +6,24 @@ import itertools
 import math
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ackclock.sweep import table as tables
-from ackclock.sweep.executor import Batch, Executor, LocalExecutor, Receipt, Run
-from ackclock.sweep.plan import cores
+from ackclock.sweep.executor import Executor, LocalExecutor
+from ackclock.sweep.model import Batch, Receipt
+from ackclock.sweep.plan import Plan, cores
 from ackclock.sweep.results import SweepResults
 from ackclock.sweep.store import RESULTS, Store
 
-if TYPE_CHECKING:
-    from ackclock.sweep.plan import Plan
-
 # A batch lasts about this long: what a process does between two orders, and between two news.
 _BATCH_S = 0.25
-_MOST_IN_BATCH = 500
+_MOST_IN_BATCH = 20_000
 # Journals of complete batches become a part this often.
 _PART_S = 10.0
 _NEWS_S = 0.2
@@ -93,19 +91,21 @@ def run(
     *,
     retry_failed: bool = False,
     force: bool = False,
+    time_limit_s: float | None = None,
     progress: Callable[[SweepProgress], None] | None = None,
     executor: Executor | None = None,
 ) -> SweepResults:
     """Simulate what is missing of a plan and write the table; see `Study.run`."""
     with _folder(out) as path:
-        with _Session(plan, Store(path), workers, force, executor) as session:
-            missing = session.missing(retry_failed=retry_failed)
+        with _Session(plan, Store(path), workers, force, executor, time_limit_s) as session:
             try:
-                session.simulate(missing, progress)
+                session.simulate(session.missing(retry_failed=retry_failed), progress)
             except KeyboardInterrupt:
                 session.stop()
-                raise SweepInterrupted(session.results(complete=False)) from None
-            results = session.results(complete=True)
+                raise SweepInterrupted(session.results(keep=out is not None)) from None
+            results = session.results(keep=out is not None)
+            if out is not None:
+                tables.write(results.table, path / RESULTS)
         results.path = None if out is None else path
         return results
 
@@ -116,6 +116,7 @@ def outlook(
     workers: int | None = None,
     *,
     force: bool = False,
+    time_limit_s: float | None = None,
     probe_s: float = 2.0,
 ) -> Outlook:
     """Estimate what the missing runs of a plan take, from a few of them, which are kept.
@@ -125,28 +126,29 @@ def outlook(
         out: Folder of the sweep.
         workers: Processes that simulate.
         force: Use a folder of another study.
+        time_limit_s: A run that takes longer is given up.
         probe_s: No further probe starts after this many seconds.
     """
-    with _Session(plan, Store(Path(out)), workers, force, None) as session:
+    with _Session(plan, Store(Path(out)), workers, force, None, time_limit_s) as session:
         before = len(session.statuses)
         missing = session.missing(retry_failed=False)
         started = time.perf_counter()
-        wall: list[float] = []
-        for runs in _slices(missing, session.capacity):
-            if wall and (time.perf_counter() - started > probe_s or len(wall) >= 8 * len(runs)):
+        probed, wall_s = 0, 0.0
+        while missing and probed < 8 * session.capacity:
+            if probed and time.perf_counter() - started > probe_s:
                 break
-            wall += [receipt.wall_s for receipt in session.simulate(runs, None)]
-        statuses = list(session.statuses.values())
-        wall = wall or session.store.durations()
-        mean = sum(wall) / len(wall) if wall else None
-        left = len(plan) - session.stored_runs()
+            some = [one for _ in range(session.capacity) for one in _take(missing, 1)]
+            wall_s += sum(receipt.wall_s for receipt in session.simulate(some, None))
+            probed += len(some)
+        mean = wall_s / probed if probed else session.store.mean_duration()
+        done = session.stored_runs()
         return Outlook(
             total=len(plan),
-            done=session.stored_runs(),
+            done=done,
             failed=sum(session.statuses.get(key) == "failed" for key in plan.keys),
-            probed=len(statuses) - before,
+            probed=len(session.statuses) - before,
             run_s=mean,
-            left_s=None if mean is None else left * mean / session.capacity,
+            left_s=None if mean is None else (len(plan) - done) * mean / session.capacity,
         )
 
 
@@ -155,8 +157,7 @@ def status(plan: Plan, out: str | PathLike[str]) -> Outlook:
     store = Store(Path(out))
     statuses = store.statuses() if store.exists() else {}
     found = [statuses[key] for key in plan.keys if key in statuses]
-    wall = store.durations()
-    mean = sum(wall) / len(wall) if wall else None
+    mean = store.mean_duration()
     left = None if mean is None else (len(plan) - len(found)) * mean / cores()
     return Outlook(len(plan), len(found), found.count("failed"), 0, mean, left)
 
@@ -170,9 +171,17 @@ def _folder(out: str | PathLike[str] | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _slices(indexes: Sequence[int], size: int) -> Iterator[list[int]]:
-    for start in range(0, len(indexes), size):
-        yield list(indexes[start : start + size])
+def _take(missing: list[range], most: int) -> list[range]:
+    """Take so many runs off the end of a list."""
+    taken: list[range] = []
+    while missing and most:
+        last = missing.pop()
+        own, rest = last[:most], last[most:]
+        taken.append(own)
+        most -= len(own)
+        if rest:
+            missing.append(rest)
+    return taken
 
 
 class _Session:
@@ -185,6 +194,7 @@ class _Session:
         workers: int | None,
         force: bool,
         executor: Executor | None,
+        time_limit_s: float | None,
     ) -> None:
         self.plan = plan
         self.store = store
@@ -193,6 +203,7 @@ class _Session:
         self._force = force
         self._given = executor
         self._executor = executor
+        self._time_limit_s = time_limit_s
         self._open: list[Path] = []
         self._names = itertools.count()
         self._settled = time.monotonic()
@@ -228,52 +239,65 @@ class _Session:
         """Runs of the plan that are stored."""
         return sum(key in self.statuses for key in self.plan.keys)
 
-    def missing(self, *, retry_failed: bool) -> list[int]:
-        """Return one run for each key that is to be simulated.
+    def missing(self, *, retry_failed: bool) -> list[range]:
+        """Return what is to be simulated, each key once: runs of one combination in each range.
 
-        They come in the order of their keys, which is as good as random: so the first ones tell
+        Combinations come in the order of a key, which is as good as random: so the first ones tell
         how long all will take, and what an interrupted sweep has lies all over the study.
         """
-        wanted: dict[str, int] = {}
-        for index, key in enumerate(self.plan.keys):
+        keys, replications = self.plan.keys, self.plan.study.replications
+        wanted: list[range] = []
+        seen: set[str] = set()
+        for index, key in enumerate(keys):
             state = self.statuses.get(key)
-            if state is None or (retry_failed and state == "failed"):
-                wanted.setdefault(key, index)
-        return [wanted[key] for key in sorted(wanted)]
+            if key in seen or not (state is None or (retry_failed and state == "failed")):
+                continue
+            seen.add(key)
+            if wanted and wanted[-1].stop == index and index % replications:
+                wanted[-1] = range(wanted[-1].start, index + 1)
+            else:
+                wanted.append(range(index, index + 1))
+        return sorted(wanted, key=lambda runs: keys[runs.start], reverse=True)
 
     def simulate(
-        self, indexes: Sequence[int], progress: Callable[[SweepProgress], None] | None
+        self, missing: list[range], progress: Callable[[SweepProgress], None] | None
     ) -> list[Receipt]:
-        """Simulate runs; return when all are stored."""
-        if not indexes:
+        """Simulate runs, the last ones of a list first; return when all are stored."""
+        left = list(missing)
+        count = sum(map(len, left))
+        if not count:
             return []
         executor = self._start()
         started = time.perf_counter()
-        news = _News(self, len(indexes), started, progress)
+        news = _News(self, count, started, progress)
         receipts: list[Receipt] = []
         pending: dict[Future[list[Receipt]], Batch] = {}
-        left = list(reversed(indexes))
-        size = 1
+        done, size = 0, 1
         while left or pending:
             while left and len(pending) < executor.capacity:
                 # Towards the end smaller ones, so that no process waits for another.
-                fair = math.ceil(len(left) / (2 * executor.capacity))
-                batch = self._batch([left.pop() for _ in range(min(size, fair))])
+                fair = math.ceil(count / (2 * executor.capacity))
+                some = _take(left, min(size, fair))
+                count -= sum(map(len, some))
+                batch = self._batch(some)
                 pending[executor.submit(batch)] = batch
             finished, _ = wait(pending, timeout=_NEWS_S, return_when=FIRST_COMPLETED)
             for future in finished:
                 batch = pending.pop(future)
                 got = future.result()
                 self._open.append(batch.journal)
-                self.statuses |= {receipt.key: receipt.status for receipt in got}
+                for receipt in got:
+                    self.statuses |= dict.fromkeys(receipt.keys, receipt.status)
+                    done += len(receipt.keys)
                 receipts += got
-            if receipts:
-                took = (time.perf_counter() - started) * executor.capacity / len(receipts)
+                news.add(got)
+            if done:
+                took = (time.perf_counter() - started) * executor.capacity / done
                 size = max(1, min(8 * size, int(_BATCH_S / took), _MOST_IN_BATCH))
             if time.monotonic() - self._settled > _PART_S:
                 self._settle()
-            news.tell(receipts)
-        news.tell(receipts, now=True)
+            news.tell()
+        news.tell(now=True)
         return receipts
 
     def stop(self) -> None:
@@ -282,27 +306,28 @@ class _Session:
             self._executor.close()
             self._executor = None
 
-    def results(self, *, complete: bool) -> SweepResults:
-        """Return what is stored of the plan; write the table if that is all of it."""
+    def results(self, *, keep: bool) -> SweepResults:
+        """Return what is stored of the plan.
+
+        Args:
+            keep: Tidy the folder up: it is not going to be removed.
+        """
         self.stop()
-        self.store.settle()
-        self.store.merge()
         stored = self.store.stored()
+        if keep:
+            self.store.merge(stored)
         identity = self.plan.study.identity()
-        results = SweepResults.of(stored, self._planned, identity, self.store.path)
-        if complete:
-            tables.write(results.table, self.store.path / RESULTS)
-        return results
+        return SweepResults.of(stored, self._planned, identity, self.store.path)
 
     def _start(self) -> Executor:
         if self._executor is None:
             self._executor = LocalExecutor(self._workers, self._descriptor)
         return self._executor
 
-    def _batch(self, indexes: list[int]) -> Batch:
-        plan = self.plan
-        runs = tuple(Run(plan.keys[i], plan.seeds[i], plan.document(i)) for i in indexes)
-        return Batch(self.store.journal(next(self._names)), self.store.log, runs)
+    def _batch(self, some: list[range]) -> Batch:
+        journal = self.store.journal(next(self._names))
+        runs = tuple(self.plan.runs(indexes) for indexes in some)
+        return Batch(journal, self.store.log, runs, self._time_limit_s)
 
     def _settle(self) -> None:
         self.store.settle(self._open)
@@ -321,31 +346,32 @@ class _News:
         progress: Callable[[SweepProgress], None] | None,
     ) -> None:
         self._progress = progress
-        self._session = session
         self._wanted = wanted
         self._started = started
         self._last = -math.inf
-        # Counted once: a study may have a million runs.
-        self._runs: dict[str, int] = {}
-        for key in session.plan.keys:
-            self._runs[key] = self._runs.get(key, 0) + 1
+        self._total = len(session.plan)
+        # Counted once: a study may have a million runs, equal ones among them.
+        self._runs = Counter(session.plan.keys)
         before = session.statuses
-        self._done = sum(count for key, count in self._runs.items() if key in before)
+        self._done = session.stored_runs()
         self._failed = sum(n for key, n in self._runs.items() if before.get(key) == "failed")
-        self._told = 0
+        self._simulated = 0
 
-    def tell(self, receipts: Sequence[Receipt], *, now: bool = False) -> None:
+    def add(self, receipts: Sequence[Receipt]) -> None:
+        for receipt in receipts:
+            runs = sum(self._runs[key] for key in receipt.keys)
+            self._done += runs
+            self._failed += runs * (receipt.status == "failed")
+            self._simulated += len(receipt.keys)
+
+    def tell(self, *, now: bool = False) -> None:
         if self._progress is None:
             return
         wall_s = time.perf_counter() - self._started
         if not now and wall_s - self._last < _NEWS_S:
             return
         self._last = wall_s
-        for receipt in receipts[self._told :]:
-            self._done += self._runs.get(receipt.key, 0)
-            self._failed += self._runs.get(receipt.key, 0) * (receipt.status == "failed")
-        self._told = len(receipts)
-        left = (self._wanted - len(receipts)) * wall_s / len(receipts) if receipts else None
-        total = len(self._session.plan)
-        done = min(self._done, total)
-        self._progress(SweepProgress(done, self._failed, total, len(receipts), wall_s, left))
+        simulated = self._simulated
+        left_s = (self._wanted - simulated) * wall_s / simulated if simulated else None
+        done = min(self._done, self._total)
+        self._progress(SweepProgress(done, self._failed, self._total, simulated, wall_s, left_s))

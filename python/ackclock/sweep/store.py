@@ -5,7 +5,8 @@
     results.parquet  one row a run; there when all runs are
     parts/           rows of finished runs, whatever study they were simulated for
     journal/         rows of runs that finished lately, a line of JSON each
-    log.txt          a line for each start and end of a run: time, process, what, key, seconds
+    log.txt          a line for each start and end of runs: time, process, what, key of the first
+                     one, how many, seconds
     lock             held by the sweep that works here
 
 A run counts as finished when its line is in a journal. From time to time the lines of complete
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock.errors import AckclockError, InputError
 from ackclock.files import require_folder_above, write_text
 from ackclock.results import ResultsError
-from ackclock.sweep.worker import journal_rows
+from ackclock.sweep.worker import journal_entries
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 STUDY, PLAN, RESULTS = "study.json", "plan.parquet", "results.parquet"
 PARTS, JOURNAL, LOG, LOCK = "parts", "journal", "log.txt", "lock"
-_FORMAT = "ackclock sweep 1"
+_FORMAT = "ackclock sweep 2"
 # Processes of a sweep that was killed hold its lock until they notice, a moment later.
 _PATIENCE_S = 3.0
 
@@ -165,7 +166,6 @@ class Store:
 
         for name in (PARTS, JOURNAL):
             (self.path / name).mkdir(exist_ok=True)
-        self.settle()
         place = self.path / PLAN
         if self.exists() and place.is_file() and table.read(place).equals(planned):
             return
@@ -186,38 +186,45 @@ class Store:
         return self.path / LOG
 
     def parts(self) -> list[Path]:
-        """Return the parts, oldest first."""
+        """Return the parts, oldest first.
+
+        Those of a version of the program that kept other columns are left alone: keys of its runs
+        are no keys of today's.
+        """
+        from ackclock.sweep import table
+
+        return [path for path in self._all_parts() if table.is_stored(path)]
+
+    def _all_parts(self) -> list[Path]:
         return sorted((self.path / PARTS).glob("part-*.parquet"))
 
     def journals(self) -> list[Path]:
         """Return the journals that are not yet a part."""
         return sorted((self.path / JOURNAL).glob("*.jsonl"))
 
-    def settle(self, journals: Sequence[Path] | None = None) -> None:
-        """Make a part of journals to which nobody writes any more; of all if none are named."""
+    def settle(self, journals: Sequence[Path]) -> None:
+        """Make a part of journals to which nobody writes any more."""
         from ackclock.sweep import table
 
-        chosen = self.journals() if journals is None else journals
-        rows = [row for path in chosen for row in journal_rows(path)]
-        if rows:
-            table.write(table.of_rows(rows), self._next_part())
-        for path in chosen:
+        entries = [entry for path in journals for entry in journal_entries(path)]
+        if entries:
+            table.write(table.of_entries(entries), self._next_part())
+        for path in journals:
             path.unlink()
 
-    def merge(self) -> None:
-        """Make one part of all parts."""
+    def merge(self, stored: pa.Table) -> None:
+        """Make one part of all parts and journals; `stored` is what they hold."""
         from ackclock.sweep import table
 
-        parts = self.parts()
-        if len(parts) > 1:
-            stored = self.stored()
-            rows = sorted(table.latest(stored).values())
-            table.write(stored.take(rows), self._next_part())
-            for path in parts:
+        parts, journals = self.parts(), self.journals()
+        if len(parts) > 1 or journals:
+            if rows := sorted(table.latest(stored).values()):
+                table.write(stored.take(rows), self._next_part())
+            for path in (*parts, *journals):
                 path.unlink()
 
     def _next_part(self) -> Path:
-        last = [int(path.stem.removeprefix("part-")) for path in self.parts()][-1:]
+        last = [int(path.stem.removeprefix("part-")) for path in self._all_parts()][-1:]
         return self.path / PARTS / f"part-{sum(last) + 1:06}.parquet"
 
     def stored(self, columns: Sequence[str] | None = None) -> pa.Table:
@@ -227,7 +234,8 @@ class Store:
         from ackclock.sweep import table
 
         # Journals first: one may become a part meanwhile, a part never a journal.
-        rows = [row for path in self.journals() for row in _rows_if_there(path)]
+        fresh = [table.of_entries(_entries_if_there(path)) for path in self.journals()]
+        fresh.append(table.of_entries([]))
         while True:
             parts = self.parts()
             try:
@@ -237,9 +245,8 @@ class Store:
                 # A sweep that works here may have merged them meanwhile.
                 if all(path.exists() for path in parts):
                     raise
-        fresh = table.of_rows(rows)
-        found.append(fresh if columns is None else fresh.select(list(columns)))
-        return pa.concat_tables(found)
+        fresh = [one if columns is None else one.select(list(columns)) for one in fresh]
+        return pa.concat_tables([*found, *fresh])
 
     def statuses(self) -> dict[str, str]:
         """Return `done` or `failed` for each key that is stored."""
@@ -249,43 +256,50 @@ class Store:
         statuses = stored["status"].to_pylist()
         return {key: statuses[row] for key, row in table.latest(stored).items()}
 
-    def history(self, key: str) -> dict[str, Any]:
-        """Return what became of a run.
+    def history(self, plan: Plan, index: int) -> dict[str, Any]:
+        """Return what became of a run of a plan.
 
         `status` (`done`, `failed`, or `missing`), `error`, `digest`, `starts` (how often it was
-        begun) and `wall_s` (how long the last simulation took, seconds).
+        begun), and `wall_s` (seconds of the last simulation; where runs were simulated together,
+        their mean).
         """
         from ackclock.sweep import table
 
         told: dict[str, Any] = {"status": "missing", "error": None, "digest": None}
+        key = plan.keys[index]
         stored = self.stored((*told, "key")) if self.exists() else None
         if stored is not None and (row := table.latest(stored).get(key)) is not None:
             told = {name: stored[name][row].as_py() for name in told}
-        lines = [words for words in self._log_lines() if words[3] == key]
-        wall = [float(words[4]) for words in lines if len(words) == 5]
-        starts = sum(words[2] == "start" for words in lines)
-        return {**told, "starts": starts, "wall_s": wall[-1] if wall else None}
+        # Equal runs are simulated in the place of the first one.
+        places = {key: place for place, key in reversed(list(enumerate(plan.keys)))}
+        starts, wall_s = 0, None
+        for words in self._log_lines():
+            if 0 <= places[key] - places.get(words[3], len(plan)) < int(words[4]):
+                starts += words[2] == "start"
+                wall_s = float(words[5]) / int(words[4]) if len(words) == 6 else wall_s
+        return {**told, "starts": starts, "wall_s": wall_s}
 
-    def durations(self) -> list[float]:
-        """Return the wall time in seconds of each simulation that was done, from the log."""
-        lines = self._log_lines()
-        return [float(words[4]) for words in lines if len(words) == 5 and words[2] == "done"]
+    def mean_duration(self) -> float | None:
+        """Return the mean wall time in seconds of the runs that were done, from the log."""
+        done = [words for words in self._log_lines() if words[2] == "done"]
+        runs = sum(int(words[4]) for words in done)
+        return sum(float(words[5]) for words in done) / runs if runs else None
 
     def _log_lines(self) -> Iterator[list[str]]:
-        """Yield the words of the lines of the log: time, process, what, key, and seconds."""
+        """Yield the words of the lines: time, process, what, first key, number of runs, seconds."""
         try:
             with self.log.open(encoding="utf-8", errors="replace") as stream:
                 for line in stream:
                     words = line.split()
-                    if line.endswith("\n") and len(words) >= 4:
+                    if line.endswith("\n") and len(words) == (5 if "start" in words else 6):
                         yield words
         except OSError:
             return
 
 
-def _rows_if_there(path: Path) -> list[dict[str, Any]]:
+def _entries_if_there(path: Path) -> list[dict[str, Any]]:
     try:
-        return journal_rows(path)
+        return journal_entries(path)
     except FileNotFoundError:
         return []
 

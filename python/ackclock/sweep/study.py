@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +13,10 @@ from ackclock.document import SUFFIXES, Document, parse_value, require_plain
 from ackclock.errors import InputError, Problem, ScenarioError
 from ackclock.files import expanded
 from ackclock.scenario import Scenario, find
-from ackclock.sweep import axes, figures
-from ackclock.sweep.axes import Dimension, Setting
+from ackclock.sweep import figures
+from ackclock.sweep.axes import Setting
 from ackclock.sweep.grammar import MOST_RUNS, Grammar, tree_of
+from ackclock.sweep.model import SEEDS, Design
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*")
 
 
-class Study:
+class Study(Design):
     """A scenario with axes along which it is varied.
 
     >>> study = Study("bene/one-flow", grid={"links.L1.rate": ["1 Mbps", "2 Mbps"]})
@@ -53,17 +51,6 @@ class Study:
         name: What the study is called; by default as its scenario.
         title: A line about it.
 
-    Attributes:
-        name: What it is called.
-        title: A line about it, or None.
-        dimensions: What is varied, as `ackclock.sweep.axes.Dimension`.
-        replications: Runs of each combination.
-        settings: What is the same in all runs.
-        base: The document that is varied.
-        folder: Where relative paths in the scenario start.
-        inline: Whether the scenario stands in the file of the study.
-        file: Document of the study's file; None for a study made in Python.
-
     Raises:
         ScenarioError: a part of the study makes no sense.
         InputError: there is no such scenario.
@@ -83,10 +70,23 @@ class Study:
         given = {"grid": grid, "zip": zip, "replications": replications, "set": settings}
         parts = {key: copy.deepcopy(value) for key, value in given.items() if value is not None}
         require_plain(_lists(parts))
-        self.file: Document | None = None
+        self.file = None
         self.inline = False
         self.base, self.folder, own_name = _base(base)
         self._read(parts, name or own_name, title)
+
+    @classmethod
+    def of_seeds(cls, scenario: Scenario, first_seed: int, count: int) -> Study:
+        """Return a study without axes: a scenario with `count` seeds from `first_seed` on.
+
+        Raises:
+            InputError: a seed or count that makes no sense.
+        """
+        if not 1 <= count <= MOST_RUNS:
+            raise InputError(f"{count} replications: take 1 to {MOST_RUNS}")
+        if first_seed < 0 or first_seed + count > SEEDS:
+            raise InputError(f"seeds from {first_seed} on: they go from 0 to {SEEDS - 1}")
+        return cls(scenario.set("seed", first_seed), replications=count)
 
     @classmethod
     def load(cls, path: str | PathLike[str], overrides: Iterable[tuple[str, Any]] = ()) -> Study:
@@ -136,8 +136,8 @@ class Study:
                 allowed="letters, digits, `-`, `_`, `.`, with `/` between topics",
                 hint="a `title` may hold any text",
             )
-        self.settings: tuple[Setting, ...] = reader.settings(root.value.get("set"), "set")
-        self.dimensions: tuple[Dimension, ...] = (
+        self.settings = reader.settings(root.value.get("set"), "set")
+        self.dimensions = (
             *reader.grid(root.value.get("grid")),
             *reader.zips(root.value.get("zip")),
         )
@@ -152,40 +152,6 @@ class Study:
             )
         if reader.problems:
             raise ScenarioError(sorted(reader.problems, key=lambda p: (p.line or 0, p.column or 0)))
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the axes, in order."""
-        return list(axes.names(self.dimensions))
-
-    @property
-    def points(self) -> int:
-        """Number of combinations."""
-        return axes.count(self.dimensions)
-
-    def __len__(self) -> int:
-        """Return the number of runs."""
-        return self.points * self.replications
-
-    @cached_property
-    def base_text(self) -> str:
-        """The document that is varied, as JSON: a copy of it is made for each run."""
-        return json.dumps(self.base.data, ensure_ascii=False)
-
-    def identity(self) -> dict[str, Any]:
-        """Return what tells this study from others, as plain data."""
-        base = json.dumps(
-            [self.base.data, [setting.to_json() for setting in self.settings]],
-            sort_keys=True,
-            ensure_ascii=False,
-        )
-        return {
-            "study": self.name,
-            "title": self.title,
-            "base": hashlib.sha256(base.encode()).hexdigest()[:16],
-            "dimensions": [[axis.to_json() for axis in d.axes] for d in self.dimensions],
-            "replications": self.replications,
-        }
 
     def plan(self, workers: int | None = None) -> Plan:
         """Check every combination and work out its key.
@@ -207,6 +173,7 @@ class Study:
         *,
         retry_failed: bool = False,
         force: bool = False,
+        time_limit_s: float | None = None,
         progress: Callable[[SweepProgress], None] | None = None,
         executor: Executor | None = None,
     ) -> SweepResults:
@@ -219,6 +186,8 @@ class Study:
                 with any number.
             retry_failed: Simulate again what failed.
             force: Use a folder of another study: what both share is kept, the rest is set aside.
+            time_limit_s: A run that takes longer is given up and counts as failed. Whether a run
+                does depends on the machine, so this is for runs that may never end.
             progress: Called a few times a second with how far the sweep is.
             executor: What simulates, instead of processes on this machine. It is not closed.
 
@@ -239,6 +208,7 @@ class Study:
             workers,
             retry_failed=retry_failed,
             force=force,
+            time_limit_s=time_limit_s,
             progress=progress,
             executor=executor,
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +16,9 @@ from ackclock.columns import RUNS, SWEEP, Column
 from ackclock.files import write_bytes
 from ackclock.results import ResultsError
 from ackclock.sweep import figures
+from ackclock.sweep.plan import Plan
 
-if TYPE_CHECKING:
-    from ackclock.sweep.plan import Plan
-
-FORMAT = "ackclock sweep 1"
+FORMAT = "ackclock sweep 2"
 
 
 def _described(name: str, kind: pa.DataType, meaning: str, unit: str = "") -> pa.Field:
@@ -52,31 +51,57 @@ STORED = pa.schema(
 _REPLICATION = _described("replication", pa.int64(), "Number of the replication, from 0")
 
 
-def of_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Return rows (of `figures.row` or of a journal) as a table."""
-    columns = []
+def of_entries(entries: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return lines of a journal as a table with a row for each run."""
+    done = [entry for entry in entries if entry["columns"] is not None]
+    failed = [entry for entry in entries if entry["columns"] is None]
+    nothing = {
+        "key": [key for entry in failed for key in entry["keys"]],
+        "seed": [entry["first_seed"] for entry in failed],
+        "status": ["failed"] * len(failed),
+        "error": [entry["error"] for entry in failed],
+    }
+    none = [None] * len(failed)
+    arrays = [pa.array(nothing.get(field.name, none), field.type) for field in STORED]
+    return pa.concat_tables([_done(done), pa.Table.from_arrays(arrays, schema=STORED)])
+
+
+def _done(entries: Sequence[Mapping[str, Any]]) -> pa.Table:
+    counts = [len(entry["keys"]) for entry in entries]
+    firsts = [entry["first_seed"] for entry in entries]
+    common = {
+        "key": [key for entry in entries for key in entry["keys"]],
+        "seed": [first + i for first, n in zip(firsts, counts, strict=True) for i in range(n)],
+        "status": ["done"] * sum(counts),
+        "error": [None] * sum(counts),
+    }
+    arrays = []
     for field in STORED:
-        values = [row[field.name] for row in rows]
+        if field.name in common:
+            arrays.append(pa.array(common[field.name], field.type))
+            continue
+        parts = [entry["columns"][field.name] for entry in entries]
         if pa.types.is_list(field.type):
-            columns.append(_nested(values, field.type))
+            arrays.append(_nested(parts, counts, field.type))
         else:
-            columns.append(pa.array(values, field.type))
-    return pa.Table.from_arrays(columns, schema=STORED)
+            arrays.append(pa.array(itertools.chain.from_iterable(parts), field.type))
+    return pa.Table.from_arrays(arrays, schema=STORED)
 
 
-def _nested(values: Sequence[Mapping[str, list[Any]] | None], kind: pa.DataType) -> pa.Array:
-    """Return columns of each run (None: no figures) as one list a run."""
+def _nested(
+    parts: Sequence[Mapping[str, list[Any]]], counts: Sequence[int], kind: pa.DataType
+) -> pa.Array:
+    """Return columns of the flows or links of runs, `counts` runs in each part, as a list a run."""
     inner = kind.value_type
     fields = [inner.field(index) for index in range(inner.num_fields)]
-    counts = [0 if value is None else len(value["id"]) for value in values]
-    ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    lengths = [len(part["id"]) // count for part, count in zip(parts, counts, strict=True)]
+    ends = np.concatenate([[0], np.cumsum(np.repeat(lengths, counts))]).astype(np.int32)
     arrays = [
-        pa.array([one for value in values if value for one in value[field.name]], field.type)
+        pa.array(itertools.chain.from_iterable(part[field.name] for part in parts), field.type)
         for field in fields
     ]
     structs = pa.StructArray.from_arrays(arrays, fields=fields)
-    missing = pa.array([value is None for value in values], pa.bool_())
-    return pa.ListArray.from_arrays(pa.array(ends), structs, type=kind, mask=missing)
+    return pa.ListArray.from_arrays(pa.array(ends), structs, type=kind)
 
 
 def latest(table: pa.Table) -> dict[str, int]:
@@ -95,15 +120,16 @@ def latest(table: pa.Table) -> dict[str, int]:
 
 def planned(plan: Plan) -> pa.Table:
     """Return key, axes, replication and seed of all runs of a plan."""
-    count = len(plan)
-    labels = list(zip(*(plan.labels(index) for index in range(count)), strict=True))
+    study = plan.study
+    point = np.repeat(np.arange(study.points), study.replications)
+    labels = zip(*(plan.labels(i) for i in range(0, len(plan), study.replications)), strict=True)
     fields = [STORED.field("key")]
     arrays = [pa.array(plan.keys, pa.string())]
-    for axis, values in zip(plan.study.columns, labels, strict=True):
-        arrays.append(axis_column(values))
+    for axis, values in zip(study.columns, labels, strict=True):
+        arrays.append(axis_column(values).take(pa.array(point)))
         fields.append(_described(axis, arrays[-1].type, "Axis of the study"))
-    replications = [plan.replication(index) for index in range(count)]
-    arrays += [pa.array(replications, pa.int64()), pa.array(plan.seeds, pa.int64())]
+    replication = np.tile(np.arange(study.replications), study.points)
+    arrays += [pa.array(replication, pa.int64()), pa.array(plan.seeds, pa.int64())]
     fields += [_REPLICATION, STORED.field("seed")]
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
@@ -177,3 +203,14 @@ def read(path: Path, columns: Iterable[str] | None = None) -> pa.Table:
         return pq.ParquetFile(path, page_checksum_verification=True).read(names)
     except (pa.ArrowException, OSError) as error:
         raise ResultsError(f"'{path}' is damaged: {str(error).splitlines()[0]}") from None
+
+
+def is_stored(path: Path) -> bool:
+    """Whether a file holds what is stored of runs: the columns of today.
+
+    A file that is gone or damaged counts as one that does, so that reading it tells.
+    """
+    try:
+        return pq.read_schema(path).equals(STORED)
+    except (pa.ArrowException, OSError):
+        return True

@@ -1,17 +1,17 @@
 """A process that simulates batches of runs: `python -m ackclock.sweep.worker`.
 
 Batches come as lines of JSON on standard input, receipts go as lines to standard output. What
-counts is in a file before it is reported: each finished run is a line in the batch's journal,
-written with one call, so that nothing that ends this process or its parent can take it back.
+counts is in a file before it is reported: finished runs are a line in the batch's journal, written
+with one call, so that nothing that ends this process or its parent can take it back.
 
-The process ends when its input does, at once, even in the middle of a run. So no run goes on
-unwatched when the parent was killed.
+Runs with equal settings are simulated together, as many as take a moment; a run that takes longer
+is alone. The process ends when its input does, at once, even in the middle of a run. So no run goes
+on unwatched when the parent was killed.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import queue
 import signal
@@ -26,6 +26,10 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.sweep import figures
+
+# Runs that are simulated together take about this long: the most that a kill can cost a process,
+# apart from a run that takes longer itself.
+_TOGETHER_S = 0.05
 
 
 def main() -> None:
@@ -48,29 +52,41 @@ def work(batch: dict[str, Any]) -> None:
     """Simulate the runs of a batch.
 
     Args:
-        batch: `journal` and `log` (files to append to) and `runs`, a list of key, seed, document.
+        batch: `journal` and `log` (files to append to); `runs`, a list of document, first seed and
+            keys; `together`, how many runs at most are simulated in one call; `time_limit_s`.
     """
     with appending(batch["journal"]) as journal, appending(batch["log"]) as log:
-        for key, seed, document in batch["runs"]:
-            report("start", key)
-            append(log, entry("start", key))
-            started = time.perf_counter()
-            row = simulate(key, seed, document)
-            wall_s = time.perf_counter() - started
-            append(journal, json.dumps(row, ensure_ascii=False) + "\n")
-            append(log, entry(row["status"], key, f"{wall_s:.6f}"))
-            report(row["status"], key, f"{wall_s:.6f}")
+        for document, first_seed, keys in batch["runs"]:
+            done, size = 0, 1
+            while done < len(keys):
+                some = keys[done : done + size]
+                tell(log, "start", some[0], len(some))
+                started = time.perf_counter()
+                count, columns, error = simulate(
+                    document, first_seed + done, len(some), batch["time_limit_s"]
+                )
+                wall_s = time.perf_counter() - started
+                if count:
+                    append(journal, figures.done(some[:count], first_seed + done, columns))
+                    tell(log, "done", some[0], count, wall_s)
+                if error is not None:
+                    append(journal, figures.failed(some[count], first_seed + done + count, error))
+                    tell(log, "failed", some[count], 1, wall_s)
+                    count += 1
+                done += count
+                size = max(1, min(8 * size, int(size * _TOGETHER_S / wall_s), batch["together"]))
     report("end")
 
 
-def simulate(key: str, seed: int, document: str) -> dict[str, Any]:
-    """Return the row of a run."""
+def simulate(
+    document: str, first_seed: int, count: int, time_limit_s: float | None
+) -> tuple[int, str, str | None]:
+    """Simulate runs; return how many were done, their figures, and why the next one failed."""
     try:
-        simulation = _core.Simulation(_core.Scenario(document))
+        scenario = _core.Scenario(document)
     except ValueError as error:
-        return figures.failed(key, seed, str(error))
-    simulation.advance(math.inf)  # in one turn
-    return figures.row(key, seed, json.loads(simulation.finish().summary))
+        return 0, "", str(error)
+    return _core.rows(scenario, first_seed, count, figures.LAYOUT, time_limit_s)
 
 
 @contextmanager
@@ -94,6 +110,13 @@ def append(descriptor: int, text: str) -> None:
         data = data[os.write(descriptor, data) :]
 
 
+def tell(log: int, what: str, key: str, count: int, wall_s: float | None = None) -> None:
+    """Write to the log what became of the runs from a key on, and tell the parent."""
+    words = (what, key, str(count), *([] if wall_s is None else [f"{wall_s:.6f}"]))
+    append(log, entry(*words))
+    report(*words)
+
+
 def report(*words: str) -> None:
     """Tell the parent."""
     sys.stdout.write(" ".join(words) + "\n")
@@ -106,15 +129,15 @@ def entry(*words: str) -> str:
     return " ".join((now + "Z", str(os.getpid()), *words)) + "\n"
 
 
-def journal_rows(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a journal, without the last one if it was cut off."""
-    rows = []
+def journal_entries(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a journal, without the last one if it was cut off."""
+    entries = []
     for line in path.read_bytes().split(b"\n")[:-1]:
         try:
-            rows.append(json.loads(line))
+            entries.append(json.loads(line))
         except ValueError:  # cut off by a full disk, and gone on after it
             continue
-    return rows
+    return entries
 
 
 if __name__ == "__main__":

@@ -66,18 +66,18 @@ def table_of(
     return ResultTable(kept, cells, title)
 
 
-def picked(entry: Mapping[str, Any], columns: Sequence[Column], end_s: float) -> dict[str, Any]:
+def picked(entry: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
     """Return the columns that an entry of a summary has."""
-    found = ((column.name, column.of(entry, end_s)) for column in columns)
+    found = ((column.name, column.of(entry)) for column in columns)
     return {name: value for name, value in found if value is not None}
 
 
 def _flows(summary: Summary) -> list[dict[str, Any]]:
-    return [picked(entry, FLOWS, summary["end_s"]) for entry in flow_entries(summary)]
+    return [picked(entry, FLOWS) for entry in flow_entries(summary)]
 
 
 def _links(summary: Summary) -> list[dict[str, Any]]:
-    return [picked(entry, LINKS, summary["end_s"]) for entry in link_entries(summary)]
+    return [picked(entry, LINKS) for entry in link_entries(summary)]
 
 
 def _drops(summary: Summary) -> list[dict[str, Any]]:
@@ -103,4 +103,4 @@ def _drops(summary: Summary) -> list[dict[str, Any]]:
 
 
 def _run(summary: Summary) -> list[dict[str, Any]]:
-    return [picked(summary, RUNS, summary["end_s"])]
+    return [picked(summary, RUNS)]

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ackclock.columns import DROPS, FLOWS, LINKS, RUNS, SWEEP, TABLES, Column
 from ackclock.errors import InputError, unknown
-from ackclock.tables.of_run import picked, table_of
+from ackclock.tables.of_run import table_of
 from ackclock.tables.table import ResultTable
 from ackclock.tables.values import ordered
 
@@ -87,19 +87,21 @@ def _axis(name: str, values: Sequence[Any]) -> Column:
 
 
 def _runs(run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    row = {column.name: run.get(column.name) for column in RUNS}
-    if row["bytes_on_wire"] is None:
-        sent = [flow.get("bytes_on_wire") for flow in run.get("flows") or ()]
-        row["bytes_on_wire"] = sum(sent) if sent and None not in sent else None
-    return [{name: value for name, value in row.items() if value is not None}]
+    return [{c.name: run[c.name] for c in RUNS if run.get(c.name) is not None}]
 
 
 def _flows(run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [_row(flow, FLOWS, run["end_s"]) for flow in run.get("flows") or ()]
+    return [_filled(flow, "flow") for flow in run["flows"] or ()]
 
 
 def _links(run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [_row(link, LINKS, run["end_s"]) for link in run.get("links") or ()]
+    return [_filled(link, "link") for link in run["links"] or ()]
+
+
+def _filled(stored: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """What a sweep stored of a flow or a link, by the names of columns."""
+    values = {kind if name == "id" else name: value for name, value in stored.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _drops(run: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -111,10 +113,3 @@ def _drops(run: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 _ROWS = {"runs": _runs, "flows": _flows, "links": _links, "drops": _drops}
-
-
-def _row(stored: Mapping[str, Any], columns: Sequence[Column], end_s: float) -> dict[str, Any]:
-    """What a sweep stored under the names of columns, and what these values give beside it."""
-    left = [column for column in columns if column.name not in stored]
-    kept = {c.name: stored[c.name] for c in columns if stored.get(c.name) is not None}
-    return {**kept, **picked(stored, left, end_s)}

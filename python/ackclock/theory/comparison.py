@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
-
 from ackclock.errors import listed
 from ackclock.record_tables import sampled
 from ackclock.results import Results
@@ -137,12 +135,6 @@ class Comparison:
         verdicts = [f.agrees for f in self.figures if f.agrees is not None]
         return all(verdicts) if verdicts else None
 
-    def render(self, console: Console) -> None:
-        """Print as tables."""
-        from ackclock.theory.tables import render_comparison
-
-        render_comparison(self, console)
-
     def to_json(self) -> dict[str, Any]:
         """A document for `json.dumps`."""
         return {
@@ -215,6 +207,7 @@ def _figures(
     prediction: Prediction, period: Period, measures: Measures, spans: list[Span]
 ) -> list[Figure]:
     figures = []
+    judged = not prediction.uncertain & period.flows.keys()
     for name, state in period.flows.items():
         figures += [
             Figure(
@@ -223,7 +216,7 @@ def _figures(
                 "bit/s",
                 state.rate_bps,
                 measures.rate_bps(name, spans),
-                RATE_TOLERANCE,
+                RATE_TOLERANCE if judged else None,
                 grain=state.rate_slack * state.rate_bps,
             ),
             Figure(
@@ -232,7 +225,7 @@ def _figures(
                 "packets",
                 state.path_queue_packets,
                 measures.path_queue_packets(name, spans),
-                QUEUE_TOLERANCE,
+                QUEUE_TOLERANCE if judged else None,
                 grain=QUEUE_GRAIN_PACKETS + state.queue_slack_packets,
             ),
         ]
@@ -266,7 +259,7 @@ def _finishes(prediction: Prediction, results: Results) -> list[Figure]:
                 "s",
                 facts.finish_ack_s,
                 measured,
-                FINISH_TOLERANCE_S,
+                None if prediction.uncertain else FINISH_TOLERANCE_S,
                 relative=False,
                 grain=FINISH_TOLERANCE * duration,
             )

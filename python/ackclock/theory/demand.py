@@ -60,10 +60,6 @@ class Demands:
             }
         )
 
-    def least_delay_s(self) -> Floats:
-        """Queueing delay that each flow's rate needs to be finite (an open bound with alpha)."""
-        return np.where(self.alpha > 0, self.standing_s, 0.0)
-
     def rate(self, queueing_s: Floats) -> Floats:
         """Packets per second of each flow."""
         return self._kept(queueing_s)[0] + self.window / (self.empty_s + queueing_s) + self.constant

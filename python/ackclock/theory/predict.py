@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any
 
 from ackclock.errors import listed
+from ackclock.theory import conditions
 from ackclock.theory.assumptions import Assumptions, assumptions_named
 from ackclock.theory.errors import TheoryError
 from ackclock.theory.laws import Law, law_of
@@ -13,6 +14,9 @@ from ackclock.theory.network import NS_PER_S, FlowPath, Network
 from ackclock.theory.periods import ActiveFlows
 from ackclock.theory.prediction import FlowFacts, Prediction
 from ackclock.theory.timeline import Timeline
+
+_NEGLIGIBLE = 0.02
+"""Share of a rate that may depend on single packets without a word."""
 
 
 def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -> Prediction:
@@ -33,10 +37,17 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
     chosen = assumptions_named(assumptions)
     network = Network(model)
     notes: list[str] = []
-    laws = _predictable(network, chosen, notes)
+    laws = _predictable(model, network, chosen, notes)
     at_latest = model["stop"].get("at_latest_ns")
     horizon_s = math.inf if at_latest is None else at_latest / NS_PER_S
     timeline = Timeline(network, laws, chosen, horizon_s)
+    uncertain = _begun_together(network, laws, timeline)
+    if uncertain:
+        notes.append(
+            f"{', '.join(sorted(uncertain))}: start while others have not settled. "
+            "What each takes for the RTT of the empty path depends on single packets, and so do "
+            "the shares: they are shown, not judged."
+        )
     _note_conventions(network, laws, timeline, notes)
     return Prediction(
         scenario=model["name"],
@@ -48,6 +59,7 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
         periods=timeline.periods,
         notes=notes,
         rate_unit=_rate_unit(model),
+        uncertain=frozenset(uncertain),
     )
 
 
@@ -84,7 +96,9 @@ def _queues_along(
     return queues
 
 
-def _predictable(network: Network, assumptions: Assumptions, notes: list[str]) -> dict[int, Law]:
+def _predictable(
+    model: Mapping[str, Any], network: Network, assumptions: Assumptions, notes: list[str]
+) -> dict[int, Law]:
     """Laws by index of those flows that share queues only with flows that have one."""
     laws = {index: law_of(flow) for index, flow in enumerate(network.flows)}
     kept: dict[int, Law] = {}
@@ -99,14 +113,33 @@ def _predictable(network: Network, assumptions: Assumptions, notes: list[str]) -
             )
             continue
         chosen = {index: law for index in group if (law := laws[index]) is not None}
-        problem = ActiveFlows(network, chosen, assumptions)
-        try:
-            problem.equilibrium([network.flows[index].empty_rtt_s for index in group])
-        except TheoryError as error:
-            notes.append(f"{names}: no equilibrium ({error}).")
+        if reason := _not_liquid(model, network, chosen, assumptions):
+            notes.append(f"{names}: no equilibrium is predicted: {reason}.")
             continue
         kept |= chosen
     return kept
+
+
+def _not_liquid(
+    model: Mapping[str, Any], network: Network, laws: dict[int, Law], assumptions: Assumptions
+) -> str | None:
+    """Return why there is no equilibrium of some flows, or none that the theory knows."""
+    group = sorted(laws)
+    if disturbed := conditions.disturbed_by(model, network, group):
+        return f"{disturbed}, which no law here takes into account"
+    try:
+        problem = ActiveFlows(network, laws, assumptions)
+        state = problem.equilibrium([network.flows[index].empty_rtt_s for index in group])
+    except TheoryError as error:
+        return str(error)
+    if links := conditions.dropping_queues(model, network, state):
+        return f"the queue of {', '.join(links)} drops or marks packets before it is full"
+    if links := conditions.block_links(network, laws, state):
+        return (
+            f"data and ACKs wait in the queue of {', '.join(links)}, and no other link is so slow "
+            "that it mixes them; they may stay apart in blocks, between which the link idles"
+        )
+    return None
 
 
 def _sharing(flows: list[FlowPath]) -> list[list[int]]:
@@ -123,6 +156,47 @@ def _sharing(flows: list[FlowPath]) -> list[list[int]]:
                 group_of[station] = index
         group_of |= dict.fromkeys(stations, index)
     return sorted(groups.values())
+
+
+def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) -> set[str]:
+    """Flows whose base RTT depends on the bursts with which they and others start.
+
+    The first packets of a flow may wait for the first windows of others. It takes that time for a
+    part of the path, and as its rate is alpha / (RTT - base RTT), it gets more by this share of its
+    queueing delay. A window with a clock of its own moves against the others, so that it soon meets
+    the path without a single packet of theirs; and flows that are alike and start at one time with
+    single packets find the same.
+    """
+    by_base_rtt: dict[str, FlowPath] = {}
+    spared: dict[str, int] = {}
+    for index, law in laws.items():
+        flow = network.flows[index]
+        if law.demand(flow, 0.0).alpha > 0 and not law.slack(flow):
+            by_base_rtt[flow.id] = flow
+            spared[flow.id] = 0 if law.follows_acks(flow) else 1
+    found: set[str] = set()
+    settled = True
+    for period in timeline.periods:
+        flows = [by_base_rtt[name] for name in period.flows if name in by_base_rtt]
+        fresh = [flow for flow in flows if flow.start_s == period.start_s]
+        for flow in fresh:
+            others = [
+                o
+                for o in flows
+                if (o not in fresh and not settled)
+                or (
+                    (o in fresh and o is not flow)
+                    and (o.params != flow.params or o.initial_window > 1)
+                )
+            ]
+            met = [o for o in others if set(o.data_visits) & set(flow.data_visits)]
+            rate = min(network.stations[place].rate_bps for place in flow.data_visits)
+            less = spared[flow.id]
+            burst_s = sum((o.initial_window - less) * o.data_bits for o in met) / rate
+            if burst_s > _NEGLIGIBLE * period.flows[flow.id].queueing_s:
+                found |= {o.id for o in (flow, *met)}
+        settled = period.end_s is None or period.end_s - period.start_s >= period.settling_s
+    return found
 
 
 def _note_conventions(

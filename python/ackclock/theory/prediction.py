@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
-
 
 @dataclass(frozen=True)
 class FlowState:
@@ -111,6 +109,7 @@ class Prediction:
             with them, are not in them.
         notes: What the reader should know: conventions used, what no theory covers.
         rate_unit: Name of the unit of rates in tables, and its bit/s.
+        uncertain: Flows of which the figures depend on single packets; they are not judged.
     """
 
     scenario: str
@@ -119,12 +118,7 @@ class Prediction:
     periods: list[Period]
     notes: list[str]
     rate_unit: tuple[str, float]
-
-    def render(self, console: Console) -> None:
-        """Print as tables."""
-        from ackclock.theory.tables import render_prediction
-
-        render_prediction(self, console)
+    uncertain: frozenset[str] = frozenset()
 
     def to_json(self) -> dict[str, Any]:
         """A document for `json.dumps`; units end the names, rates are in bit/s."""

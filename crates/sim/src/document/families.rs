@@ -9,6 +9,7 @@ use super::flows::{FlowPart, TransportPart};
 use super::problems::{Fault, Path, Problems};
 use super::scalar;
 use super::walk::{Layer, Walker};
+use crate::preset::Preset;
 use crate::tables::TCP;
 use ackclock_tcp::connection::ENTRIES as FAMILIES;
 use ackclock_units::param::{Entry, Kind, Param};
@@ -74,7 +75,10 @@ fn counts(own: &'static Entry, key: &str, value: &Value) -> bool {
 }
 
 /// What of a lower layer counts for a family. Of the list of a profile the kinds of the family stay.
-fn part<'m>(own: &'static Entry, map: &'m Map<String, Value>) -> Cow<'m, Map<String, Value>> {
+pub(super) fn part<'m>(
+    own: &'static Entry,
+    map: &'m Map<String, Value>,
+) -> Cow<'m, Map<String, Value>> {
     let fits = |key: &str, value: &Value| match value {
         Value::Array(all) => all.iter().all(|one| counts(own, key, one)),
         one => counts(own, key, one),
@@ -107,16 +111,18 @@ pub(super) struct Below<'d> {
     pub all: Vec<Layer<'d>>,
     /// How many of them are the scenario's own.
     own: usize,
+    /// The preset that they name.
+    pub preset: Option<&'static Preset>,
     parts: Vec<Vec<Cow<'d, Map<String, Value>>>>,
 }
 
 impl<'d> Below<'d> {
     /// Reports the faults of the scenario's own defaults, each of them once.
-    pub fn new(walker: &mut Walker, all: Vec<Layer<'d>>) -> Self {
+    pub fn new(walker: &mut Walker, all: Vec<Layer<'d>>, preset: Option<&'static Preset>) -> Self {
         let of = |own: &&'static Entry| all.iter().map(|layer| part(own, layer.map)).collect();
         let parts = FAMILIES.iter().map(of).collect();
         let own = all.iter().filter(|layer| !layer.told).count();
-        let mut below = Self { all, own, parts };
+        let mut below = Self { all, own, parts, preset };
         below.check(walker);
         for layer in &mut below.all {
             layer.told = true;

@@ -6,6 +6,7 @@ use super::memo::Memo;
 use super::problems::{Fault, Path};
 use super::scalar;
 use super::walk::{Layer, Walker};
+use crate::preset;
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
 use ackclock_units::Time;
@@ -89,7 +90,11 @@ fn start(walker: &mut Walker, own: &[Layer<'_>], path: &Path) -> Option<Start> {
 
 /// The `tcp` block: the common keys, and those of the family of senders that it or the layers below choose.
 fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -> Option<Block> {
-    let given = block(walker, own, "tcp", path)?;
+    is_given(walker, own, "tcp", path)?;
+    let (given, preset) = walker.with_preset(param("tcp"), own);
+    if given.is_empty() && own[0].map.contains_key("tcp") {
+        return None;
+    }
     let here = path.key("tcp");
     let mut layers = given.clone();
     layers.extend(below.all.iter().cloned());
@@ -98,13 +103,28 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
         walker.resolve(TCP, &layers, &here);
         return None;
     };
+    if let Some(preset) = preset.filter(|preset| preset.of_sender()["sender"] != family.name) {
+        let name = preset.entry.name;
+        let sender = preset.of_sender()["sender"].as_str().unwrap_or_default();
+        let fault = Fault::new(format!(
+            "preset `{name}` is of the `{sender}` sender, this is `{}`",
+            family.name
+        ))
+        .hint("leave one of the two out");
+        walker.problems.add(&here.key("preset"), &Value::from(name), fault);
+    }
     let maps: Vec<_> = given
         .iter()
-        .map(|layer| (families::own(walker, family, layer.map, &layer.path), &layer.path))
+        .map(|layer| match layer.told {
+            true => families::part(family, layer.map),
+            false => families::own(walker, family, layer.map, &layer.path),
+        })
         .collect();
-    let mut layers: Vec<Layer<'_>> =
-        maps.iter().map(|(map, path)| Layer { map, path: (*path).clone(), told: false }).collect();
+    let own = given.iter().zip(&maps).map(|(layer, map)| Layer { map, ..layer.clone() });
+    let mut layers: Vec<Layer<'_>> = own.collect();
     layers.extend(below.of(family));
+    let last = preset.or(below.preset).map(|preset| families::part(family, preset.of_receiver()));
+    layers.extend(last.iter().map(|map| Layer { map, path: here.clone(), told: true }));
     let mut tcp = walker.resolve(TCP, &layers, &here);
     tcp.append(walker.resolve(family.params, &layers, &here));
     whole_bytes(walker, &tcp, path);
@@ -156,13 +176,23 @@ fn block<'d>(
     name: &str,
     path: &Path,
 ) -> Option<Vec<Layer<'d>>> {
-    let param = param(name);
-    let given = own[0].map.get(name);
-    if let Some(value @ Value::Null) = given {
-        let fault = scalar::wrong_type(param, value).hint(format!("write `{name}: {{}}`"));
+    is_given(walker, own, name, path)?;
+    let layers = walker.inner_layers(param(name), own);
+    if own[0].map.contains_key(name) && layers.is_empty() { None } else { Some(layers) }
+}
+
+/// Reports a block without a value.
+fn is_given(walker: &mut Walker, own: &[Layer<'_>], name: &str, path: &Path) -> Option<()> {
+    if let Some(value @ Value::Null) = own[0].map.get(name) {
+        let fault = scalar::wrong_type(param(name), value).hint(format!("write `{name}: {{}}`"));
         walker.problems.add(&path.key(name), value, fault);
         return None;
     }
-    let layers = walker.inner_layers(param, own);
-    if given.is_some() && layers.is_empty() { None } else { Some(layers) }
+    Some(())
+}
+
+/// What a flow with this block is called in tables and plots.
+pub(super) fn label(tcp: &Block) -> String {
+    let kind = |key: &str| tcp.block(key).and_then(Block::kind).unwrap_or_default();
+    preset::label(tcp.word("sender").unwrap_or_default(), kind("recovery"), kind("cc"))
 }

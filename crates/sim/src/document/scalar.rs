@@ -51,7 +51,7 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Setting, Fault> {
             Setting::Text(word(param, choices.iter().map(|choice| choice.name), value)?.into())
         }
         Kind::Sampling(choices) => Setting::Text(sampling(param, choices, value)?),
-        Kind::Family(entries) => {
+        Kind::Family(entries) | Kind::Preset(entries) => {
             Setting::Text(word(param, entries.iter().map(|entry| entry.name), value)?.into())
         }
         Kind::Name | Kind::HostRef => Setting::Text(name(value)?.into()),
@@ -280,7 +280,7 @@ pub(super) fn allowed(param: &Param) -> String {
             let words = choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ");
             format!("{words}, `every 10 ms`, `min-max every 10 ms`")
         }
-        Kind::Family(entries) => {
+        Kind::Family(entries) | Kind::Preset(entries) => {
             entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
         }
         Kind::SegmentsOrSize => {
@@ -320,7 +320,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Real => "a number without unit",
         Kind::Flag => "true or false",
         Kind::Text => "text",
-        Kind::Choice(_) | Kind::Family(_) | Kind::Sampling(_) => "a word",
+        Kind::Choice(_) | Kind::Family(_) | Kind::Preset(_) | Kind::Sampling(_) => "a word",
         Kind::Registered(_) if param.value_of.is_some() => {
             "a quantity with its unit, or a mapping with `kind`"
         }

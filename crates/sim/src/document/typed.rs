@@ -98,6 +98,7 @@ pub(super) fn scenario(
         stop: Stop {
             flows_complete: text(stop, "when") == "flows-complete",
             at_latest: time(stop, "at_latest"),
+            events: stop.int("events"),
             max_packets: stop.int("max_packets").unwrap_or(u64::MAX),
         },
         seed: int(rest, "seed"),

@@ -3,6 +3,7 @@
 use super::block::{Block, Setting};
 use super::problems::{Fault, Path, Problems};
 use super::scalar;
+use crate::preset::{self, Preset};
 use ackclock_units::param::{Default, Entry, Kind, Param};
 use ackclock_units::spelling::nearest;
 use serde_json::{Map, Value};
@@ -86,6 +87,8 @@ impl Walker {
             Kind::TimeOr(entries) if names_rule(param, entries, layers) => {
                 self.registered(param, entries, layers, here).map(Setting::Block)
             }
+            // What it stands for is a layer of its own.
+            Kind::Preset(_) => None,
             Kind::Object(table) => {
                 let inner = self.inner_layers(param, layers);
                 Some(Setting::Block(self.object(table, &inner, &here.key(param.name))))
@@ -131,6 +134,48 @@ impl Walker {
             }
         }
         inner
+    }
+
+    /// The mappings that the layers hold under the name of a parameter, each followed by what the preset says that it
+    /// names; and the first of these presets. A word in place of a mapping is the name of a preset.
+    pub fn with_preset<'d>(
+        &mut self,
+        param: &Param,
+        layers: &[Layer<'d>],
+    ) -> (Vec<Layer<'d>>, Option<&'static Preset>) {
+        let Kind::Object(table) = param.kind else { unreachable!("another kind") };
+        let Some(key) = table.iter().find(|param| matches!(param.kind, Kind::Preset(_))) else {
+            return (self.inner_layers(param, layers), None);
+        };
+        let mut inner = Vec::new();
+        let mut first = None;
+        for layer in layers {
+            let word = match layer.map.get(param.name) {
+                Some(word @ Value::String(_)) => Some((layer.clone(), param.name, word)),
+                _ => {
+                    let own = self.inner_layers(param, std::slice::from_ref(layer));
+                    inner.extend(own.iter().cloned());
+                    own.into_iter().next().and_then(|own| {
+                        let word = own.map.get(key.name)?;
+                        Some((own, key.name, word))
+                    })
+                }
+            };
+            let Some((place, name, word)) = word else { continue };
+            let preset = match word {
+                Value::String(word) => Preset::named(word).ok_or_else(|| unknown_preset(word)),
+                other => Err(scalar::wrong_type(key, other)),
+            };
+            match preset {
+                Ok(preset) => {
+                    let path = layer.path.key(param.name);
+                    inner.push(Layer { map: preset.of_sender(), path, told: true });
+                    first = first.or(Some(preset));
+                }
+                Err(fault) => self.fault(&place, name, fault),
+            }
+        }
+        (inner, first)
     }
 
     /// Tells that a parameter is missing.
@@ -268,8 +313,11 @@ impl Walker {
         inherited: Option<&'static Entry>,
     ) -> Option<Said<'d>> {
         let find = |word: &str| entries.iter().copied().find(|entry| entry.name == word);
-        let unknown =
-            |word: &str| scalar::unknown_word(param.name, word, entries.iter().map(|e| e.name));
+        let unknown = |word: &str| {
+            let fault = scalar::unknown_word(param.name, word, entries.iter().map(|e| e.name));
+            let meant = if param.name == "cc" { preset::hint(word) } else { None };
+            Fault { hint: meant.or(fault.hint.clone()), ..fault }
+        };
         let path = layer.path.key(param.name);
         match value {
             Value::String(word) => match find(word) {
@@ -354,6 +402,13 @@ impl Walker {
             self.unknown_key(key, value, &layer.path, chosen.params, hint);
         }
     }
+}
+
+fn unknown_preset(word: &str) -> Fault {
+    let fault = scalar::unknown_word("preset", word, preset::ENTRIES.iter().map(|e| e.name));
+    let is_cc = ackclock_tcp::cc::ENTRIES.iter().any(|entry| entry.name == word);
+    let cc = is_cc.then(|| format!("did you mean `{{cc: {word}}}`?"));
+    Fault { hint: cc.or_else(|| preset::hint(word)).or(fault.hint.clone()), ..fault }
 }
 
 /// Whether a rule stands where a time could stand.

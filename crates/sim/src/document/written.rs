@@ -4,7 +4,7 @@
 
 use super::Checked;
 use super::block::{self, Block};
-use super::flows::{FlowPart, TransportPart, numbering, numbers};
+use super::flows::{FlowPart, TransportPart, label, numbering, numbers};
 use super::links::{LinkPart, Nature};
 use crate::model::{Flow, Link, Scenario};
 use crate::start::Start;
@@ -148,9 +148,14 @@ impl Writer<'_> {
             TransportPart::Tcp(tcp) => {
                 let mut model = block::object(numbers(tcp));
                 model.insert("numbering".into(), numbering(tcp).into());
+                map.insert("label".into(), label(tcp).into());
                 [Value::Object(model), Value::Null]
             }
-            TransportPart::Udp(udp) => [Value::Null, Value::Object(udp.model())],
+            TransportPart::Udp(udp) => {
+                let kind = udp.block("source").and_then(Block::kind).unwrap_or_default();
+                map.insert("label".into(), format!("UDP {kind}").into());
+                [Value::Null, Value::Object(udp.model())]
+            }
         };
         map.insert("tcp".into(), tcp);
         map.insert("udp".into(), udp);

@@ -12,7 +12,9 @@ use serde_json::{Map, Value, json};
 pub fn variants(param: &Param) -> Vec<Value> {
     let mut all = match param.kind {
         Kind::Choice(choices) => choices.iter().map(|choice| Value::from(choice.name)).collect(),
-        Kind::Family(entries) => entries.iter().map(|entry| Value::from(entry.name)).collect(),
+        Kind::Family(entries) | Kind::Preset(entries) => {
+            entries.iter().map(|entry| Value::from(entry.name)).collect()
+        }
         Kind::Flag => vec![json!(true), json!(false)],
         Kind::Registered(entries) | Kind::TimeOr(entries) => {
             entries.iter().flat_map(|entry| of_entry(entry)).collect()
@@ -98,7 +100,9 @@ pub fn random(param: &Param, draw: &mut Stream) -> Option<Value> {
     }
     Some(match param.kind {
         Kind::Choice(choices) => choices[draw.below(choices.len())].name.into(),
-        Kind::Family(entries) => entries[draw.below(entries.len())].name.into(),
+        Kind::Family(entries) | Kind::Preset(entries) => {
+            entries[draw.below(entries.len())].name.into()
+        }
         Kind::Flag => (draw.uniform() < 0.5).into(),
         Kind::Registered(entries) => random_entry(entries[draw.below(entries.len())], draw),
         Kind::Object(table) => Value::Object(random_table(table, draw)),

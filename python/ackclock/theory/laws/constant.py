@@ -26,6 +26,10 @@ class Constant:
         """Nothing depends on the queues."""
         return 0.0
 
+    def follows_acks(self, flow: FlowPath) -> bool:
+        """There is no window."""
+        return False
+
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:

@@ -46,6 +46,10 @@ class Fast:
         """The rest point is unique."""
         return 0.0
 
+    def follows_acks(self, flow: FlowPath) -> bool:
+        """With an update a round trip; a fixed period is a clock of its own."""
+        return flow.params["update"] == "rtt"
+
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:

@@ -26,6 +26,10 @@ class Fixed:
         """The rest point is unique."""
         return 0.0
 
+    def follows_acks(self, flow: FlowPath) -> bool:
+        """It never changes."""
+        return True
+
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:

@@ -66,6 +66,10 @@ class Law(Protocol):
         """
         ...
 
+    def follows_acks(self, flow: FlowPath) -> bool:
+        """Whether the window changes with ACKs only, not by a clock of its own."""
+        ...
+
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:

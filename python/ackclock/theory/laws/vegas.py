@@ -53,6 +53,10 @@ class Vegas:
     def process(self, flow: FlowPath, first_rtt_s: float) -> None:
         """Be at rest from the first moment: the rest points are many."""
 
+    def follows_acks(self, flow: FlowPath) -> bool:
+        """An update a round trip."""
+        return True
+
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:

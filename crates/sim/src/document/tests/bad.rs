@@ -180,8 +180,8 @@ fn words_and_kinds() {
         ),
         (
             "/flows/0/tcp",
-            json!("reno"),
-            "flows.0.tcp: `tcp` needs a mapping, not the text `reno` | did you mean `{cc: reno}`?",
+            json!("aimd"),
+            "flows.0.tcp: unknown preset `aimd` | did you mean `{cc: aimd}`?",
         ),
         (
             "/flows/0/tcp",

@@ -55,7 +55,8 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
     assert_eq!(
         model["stop"],
         json!({
-            "when": "flows-complete", "at_latest_ns": 62_000_000_000_u64, "max_packets": 10_000_000,
+            "when": "flows-complete", "at_latest_ns": 62_000_000_000_u64, "events": null,
+            "max_packets": 10_000_000,
         })
     );
     assert_eq!(model["record"]["cwnd"], "changes");

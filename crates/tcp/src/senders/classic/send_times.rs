@@ -168,6 +168,10 @@ impl Ring {
 
     /// All segments below this number are acknowledged.
     fn acknowledge(&mut self, next: u64, measure: &mut impl FnMut(Sent)) {
+        if next <= self.oldest {
+            // Part of a segment that was cut.
+            return;
+        }
         let opens = self.oldest == 0;
         for number in self.oldest..next {
             if let Some(sent) = self.places[self.index(number)]

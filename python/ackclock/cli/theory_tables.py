@@ -1,15 +1,21 @@
-"""Tables of predictions and comparisons for a terminal."""
+"""Predictions and comparisons as `ackclock theory` and `ackclock run` print them."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from ackclock.theory.comparison import ComparedPeriod, Comparison, Figure
-from ackclock.theory.prediction import Period, Prediction, QueueState
+from ackclock.cli.figures import NONE
+from ackclock.cli.terminal import table
 
-NOTHING = "-"
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ackclock.theory.comparison import ComparedPeriod, Comparison, Figure
+    from ackclock.theory.prediction import Period, Prediction, QueueState
 
 SHOWN = 0.5
 """Mean queues below this number of packets are not listed."""
@@ -18,14 +24,14 @@ WIDE = 104
 """Width of a terminal, characters, from which a comparison shows windows and RTTs as well."""
 
 
-def render_prediction(prediction: Prediction, console: Console) -> None:
+def print_prediction(console: Console, prediction: Prediction) -> None:
     """Print a prediction."""
     unit, bps = prediction.rate_unit
     console.print(
         f"\n[bold]{escape(prediction.scenario)}[/bold]  theory, assumptions: "
         f"{prediction.assumptions}"
     )
-    flows = _table("Flow", "cc", "Path", ">RTT of the\nempty path", ">Start", ">Finish\n(last ACK)")
+    flows = table("Flow", "cc", "Path", ">RTT of the\nempty path", ">Start", ">Finish\n(last ACK)")
     for name, facts in prediction.flows.items():
         flows.add_row(
             escape(name),
@@ -33,11 +39,11 @@ def render_prediction(prediction: Prediction, console: Console) -> None:
             escape(" ".join(facts.links)),
             f"{facts.empty_rtt_s * 1e3:.12g} ms",
             f"{facts.start_s:g} s",
-            NOTHING if facts.finish_ack_s is None else f"{facts.finish_ack_s:.2f} s",
+            NONE if facts.finish_ack_s is None else f"{facts.finish_ack_s:.2f} s",
         )
     console.print(flows)
     if prediction.periods:
-        shown = _table(
+        shown = table(
             "Period, s",
             "Flow",
             f">Rate\n{unit}",
@@ -65,7 +71,7 @@ def _add_period(shown: Table, period: Period, bps: float) -> None:
             time,
             escape(name),
             f"{state.rate_bps / bps:.4g}",
-            NOTHING if state.window_packets is None else f"{state.window_packets:.4g}",
+            NONE if state.window_packets is None else f"{state.window_packets:.4g}",
             f"{state.rtt_s * 1e3:.4g}",
             f"{state.base_rtt_s * 1e3:.4g}",
             f"{state.path_queue_packets:.4g}",
@@ -84,12 +90,12 @@ def _queues(period: Period) -> str:
     return ", ".join(label(*item) for item in shown.items()) or f"all < {SHOWN:g}"
 
 
-def render_comparison(comparison: Comparison, console: Console) -> None:
+def print_comparison(console: Console, comparison: Comparison) -> None:
     """Print a comparison."""
     unit, bps = comparison.prediction.rate_unit
     wide = console.width >= WIDE
     if comparison.periods:
-        shown = _table(
+        shown = table(
             "Steady part, s",
             "Flow",
             f">Rate, {unit}\ntheory  run",
@@ -104,7 +110,7 @@ def render_comparison(comparison: Comparison, console: Console) -> None:
         console.print()
         console.print(shown)
     if comparison.finishes:
-        shown = _table("Flow", ">Finish, s\ntheory  run", ">error, s")
+        shown = table("Flow", ">Finish, s\ntheory  run", ">error, s")
         for figure in comparison.finishes:
             shown.add_row(escape(figure.subject), _pair(figure, 1.0, ".2f"), _error(figure))
         console.print(shown)
@@ -129,7 +135,7 @@ def _add_compared(shown: Table, period: ComparedPeriod, bps: float, wide: bool) 
             _pair(queue, 1.0, ".1f"),
             _error(queue),
             *(
-                NOTHING if figure is None else _pair(figure, unit, ".1f")
+                NONE if figure is None else _pair(figure, unit, ".1f")
                 for figure, unit in (more if wide else ())
             ),
         )
@@ -138,13 +144,13 @@ def _add_compared(shown: Table, period: ComparedPeriod, bps: float, wide: bool) 
 
 
 def _pair(figure: Figure, unit: float, form: str) -> str:
-    run = NOTHING if figure.measured is None else f"{figure.measured / unit:{form}}"
+    run = NONE if figure.measured is None else f"{figure.measured / unit:{form}}"
     return f"{figure.predicted / unit:{form}}  {run}"
 
 
 def _error(figure: Figure) -> str:
     if figure.error is None or figure.measured is None:
-        return NOTHING
+        return NONE
     if figure.relative and figure.agrees and figure.measured < figure.grain:
         return f"[green]< {figure.grain:g}[/green]"
     text = f"{figure.error * 100:+.1f} %" if figure.relative else f"{figure.error:+.2f}"
@@ -170,17 +176,3 @@ def _span(start_s: float, end_s: float | None) -> str:
 def _print_notes(console: Console, notes: Sequence[str]) -> None:
     for note in notes:
         console.print(f"[dim]Note:[/dim] {escape(note)}")
-
-
-def _table(*headers: str, title: str | None = None) -> Table:
-    """Make a table; a header that starts with > is of a column of numbers."""
-    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
-    for header in headers:
-        numbers = header.startswith(">")
-        table.add_column(
-            header.removeprefix(">"),
-            justify="right" if numbers else "left",
-            no_wrap=numbers,
-            vertical="top",
-        )
-    return table

@@ -1,0 +1,58 @@
+//! Many runs in one call: scenarios that take microseconds must not wait for Python between them.
+
+use crate::scenario::Scenario;
+use ackclock_sim::model::{self, Record};
+use ackclock_sim::rows::Rows;
+use ackclock_sim::{LOOK_AFTER, Simulation};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Runs a scenario with `count` seeds from `first_seed` on, without records.
+///
+/// Answers `(done, columns, error)`: how many runs were done, their figures as JSON text, one list of
+/// values for each column of `layout` (see `sim::rows`), and why the run after these was given up, None if
+/// all were done. A run is given up after `time_limit_s` seconds.
+#[pyfunction]
+#[pyo3(signature = (scenario, first_seed, count, layout_json, time_limit_s=None))]
+pub fn rows(
+    py: Python<'_>,
+    scenario: &Scenario,
+    first_seed: u64,
+    count: u64,
+    layout_json: &str,
+    time_limit_s: Option<f64>,
+) -> PyResult<(u64, String, Option<String>)> {
+    let mut scenario =
+        Arc::new(model::Scenario { record: Record::default(), ..scenario.get().clone() });
+    let layout = serde_json::from_str(layout_json)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let limit = time_limit_s.map(Duration::from_secs_f64);
+    Ok(py.detach(|| {
+        let mut rows = Rows::new(&layout);
+        for index in 0..count {
+            // No run holds it any more, so this copies nothing.
+            Arc::make_mut(&mut scenario).seed = first_seed + index;
+            let mut run = Simulation::new(scenario.clone());
+            let started = Instant::now();
+            while !run.advance(LOOK_AFTER) {
+                if limit.is_some_and(|limit| started.elapsed() > limit) {
+                    return (index, rows.into_json(), Some(given_up(&run, limit)));
+                }
+            }
+            rows.push(&run.figures());
+        }
+        (count, rows.into_json(), None)
+    }))
+}
+
+fn given_up(run: &Simulation, limit: Option<Duration>) -> String {
+    format!(
+        "not done after {} s, the limit of time: {} s of {} s were simulated, with {} events",
+        limit.unwrap_or_default().as_secs_f64(),
+        run.now().as_secs(),
+        run.scenario().stop.at_latest.as_secs(),
+        run.counters().events,
+    )
+}

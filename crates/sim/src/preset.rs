@@ -1,0 +1,270 @@
+//! Presets: what a word like NewReno means, as settings of `tcp`.
+//!
+//! A standard or a paper means more than a congestion control by such a word: the family of senders, how losses
+//! are repaired, how the window grows. A preset says all of that at once. What the `tcp` block says itself wins over
+//! its preset, which wins over the defaults below. What the receiver does is no part of the sender: there the preset
+//! has the last word, after profiles, before the tables. To add one: a static here, and one line in [`PRESETS`].
+
+use ackclock_units::param::Entry;
+use serde_json::{Map, Value};
+use std::sync::LazyLock;
+
+/// A preset.
+#[derive(Debug)]
+pub struct Preset {
+    /// Name, label, summary and references.
+    pub entry: Entry,
+    /// Family of senders.
+    sender: &'static str,
+    recovery: &'static str,
+    cc: &'static str,
+    /// When ACKs are sent, if nothing else says that.
+    receiver: Option<&'static str>,
+}
+
+const fn classic(entry: Entry, recovery: &'static str, cc: &'static str) -> Preset {
+    Preset { entry, sender: "classic", recovery, cc, receiver: Some("delayed") }
+}
+
+static TAHOE: Preset = classic(
+    Entry {
+        name: "tahoe",
+        label: "Tahoe",
+        summary: "4.3BSD-Tahoe: the third duplicate ACK sends the segment again, then slow start from one segment.",
+        references: &["Jacobson 1988", "Fall and Floyd 1996 section 2"],
+        ..Entry::BLANK
+    },
+    "tahoe",
+    "reno",
+);
+
+static RENO: Preset = classic(
+    Entry {
+        name: "reno",
+        label: "Reno",
+        summary: "4.3BSD-Reno: fast recovery, which the first ACK of new data ends.",
+        references: &["RFC 5681", "Fall and Floyd 1996 section 3"],
+        ..Entry::BLANK
+    },
+    "reno",
+    "reno",
+);
+
+static NEWRENO: Preset = classic(
+    Entry {
+        name: "newreno",
+        label: "NewReno",
+        summary: "Reno whose fast recovery lasts until the whole window is repaired.",
+        references: &["RFC 6582", "RFC 5681"],
+        ..Entry::BLANK
+    },
+    "newreno",
+    "reno",
+);
+
+static VEGAS: Preset = classic(
+    Entry {
+        name: "vegas",
+        label: "Vegas",
+        summary: "Vegas: the window follows the round-trip time, and the clock finds losses.",
+        references: &["Brakmo and Peterson 1995"],
+        ..Entry::BLANK
+    },
+    "vegas",
+    "vegas",
+);
+
+static FAST: Preset = Preset {
+    entry: Entry {
+        name: "fast",
+        label: "FAST",
+        summary: "FAST: the window follows the queueing delay; each ACK lists what has arrived.",
+        references: &["Wei, Jin, Low, Hegde 2006", "Bhasin, Luo, Su, Yang 2015"],
+        ..Entry::BLANK
+    },
+    sender: "selective-repeat",
+    recovery: "selective-repeat",
+    cc: "fast",
+    receiver: None,
+};
+
+/// All presets.
+pub static PRESETS: &[&Preset] = &[&TAHOE, &RENO, &NEWRENO, &VEGAS, &FAST];
+
+/// What a scenario can name as a preset.
+pub static ENTRIES: &[&Entry] =
+    &[&TAHOE.entry, &RENO.entry, &NEWRENO.entry, &VEGAS.entry, &FAST.entry];
+
+/// Words that are meant by others, and for which there is no preset yet.
+const MISSING: &[&str] =
+    &["bbr", "bic", "compound", "cubic", "dctcp", "hstcp", "htcp", "illinois", "sack", "westwood"];
+
+/// The settings of a preset: above the defaults, and below everything.
+type Settings = [Map<String, Value>; 2];
+
+static SETTINGS: LazyLock<Vec<Settings>> =
+    LazyLock::new(|| PRESETS.iter().map(|preset| preset.written()).collect());
+
+impl Preset {
+    /// The preset of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().copied().find(|preset| preset.entry.name == name)
+    }
+
+    fn written(&self) -> Settings {
+        let word = |(key, word): (&str, &str)| (key.to_owned(), Value::from(word));
+        let sender = [("sender", self.sender), ("recovery", self.recovery), ("cc", self.cc)];
+        [
+            sender.into_iter().map(word).collect(),
+            self.receiver.map(|receiver| ("receiver", receiver)).into_iter().map(word).collect(),
+        ]
+    }
+
+    fn settings(&self) -> &'static Settings {
+        let index = PRESETS.iter().position(|preset| preset.entry.name == self.entry.name);
+        &SETTINGS[index.expect("a registered preset")]
+    }
+
+    /// What it says of the sender.
+    pub fn of_sender(&self) -> &'static Map<String, Value> {
+        &self.settings()[0]
+    }
+
+    /// What it says where nothing else does.
+    pub fn of_receiver(&self) -> &'static Map<String, Value> {
+        &self.settings()[1]
+    }
+}
+
+/// What to say to somebody who wrote a word that means a preset, where it is no congestion control.
+pub fn hint(word: &str) -> Option<String> {
+    let word = word.to_lowercase().replace(['-', '_', ' '], "");
+    if Preset::named(&word).is_some() {
+        return Some(format!("write `tcp: {word}`, which sets sender, recovery and cc"));
+    }
+    let missing = MISSING.contains(&word.as_str());
+    missing.then(|| format!("there is no `{word}` yet; `ackclock list preset` shows what there is"))
+}
+
+/// What a flow of these settings is called in tables and plots.
+pub fn label(sender: &str, recovery: &str, cc: &str) -> String {
+    let is = |preset: &&&Preset| {
+        preset.sender == sender && preset.recovery == recovery && preset.cc == cc
+    };
+    if let Some(preset) = PRESETS.iter().find(is) {
+        return preset.entry.label().to_owned();
+    }
+    let label = |entries: &[&Entry], name: &str| {
+        entries
+            .iter()
+            .find(|entry| entry.name == name)
+            .map_or(name.to_owned(), |e| e.label().into())
+    };
+    let cc = label(ackclock_tcp::cc::ENTRIES, cc);
+    match sender {
+        "classic" => {
+            format!("{cc}, recovery {}", label(ackclock_tcp::classic::recovery::ENTRIES, recovery))
+        }
+        other => format!("{cc}, {}", label(ackclock_tcp::connection::ENTRIES, other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check;
+    use serde_json::json;
+
+    fn tcp(tcp: &Value, more: &Value) -> Result<Value, String> {
+        let mut document = json!({
+            "hosts": ["A", "B"],
+            "links": [{"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "1 ms"}],
+            "flows": [{"id": "F", "from": "A", "to": "B", "send": "1 MB", "tcp": tcp}],
+        });
+        for (key, value) in more.as_object().unwrap() {
+            document[key] = value.clone();
+        }
+        let checked = check(&document);
+        match checked.problems.first() {
+            None => Ok(checked.canonical().unwrap()["flows"][0]["tcp"].clone()),
+            Some(problem) => Err(format!(
+                "{}: {} | {}",
+                problem.place(),
+                problem.message,
+                problem.hint.clone().unwrap_or_default()
+            )),
+        }
+    }
+
+    #[test]
+    fn every_preset_is_a_word_for_settings_that_can_be_written_out() {
+        for (preset, entry) in PRESETS.iter().zip(ENTRIES) {
+            assert_eq!(preset.entry.name, entry.name);
+            let short = tcp(&json!(entry.name), &json!({})).unwrap();
+            assert_eq!(short, tcp(&json!({"preset": entry.name}), &json!({})).unwrap());
+            assert_eq!(short.get("preset"), None);
+            let mut written = preset.of_sender().clone();
+            written.extend(preset.of_receiver().clone());
+            assert_eq!(short, tcp(&Value::Object(written), &json!({})).unwrap());
+            let kind = |key: &str| short[key]["kind"].as_str().unwrap();
+            let sender = short["sender"].as_str().unwrap();
+            assert_eq!(label(sender, kind("recovery"), kind("cc")), entry.label());
+        }
+    }
+
+    #[test]
+    fn the_block_wins_over_its_preset_which_wins_over_defaults() {
+        let more = json!({"defaults": {"tcp": {"sender": "selective-repeat", "cc": "fast", "nagle": true}}});
+        let reno = tcp(&json!({"preset": "reno", "cc": {"decrease_from": "cwnd"}}), &more).unwrap();
+        assert_eq!((&reno["sender"], &reno["nagle"]), (&json!("classic"), &json!(true)));
+        assert_eq!(
+            (&reno["cc"]["kind"], &reno["cc"]["decrease_from"]),
+            (&json!("reno"), &json!("cwnd"))
+        );
+        let tahoe = tcp(&json!({"preset": "reno", "recovery": "tahoe"}), &more).unwrap();
+        assert_eq!(tahoe["recovery"]["kind"], "tahoe");
+        // A preset of the defaults, and a profile that knows the kind, and the receiver.
+        let more = json!({"defaults": {"tcp": "newreno"}, "profile": "ns-2.35"});
+        let newreno = tcp(&json!({}), &more).unwrap();
+        assert_eq!(
+            (&newreno["recovery"]["kind"], &newreno["recovery"]["burst"]),
+            (&json!("newreno"), &json!(2))
+        );
+        assert_eq!(newreno["receiver"]["kind"], "immediate");
+        assert_eq!(tcp(&json!("newreno"), &json!({})).unwrap()["receiver"]["kind"], "delayed");
+    }
+
+    #[test]
+    fn words_that_are_no_presets_get_a_hint() {
+        for (block, problem) in [
+            (json!("newrno"), "flows.0.tcp: unknown preset `newrno` | did you mean `newreno`?"),
+            (
+                json!({"preset": "cubic"}),
+                "flows.0.tcp.preset: unknown preset `cubic` | there is no `cubic` yet; `ackclock list preset` \
+                 shows what there is",
+            ),
+            (
+                json!({"cc": "tahoe"}),
+                "flows.0.tcp.cc: unknown cc `tahoe` | write `tcp: tahoe`, which sets sender, recovery and cc",
+            ),
+            (
+                json!({"cc": {"kind": "New-Reno"}}),
+                "flows.0.tcp.cc.kind: unknown cc `New-Reno` | write `tcp: newreno`, which sets sender, recovery \
+                 and cc",
+            ),
+            (
+                json!({"preset": "reno", "sender": "selective-repeat"}),
+                "flows.0.tcp.preset: preset `reno` is of the `classic` sender, this is `selective-repeat` | \
+                 leave one of the two out",
+            ),
+        ] {
+            assert_eq!(tcp(&block, &json!({})).unwrap_err(), problem);
+        }
+    }
+
+    #[test]
+    fn what_is_no_preset_is_called_by_its_parts() {
+        assert_eq!(label("classic", "newreno", "aimd"), "AIMD, recovery NewReno");
+        assert_eq!(label("selective-repeat", "selective-repeat", "reno"), "Reno, selective repeat");
+    }
+}

@@ -1,0 +1,147 @@
+"""What the parts of a sweep hand to each other: a design, orders to simulate, and receipts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ackclock import files_transfer
+from ackclock.document import Document, apply
+from ackclock.errors import ScenarioError
+from ackclock.sweep import axes
+from ackclock.sweep.axes import Dimension, Setting
+
+SEEDS = 2**63
+"""Seeds are below this: in the simulator they are 64 bits wide, files and programs count on 63."""
+
+
+class Design:
+    """What a study is, apart from how it is read and run.
+
+    Attributes:
+        name: What it is called.
+        title: A line about it, or None.
+        dimensions: What is varied, as `ackclock.sweep.axes.Dimension`.
+        replications: Runs of each combination.
+        settings: What is the same in all runs.
+        base: The document that is varied.
+        folder: Where relative paths in the scenario start.
+        inline: Whether the scenario stands in the file of the study.
+        file: Document of the study's file; None for a study made in Python.
+    """
+
+    name: str
+    title: str | None
+    dimensions: tuple[Dimension, ...]
+    replications: int
+    settings: tuple[Setting, ...]
+    base: Document
+    folder: Path
+    inline: bool
+    file: Document | None
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the axes, in order."""
+        return list(axes.names(self.dimensions))
+
+    @property
+    def points(self) -> int:
+        """Number of combinations."""
+        return axes.count(self.dimensions)
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return self.points * self.replications
+
+    @cached_property
+    def base_text(self) -> str:
+        """The document that is varied, as JSON: a copy of it is made for each combination."""
+        return json.dumps(self.base.data, ensure_ascii=False)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells this study from others, as plain data."""
+        base = json.dumps(
+            [self.base.data, [setting.to_json() for setting in self.settings]],
+            sort_keys=True,
+            ensure_ascii=False,
+        )
+        return {
+            "study": self.name,
+            "title": self.title,
+            "base": hashlib.sha256(base.encode()).hexdigest()[:16],
+            "dimensions": [[axis.to_json() for axis in d.axes] for d in self.dimensions],
+            "replications": self.replications,
+        }
+
+    def settings_of(self, point: int) -> list[Setting]:
+        """Return all that a combination sets: first what all runs share, then its choices."""
+        chosen = axes.point(self.dimensions, point)
+        return [*self.settings, *(setting for _, choice in chosen for setting in choice.settings)]
+
+    def document_of(self, point: int) -> dict[str, Any]:
+        """Return the document of a combination, files replaced by their sizes, nothing recorded.
+
+        Raises:
+            OverrideError: a path leads nowhere.
+            ScenarioError: a file that is sent cannot be.
+        """
+        data = json.loads(self.base_text)
+        for setting in self.settings_of(point):
+            apply(data, setting.path, setting.value)
+        prepared = files_transfer.prepare(Document(data), self.folder)
+        if prepared.problems:
+            raise ScenarioError(prepared.problems)
+        return {**prepared.data, "record": "none"}
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of one document with seeds that count on.
+
+    Attributes:
+        document: The scenario as JSON text; its own seed does not matter.
+        first_seed: Seed of the first run.
+        keys: The key of each run.
+    """
+
+    document: str
+    first_seed: int
+    keys: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def after(self, done: int) -> Runs:
+        """Return these runs without the first ones."""
+        return Runs(self.document, self.first_seed + done, self.keys[done:])
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Runs that are simulated one after the other.
+
+    Attributes:
+        journal: The file that gets a line for finished runs; no other batch writes there.
+        log: The file that gets a line for each start and end.
+        runs: The runs.
+        time_limit_s: A run that takes longer is given up and counts as failed; None for no limit.
+    """
+
+    journal: Path
+    log: Path
+    runs: tuple[Runs, ...]
+    time_limit_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Runs that are over and stand in the journal: `done` or `failed`, and how long they took."""
+
+    keys: tuple[str, ...]
+    status: str
+    wall_s: float
