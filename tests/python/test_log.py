@@ -170,6 +170,3 @@ def test_options_of_plots_on_the_command_line(ackclock, tmp_path):
     code, _, err = ackclock("plot", "tahoe", "--kind", "topology", "--modulo", "50")
     assert code == 2
     assert "it does to sequence" in err
-    code, _, err = ackclock("plot", "tahoe", "timer", "--kind", "sequence")
-    assert code == 2
-    assert "shows one run, not 2" in err

@@ -159,7 +159,7 @@ def test_ctrl_c_keeps_what_was_written(tmp_path):
     process = start(tmp_path, "--out", "run")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 1, err
+    assert process.returncode == 130, err
     assert "interrupted; keeping what there is" in err
     assert "Traceback" not in err
     results = Results.load(tmp_path / "run")

@@ -60,7 +60,7 @@ def test_a_clock_of_its_own_mixes_data_and_acks():
     ("path", "value", "note"),
     [
         ("links.L0.loss", {"kind": "bernoulli", "p": 0.1}, "packets are lost on L0"),
-        ("links.L0.queue", {"kind": "codel"}, "the queue of L0 drops or marks packets before"),
+        ("links.L0.queue", {"kind": "codel"}, "flows whose queues drop or mark early"),
         ("links.L0.changes", [{"at": "5 s", "rate": "5 Mbps"}], "rate, delay or state change"),
     ],
 )

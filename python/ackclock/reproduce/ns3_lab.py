@@ -126,7 +126,7 @@ def _trends(trends: Mapping[str, Any], goodput: Mapping[Cell, float]) -> list[Gr
         _row(
             f"window of 2000 B, segments of {segment} B",
             "byte/s",
-            goodput["reno", segment, 2000, 2000],
+            goodput["reno", int(segment), 2000, 2000],
             original=printed.value(wanted),
             tolerance=printed.tolerance(wanted),
         )
