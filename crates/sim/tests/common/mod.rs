@@ -106,12 +106,27 @@ fn direction(draw: &mut Stream) -> Map<String, Value> {
         Map::from_iter([("rate".to_owned(), json!(rate)), ("delay".to_owned(), json!(delay))]);
     for param in ackclock_sim::tables::DIRECTION {
         if !all.contains_key(param.name)
-            && let Some(value) = random(param, draw)
+            && let Some(value) = alone(param.name, || random(param, draw))
         {
             all.insert(param.name.into(), value);
         }
     }
     all
+}
+
+/// A random value that is valid by itself on a link; single settings often exclude each other.
+fn alone(name: &str, mut random: impl FnMut() -> Option<Value>) -> Option<Value> {
+    let valid = |value: &Value| {
+        let mut link = json!({"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "1 ms"});
+        link[name] = value.clone();
+        let flow = json!({"id": "F", "from": "A", "to": "B", "send": "1 MB"});
+        let document = json!({"hosts": ["A", "B"], "links": [link], "flows": [flow]});
+        check(&document).problems.is_empty()
+    };
+    (0..20).find_map(|_| match random() {
+        Some(value) if !valid(&value) => None,
+        any => Some(any),
+    })?
 }
 
 fn link(index: usize, between: &[&String; 2], draw: &mut Stream) -> Value {

@@ -169,6 +169,9 @@ impl Ring {
     /// All segments below this number are acknowledged.
     fn acknowledge(&mut self, next: u64, measure: &mut impl FnMut(Sent)) {
         if next <= self.oldest {
+            return;
+        }
+        if next <= self.oldest {
             // Part of a segment that was cut.
             return;
         }
