@@ -81,6 +81,7 @@ def measure(file: Path) -> dict[str, float]:
 
 
 def cpu_s() -> float:
+    """Return the CPU time of this process so far."""
     times = os.times()
     return times.user + times.system
 

@@ -248,9 +248,7 @@ def _means(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Case]:
             Group(
                 f"{_timer_name(tables, timer)}; means of {tables['averaged'][file]} runs",
                 tuple(
-                    cell.mean(reasons)
-                    for cell in cells
-                    if (cell.file, cell.timer) == (file, timer)
+                    cell.mean(reasons) for cell in cells if (cell.file, cell.timer) == (file, timer)
                 ),
             )
             for timer in tables["timers"]
