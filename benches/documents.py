@@ -25,7 +25,7 @@ LIMITS = {10_000: (0.7, 80), 100_000: (7.0, 600)}
 
 def main() -> None:
     """Measure, print a table, and fail where the short form takes more than its limit."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Time and memory up to the first event")
     parser.add_argument("flows", nargs="*", type=int, default=[10_000], help="numbers of flows")
     parser.add_argument("--form", choices=("short", "long"), help="one form only")
     parser.add_argument("--measure", metavar="FILE", help=argparse.SUPPRESS)
@@ -62,11 +62,11 @@ def apart(document: dict[str, Any]) -> dict[str, float]:
 def measure(file: Path) -> dict[str, float]:
     """Seconds of CPU and peaks of memory of this process."""
     import ackclock
-    import ackclock.run
-    from ackclock import _core, received_files, results  # noqa: F401
+    from ackclock import _core
+    from ackclock.run import run
 
     # A small scenario first: what is loaded and made once is no part of the measurement.
-    ackclock.run(ackclock.Scenario.from_dict(dumbbell(1, 0.001)))
+    run(ackclock.Scenario.from_dict(dumbbell(1, 0.001)))
     base_mb, base_s = peak_mb(), cpu_s()
     scenario = ackclock.Scenario.load(file)
     load_mb, load_s = peak_mb(), cpu_s()
@@ -81,7 +81,7 @@ def measure(file: Path) -> dict[str, float]:
 
 
 def cpu_s() -> float:
-    """Return the CPU time of this process so far."""
+    """The CPU time that this process has used so far, seconds."""
     times = os.times()
     return times.user + times.system
 

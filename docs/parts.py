@@ -214,7 +214,7 @@ def categories() -> str:
         "links": [{"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "1 ms"}],
         "flows": [{"id": "F", "from": "A", "to": "B", "send": "1 B"}],
     }
-    words = _core.Simulation(_core.Scenario(json.dumps(document))).finish().categories()
+    words = _core.Simulation(_core.Scenario(json.dumps(document))).categories()
     rows = [
         (f"`{name}`", ", ".join(f"`{word}`" for word in list_))
         for name, list_ in words.items()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 # Not lazy: the functions must win over the submodules of the same name.
 from ackclock.replicate import ReplicationProgress, ReplicationsInterrupted, replicate
-from ackclock.run import Progress, RunInterrupted, run
+from ackclock.run import Progress, RunInterrupted, RunStoppedError, run
 
 if TYPE_CHECKING:
     from ackclock.errors import AckclockError, InputError, Problem, ScenarioError
@@ -35,6 +35,7 @@ __all__ = [
     "Results",
     "ResultsError",
     "RunInterrupted",
+    "RunStoppedError",
     "Scenario",
     "ScenarioError",
     "replicate",

@@ -69,6 +69,10 @@ class Scenario:
     def flows(self) -> list[str]: ...
     @property
     def links(self) -> list[str]: ...
+    @property
+    def hosts(self) -> list[str]: ...
+    @property
+    def routers(self) -> list[str]: ...
     def canonical(self) -> str:
         """Return the resolved document, in the same grammar, as JSON text."""
 
@@ -79,8 +83,30 @@ class Simulation:
     """One run of a scenario, with its seed or another one."""
 
     def __init__(self, scenario: Scenario, seed: int | None = None) -> None: ...
-    def advance(self, seconds: float) -> bool:
-        """Run for about so many seconds of real time; return whether the run is over."""
+    def advance(self, seconds: float, rows: int = ..., events: int = ...) -> bool:
+        """Run for about so many seconds of real time.
+
+        Returns whether the run is over, or its records full. Ends soon after the records hold
+        `rows` rows, or when `events` events were handled in all.
+        """
+
+    def outlook(self) -> tuple[float, float]:
+        """Return packet-hops and bytes of records of the whole run, guessed before it."""
+
+    def limit_records(self, bytes: int) -> None:
+        """Let the run end when its records hold so many bytes."""
+
+    def recorded(self) -> tuple[int, int]:
+        """Return the rows that the records hold now, and the bytes of all rows so far."""
+
+    def take_records(self, least_rows: int) -> dict[str, dict[str, np.ndarray]]:
+        """Move out what was recorded in tables that hold at least so many rows.
+
+        Columns are as of `Output.tables`.
+        """
+
+    def categories(self) -> dict[str, list[str]]:
+        """Return the words the codes of each category stand for."""
 
     @property
     def now_s(self) -> float: ...
@@ -104,9 +130,6 @@ class Output:
     def summary(self) -> str: ...
     def tables(self) -> dict[str, dict[str, np.ndarray]]:
         """Return the records as columns; a column with a category holds codes, -1 for none."""
-
-    def categories(self) -> dict[str, list[str]]:
-        """Return the words the codes of each category stand for."""
 
 class Text:
     """A document that was read from text: its data, and the places of its values."""

@@ -279,6 +279,13 @@ FLOWS = (
             "Packets sent again because of duplicate ACKs or a gap",
         ),
         Column(
+            "ecn_reductions",
+            "ECN cuts",
+            "count",
+            "",
+            "How often an echoed mark has cut the window",
+        ),
+        Column(
             "duplicates_received",
             "Duplicates",
             "count",
@@ -394,6 +401,39 @@ LINKS = (
             path="drops.queue-full",
         ),
         Column(
+            "drops_early",
+            "Early",
+            "count",
+            "packets",
+            "Packets dropped at random before the queue was full (RED, PIE)",
+            path="drops.early",
+        ),
+        Column(
+            "drops_forced",
+            "Forced",
+            "count",
+            "packets",
+            "Packets dropped because the average queue was too long (RED)",
+            path="drops.forced",
+        ),
+        Column(
+            "drops_codel",
+            "CoDel",
+            "count",
+            "packets",
+            "Packets dropped because waits were too long (CoDel, FQ-CoDel)",
+            path="drops.codel",
+        ),
+        Column(
+            "drops_overlimit",
+            "Overlimit",
+            "count",
+            "packets",
+            "Packets of the longest queue dropped for lack of room (FQ-CoDel)",
+            path="drops.overlimit",
+        ),
+        Column("marks", "Marked", "count", "packets", "Packets marked with congestion experienced"),
+        Column(
             "drops_loss",
             "Loss model",
             "count",
@@ -434,7 +474,12 @@ DROPS = (
     ),
     Column("link", "Link", "word", meaning="Where; none for a router without a route"),
     Column("direction", "Direction", "word", meaning="`forward`, `backward`, or `both`"),
-    Column("reason", "Reason", "word", meaning="`queue-full`, `loss`, `link-down`, or `no-route`"),
+    Column(
+        "reason",
+        "Reason",
+        "word",
+        meaning="Why: a word of `drop_reason`, such as `queue-full`",
+    ),
     Column("packets", "Lost", "count", "packets", "Packets dropped there for this reason"),
 )
 """A row is a flow, a queue, and a reason for which packets of the one were lost at the other."""

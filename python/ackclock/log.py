@@ -24,6 +24,7 @@ KINDS = (
     "events",
     "rto",
     "drops",
+    "marks",
     "packets",
     "cwnd",
     "rtt",
@@ -171,6 +172,10 @@ class _Sentences:
         reason = str(row["reason"]).replace("-", " ")
         place = f"at {row['link']} {row['direction']}" if row["link"] else "in a router"
         return f"{self._packet(row)} dropped {place}: {reason}"
+
+    def marks(self, row: Row) -> str:
+        reason = str(row["reason"]).replace("-", " ")
+        return f"{self._packet(row)} marked at {row['link']} {row['direction']}: {reason}"
 
     def packets(self, row: Row) -> str:
         verb = "sends" if row["event"] == "sent" else "receives"

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import logging
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from ackclock.errors import AckclockError, InputError, unknown
-from ackclock.run_directory import FILES, RunDirectory
+from ackclock import manifest, record_tables
+from ackclock.errors import InputError, unknown
+from ackclock.manifest import Manifest, ResultsError
+from ackclock.metrics.condense import SAMPLES, SUBJECTS, Series, condense
+from ackclock.record_tables import Columns, RecordFiles, Schemas
+from ackclock.run_directory import FILES, UNFINISHED, RunDirectory, Unfinished
 from ackclock.scenario import Scenario
 
 if TYPE_CHECKING:
     from os import PathLike
 
-Columns = Mapping[str, np.ndarray]
+__all__ = ["Results", "ResultsError"]
 
-
-class ResultsError(AckclockError):
-    """A run directory that cannot be read: a file is missing, cut off or damaged."""
+_LOGGER = logging.getLogger("ackclock")
+_T = TypeVar("_T")
 
 
 class Results:
@@ -34,6 +37,7 @@ class Results:
         canonical: the resolved scenario as a document.
         directory: where it was saved to or loaded from; None before that.
         log: the text of `log.txt`.
+        replaced: whether they took the place of an earlier run when they were written.
     """
 
     def __init__(
@@ -43,9 +47,12 @@ class Results:
         self.canonical = canonical
         self.directory: Path | None = None
         self.log = ""
+        self.replaced = False
         self._tables = tables
-        self._files: dict[str, Path] = {}
+        self._files: dict[str, RecordFiles] = {}
+        self._manifest: Manifest | None = None
         self._model: dict[str, Any] | None = None
+        self._condensed: dict[tuple[str | float, ...], dict[tuple[str, ...], Series]] = {}
 
     @classmethod
     def of_run(
@@ -57,12 +64,21 @@ class Results:
         log: str = "",
     ) -> Results:
         """Make results of what the simulator returned: columns of numbers and of category codes."""
-        results = cls(
-            summary,
-            scenario.canonical,
-            {name: _table(name, columns, categories, summary) for name, columns in tables.items()},
-        )
+        schemas = Schemas(categories, record_tables.about(summary), scenario.model["record"])
+        made = {name: schemas.table(name, columns) for name, columns in tables.items()}
+        results = cls(summary, scenario.canonical, made)
         results._model = scenario.model
+        results.log = log
+        return results
+
+    @classmethod
+    def in_folder(
+        cls, summary: dict[str, Any], scenario: Scenario, folder: Path, log: str
+    ) -> Results:
+        """Make results whose tables are in the folder of a run directory that is being written."""
+        results = cls(summary, scenario.canonical, {})
+        results._model = scenario.model
+        results._files = record_tables.found_in(folder / FILES.records)
         results.log = log
         return results
 
@@ -104,41 +120,134 @@ class Results:
         """
         if name in self._tables:
             return self._tables[name]
-        if name in self._files:
-            self._tables[name] = _read(self._files[name])
-            return self._tables[name]
-        known = _descriptions()
-        if name in known:
-            raise InputError(f"table '{name}' was not recorded; see 'record' in the scenario")
-        raise InputError(unknown("table", name, known))
+        files = self._table_files(name)
+        self._tables[name] = _reading(files, files.read)
+        return self._tables[name]
+
+    def rows(self, name: str) -> int:
+        """Return the number of rows of a table, without reading it. Errors as of `table`."""
+        if name in self._tables:
+            return self._tables[name].num_rows
+        files = self._table_files(name)
+        return _reading(files, files.rows)
+
+    def pieces(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Give a table piece by piece, so that one of any length fits into memory.
+
+        Args:
+            name: Name of the table.
+            columns: Names of the columns to read; default all.
+
+        Raises:
+            InputError: there is no such table, or it was not recorded.
+            ResultsError: its file is damaged.
+        """
+        if name in self._tables:
+            table = self._tables[name]
+            yield table if columns is None else table.select(list(columns))
+            return
+        files = self._table_files(name)
+        pieces = files.pieces(columns)
+        while (piece := _reading(files, lambda: next(pieces, None))) is not None:
+            yield piece
+
+    def columns(self, name: str, columns: Sequence[str]) -> pa.Table:
+        """Return some columns of a table, and read only these. Errors as of `table`."""
+        if name in self._tables:
+            return self._tables[name].select(list(columns))
+        files = self._table_files(name)
+        return _reading(files, lambda: files.read(columns))
+
+    def condensed(
+        self, name: str, column: str, span: tuple[float, float] | None = None
+    ) -> dict[tuple[str, ...], Series]:
+        """Return a column of a table that is too long to be held, condensed while it is read.
+
+        Args:
+            name: `cwnd`, `rtt` or `queue`.
+            column: Name of the column.
+            span: Seconds; default the whole run.
+
+        Returns:
+            Times in seconds and values of each flow, or of each link and direction; see
+            `ackclock.metrics.condense`.
+        """
+        whole = (0.0, float(self.summary["end_s"])) if span is None else span
+        key = (name, column, *whole)
+        if key not in self._condensed:
+            subject = SUBJECTS[name]
+            count = len(self.model["flows"]) if subject == ("flow",) else len(self.model["links"])
+            self._condensed[key] = condense(
+                self.pieces(name, ["time_s", *subject, column]),
+                subject,
+                column,
+                whole,
+                samples=name in SAMPLES,
+                subjects=count * len(subject),
+            )
+        return self._condensed[key]
+
+    def _table_files(self, name: str) -> RecordFiles:
+        if name not in self._files:
+            known = record_tables.descriptions()
+            if name in known:
+                raise InputError(f"table '{name}' was not recorded; see 'record' in the scenario")
+            raise InputError(unknown("table", name, known))
+        files = self._files[name]
+        if self._manifest is not None:
+            for path in files.paths:
+                self._manifest.require(path)
+        return files
 
     def save(self, directory: str | PathLike[str], *, force: bool = False) -> Path:
         """Write a run directory and return its path.
 
-        It is written beside under another name and renamed into place, so that a directory under
-        this name is complete or absent. A run directory of the same scenario and seed is replaced,
-        one of another only with `force`; anything else is never touched.
+        It is written beside, as `NAME.partial`, and renamed into place, so that a directory under
+        this name is complete or absent. The run directory of an earlier run of the same scenario
+        is replaced, one of another only with `force`; anything else is never touched.
 
         Raises:
-            InputError: something is there that is not replaced.
+            InputError: something is there that is not replaced, or another process writes there.
             OSError: the disk is full, the place cannot be written to.
         """
         target = RunDirectory(Path(directory))
-        target.require_free(self.summary["scenario"], self.summary["seed"], force=force)
-        with target.replacement() as staging:
-            (staging / FILES.scenario).write_text(self._scenario_text(), encoding="utf-8")
-            text = json.dumps(self.summary, indent=2, ensure_ascii=False, allow_nan=False)
-            (staging / FILES.summary).write_text(text + "\n", encoding="utf-8")
-            (staging / FILES.log).write_text(self.log, encoding="utf-8")
-            (staging / FILES.records).mkdir()
-            for place, content in self.received.items():
-                copy = staging / FILES.received / place
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_bytes(content)
+        target.require_free(
+            self.summary["scenario"],
+            self.summary["seed"],
+            manifest.fingerprint(self.canonical),
+            force=force,
+        )
+        with target.unfinished(force=force) as unfinished:
+            records = unfinished.path / FILES.records
+            records.mkdir()
             for name in self.tables:
-                _write(self.table(name), staging / FILES.records / f"{name}.parquet")
-        self.directory = target.path
+                if name in self._tables:
+                    record_tables.write(self._tables[name], records / f"{name}.parquet")
+                else:
+                    _copy(self._table_files(name), records / name)
+            self.complete(unfinished, target)
         return target.path
+
+    def complete(self, unfinished: Unfinished, target: RunDirectory) -> None:
+        """Write what goes with the records and let the run directory take its place."""
+        folder = unfinished.path
+        (folder / FILES.scenario).write_text(self.scenario_text(), encoding="utf-8")
+        text = json.dumps(self.summary, indent=2, ensure_ascii=False, allow_nan=False)
+        (folder / FILES.summary).write_text(text + "\n", encoding="utf-8")
+        (folder / FILES.log).write_text(self.log, encoding="utf-8")
+        for place, content in self.received.items():
+            copy = folder / FILES.received / place
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(content)
+        manifest.write(folder, self.canonical)
+        self.replaced = target.is_run()
+        unfinished.complete(target)
+        self._at(target.path)
+
+    def _at(self, path: Path) -> None:
+        self.directory = path
+        self._manifest = Manifest(path)
+        self._files = record_tables.found_in(path / FILES.records)
 
     @classmethod
     def load(cls, directory: str | PathLike[str]) -> Results:
@@ -152,23 +261,37 @@ class Results:
 
         path = Path(directory)
         if not RunDirectory(path).is_run():
-            what = "is not a run directory" if path.exists() else "does not exist"
-            raise InputError(f"'{path}' {what}; 'ackclock run SCENARIO' makes one")
-        try:
-            summary = json.loads((path / FILES.summary).read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ResultsError(f"'{path / FILES.summary}' is damaged: {error}") from None
+            raise InputError(_no_run(path))
+        known = Manifest(path)
+        summary = manifest.read_summary(path / FILES.summary)
+        known.require(path / FILES.summary)
         document = Document.read(path / FILES.scenario)
         results = cls(summary, document.data, {})
-        results._files = {
-            file.stem: file for file in sorted((path / FILES.records).glob("*.parquet"))
-        }
-        results.directory = path
+        results._at(path)
+        if not known.is_as_written(path / FILES.scenario):
+            results._require_names()
+            _LOGGER.warning(
+                "'%s' has been changed since the run; the figures are of the scenario as it was",
+                path / FILES.scenario,
+            )
         log = path / FILES.log
-        results.log = log.read_text(encoding="utf-8") if log.is_file() else ""
+        try:
+            results.log = log.read_text(encoding="utf-8") if log.is_file() else ""
+        except UnicodeDecodeError:
+            raise ResultsError(f"'{log}' is damaged: it is not UTF-8 text") from None
         return results
 
-    def _scenario_text(self) -> str:
+    def _require_names(self) -> None:
+        """Check that a scenario that was changed has the flows and links of the run."""
+        for kind in ("flows", "links"):
+            if {entry["id"] for entry in self.model[kind]} != set(self.summary[kind]):
+                raise ResultsError(
+                    f"'{self.directory}' holds a {FILES.scenario} that is not the run's: "
+                    f"its {kind} are others than those of {FILES.summary}"
+                )
+
+    def scenario_text(self) -> str:
+        """Return the text of `scenario.yaml`."""
         from ackclock.canonical import to_yaml
 
         title = self.summary["scenario"]
@@ -192,58 +315,32 @@ class Results:
         return f"Results({self.summary['scenario']!r}, seed={self.summary['seed']}{state})"
 
 
-def _descriptions() -> dict[str, Any]:
-    from ackclock import _core
-
-    return json.loads(_core.record_tables())
-
-
-def _table(
-    name: str,
-    columns: Columns,
-    categories: Mapping[str, list[str]],
-    summary: Mapping[str, Any],
-) -> pa.Table:
-    arrays, fields = [], []
-    described = _descriptions()[name]
-    for column in described["columns"]:
-        values = columns[column["name"]]
-        if column["category"] is None:
-            array = pa.array(values)
-        else:
-            codes = pa.array(values, pa.int32(), mask=values < 0)
-            array = pa.DictionaryArray.from_arrays(
-                codes, pa.array(categories[column["category"]], pa.string())
-            )
-        arrays.append(array)
-        metadata = {"description": column["summary"], "unit": column["unit"] or ""}
-        fields.append(pa.field(column["name"], array.type, metadata=metadata))
-    metadata = {
-        "description": described["summary"],
-        "producer": f"ackclock {summary['ackclock']}",
-        "scenario": summary["scenario"],
-        "seed": str(summary["seed"]),
-        "digest": summary["digest"],
-    }
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata))
+def _no_run(path: Path) -> str:
+    """Why there is nothing to load."""
+    if not path.exists():
+        return f"'{path}' does not exist; 'ackclock run SCENARIO' makes one"
+    if path.name.endswith(UNFINISHED) and (parts := record_tables.found_in(path / FILES.records)):
+        return (
+            f"'{path}' is what a run that has not ended left, or one that goes on: there is no "
+            f"summary. Its records ({', '.join(parts)}) can be read, for example by "
+            f"pandas.read_parquet('{path / FILES.records / next(iter(parts))}')"
+        )
+    return f"'{path}' is not a run directory; 'ackclock run SCENARIO' makes one"
 
 
-def _write(table: pa.Table, path: Path) -> None:
-    words = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
-    reals = [field.name for field in table.schema if pa.types.is_floating(field.type)]
-    pq.write_table(
-        table,
-        path,
-        compression="zstd",
-        use_dictionary=words,  # pyright: ignore[reportArgumentType]  # names are allowed too
-        column_encoding=dict.fromkeys(reals, "BYTE_STREAM_SPLIT"),
-        write_page_checksum=True,
-    )
+def _copy(files: RecordFiles, place: Path) -> None:
+    """Copy the files of a table to a place, given without suffix."""
+    if len(files.paths) == 1 and files.paths[0].stem == place.name:
+        shutil.copyfile(files.paths[0], place.with_name(f"{place.name}.parquet"))
+        return
+    place.mkdir()
+    for path in files.paths:
+        shutil.copyfile(path, place / path.name)
 
 
-def _read(path: Path) -> pa.Table:
+def _reading(files: RecordFiles, read: Callable[[], _T]) -> _T:
     try:
-        return pq.read_table(path, page_checksum_verification=True)
+        return read()
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise ResultsError(f"'{path}' is damaged: {reason}") from None
+        raise ResultsError(f"'{files.paths[0]}' is damaged: {reason}") from None

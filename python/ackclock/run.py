@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING
+
+from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
     from ackclock._core import Simulation
+    from ackclock.recording import Keeper
     from ackclock.results import Results
     from ackclock.scenario import Scenario
 
@@ -37,12 +42,34 @@ class RunInterrupted(KeyboardInterrupt):
         self.results = results
 
 
-def run(scenario: Scenario, progress: Callable[[Progress], None] | None = None) -> Results:
+class RunStoppedError(AckclockError):
+    """A run ended early, as there was no room for its records. `results` holds what there is."""
+
+    def __init__(self, message: str, results: Results) -> None:
+        super().__init__(message)
+        self.results = results
+
+
+def run(
+    scenario: Scenario,
+    progress: Callable[[Progress], None] | None = None,
+    *,
+    directory: str | PathLike[str] | None = None,
+    force: bool = False,
+    other_settings: bool = False,
+) -> Results:
     """Simulate a scenario to its end.
 
     Args:
         scenario: what to run.
         progress: called about twenty times a second with how far the run is.
+        directory: a run directory to write. Records go there while the run goes on, so that memory
+            stays small however long it is. Default: none; records are kept in memory, up to 2 GiB
+            unless the scenario's `record.limit` says otherwise. A run that is interrupted does not
+            take the place of a complete one; it goes to `DIRECTORY-partial` then.
+        force: replace a run directory of another scenario or with other settings, and the records
+            that a run that died has left beside it (`DIRECTORY.partial`).
+        other_settings: replace a run directory of the same name and seed whatever its settings.
 
     Returns:
         The results. `summary["wall_s"]` is the time the simulation itself took.
@@ -50,15 +77,69 @@ def run(scenario: Scenario, progress: Callable[[Progress], None] | None = None) 
     Raises:
         RunInterrupted: Ctrl-C (a `KeyboardInterrupt`); carries the results so far. A second Ctrl-C
             while these are put together raises a plain `KeyboardInterrupt`.
+        RunStoppedError: the records reached their limit, or the disk is full; carries the results
+            so far.
+        InputError: something is in the place of the directory that is not replaced, or another
+            process writes there.
+        OSError: the place cannot be written to.
     """
-    import json
-    import platform
-
-    from ackclock import _core, received_files
-    from ackclock.results import Results
+    from ackclock import received_files, recording
 
     # Before the run: a file that has gone is no surprise for the end of it.
     contents = [file.read() for file in scenario.files]
+    log = _new_log(scenario)
+    with recording.keeper(
+        scenario, directory, force=force, other_settings=other_settings
+    ) as keeper:
+        simulation = keeper.simulation
+        for warning in keeper.warnings():
+            log.warn(warning)
+        started = time.perf_counter()
+        end = _advance(keeper, progress, started)
+        wall_s = time.perf_counter() - started
+        output = simulation.finish()
+        summary = json.loads(output.summary)
+        if end is not None and summary["stop_reason"] == "interrupted":
+            summary["stop_reason"] = end
+        summary["wall_s"] = wall_s
+        log.note(
+            f"{summary['stop_reason']} at {summary['end_s']:.6g} s: {summary['events']} events, "
+            f"{summary['packet_hops']} packet-hops in {wall_s:.3f} s"
+        )
+        log.note(f"digest {summary['digest']}")
+        results = keeper.results(output, summary, log.text())
+        received_files.verify(scenario.files, contents, results)
+        keeper.save(results)
+    if end == "interrupted":
+        raise RunInterrupted(results)
+    if stopped := keeper.why_stopped(summary):
+        raise RunStoppedError(stopped, results)
+    return results
+
+
+def _advance(
+    keeper: Keeper, progress: Callable[[Progress], None] | None, started: float
+) -> str | None:
+    """Run in turns of about `_TURN_S` until done; returns why it ended before, in a word."""
+    simulation = keeper.simulation
+    done = False
+    try:
+        while not done:
+            done = simulation.advance(_TURN_S, *keeper.pause_at())
+            if not keeper.after_turn():
+                return "disk-full"
+            if progress is not None:
+                progress(_state(simulation, time.perf_counter() - started))
+    except KeyboardInterrupt:
+        return "interrupted"
+    return None
+
+
+def _new_log(scenario: Scenario) -> _RunLog:
+    import platform
+
+    from ackclock import _core
+
     log = _RunLog()
     log.note(
         f"ackclock {_core.version()}, Python {platform.python_version()}, {platform.platform()}"
@@ -68,40 +149,7 @@ def run(scenario: Scenario, progress: Callable[[Progress], None] | None = None) 
         log.note(override)
     for warning in scenario.warnings:
         log.warn(warning.render())
-
-    simulation = _core.Simulation(scenario.handle)
-    started = time.perf_counter()
-    interrupted = False
-    try:
-        _advance(simulation, progress, started)
-    except KeyboardInterrupt:
-        interrupted = True
-    wall_s = time.perf_counter() - started
-
-    output = simulation.finish()
-    summary = json.loads(output.summary)
-    summary["wall_s"] = wall_s
-    log.note(
-        f"{'interrupted' if interrupted else summary['stop_reason']} at {summary['end_s']:.6g} s: "
-        f"{summary['events']} events, {summary['packet_hops']} packet-hops in {wall_s:.3f} s"
-    )
-    log.note(f"digest {summary['digest']}")
-    results = Results.of_run(summary, scenario, output.tables(), output.categories(), log.text())
-    received_files.verify(scenario.files, contents, results)
-    if interrupted:
-        raise RunInterrupted(results)
-    return results
-
-
-def _advance(
-    simulation: Simulation, progress: Callable[[Progress], None] | None, started: float
-) -> None:
-    """Run in turns of about `_TURN_S` until done."""
-    done = False
-    while not done:
-        done = simulation.advance(_TURN_S)
-        if progress is not None:
-            progress(_state(simulation, time.perf_counter() - started))
+    return log
 
 
 def _state(simulation: Simulation, wall_s: float) -> Progress:

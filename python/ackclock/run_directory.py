@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +26,8 @@ class _Files:
     plots: str = "plots"
     exports: str = "exports"
     log: str = "log.txt"
+    manifest: str = "manifest.json"
+    lock: str = ".lock"
 
     def all(self) -> set[str]:
         return {
@@ -37,10 +38,15 @@ class _Files:
             self.plots,
             self.exports,
             self.log,
+            self.manifest,
+            self.lock,
         }
 
 
 FILES = _Files()
+
+UNFINISHED = ".partial"
+"""Ends the name of a run directory that is being written, or whose process has died."""
 
 
 class RunDirectory:
@@ -57,21 +63,32 @@ class RunDirectory:
         """Return whether a complete run directory is here."""
         return (self.path / FILES.summary).is_file() and (self.path / FILES.scenario).is_file()
 
-    def require_free(self, scenario: str, seed: int, *, force: bool = False) -> None:
+    def require_free(
+        self, scenario: str, seed: int, fingerprint: str | None = None, *, force: bool = False
+    ) -> bool:
         """Check that a run of this scenario and seed may be written here.
+
+        Args:
+            scenario: Name of the scenario.
+            seed: Its seed.
+            fingerprint: Of the resolved scenario; none for any scenario of this name and seed.
+            force: Replace a run of another scenario.
+
+        Returns:
+            Whether an older run is here, which will be replaced.
 
         Raises:
             InputError: something is in the way that must not be replaced.
         """
         if not os.path.lexists(self.path):
             require_folder_above(self.path)
-            return
+            return False
         shown = f"'{self.path}'"
         if self.path.is_symlink() or not self.path.is_dir():
             raise InputError(f"{shown} exists and is not a folder; choose another with --out")
         found = {entry.name for entry in self.path.iterdir()}
         if not found:
-            return
+            return False
         if not self.is_run():
             raise InputError(
                 f"{shown} exists and is not a run directory; it is left alone, "
@@ -82,41 +99,59 @@ class RunDirectory:
                 f"{shown} holds '{foreign[0]}', which no run wrote; it is left alone, "
                 "choose another place with --out"
             )
+        if force:
+            return True
         there = self._identity()
-        if not force and there != (scenario, seed):
-            raise InputError(
-                f"{shown} holds a run of '{there[0]}' with seed {there[1]}; "
-                "choose another place with --out, or replace it with --force"
-            )
+        how = "choose another place with --out, or replace it with --force"
+        if there[:2] != (scenario, seed):
+            raise InputError(f"{shown} holds a run of '{there[0]}' with seed {there[1]}; {how}")
+        if fingerprint is not None and there[2] not in (None, fingerprint):
+            raise InputError(f"{shown} holds a run of '{scenario}' with other settings; {how}")
+        return True
 
-    def _identity(self) -> tuple[Any, Any]:
+    def _identity(self) -> tuple[Any, Any, Any]:
         try:
             summary = json.loads((self.path / FILES.summary).read_text(encoding="utf-8"))
-            return summary["scenario"], summary["seed"]
-        except (ValueError, KeyError, TypeError):
-            return ("an unreadable summary", None)
+            known = self.path / FILES.manifest
+            text = known.read_text(encoding="utf-8") if known.is_file() else "{}"
+            return summary["scenario"], summary["seed"], json.loads(text).get("scenario")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return "an unreadable summary", None, None
 
     @contextmanager
-    def replacement(self) -> Iterator[Path]:
-        """Give an empty directory beside this one; on success it takes this one's place.
+    def unfinished(self, *, force: bool = False) -> Iterator[Unfinished]:
+        """Give an empty directory beside this one, `NAME.partial`, for a run to be written into.
 
-        Everything is on disk before the name changes. On an error, the directory that was here
-        stays as it was and nothing is left beside it.
+        `Unfinished.complete` gives it its place. On an error before that it is removed, unless it
+        holds something to keep; if the process dies it stays, with all that was written.
+
+        Args:
+            force: Throw away the records that a process that died has left there.
+
+        Raises:
+            InputError: another process is writing a run there, or it holds something else.
         """
-        parent = self.path.absolute().parent
-        parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(
-            tempfile.mkdtemp(prefix=f".{self.path.name}.", suffix=".partial", dir=parent)
-        )
+        self.path.absolute().parent.mkdir(parents=True, exist_ok=True)
+        place = self.path.absolute()
+        place = place.with_name(f"{place.name}{UNFINISHED}")
+        unfinished = Unfinished(place, _locked(place))
         try:
-            yield staging
-            staging.chmod(0o777 & ~umask())
-            _sync(staging)
-            self._take_place(staging)
-            _sync_folder(parent)
+            if not force and any((place / FILES.records).rglob("*.parquet")):
+                unfinished.keep = True
+                raise InputError(
+                    f"'{place}' holds the records of a run whose process died; move them away, or "
+                    "let them be replaced with --force"
+                )
+            for entry in place.iterdir():
+                if entry.name != FILES.lock:
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            yield unfinished
         except BaseException:
-            shutil.rmtree(staging, ignore_errors=True)
+            if not unfinished.done and not unfinished.keep:
+                shutil.rmtree(place, ignore_errors=True)
             raise
+        finally:
+            os.close(unfinished.lock)
 
     def _take_place(self, staging: Path) -> None:
         if not os.path.lexists(self.path):
@@ -131,6 +166,71 @@ class RunDirectory:
                 old.rename(self.path)
             raise
         shutil.rmtree(old, ignore_errors=True)
+
+
+class Unfinished:
+    """A run directory that is being written.
+
+    Attributes:
+        path: where it is.
+        lock: descriptor of the lock that keeps others away.
+        done: whether it has its place.
+        keep: whether it stays where it is after an error.
+    """
+
+    def __init__(self, path: Path, lock: int) -> None:
+        self.path = path
+        self.lock = lock
+        self.done = False
+        self.keep = False
+
+    def complete(self, target: RunDirectory) -> None:
+        """Let it take the place of a run directory. All is on disk before the name changes.
+
+        On an error, the directory that was there stays as it was.
+        """
+        self.path.chmod(0o777 & ~umask())
+        _sync(self.path)
+        target._take_place(self.path)
+        self.done = True
+        # Only now: whoever takes the lock before finds that its file has moved.
+        (target.path / FILES.lock).unlink(missing_ok=True)
+        _sync_folder(target.path.absolute().parent)
+
+
+def _locked(place: Path) -> int:
+    """Make a directory, or take one that a process that died has left, and lock it."""
+    while True:
+        if place.is_symlink() or (os.path.lexists(place) and not place.is_dir()):
+            raise InputError(f"'{place}' is in the way: the run is written there until it is done")
+        place.mkdir(exist_ok=True)
+        if foreign := sorted({entry.name for entry in place.iterdir()} - FILES.all()):
+            raise InputError(
+                f"'{place}' holds '{foreign[0]}', which no run wrote; it is left alone, "
+                "choose another place with --out"
+            )
+        lock = os.open(place / FILES.lock, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(lock)
+            if os.path.samestat(os.fstat(lock), (place / FILES.lock).stat()):
+                return lock
+        except BlockingIOError:
+            os.close(lock)
+            raise InputError(
+                f"another process is writing a run to '{place}'; wait until it is done, "
+                "or choose another place with --out"
+            ) from None
+        except FileNotFoundError:
+            pass  # The other one is done, and the directory has its place.
+        os.close(lock)
+
+
+def _lock(descriptor: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # no locks of this kind on Windows
+        return
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _sync(directory: Path) -> None:

@@ -128,6 +128,26 @@ class Scenario:
         return self._handle.seed
 
     @property
+    def flows(self) -> list[str]:
+        """Names of the flows, in the order of the scenario."""
+        return self._handle.flows
+
+    @property
+    def links(self) -> list[str]:
+        """Names of the links, in the order of the scenario."""
+        return self._handle.links
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts, in the order of the scenario."""
+        return self._handle.hosts
+
+    @property
+    def routers(self) -> list[str]:
+        """Names of the routers, in the order of the scenario."""
+        return self._handle.routers
+
+    @property
     def source(self) -> Document:
         """The document with the places of its values. Do not change it."""
         return self._source

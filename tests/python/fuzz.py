@@ -59,6 +59,7 @@ UNITS = {
     "rate": ("bps", "kbps", "Mbps", "Gbps", "KiB/s"),
     "size": ("B", "kB", "KiB", "MB"),
     "packets": ("packets",),
+    "BDP": ("BDP",),
 }
 WRONG = (
     None, True, -1, 0, 1.5, 1e308, -0.0, 2**63, 2**64 - 1, [], {}, [[]], {"kind": {}}, {"a": 1},
@@ -190,6 +191,8 @@ class Maker:
             return self.quantity(param, kind)
         if kind == "size or packets":
             return self.quantity(param, draw.choice(("size", "packets")))
+        if kind == "size, packets, time or BDP":
+            return self.quantity(param, draw.choice(("size", "packets", "packets", "time", "BDP")))
         if kind == "segments or size":
             return draw.randint(1, 100) if self.chance(0.7) else self.quantity(param, "size")
         if kind in ("word", "word or mapping", "time or mapping", "time, or word or mapping"):
@@ -243,6 +246,8 @@ class Maker:
             return draw.choice(bounds)
         if self.chance(self.extreme):
             return f"{draw.choice((0, 1, 2**32 - 1, 2**62, 2**64 - 1))} {UNITS[dimension][0]}"
+        if dimension == "BDP":
+            return f"{draw.uniform(0, 4):.2f} BDP"
         if dimension == "packets":
             return f"{10 ** draw.uniform(0, 3):.0f} packets"
         if dimension == "time":

@@ -51,7 +51,13 @@ def tcp_flow(name, source, target, start_s=1.0, kind="reno"):
         "to": target,
         "start_ns": round(start_s * 1e9),
         "send_bytes": 20 * MIB,
-        "tcp": {"segment_bytes": 1024, "header_bytes": 0, "ack_bytes": 64, "cc": cc},
+        "tcp": {
+            "segment_bytes": 1024,
+            "header_bytes": 0,
+            "ack_bytes": 64,
+            "cc": cc,
+            "numbering": "packets",
+        },
         "udp": None,
     }
 

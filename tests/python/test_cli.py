@@ -274,6 +274,9 @@ def test_plot_of_a_run(ackclock, small_file, tmp_path):
     assert done.out
     assert "unknown flow" in ackclock("plot", "run", "--flows", "F7").err
     assert "unknown plot" in ackclock("plot", "run", "--kind", "pie").err
+    assert "60 to 600 mm" in ackclock("plot", "run", "--width", "7").err
+    look = ("--style", "dark", "--transparent", "--width", "88", "--format", "svg")
+    assert ackclock("plot", "run", "--kind", "flow-rtt", *look).code == 0
     assert ackclock("plot", "nowhere").code == 2
 
 
@@ -336,7 +339,10 @@ def test_homes_of_nobody_are_files_that_do_not_exist(ackclock, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_and_keeps_a_marked_part(tmp_path, number):
     process = start(tmp_path, "run", endless(tmp_path), "--no-plots", "--json", "--out", "out")
-    time.sleep(2.5)
+    while not (tmp_path / "out.partial" / "records").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    time.sleep(0.2)
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 1
@@ -349,18 +355,15 @@ def test_a_signal_ends_the_run_and_keeps_a_marked_part(tmp_path, number):
 
 
 def test_a_part_does_not_replace_a_whole(ackclock, small_file, tmp_path, monkeypatch):
-    from ackclock import RunInterrupted
-
     assert ackclock("run", small_file, "--no-plots", "--out", "out").code == 0
     whole = (tmp_path / "out" / "summary.json").read_text()
     run = sys.modules["ackclock"].run
 
-    def interrupted(scenario, progress=None):
-        results = run(scenario)
-        results.summary |= {"finished": False, "stop_reason": "interrupted"}
-        raise RunInterrupted(results)
+    def stop(_):
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr("ackclock.run", interrupted)
+    monkeypatch.setattr(sys.modules["ackclock.run"], "_TURN_S", 1e-6)
+    monkeypatch.setattr("ackclock.run", lambda scenario, _, **place: run(scenario, stop, **place))
     before = signal.getsignal(signal.SIGINT)
     try:
         done = ackclock("run", small_file, "--no-plots", "--out", "out")
@@ -370,3 +373,19 @@ def test_a_part_does_not_replace_a_whole(ackclock, small_file, tmp_path, monkeyp
     assert "out-partial/" in done.out
     assert (tmp_path / "out" / "summary.json").read_text() == whole
     assert (tmp_path / "out-partial" / "summary.json").is_file()
+
+
+def test_a_run_that_takes_the_place_of_another_says_so(ackclock, small_file, tmp_path):
+    command = ("run", small_file, "--no-plots")
+    assert "in place of" not in ackclock(*command, "--out", "out").out
+    assert "to out/, in place of an earlier run" in ackclock(*command, "--out", "out").out
+    other = ackclock(*command, "--set", "flows.F1.send=150 KB", "--out", "out")
+    assert other.code == 2
+    assert "with other settings" in other.err
+    assert "--force" in other.err
+    forced = ackclock(*command, "--set", "flows.F1.send=150 KB", "--out", "out", "--force")
+    assert "in place of an earlier run" in forced.out
+    # The default place belongs to the last run of this name and seed, whatever its settings.
+    assert "in place of" not in ackclock(*command).out
+    small_file.write_text(small_file.read_text().replace("200 KB", "100 KB"))
+    assert "in place of an earlier run" in ackclock(*command).out

@@ -9,10 +9,11 @@ import pyarrow.csv as pcsv
 import pytest
 from test_export_ns2 import LOSSY
 
-from ackclock import InputError, Results, Scenario, run
+from ackclock import InputError, Results, Scenario, run, tables
 from ackclock.cli.app import main
 from ackclock.export import FORMATS, export
 from ackclock.export.windows import table
+from ackclock.tables.cells import cell
 
 
 @pytest.fixture(scope="module")
@@ -178,3 +179,20 @@ def test_command_refuses_what_makes_no_sense(lossy, here, monkeypatch, capfdbina
     status, _, err = command(monkeypatch, capfdbinary, *words)
     assert status == 2
     assert message in err
+
+
+def test_no_name_becomes_a_formula(tmp_path):
+    """A spreadsheet runs what begins like a formula."""
+    flows = [LOSSY["flows"][0] | {"id": "+cmd"}]
+    results = run(Scenario.from_dict({**LOSSY, "flows": flows, "record": "all"}))
+    (path,) = export(results, "csv", tmp_path / "cwnd.csv", tables=["cwnd"])
+    rows = path.read_text().splitlines()
+    assert rows[1].split(",")[1] == "'+cmd"
+    text = tables.to_csv(tables.of_run(results, "flows"))
+    assert "'+cmd" in text
+    assert "\n+" not in text
+    assert cell("-5") == "-5"
+    assert cell("-1e-3") == "-1e-3"
+    assert [cell(text) for text in ("=1+1", "@x", "-x", "\tx", "a=b", "")] == [
+        "'=1+1", "'@x", "'-x", "'\tx", "a=b", "",
+    ]  # fmt: skip

@@ -297,6 +297,14 @@ def test_the_window_sweep_has_a_point_for_each_run(tmp_path):
     assert path.name == "window-sweep.png"
 
 
+def test_each_reason_for_a_drop_has_marks_that_can_be_seen():
+    from ackclock.plots.queue_drops import _REASONS
+    from ackclock.plots.sheet import mark_style
+
+    for marker, _ in _REASONS.values():
+        assert mark_style(marker, "#000000", 3.4)["mew"] > 0
+
+
 def test_some_plots_take_one_run():
     with pytest.raises(PlotError, match="shows one run, not 2"):
         plots.figure([lab_runs.tahoe(), lab_runs.tahoe(1)], "topology")

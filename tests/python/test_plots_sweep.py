@@ -115,6 +115,24 @@ def test_what_is_left_over_becomes_panels():
     assert len(one.axes) == 1
 
 
+def test_panels_of_long_axes_have_different_heads():
+    axes = ("links.bottleneck.queue.limit", "flows.F1.tcp.cc", "flows.F2.tcp.cc")
+    made = sweep(
+        [
+            (limit, one, other, 0, [1e5])
+            for limit in ("10 packets", "20 packets")
+            for one in ("reno", "fast")
+            for other in ("reno", "fast")
+        ],
+        axes,
+    )
+    figure = figure_of_sweep(made, "fairness")
+    heads = [panel.texts[-1].get_text() for panel in figure.axes]
+    assert len(set(heads)) == 8
+    assert heads[0] == "limit 10 packets, F1.tcp.cc reno, F2.tcp.cc reno"
+    assert "limit: links.bottleneck.queue.limit" in " ".join(t.get_text() for t in figure.texts)
+
+
 def test_a_heat_map_shows_means_in_cells(grid):
     (panel,) = figure_of_sweep(grid, "heat-map").axes
     cells = {text.get_position(): text.get_text() for text in panel.texts}

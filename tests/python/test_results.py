@@ -57,6 +57,7 @@ def test_a_saved_run_reads_back_the_same(small_results, tmp_path):
         "summary.json",
         "records",
         "log.txt",
+        "manifest.json",
     }
     again = Results.load(path)
     assert again.summary == small_results.summary
@@ -135,3 +136,126 @@ def test_the_summary_has_what_was_promised(small_results, tmp_path):
         "utilization", "bytes_carried", "packets_carried", "drops", "queue_packets",
         "queue_bytes", "queueing_delay_s",
     } <= set(summary["links"]["L1"]["forward"])  # fmt: skip
+
+
+@pytest.fixture
+def saved(small_results, tmp_path):
+    """A run directory to be damaged."""
+    return small_results.save(tmp_path / "run")
+
+
+def _edit(path, change):
+    document = json.loads(path.read_text(encoding="utf-8"))
+    change(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+
+def _without_manifest(path):
+    """As an older version wrote it: nothing tells whether a file was changed."""
+    (path / "manifest.json").unlink()
+    return path
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "null", "17", "", '{"flows": null}', "[" * 100_000])
+@pytest.mark.parametrize("manifest", [True, False])
+def test_a_summary_that_is_none(saved, text, manifest):
+    if not manifest:
+        _without_manifest(saved)
+    (saved / "summary.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ResultsError, match=r"summary\.json' is damaged") as error:
+        Results.load(saved)
+    assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda s: s.update(flows=None), "`flows` is missing or of a wrong type"),
+        (lambda s: s.update(end_s="long"), "`end_s` is missing"),
+        (lambda s: s.pop("digest"), "`digest` is missing"),
+        (lambda s: s["flows"].update(F1=None), "`flows.F1` is no mapping"),
+        (lambda s: s["flows"]["F1"].pop("finish_s"), "`flows.F1.finish_s` is missing"),
+        (lambda s: s["flows"]["F1"].update(goodput_bps=None), "`flows.F1.goodput_bps` is null"),
+        (lambda s: s["links"].update(L1={}), "`links.L1` is no mapping"),
+        (
+            lambda s: s["links"]["L1"]["forward"].update(drops=None),
+            "`links.L1.forward.drops` is missing",
+        ),
+    ],
+)
+def test_a_summary_with_holes(saved, change, what):
+    _edit(_without_manifest(saved) / "summary.json", change)
+    with pytest.raises(ResultsError, match=what):
+        Results.load(saved)
+
+
+def test_an_edited_figure_is_not_believed(saved):
+    _edit(saved / "summary.json", lambda s: s["flows"]["F1"].update(goodput_bps=1e9))
+    with pytest.raises(
+        ResultsError, match="has been changed since the run wrote it; 'ackclock run"
+    ):
+        Results.load(saved)
+
+
+def test_an_edited_scenario_is_reported(saved, caplog):
+    path = saved / "scenario.yaml"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("seed: 1", "seed: 7"), encoding="utf-8"
+    )
+    assert Results.load(saved).summary["seed"] == 1
+    assert "has been changed since the run" in caplog.text
+
+
+def test_the_scenario_of_another_run(saved, tmp_path):
+    from ackclock import Scenario, run
+
+    run(Scenario.load("shapes/star"), directory=tmp_path / "other")
+    (saved / "scenario.yaml").write_bytes((tmp_path / "other" / "scenario.yaml").read_bytes())
+    with pytest.raises(ResultsError, match=r"is not the run's: its flows are others"):
+        Results.load(saved)
+
+
+def test_records_of_another_run(saved, small_scenario, tmp_path):
+    from ackclock import run
+
+    other = run(small_scenario.set("flows.F1.send", "150 KB"), directory=tmp_path / "other")
+    (saved / "records" / "cwnd.parquet").write_bytes(
+        (tmp_path / "other" / "records" / "cwnd.parquet").read_bytes()
+    )
+    with pytest.raises(ResultsError, match=r"cwnd\.parquet' (is|has) "):
+        Results.load(saved).table("cwnd")
+    assert other.table("cwnd").num_rows > 0
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "what"),
+    [
+        ("log.txt", b"\xff\xfe\x00 not text", "log.txt' is damaged: it is not UTF-8 text"),
+        ("manifest.json", b"[]", "manifest.json' is damaged"),
+        ("manifest.json", b'{"files": {"summary.json": 1}}', "manifest.json' is damaged"),
+        ("manifest.json", b"\xff", "manifest.json' is damaged"),
+    ],
+)
+def test_other_damaged_files(saved, file, content, what):
+    (saved / file).write_bytes(content)
+    with pytest.raises(ResultsError, match=what):
+        Results.load(saved)
+
+
+def test_a_table_that_has_gone(saved):
+    results = Results.load(saved)
+    (saved / "records" / "rtt.parquet").unlink()
+    with pytest.raises(ResultsError, match=r"rtt\.parquet' is missing"):
+        results.table("rtt")
+    _without_manifest(saved)
+    with pytest.raises(InputError, match="was not recorded"):
+        Results.load(saved).table("rtt")
+
+
+def test_commands_refuse_damaged_run_directories(saved, ackclock):
+    (saved / "summary.json").write_text("{}", encoding="utf-8")
+    for command in (("plot",), ("table",), ("log",), ("export", "--format", "csv")):
+        done = ackclock(command[0], str(saved), *command[1:])
+        assert done.code == 2, done.err
+        assert "is damaged" in done.err
+        assert "Traceback" not in done.err

@@ -6,7 +6,7 @@ import time
 import pytest
 from small import document
 
-from ackclock import InputError, Scenario, ScenarioError, library
+from ackclock import InputError, Scenario, ScenarioError, _core, library
 from ackclock.canonical import to_yaml
 from ackclock.document import Document
 
@@ -160,3 +160,41 @@ def test_newreno_is_that_of_its_profile(profile, rules):
     changed["flows"][0]["tcp"] = {"sender": "classic", "recovery": "newreno"}
     recovery = Scenario.from_dict(changed).canonical["flows"][0]["tcp"]["recovery"]
     assert {key: recovery[key] for key in rules} == rules
+
+
+def test_a_large_short_form_runs_without_being_written_out():
+    """Canonical text and numbers of 10,000 flows take a hundred times as long as checking them."""
+    flows = {"id": "F", "count": 10_000, "from": "S*", "to": "D*", "send": "1 MB"}
+    link = {"rate": "1 Gbps", "delay": "1 ms"}
+    scenario = Scenario.from_dict(
+        {
+            "topology": {
+                "kind": "dumbbell",
+                "leaves": 10_000,
+                "access": link,
+                "bottleneck": link,
+                "egress": link,
+            },
+            "flows": [{**flows, "tcp": {"sender": "classic"}}],
+            "record": "none",
+        }
+    )
+    assert (len(scenario.flows), len(scenario.links)) == (10_000, 20_001)
+    assert scenario.hosts[:2] == ["S1", "S2"] and scenario.routers == ["R1", "R2"]
+    simulation = _core.Simulation(scenario.handle)
+    assert not simulation.advance(0.0) and simulation.events > 0
+    assert not {"canonical", "model"} & set(vars(scenario))
+
+
+def test_a_run_takes_the_seed_of_the_scenario_or_another():
+    drawn = ("flows.F1.start", {"kind": "uniform", "to": "1 s"})
+    scenario = Scenario.load("caltech/test-case-0-reno", [drawn, ("record", "none")])
+    once, other, same = (
+        _core.Simulation(scenario.handle, seed) for seed in (None, scenario.seed + 1, scenario.seed)
+    )
+    runs = [once, other, same, _core.Simulation(scenario.set("seed", scenario.seed + 1).handle)]
+    for run in runs:
+        run.advance(60.0)
+    first, second, third, fourth = (json.loads(run.finish().summary) for run in runs)
+    assert first == third and second == fourth
+    assert first["digest"] != second["digest"]

@@ -51,6 +51,12 @@ pub trait EventQueue {
     /// [`EventQueue::push`] with it.
     fn stamp(&mut self, wait: f64) -> Self::Stamp;
 
+    /// Whether stamps say anything about the order of events.
+    const ORDERS: bool = true;
+
+    /// The stamp of an event due then that was scheduled before the run began, the `rank`-th of them.
+    fn stamp_planned(&mut self, due: Time, rank: u32) -> Self::Stamp;
+
     /// Schedules an event of `entity`.
     fn push(&mut self, time: Time, stamp: Self::Stamp, entity: u32);
 
@@ -119,8 +125,14 @@ impl Default for PackedQueue {
 impl EventQueue for PackedQueue {
     type Stamp = u64;
 
+    const ORDERS: bool = false;
+
     #[inline]
     fn stamp(&mut self, _wait: f64) -> u64 {
+        0
+    }
+
+    fn stamp_planned(&mut self, _due: Time, _rank: u32) -> u64 {
         0
     }
 
@@ -197,6 +209,11 @@ impl EventQueue for WideQueue {
         self.ties.number()
     }
 
+    fn stamp_planned(&mut self, _due: Time, rank: u32) -> u64 {
+        let number = self.ties.number();
+        if matches!(self.ties, Ties::FirstCome { .. }) { u64::from(rank) } else { number }
+    }
+
     #[inline]
     fn push(&mut self, time: Time, number: u64, entity: u32) {
         self.heap.push(Self::key(time, number, entity));
@@ -261,6 +278,10 @@ impl EventQueue for ClockQueue {
         self.count += 1;
         // Times are not negative, so their bits are in the order of the numbers.
         Stamp { clock: (self.clock + wait).to_bits(), number: self.count }
+    }
+
+    fn stamp_planned(&mut self, due: Time, rank: u32) -> Stamp {
+        Stamp { clock: due.as_secs().to_bits(), number: u64::from(rank) }
     }
 
     #[inline]

@@ -134,8 +134,11 @@ pub struct Channel {
     direction: i32,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Channel, next_start) == 64);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Channel, stats) == 112);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Channel>() == 320);
 
 impl Channel {
@@ -316,7 +319,7 @@ impl Channel {
             if let Some(loss) = &mut self.loss {
                 loss.passes_by(&packet);
             }
-            self.stats.drops += u64::from(reason == drop_reason::QUEUE_FULL);
+            self.count_drop(reason);
             return Offer::Dropped(reason);
         }
         if let Some(loss) = &mut self.loss

@@ -1,11 +1,11 @@
 //! A flow: its two ends, and what is counted about it.
 
 use crate::hop::Hop;
+use crate::packet::Ecn;
 use crate::source::Writer;
 use ackclock_tcp::{Connection, Ends};
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
-use std::mem::offset_of;
 
 /// A flow.
 ///
@@ -116,6 +116,14 @@ impl Flow {
         }
     }
 
+    /// Whether the next write was planned before the run.
+    pub(crate) fn write_is_planned(&self) -> bool {
+        match &self.endpoint {
+            Endpoint::Tcp(tcp) => tcp.writer.as_ref().is_some_and(|writer| writer.is_planned()),
+            Endpoint::Udp(udp) => udp.writer.is_planned(),
+        }
+    }
+
     /// When the application writes next.
     #[inline]
     pub(crate) fn next_write(&self) -> Time {
@@ -161,7 +169,10 @@ pub struct TcpFlow {
 }
 
 // The receiver begins the second cache line of a flow.
-const _: () = assert!(offset_of!(Flow, endpoint) + offset_of!(TcpFlow, connection) == 64);
+#[cfg(target_pointer_width = "64")]
+const _: () =
+    assert!(std::mem::offset_of!(Flow, endpoint) + std::mem::offset_of!(TcpFlow, connection) == 64);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Endpoint>() == size_of::<TcpFlow>());
 
 impl TcpFlow {
@@ -277,23 +288,29 @@ pub struct UdpFlow {
     pub received: u64,
     /// Bytes received.
     pub bytes_received: u64,
+    /// Packets received with a mark.
+    pub marked: u64,
     /// When the last packet was received.
     pub last_arrival: Option<Time>,
     /// Everything is written, and each packet has arrived or was dropped.
     pub complete: bool,
+    /// What its packets say about congestion.
+    pub(crate) ecn: Ecn,
 }
 
 impl UdpFlow {
-    /// A flow that has not started.
-    pub fn new(writer: Writer) -> Self {
+    /// A flow that has not started, whose packets are ECN-capable or not.
+    pub fn new(writer: Writer, capable: bool) -> Self {
         Self {
             writer,
             sent: 0,
             bytes_sent: 0,
             received: 0,
             bytes_received: 0,
+            marked: 0,
             last_arrival: None,
             complete: false,
+            ecn: if capable { Ecn::Ect0 } else { Ecn::NotEct },
         }
     }
 

@@ -29,6 +29,7 @@ impl Entry {
 #[repr(align(32))]
 struct Slot(Entry);
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Slot>() == 32);
 
 /// The slots of all channels of a network.

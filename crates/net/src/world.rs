@@ -226,6 +226,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
     }
 
+    /// The recorder.
+    pub fn recorder(&mut self) -> &mut R {
+        &mut self.recorder
+    }
+
     /// The network and the recorder, after the run.
     pub fn into_parts(self) -> (Network, R) {
         (self.net, self.recorder)

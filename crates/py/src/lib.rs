@@ -5,8 +5,8 @@ mod scenario;
 mod text;
 
 use ackclock_sim::replicate::{self as sim_replicate, FlowFigures, Replication};
-use ackclock_sim::{Output as RunOutput, Simulation as Run};
-use ackclock_trace::{CATEGORIES, Column, TABLES};
+use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Simulation as Run};
+use ackclock_trace::{CATEGORIES, Column, TABLES, Table};
 use ackclock_units::Time;
 use ackclock_units::quantity::{Dimension, Quantity, parse};
 use numpy::{IntoPyArray, PyArrayMethods};
@@ -65,15 +65,17 @@ fn record_tables() -> String {
     Value::Object(tables).to_string()
 }
 
-/// What a quantity such as `64 KiB` measures (`rate`, `size`, `packets`, `time`), and its amount in
-/// bit/s, bytes, packets or nanoseconds; None for other texts.
+/// What a quantity such as `64 KiB` measures (`rate`, `size`, `packets`, `time`, `products`), and its amount in
+/// bit/s, bytes, packets, nanoseconds or thousandths of a bandwidth-delay product; None for other texts.
 #[pyfunction]
 fn quantity(text: &str) -> Option<(&'static str, u64)> {
-    let dimensions = [Dimension::Rate, Dimension::Size, Dimension::Packets, Dimension::Time];
+    let limits = [Dimension::Size, Dimension::Packets, Dimension::Products];
+    let dimensions = [&[Dimension::Rate, Dimension::Time], &limits[..]].concat();
     Some(match parse(text, &dimensions).ok()? {
         Quantity::Rate(value) => ("rate", value),
         Quantity::Size(value) => ("size", value),
         Quantity::Packets(value) => ("packets", value),
+        Quantity::Products(value) => ("products", value),
         Quantity::Time(value) => ("time", value),
     })
 }
@@ -137,7 +139,11 @@ struct Simulation {
 
 impl Simulation {
     fn get(&self) -> PyResult<&Run> {
-        self.run.as_ref().ok_or_else(|| PyRuntimeError::new_err("the run has been finished"))
+        self.run.as_ref().ok_or_else(finished)
+    }
+
+    fn get_mut(&mut self) -> PyResult<&mut Run> {
+        self.run.as_mut().ok_or_else(finished)
     }
 }
 
@@ -151,25 +157,72 @@ impl Simulation {
         Self { run: Some(py.detach(|| Run::new(scenario))) }
     }
 
-    /// Runs for about so many seconds of real time; True when the run is over.
-    fn advance(&mut self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
-        let run = self
-            .run
-            .as_mut()
-            .ok_or_else(|| PyRuntimeError::new_err("the run has been finished"))?;
-        // Few enough that even events that cost a millisecond each do not make an endless turn.
-        const EVENTS_BETWEEN_LOOKS: u64 = 500;
+    /// Runs for about so many seconds of real time; True when the run is over, or its records are
+    /// full. Returns soon after the records hold `rows` rows, or so many events were handled.
+    #[pyo3(signature = (seconds, rows=usize::MAX, events=u64::MAX))]
+    fn advance(
+        &mut self,
+        py: Python<'_>,
+        seconds: f64,
+        rows: usize,
+        events: u64,
+    ) -> PyResult<bool> {
+        let run = self.get_mut()?;
         let started = Instant::now();
         Ok(py.detach(|| {
             loop {
-                if run.advance(EVENTS_BETWEEN_LOOKS) {
+                if run.advance(LOOK_AFTER) {
                     return true;
                 }
-                if started.elapsed().as_secs_f64() >= seconds {
+                let due = run.records().rows >= rows || run.counters().events >= events;
+                if due || started.elapsed().as_secs_f64() >= seconds {
                     return false;
                 }
             }
         }))
+    }
+
+    /// Packet-hops and bytes of records that the whole run will come to, guessed before it.
+    fn outlook(&self) -> PyResult<(f64, f64)> {
+        let outlook = self.get()?.outlook();
+        Ok((outlook.packet_hops, outlook.record_bytes))
+    }
+
+    /// Lets the run end when its records hold so many bytes.
+    fn limit_records(&mut self, bytes: u64) -> PyResult<()> {
+        self.get_mut()?.limit_records(bytes);
+        Ok(())
+    }
+
+    /// Rows that the records hold now, and the bytes of all rows so far.
+    fn recorded(&mut self) -> PyResult<(usize, u64)> {
+        let size = self.get_mut()?.records();
+        Ok((size.rows, size.bytes))
+    }
+
+    /// Moves out what was recorded in tables that hold at least so many rows, as
+    /// `{table: {column: array}}`.
+    fn take_records<'py>(
+        &mut self,
+        py: Python<'py>,
+        least_rows: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        as_dict(py, self.get_mut()?.take_records(least_rows))
+    }
+
+    /// Words that the codes of category columns stand for.
+    fn categories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let scenario = self.get()?.scenario();
+        let categories = PyDict::new(py);
+        for (name, words) in CATEGORIES {
+            categories.set_item(name, PyList::new(py, *words)?)?;
+        }
+        let ids = |ids: &mut dyn Iterator<Item = &String>| PyList::new(py, ids.collect::<Vec<_>>());
+        categories.set_item("flow", ids(&mut scenario.flows.iter().map(|flow| &flow.id))?)?;
+        categories.set_item("link", ids(&mut scenario.links.iter().map(|link| &link.id))?)?;
+        categories.set_item("host", PyList::new(py, &*scenario.hosts)?)?;
+        categories.set_item("router", PyList::new(py, &*scenario.routers)?)?;
+        Ok(categories)
     }
 
     /// Present simulated time, seconds.
@@ -211,26 +264,39 @@ impl Simulation {
 
     /// Ends the run wherever it is, and hands out what it has produced.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Output> {
-        let run =
-            self.run.take().ok_or_else(|| PyRuntimeError::new_err("the run has been finished"))?;
-        let scenario = run.scenario();
-        let named = vec![
-            ("flow", scenario.flows.iter().map(|flow| flow.id.clone()).collect()),
-            ("link", scenario.links.iter().map(|link| link.id.clone()).collect()),
-            ("host", scenario.hosts.to_vec()),
-            ("router", scenario.routers.to_vec()),
-        ];
+        let run = self.run.take().ok_or_else(finished)?;
         let RunOutput { summary, tables } = py.detach(|| run.finish());
-        Ok(Output { summary: summary.to_string(), tables, named })
+        Ok(Output { summary: summary.to_string(), tables })
     }
+}
+
+fn finished() -> PyErr {
+    PyRuntimeError::new_err("the run has been finished")
+}
+
+/// Tables as `{table: {column: array}}`.
+fn as_dict(py: Python<'_>, tables: Vec<Table>) -> PyResult<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    for (name, columns) in tables {
+        let table = PyDict::new(py);
+        for (name, column) in columns {
+            match column {
+                Column::F64(values) => table.set_item(name, values.into_pyarray(py))?,
+                Column::I64(values) => table.set_item(name, values.into_pyarray(py))?,
+                Column::I32(values) => table.set_item(name, values.into_pyarray(py))?,
+                Column::Bool(values) => table.set_item(name, values.into_pyarray(py))?,
+            }
+        }
+        all.set_item(name, table)?;
+    }
+    Ok(all)
 }
 
 /// What a run has produced.
 #[pyclass(module = "ackclock._core")]
 struct Output {
     summary: String,
-    tables: Vec<(&'static str, Vec<(&'static str, Column)>)>,
-    named: Vec<(&'static str, Vec<String>)>,
+    tables: Vec<Table>,
 }
 
 #[pymethods]
@@ -243,32 +309,7 @@ impl Output {
 
     /// The recorded tables as `{table: {column: array}}`. They are moved out: a second call finds none.
     fn tables<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let tables = PyDict::new(py);
-        for (name, columns) in std::mem::take(&mut self.tables) {
-            let table = PyDict::new(py);
-            for (name, column) in columns {
-                match column {
-                    Column::F64(values) => table.set_item(name, values.into_pyarray(py))?,
-                    Column::I64(values) => table.set_item(name, values.into_pyarray(py))?,
-                    Column::I32(values) => table.set_item(name, values.into_pyarray(py))?,
-                    Column::Bool(values) => table.set_item(name, values.into_pyarray(py))?,
-                }
-            }
-            tables.set_item(name, table)?;
-        }
-        Ok(tables)
-    }
-
-    /// Words that the codes of category columns stand for.
-    fn categories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let categories = PyDict::new(py);
-        for (name, words) in CATEGORIES {
-            categories.set_item(name, PyList::new(py, *words)?)?;
-        }
-        for (name, words) in &self.named {
-            categories.set_item(name, PyList::new(py, words)?)?;
-        }
-        Ok(categories)
+        as_dict(py, std::mem::take(&mut self.tables))
     }
 }
 

@@ -57,6 +57,18 @@ impl Scenario {
         self.get().links.iter().map(|link| link.id.as_str()).collect()
     }
 
+    /// Names of the hosts.
+    #[getter]
+    fn hosts(&self) -> &[String] {
+        &self.get().hosts
+    }
+
+    /// Names of the routers.
+    #[getter]
+    fn routers(&self) -> &[String] {
+        &self.get().routers
+    }
+
     /// The document with all defaults filled in, as JSON text.
     fn canonical(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.checked.canonical().map(|document| document.to_string()))

@@ -3,7 +3,7 @@
 mod links;
 mod routes;
 
-pub use routes::longest_route;
+pub use routes::{longest_route, round_trips};
 
 use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_engine::{Stream, Ties};
@@ -70,10 +70,10 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         let start = flow.start.time(scenario.seed, &flow.id);
         let endpoint = match &flow.transport {
             Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp, scenario.seed)),
-            Transport::Udp { source } => {
+            Transport::Udp { source, ecn } => {
                 let writer = writer(flow, source, scenario.seed);
                 let writer = writer.expect("a source that waits between packets");
-                Endpoint::Udp(Box::new(UdpFlow::new(writer)))
+                Endpoint::Udp(Box::new(UdpFlow::new(writer, *ecn)))
             }
         };
         Flow::new(start, *first, [flow.from as u32, flow.to as u32], endpoint)

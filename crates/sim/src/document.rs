@@ -10,6 +10,7 @@
 //! is chosen, only layers that speak about the same kind count.
 
 mod block;
+mod buffers;
 mod elements;
 mod expand;
 mod families;
@@ -354,7 +355,8 @@ fn finish(
     }
     let typed_links = typed::links(&mut links, ends);
     let typed_flows = typed::flows(&mut flows, pairs);
-    let scenario = typed::scenario(&rest, hosts, routers, typed_links, typed_flows);
+    let mut scenario = typed::scenario(&rest, hosts, routers, typed_links, typed_flows);
+    buffers::resolve(&mut scenario, &mut problems);
     let values = Values::new(rest, links, flows);
     fit::check(&scenario, &network, &mut problems, &mut warnings);
     // Only a network of many routers can have so long a route.

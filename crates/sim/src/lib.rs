@@ -6,7 +6,9 @@
 pub mod compile;
 pub mod document;
 pub mod model;
+mod outlook;
 pub mod profile;
+pub mod record;
 pub mod registry;
 pub mod replicate;
 pub mod run;
@@ -18,4 +20,5 @@ pub mod tables;
 
 pub use compile::Shortcuts;
 pub use document::{Checked, check, check_text};
-pub use run::{Output, Simulation};
+pub use outlook::Outlook;
+pub use run::{LOOK_AFTER, Output, Simulation};

@@ -1,5 +1,6 @@
 //! The scenario as checked numbers: what the compiler of worlds reads.
 
+pub use crate::record::Record;
 use crate::start::Start;
 use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
@@ -143,6 +144,8 @@ pub enum Transport {
     Udp {
         /// What it sends and when.
         source: Arc<Chosen>,
+        /// Its packets are ECN-capable.
+        ecn: bool,
     },
 }
 
@@ -199,66 +202,4 @@ pub struct Stop {
     pub at_latest: Time,
     /// End when more packets are in the network at once.
     pub max_packets: u64,
-}
-
-/// Which tables are recorded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Record {
-    /// Congestion windows at each change.
-    pub cwnd: bool,
-    /// RTT samples.
-    pub rtt: bool,
-    /// Queue lengths at each change.
-    pub queue: bool,
-    /// Transmissions of links.
-    pub transmissions: bool,
-    /// Packets sent and received by hosts.
-    pub packets: bool,
-    /// Drops.
-    pub drops: bool,
-    /// Marks.
-    pub marks: bool,
-    /// Packets in queues at the end of the run.
-    pub waiting: bool,
-    /// Route changes.
-    pub routes: bool,
-    /// Starts, samples and expiries of retransmission timers.
-    pub rto: bool,
-    /// Starts, ends, timeouts, retransmissions of flows.
-    pub events: bool,
-}
-
-impl Record {
-    /// Every table.
-    pub const ALL: Self = Self {
-        cwnd: true,
-        rtt: true,
-        queue: true,
-        transmissions: true,
-        packets: true,
-        drops: true,
-        marks: true,
-        waiting: true,
-        routes: true,
-        rto: true,
-        events: true,
-    };
-
-    /// Whether the table of this name is recorded.
-    pub fn wants(&self, table: &str) -> bool {
-        match table {
-            "cwnd" => self.cwnd,
-            "rtt" => self.rtt,
-            "queue" => self.queue,
-            "transmissions" => self.transmissions,
-            "packets" => self.packets,
-            "drops" => self.drops,
-            "marks" => self.marks,
-            "waiting" => self.waiting,
-            "routes" => self.routes,
-            "rto" => self.rto,
-            "events" => self.events,
-            other => panic!("no table is named `{other}`"),
-        }
-    }
 }

@@ -155,7 +155,7 @@ pub(crate) fn value_of(param: &Param) -> Option<&'static Param> {
 fn choices(kind: Kind) -> Option<Vec<Value>> {
     let one = |name: &str, summary: &str, defect: bool| json!({ "name": name, "summary": summary, "defect": defect });
     match kind {
-        Kind::Choice(choices) => {
+        Kind::Choice(choices) | Kind::Sampling(choices) => {
             let described = |choice: &Choice| one(choice.name, choice.summary, choice.defect);
             Some(choices.iter().map(described).collect())
         }
@@ -172,6 +172,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Rate => "rate",
         Kind::Size => "size",
         Kind::SizeOrPackets => "size or packets",
+        Kind::Buffer => "size, packets, time or BDP",
         Kind::SegmentsOrSize => "segments or size",
         Kind::Count => "whole number",
         Kind::CountList => "list of whole numbers",
@@ -179,6 +180,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Flag => "flag",
         Kind::Text => "text",
         Kind::Choice(_) | Kind::Family(_) => "word",
+        Kind::Sampling(_) => "word or every time",
         Kind::Registered(_) => "word or mapping",
         Kind::TimeOr(_) => "time, or word or mapping",
         Kind::Object(_) => "mapping",
@@ -197,7 +199,7 @@ fn unit(kind: Kind) -> Option<&'static str> {
         [Dimension::Time] => Some("ms"),
         [Dimension::Rate] => Some("Mbps"),
         [Dimension::Size] => Some("KiB"),
-        [Dimension::Size, Dimension::Packets] => Some("KiB or packets"),
+        [Dimension::Size, Dimension::Packets, ..] => Some("KiB or packets"),
         _ => None,
     }
 }
@@ -227,7 +229,7 @@ mod tests {
                 "unit": "ms",
                 "default": "50 ms",
                 "min": "1 us",
-                "max": null,
+                "max": "36500 d",
                 "summary": "Period of updates, with `update: period`.",
                 "choices": null,
             })

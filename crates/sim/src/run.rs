@@ -2,10 +2,11 @@
 
 use crate::compile::{Shortcuts, compile};
 use crate::model::{Record, Scenario};
+use crate::outlook::{Outlook, outlook};
 use crate::summary::{Totals, summarise};
 use ackclock_engine::{ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::{Counters, Network, World};
-use ackclock_trace::{Column, Columns, NoRecord, Recorder};
+use ackclock_trace::{Columns, NoRecord, Recorder, Size, Table};
 use ackclock_units::Time;
 use serde_json::Value;
 
@@ -21,22 +22,32 @@ pub(crate) trait AnyWorld: Send + Sync {
     fn close(&mut self);
     fn digest(&self) -> u64;
     fn network(&self) -> &Network;
+    fn columns(&mut self) -> Option<&mut Columns>;
     fn into_columns(self: Box<Self>) -> Option<Columns>;
 }
 
 /// A recorder that may hold columns.
 trait Recording: Recorder + Send + Sync {
-    fn columns(self) -> Option<Columns>;
+    fn columns(&mut self) -> Option<&mut Columns>;
+    fn into_columns(self) -> Option<Columns>;
 }
 
 impl Recording for NoRecord {
-    fn columns(self) -> Option<Columns> {
+    fn columns(&mut self) -> Option<&mut Columns> {
+        None
+    }
+
+    fn into_columns(self) -> Option<Columns> {
         None
     }
 }
 
 impl Recording for Columns {
-    fn columns(self) -> Option<Columns> {
+    fn columns(&mut self) -> Option<&mut Columns> {
+        Some(self)
+    }
+
+    fn into_columns(self) -> Option<Columns> {
         Some(self)
     }
 }
@@ -82,8 +93,12 @@ impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
         World::network(self)
     }
 
+    fn columns(&mut self) -> Option<&mut Columns> {
+        self.recorder().columns()
+    }
+
     fn into_columns(self: Box<Self>) -> Option<Columns> {
-        self.into_parts().1.columns()
+        self.into_parts().1.into_columns()
     }
 }
 
@@ -92,14 +107,21 @@ pub struct Simulation {
     scenario: Scenario,
     world: Box<dyn AnyWorld>,
     done: bool,
+    /// The records hold as much as they may.
+    full: bool,
 }
+
+/// Records are looked at after so many events, wherever a caller makes pauses: where a limit ends a run
+/// must not depend on that. Few enough that even events that cost a millisecond each do not make an
+/// endless turn.
+pub const LOOK_AFTER: u64 = 500;
 
 /// What a run leaves behind.
 pub struct Output {
     /// The summary, as documented for `summary.json`.
     pub summary: Value,
     /// Recorded tables with their columns.
-    pub tables: Vec<(&'static str, Vec<(&'static str, Column)>)>,
+    pub tables: Vec<Table>,
 }
 
 impl Simulation {
@@ -111,15 +133,47 @@ impl Simulation {
     /// The same with some of the engine's shortcuts switched off.
     pub fn with(scenario: Scenario, shortcuts: Shortcuts) -> Self {
         let world = world(&scenario, shortcuts);
-        Self { scenario, world, done: false }
+        Self { scenario, world, done: false, full: false }
     }
 
-    /// Runs at most `budget` events. True if the run is over.
+    /// Runs at most `budget` events. True if the run is over, or its records hold as much as they may.
     pub fn advance(&mut self, budget: u64) -> bool {
-        if !self.done {
-            self.done = self.world.run(budget);
+        if self.scenario.record.is_off() {
+            self.done = self.done || self.world.run(budget);
+            return self.done;
         }
-        self.done
+        let mut left = budget;
+        while left > 0 && !self.done && !self.full {
+            let turn = left.min(LOOK_AFTER - self.world.counters().events % LOOK_AFTER);
+            self.done = self.world.run(turn);
+            left -= turn;
+            if let Some(most) = self.scenario.record.limit_bytes
+                && self.world.counters().events.is_multiple_of(LOOK_AFTER)
+            {
+                self.full = self.records().bytes >= most;
+            }
+        }
+        self.done || self.full
+    }
+
+    /// What the whole run will come to, guessed before it.
+    pub fn outlook(&self) -> Outlook {
+        outlook(&self.scenario, self.world.network())
+    }
+
+    /// How much has been recorded.
+    pub fn records(&mut self) -> Size {
+        self.world.columns().map_or_else(Size::default, |columns| columns.size())
+    }
+
+    /// Takes out what was recorded so far in tables that hold at least so many rows.
+    pub fn take_records(&mut self, least_rows: usize) -> Vec<Table> {
+        self.world.columns().map_or_else(Vec::new, |columns| columns.take(least_rows))
+    }
+
+    /// Sets how many bytes the records may hold; the run ends there.
+    pub fn limit_records(&mut self, bytes: u64) {
+        self.scenario.record.limit_bytes = Some(bytes);
     }
 
     /// Present time.
@@ -164,6 +218,7 @@ impl Simulation {
             idle: self.world.is_idle(),
             crowded: self.world.is_crowded(),
             done: self.done,
+            full: self.full && !self.done,
         };
         let summary = summarise(&self.scenario, self.world.network(), &totals);
         let tables = self.world.into_columns().map_or_else(Vec::new, Columns::finish);
@@ -191,9 +246,9 @@ fn with_recorder<Q>(record: Record, network: Network, queue: Q) -> Box<dyn AnyWo
 where
     Q: EventQueue + Send + Sync + 'static,
 {
-    if record == Record::default() {
+    if record.is_off() {
         Box::new(World::new(network, queue, NoRecord))
     } else {
-        Box::new(World::new(network, queue, Columns::new(|table| record.wants(table))))
+        Box::new(World::new(network, queue, Columns::new(|table| record.keep(table))))
     }
 }

@@ -4,6 +4,7 @@
 //! check says (names, ranges of quantities, paths), so the check has the last word.
 
 use crate::document::scalar::{dimensions, range};
+use crate::record::RECORD;
 use crate::registry::{BLOCKS, REGISTRIES, name_of, same_table, value_of};
 use crate::tables;
 use ackclock_units::param::{Default, Entry, Kind, Param};
@@ -18,7 +19,7 @@ pub fn schema() -> Value {
     }
     definitions
         .insert("name".into(), json!({ "type": "string", "minLength": 1, "maxLength": 100 }));
-    for (registry, entries) in REGISTRIES.iter().copied().chain([("record", tables::RECORD)]) {
+    for (registry, entries) in REGISTRIES.iter().copied().chain([("record", RECORD)]) {
         for entry in entries {
             definitions.insert(format!("{registry}.{}", entry.name), mapping(registry, entry));
         }
@@ -47,6 +48,7 @@ const QUANTITIES: &[(&str, Kind)] = &[
     ("rate", Kind::Rate),
     ("size", Kind::Size),
     ("size-or-packets", Kind::SizeOrPackets),
+    ("buffer", Kind::Buffer),
 ];
 
 fn reference(definition: &str) -> Value {
@@ -164,7 +166,9 @@ fn value(param: &Param) -> Value {
         schema
     };
     match param.kind {
-        Kind::Time | Kind::Rate | Kind::Size | Kind::SizeOrPackets => quantity_of(param.kind),
+        Kind::Time | Kind::Rate | Kind::Size | Kind::SizeOrPackets | Kind::Buffer => {
+            quantity_of(param.kind)
+        }
         Kind::SegmentsOrSize => any_of([bounded("number"), quantity_of(param.kind)].into_iter()),
         Kind::Count => {
             let mut schema = bounded("integer");
@@ -181,6 +185,11 @@ fn value(param: &Param) -> Value {
         Kind::Text => json!({ "type": "string" }),
         Kind::Choice(choices) => {
             any_of(choices.iter().map(|choice| word(choice.name, choice.summary)))
+        }
+        Kind::Sampling(choices) => {
+            let words = choices.iter().map(|choice| word(choice.name, choice.summary));
+            let every = format!(r"^\s*(min-max\s+)?every\s+{}$", quantity_pattern(Kind::Time));
+            any_of(words.chain([json!({ "type": "string", "pattern": every })]))
         }
         Kind::Family(entries) => any_of(entries.iter().map(|one| word(one.name, one.summary))),
         Kind::Registered(entries) => registered(entries),
@@ -267,10 +276,14 @@ fn all_empty(entries: &[&Entry]) -> bool {
 
 /// A regular expression for quantities of a kind.
 fn pattern(kind: Kind) -> String {
+    format!(r"^\s*{}$", quantity_pattern(kind))
+}
+
+fn quantity_pattern(kind: Kind) -> String {
     let units: Vec<&str> =
         dimensions(kind).iter().flat_map(|dimension| quantity::unit_names(*dimension)).collect();
     let number = r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?";
-    format!(r"^\s*{number}\s*({})\s*$", units.join("|"))
+    format!(r"{number}\s*({})\s*", units.join("|"))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! goodput counts new bytes that arrived in order, from the flow's start to its last new byte, or to
 //! the end of the run where it did not finish.
 
-use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
+use crate::model::{Direction, Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
 use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
@@ -30,6 +30,8 @@ pub struct Totals {
     pub crowded: bool,
     /// The run came to its end by itself.
     pub done: bool,
+    /// The run ended before because its records were full.
+    pub full: bool,
 }
 
 /// The summary of a closed run.
@@ -63,12 +65,15 @@ pub fn summarise(scenario: &Scenario, network: &Network, totals: &Totals) -> Val
     }
     let mut links: Map<String, Value> = Map::new();
     for channel in &network.channels {
-        let link = &scenario.links[channel.link() as usize].id;
-        let direction = direction::NAMES[channel.direction() as usize];
-        let ways = links.entry(link.clone()).or_insert_with(|| json!({}));
-        ways[direction] = link_summary(channel, end);
+        let link = &scenario.links[channel.link() as usize];
+        let name = direction::NAMES[channel.direction() as usize];
+        let back = channel.direction() == direction::BACKWARD;
+        let model = if back { &link.backward } else { &link.forward };
+        let ways = links.entry(link.id.clone()).or_insert_with(|| json!({}));
+        ways[name] = link_summary(channel, model, end);
     }
     let stop_reason = match (totals.done, totals.complete) {
+        (false, _) if totals.full => "record-limit",
         (false, _) => "interrupted",
         _ if totals.crowded => "too-many-packets",
         (true, true) => "flows-complete",
@@ -182,6 +187,7 @@ fn tcp_flow(
         "spurious_retransmissions": tcp.connection.duplicates(),
         "timeouts": stats.timeouts,
         "fast_retransmits": stats.fast_retransmits,
+        "ecn_reductions": tcp.connection.ecn_reductions(),
         "segments_dropped": flow.dropped,
         "duplicates_received": tcp.connection.duplicates(),
         "reordered_received": tcp.connection.reordered(),
@@ -206,7 +212,7 @@ fn udp_flow(
     udp: &UdpFlow,
     end: Time,
 ) -> (Value, f64, bool) {
-    let Transport::Udp { source } = &model.transport else {
+    let Transport::Udp { source, .. } = &model.transport else {
         unreachable!("a flow of another kind")
     };
     let (from, to) = ends(scenario, model);
@@ -224,6 +230,7 @@ fn udp_flow(
         "bytes_offered": model.send_bytes,
         "bytes_written": udp.writer.written(),
         "bytes_delivered": udp.bytes_received,
+        "marks_received": udp.marked,
         "goodput_bps": goodput,
         "segments_sent": udp.sent,
         "bytes_sent": udp.writer.written(),
@@ -244,7 +251,7 @@ fn mean_rtt(stats: &SenderStats) -> f64 {
     mean.clamp(stats.rtt_min.as_secs(), stats.rtt_max.as_secs())
 }
 
-fn link_summary(channel: &Channel, end: Time) -> Value {
+fn link_summary(channel: &Channel, model: &Direction, end: Time) -> Value {
     let stats = channel.stats();
     let span = end.as_ns() as f64;
     let [dropped_packets, dropped_bytes] = channel.dropped_wait();
@@ -257,11 +264,15 @@ fn link_summary(channel: &Channel, end: Time) -> Value {
     let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
     let longest = stats.wait_max.as_secs();
     let mut drops = by_reason(|code| channel.dropped(code as i32));
-    drops.remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
+    drops.shift_remove(drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     json!({
         "utilization": if span > 0.0 { (busy / span).min(1.0) } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
+        "queue_limit": {
+            "packets": model.queue.optional_int("limit_packets"),
+            "bytes": model.queue.optional_int("limit_bytes"),
+        },
         "drops": drops,
         "marks": channel.marked(),
         "queue_packets": { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },

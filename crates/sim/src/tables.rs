@@ -3,8 +3,9 @@
 //! The tables of registered things (congestion controls, queues, ...) stand next to their code; these
 //! here put them together to a document.
 
+use crate::record::RECORD;
 use crate::{profile, shape, start};
-use ackclock_units::param::{Choice, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Kind, Param};
 
 /// Greatest number of hosts, of routers, of links and of flows: a million flows fit in memory, more is
 /// a slip of a generator.
@@ -320,11 +321,19 @@ pub static TCP: &[Param] = &[
 ];
 
 /// A flow without feedback.
-pub static UDP: &[Param] = &[Param::required(
-    "source",
-    Kind::Registered(ackclock_net::source::ENTRIES),
-    "What is sent, and when.",
-)];
+pub static UDP: &[Param] = &[
+    Param::required(
+        "source",
+        Kind::Registered(ackclock_net::source::ENTRIES),
+        "What is sent, and when.",
+    ),
+    Param::new(
+        "ecn",
+        Kind::Flag,
+        "false",
+        "Its packets say that they are ECN-capable, so that queues mark them; nothing answers to marks.",
+    ),
+];
 
 /// When a run ends.
 pub static STOP: &[Param] = &[
@@ -352,60 +361,3 @@ pub static STOP: &[Param] = &[
     .at_least("1")
     .at_most("1000000000"),
 ];
-
-const CHANGES: Kind = Kind::Choice(&[
-    Choice::new("changes", "a row for each change or event"),
-    Choice::new("off", "no rows"),
-]);
-
-macro_rules! recorded {
-    ($default:literal) => {
-        &[
-            Param::new("cwnd", CHANGES, $default, "Congestion windows."),
-            Param::new("rtt", CHANGES, $default, "Samples of the round-trip time."),
-            Param::new("queue", CHANGES, $default, "Lengths of queues."),
-            Param::new("transmissions", CHANGES, $default, "Transmissions of links."),
-            Param::new("packets", CHANGES, $default, "Packets sent and received by hosts."),
-            Param::new("drops", CHANGES, $default, "Dropped packets."),
-            Param::new("marks", CHANGES, $default, "Packets that queues have marked."),
-            Param::new("waiting", CHANGES, $default, "Packets in queues at the end of the run."),
-            Param::new("routes", CHANGES, $default, "Changes of routes."),
-            Param::new("rto", CHANGES, $default, "Retransmission timers of classic senders."),
-            Param::new("events", CHANGES, $default, "Starts, ends, timeouts, retransmissions."),
-        ]
-    };
-}
-
-/// Sets of recorded tables; single tables can be switched on or off.
-pub static RECORD: &[&Entry] = &[
-    &Entry {
-        name: "all",
-        summary: "All tables but those that are switched off.",
-        references: &[],
-        params: recorded!("changes"),
-        ..Entry::BLANK
-    },
-    &Entry {
-        name: "none",
-        summary: "No tables but those that are switched on; the fastest.",
-        references: &[],
-        params: recorded!("off"),
-        ..Entry::BLANK
-    },
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_table_of_records_can_be_switched() {
-        let mut tables: Vec<&str> = ackclock_trace::TABLES.iter().map(|table| table.name).collect();
-        tables.sort_unstable();
-        for entry in RECORD {
-            let mut names: Vec<&str> = entry.params.iter().map(|param| param.name).collect();
-            names.sort_unstable();
-            assert_eq!(names, tables);
-        }
-    }
-}

@@ -4,12 +4,14 @@ mod common;
 
 use ackclock_sim::model::{Node, Record};
 use ackclock_sim::{Output, Shortcuts, Simulation};
-use ackclock_trace::{Column, packet_kind};
+use ackclock_trace::{Column, Keep, Table, packet_kind};
+use ackclock_units::Time;
 use ackclock_units::param::Value as Parameter;
 use common::{ALL_OFF, assert_conserved, chosen, result, run, scenario};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The records with real numbers as bits, so that NaN equals itself.
 fn bits(output: &Output) -> Vec<(&str, &str, Vec<u64>)> {
@@ -17,16 +19,22 @@ fn bits(output: &Output) -> Vec<(&str, &str, Vec<u64>)> {
         .tables
         .iter()
         .flat_map(|(table, columns)| columns.iter().map(|(name, column)| (*table, *name, column)));
-    let bits = columns.map(|(table, name, column)| {
-        let values = match column {
-            Column::F64(values) => values.iter().map(|v| v.to_bits()).collect(),
-            Column::I64(values) => values.iter().map(|v| *v as u64).collect(),
-            Column::I32(values) => values.iter().map(|v| *v as u64).collect(),
-            Column::Bool(values) => values.iter().map(|v| u64::from(*v)).collect(),
-        };
-        (table, name, values)
-    });
-    bits.collect()
+    columns.map(|(table, name, column)| (table, name, bits_of(column))).collect()
+}
+
+fn bits_of(column: &Column) -> Vec<u64> {
+    match column {
+        Column::F64(values) => values.iter().map(|v| v.to_bits()).collect(),
+        Column::I64(values) => values.iter().map(|v| *v as u64).collect(),
+        Column::I32(values) => values.iter().map(|v| *v as u64).collect(),
+        Column::Bool(values) => values.iter().map(|v| u64::from(*v)).collect(),
+    }
+}
+
+/// The rows of a table, as bits.
+fn rows(columns: &[(&str, Column)]) -> Vec<Vec<u64>> {
+    let columns: Vec<Vec<u64>> = columns.iter().map(|(_, column)| bits_of(column)).collect();
+    (0..columns[0].len()).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
 }
 
 proptest! {
@@ -89,6 +97,48 @@ proptest! {
         prop_assert_eq!(&first.summary, &plain.summary);
         prop_assert_eq!(bits(&first), bits(&second));
         prop_assert!(plain.tables.is_empty());
+    }
+
+    /// Sampled records are a part of all records; taking them out in parts changes nothing.
+    #[test]
+    fn sampled_records_are_a_part_of_all(scenario in scenario(), ms in 1_u64..500, extremes: bool) {
+        let interval = Time::from_ms(ms);
+        let keep = if extremes { Keep::Extremes(interval) } else { Keep::Last(interval) };
+        let mut all = scenario.clone();
+        all.record = Record::ALL;
+        let mut some = scenario;
+        some.record = Record::new(|table| match table {
+            "cwnd" | "rtt" | "queue" => keep,
+            _ => Keep::All,
+        });
+        let all = run(Simulation::new(all));
+        let mut parts = Simulation::new(some.clone());
+        let mut tables: BTreeMap<&str, Vec<Vec<u64>>> = BTreeMap::new();
+        let mut add = |taken: Vec<Table>| {
+            for (name, columns) in taken {
+                tables.entry(name).or_default().extend(rows(&columns));
+            }
+        };
+        while !parts.advance(130) {
+            add(parts.take_records(10));
+        }
+        let output = parts.finish();
+        add(output.tables);
+        prop_assert_eq!(&output.summary, &all.summary);
+        let whole = run(Simulation::new(some));
+        for (name, columns) in &whole.tables {
+            let kept = rows(columns);
+            prop_assert_eq!(&tables[name], &kept, "{}", name);
+            let (_, columns) = all.tables.iter().find(|(table, _)| table == name).unwrap();
+            let mut full = rows(columns);
+            if !["cwnd", "rtt", "queue"].contains(name) {
+                prop_assert_eq!(&kept, &full);
+                continue;
+            }
+            prop_assert!(kept.is_empty() == full.is_empty());
+            full.sort_unstable();
+            prop_assert!(kept.iter().all(|row| full.binary_search(row).is_ok()));
+        }
     }
 
     /// The records agree with the summary: they count the same things.

@@ -244,3 +244,38 @@ fn datagrams_that_are_on_the_way_keep_the_run_going() {
     assert_eq!(some["flows"]["F"]["bytes_delivered"], 1500 * (10 - dropped));
     assert_eq!(some["stop_reason"], "flows-complete");
 }
+
+/// ns-2 plans when a script starts a source: of those that start together the earlier flow of the file comes first,
+/// whichever wrote last before.
+#[test]
+fn on_periods_that_begin_together_come_in_the_order_of_the_flows() {
+    let flow = |id: &str, write: &str| {
+        json!({"id": id, "from": "A", "to": "B", "udp": {"source": {
+            "kind": "on-off", "rate": "1 Mbps", "write": write, "on": "50 ms", "off": "50 ms",
+            "remainder": "restart",
+        }}})
+    };
+    for clock in ["exact", "double"] {
+        let mut document = scenario(json!({}));
+        // The last writes of an on-period are after 48 and after 44.8 ms.
+        document["flows"] = json!([flow("first", "1000 B"), flow("second", "1400 B")]);
+        document["ties"] = json!({"kind": "first-come", "clock": clock});
+        document["stop"] = json!({"when": "time", "at_latest": "950 ms"});
+        let output = run(&document);
+        let (_, columns) = output.tables.iter().find(|(name, _)| *name == "packets").unwrap();
+        let column = |name: &str| &columns.iter().find(|(column, _)| *column == name).unwrap().1;
+        let (Column::F64(times), Column::I32(flows), Column::I32(events)) =
+            (column("time_s"), column("flow"), column("event"))
+        else {
+            panic!("columns of another type")
+        };
+        for period in 0..10 {
+            let begin = f64::from(period) / 10.0;
+            let order: Vec<i32> = (0..times.len())
+                .filter(|&row| events[row] == 0 && (times[row] - begin).abs() < 1e-9)
+                .map(|row| flows[row])
+                .collect();
+            assert_eq!(order, [0, 1], "{clock}, at {begin}");
+        }
+    }
+}

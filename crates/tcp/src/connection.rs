@@ -1,7 +1,7 @@
 //! A connection of any family of senders: the table of families, and an enum in place of a virtual call.
 
 use crate::cc::Window;
-use crate::ends::{AckFields, Ends, Numbering, Reply};
+use crate::ends::{Ack, AckFields, DataMarks, Ends, Numbering, Reply};
 use crate::handshake::Message;
 use crate::segment::Segment;
 use crate::senders::{Common, classic, selective};
@@ -17,14 +17,14 @@ macro_rules! families {
             pub enum Connection: Ends [common: Common], a "sender" {
                 $($variant: $module as $holder),*
             }
-            fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time) -> Option<AckFields>;
-            fn on_ack(&mut self, now: Time, ack: AckFields) -> Option<Time>;
+            fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time, marks: DataMarks) -> Option<Ack>;
+            fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time>;
             fn on_message(&mut self, message: Message, stamp: Time) -> Option<Reply>;
             fn on_answer(&mut self, now: Time, stamp: Time) -> Option<Time>;
             fn start(&mut self, now: Time);
             fn write(&mut self, now: Time, bytes: u64, last: bool);
             fn next_timer(&self) -> Time;
-            fn on_timer(&mut self, now: Time) -> Option<AckFields>;
+            fn on_timer(&mut self, now: Time) -> Option<Ack>;
             fn poll_transmit(&mut self, now: Time) -> Option<Segment>;
             fn window(&self) -> &Window;
             fn reported_cwnd(&self) -> f64;
@@ -37,6 +37,7 @@ macro_rules! families {
             fn stats(&self) -> &SenderStats;
             fn duplicates(&self) -> u64;
             fn reordered(&self) -> u64;
+            fn ecn_reductions(&self) -> u64;
             fn packets(&self) -> Option<u64>;
             fn rto(&self) -> Option<(Time, Time)>;
         }
@@ -70,4 +71,5 @@ families! {
 }
 
 // No tag comes before the ends.
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Connection>() == size_of::<classic::Classic>());

@@ -8,22 +8,43 @@ use crate::segment::Segment;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
 
+/// What a data packet says about congestion (RFC 3168).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DataMarks {
+    /// A queue has marked it (CE).
+    pub marked: bool,
+    /// The sender has reduced its window (CWR).
+    pub cwr: bool,
+}
+
 /// What an ACK carries.
+///
+/// `aux` has room for what only some ACKs say: 0 for nothing, else 1 and the number of a note that is kept at the
+/// connection until the ACK arrives or is dropped. No family keeps such notes yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckFields {
     /// Selective repeat: packet that caused it. Classic: next byte expected, low 32 bits.
     pub seq: u32,
-    /// Selective repeat: number of the arrival.
+    /// Selective repeat: number of the arrival. Classic: zero.
     pub aux: u32,
     /// When the packet was sent that caused it.
     pub stamp: Time,
+}
+
+/// An ACK to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ack {
+    /// What it carries.
+    pub fields: AckFields,
+    /// It echoes a mark (ECE).
+    pub ece: bool,
 }
 
 /// What an end sends after a message of the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     /// An ordinary ACK.
-    Ack(AckFields),
+    Ack(Ack),
     /// A message of this many bytes; with it goes the sending time of the one that it answers.
     Message(Message, u16, Time),
 }
@@ -49,11 +70,19 @@ impl Numbering {
 
 /// The two ends of a reliable flow.
 pub trait Ends {
-    /// A data packet reaches the receiver; the ACK to send at once, if any.
-    fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time) -> Option<AckFields>;
+    /// A data packet reaches the receiver (classic: `seq` is its first byte, low 32 bits); the ACK to send at once, if any.
+    fn on_data(
+        &mut self,
+        now: Time,
+        seq: u32,
+        payload: u16,
+        stamp: Time,
+        marks: DataMarks,
+    ) -> Option<Ack>;
 
-    /// An ACK reaches the sender; the round-trip time that it measured, if any.
-    fn on_ack(&mut self, now: Time, ack: AckFields) -> Option<Time>;
+    /// An ACK reaches the sender, with the echo of a mark or without; the round-trip time that it measured, if
+    /// any.
+    fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time>;
 
     /// A message of the handshake reaches the receiver; what to send at once, if anything.
     fn on_message(&mut self, _message: Message, _stamp: Time) -> Option<Reply> {
@@ -76,7 +105,7 @@ pub trait Ends {
     fn next_timer(&self) -> Time;
 
     /// A time that was asked for has come; an ACK that the receiver owes, if any.
-    fn on_timer(&mut self, now: Time) -> Option<AckFields>;
+    fn on_timer(&mut self, now: Time) -> Option<Ack>;
 
     /// The next segment to send at this moment, if any.
     fn poll_transmit(&mut self, now: Time) -> Option<Segment>;
@@ -113,6 +142,11 @@ pub trait Ends {
 
     /// Segments that reached the receiver ahead of earlier ones, or after later ones.
     fn reordered(&self) -> u64;
+
+    /// How often an echoed mark has cut the window.
+    fn ecn_reductions(&self) -> u64 {
+        0
+    }
 
     /// Packets to send in all; none without end.
     fn packets(&self) -> Option<u64>;

@@ -17,6 +17,18 @@ pub enum Cause {
     Handshake(Message),
 }
 
+/// What a data segment says about congestion notification (RFC 3168).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Nothing: congestion means a drop.
+    #[default]
+    Off,
+    /// It may be marked instead of dropped (ECT).
+    Capable,
+    /// The same, and the window was reduced since the last such segment (CWR).
+    Reduced,
+}
+
 /// A packet to send now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
@@ -26,4 +38,6 @@ pub struct Segment {
     pub payload: u16,
     /// Why.
     pub cause: Cause,
+    /// What it says about congestion notification.
+    pub ecn: Ecn,
 }

@@ -85,7 +85,7 @@ impl Script {
 
     fn ack_bytes(&mut self, bytes: u64) -> Vec<(u64, Cause)> {
         self.now += Time::from_ms(1);
-        self.sender.on_ack(self.now, bytes, Time::ZERO);
+        self.sender.on_ack(self.now, bytes, Time::ZERO, false);
         self.sent()
     }
 
@@ -369,7 +369,7 @@ fn the_wait_may_double_with_each_start_of_the_timer() {
     assert_eq!(script.sender.next_timer(), Time::from_secs(2 + 4));
     // An ACK of all that is outstanding starts the timer without back-off, for what comes.
     script.now += Time::from_ms(1);
-    assert_eq!(script.sender.on_ack(script.now, 8 * MSS, script.now), None);
+    assert_eq!(script.sender.on_ack(script.now, 8 * MSS, script.now, false), None);
     assert_eq!(script.sender.next_timer(), script.now + Time::from_secs(1));
     // If it expires before anything is sent, nothing is lost.
     let due = script.sender.next_timer();

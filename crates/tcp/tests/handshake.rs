@@ -51,7 +51,7 @@ const SYN: (u32, u16, Cause) = (0, 40, Cause::Handshake(Message::Syn));
 /// The receiver's answer to the first segment reaches the sender.
 fn answer(connection: &mut Connection, sent: Time, now: Time) -> Option<Time> {
     match connection.on_message(Message::Syn, sent) {
-        Some(Reply::Ack(ack)) => connection.on_ack(now, ack),
+        Some(Reply::Ack(ack)) => connection.on_ack(now, ack.fields, ack.ece),
         other => panic!("{other:?}"),
     }
 }

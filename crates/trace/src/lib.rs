@@ -5,14 +5,17 @@
 
 mod digest;
 mod ids;
+mod sampling;
 mod tables;
 
 pub use digest::Digest;
 pub use ids::PacketIds;
+pub use sampling::Keep;
 pub use tables::{
     CATEGORIES, Column, ColumnInfo, Columns, CwndRow, DropRow, EventRow, MarkRow, PacketRow,
-    QueueRow, RouteRow, RtoRow, RttRow, TABLES, TableInfo, TransmissionRow, WaitingRow, cc_state,
-    direction, drop_reason, flow_event, packet_event, packet_kind, rto_event,
+    QueueRow, RouteRow, RtoRow, RttRow, Size, TABLES, Table, TableInfo, TransmissionRow,
+    WaitingRow, cc_state, direction, drop_reason, flow_event, packet_event, packet_kind, row_bytes,
+    rto_event,
 };
 
 /// Receives what happens in a run.

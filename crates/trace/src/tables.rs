@@ -1,6 +1,7 @@
 //! The tables: rows with typed fields, stored by columns, described once.
 
-use crate::{PacketIds, Recorder};
+use crate::sampling::{Sampled, Sampler};
+use crate::{Keep, PacketIds, Recorder};
 use ackclock_units::Time;
 
 /// Names that number columns stand for, fixed for all runs. Other categories (flow, link, host, router)
@@ -154,10 +155,44 @@ pub struct TableInfo {
     pub columns: &'static [ColumnInfo],
 }
 
+/// What a row of a table that can be sampled is about, and its value; of other tables each row counts.
+macro_rules! sampled {
+    ($subject:expr, $value:expr) => {
+        fn subject(&self) -> usize {
+            let subject: fn(&Self) -> i32 = $subject;
+            subject(self) as usize
+        }
+        fn value(&self) -> f64 {
+            let value: fn(&Self) -> f64 = $value;
+            value(self)
+        }
+    };
+    () => {
+        fn subject(&self) -> usize {
+            unreachable!("each row of this table counts")
+        }
+        fn value(&self) -> f64 {
+            unreachable!("each row of this table counts")
+        }
+    };
+}
+
+/// How much a recorder holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Rows of all tables that have not been taken out.
+    pub rows: usize,
+    /// Bytes of all rows, with those that were taken out.
+    pub bytes: u64,
+}
+
+/// A table with its columns.
+pub type Table = (&'static str, Vec<(&'static str, Column)>);
+
 macro_rules! tables {
     ($(
         $(#[$doc:meta])*
-        $table:ident / $row:ident / $method:ident: $summary:literal {
+        $table:ident / $row:ident / $method:ident $([$subject:expr, $value:expr])?: $summary:literal {
             $($field:ident: $type:ty as $name:literal [$unit:literal $category:literal] $meaning:literal,)+
         }
     )+) => {
@@ -167,18 +202,57 @@ macro_rules! tables {
             pub struct $row {
                 $(#[doc = $meaning] pub $field: $type,)+
             }
+
+            impl Sampled for $row {
+                fn time(&self) -> Time {
+                    self.time
+                }
+                sampled!($($subject, $value)?);
+            }
         )+
 
         mod stores {
-            use super::Time;
+            use super::{Sampler, Time};
             $(
                 #[derive(Debug, Default)]
                 pub struct $row {
                     pub on: bool,
+                    /// Every row is kept.
+                    pub plain: bool,
+                    /// Where not every row is kept.
+                    pub sampler: Option<Sampler<super::$row>>,
+                    /// Rows that were taken out.
+                    pub taken: usize,
                     $(pub $field: Vec<$type>,)+
+                }
+
+                impl $row {
+                    #[inline]
+                    pub fn push(&mut self, row: super::$row) {
+                        $(self.$field.push(row.$field);)+
+                    }
+
+                    #[cold]
+                    pub fn sample(&mut self, row: super::$row) {
+                        let mut sampler = self.sampler.take();
+                        if let Some(sampler) = &mut sampler {
+                            sampler.add(row, |row| self.push(row));
+                        }
+                        self.sampler = sampler;
+                    }
+
+                    /// What the sampler holds back.
+                    pub fn finish(&mut self) {
+                        if let Some(mut sampler) = self.sampler.take() {
+                            sampler.finish(|row| self.push(row));
+                        }
+                    }
                 }
             )+
         }
+
+        /// Bytes of a row of each table, in the order of [`TABLES`].
+        static ROW_BYTES: [usize; TABLES.len()] = [$($(size_of::<$type>() +)+ 0),+];
 
         /// Descriptions of all tables.
         pub static TABLES: &[TableInfo] = &[$(
@@ -205,27 +279,52 @@ macro_rules! tables {
         }
 
         impl Columns {
-            /// A recorder of the named tables.
-            pub fn new(wanted: impl Fn(&str) -> bool) -> Self {
-                let ids = PacketIds::new(WITH_PACKET_IDS.iter().any(|table| wanted(table)));
+            /// A recorder of the rows that `keep` says of each table.
+            pub fn new(keep: impl Fn(&str) -> Keep) -> Self {
+                let wanted = |table: &&str| keep(table) != Keep::None;
+                let ids = PacketIds::new(WITH_PACKET_IDS.iter().any(wanted));
                 let mut columns = Self { ids, ..Self::default() };
-                $(columns.$table.on = wanted(stringify!($table));)+
+                $(
+                    let kept = keep(stringify!($table));
+                    columns.$table.on = kept != Keep::None;
+                    columns.$table.plain = kept == Keep::All;
+                    columns.$table.sampler = Sampler::new(kept);
+                )+
                 columns
             }
 
-            /// The recorded tables with their columns, in the order of [`TABLES`]; tables that were not
-            /// wanted are left out.
-            pub fn finish(self) -> Vec<(&'static str, Vec<(&'static str, Column)>)> {
+            /// Rows that are held now, and the bytes of all rows so far.
+            pub fn size(&self) -> Size {
+                let held = [$((self.$table.time.len(), self.$table.taken),)+];
+                let mut size = Size::default();
+                for ((rows, taken), bytes) in held.into_iter().zip(row_bytes()) {
+                    size.rows += rows;
+                    size.bytes += (rows + taken) as u64 * bytes as u64;
+                }
+                size
+            }
+
+            /// Takes out what the tables hold that have at least so many rows.
+            pub fn take(&mut self, least_rows: usize) -> Vec<Table> {
                 let mut tables = Vec::new();
                 $(
-                    if self.$table.on {
+                    let rows = self.$table.time.len();
+                    if self.$table.on && rows >= least_rows {
+                        self.$table.taken += rows;
                         tables.push((
                             stringify!($table),
-                            vec![$(($name, Column::from(self.$table.$field)),)+],
+                            vec![$(($name, Column::from(std::mem::take(&mut self.$table.$field))),)+],
                         ));
                     }
                 )+
                 tables
+            }
+
+            /// The recorded tables with their columns, in the order of [`TABLES`]; tables that were not
+            /// wanted are left out, and so are rows that were taken out before.
+            pub fn finish(mut self) -> Vec<Table> {
+                $(self.$table.finish();)+
+                self.take(0)
             }
         }
 
@@ -238,13 +337,20 @@ macro_rules! tables {
             $(
                 #[inline]
                 fn $method(&mut self, row: $row) {
-                    if self.$table.on {
-                        $(self.$table.$field.push(row.$field);)+
+                    if self.$table.plain {
+                        self.$table.push(row);
+                    } else if self.$table.on {
+                        self.$table.sample(row);
                     }
                 }
             )+
         }
     };
+}
+
+/// Bytes of a row of each table in memory, in the order of [`TABLES`].
+pub fn row_bytes() -> impl Iterator<Item = usize> {
+    ROW_BYTES.iter().copied()
 }
 
 /// Tables whose rows name packets by their numbers.
@@ -265,7 +371,7 @@ tables! {
         id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
     }
     /// A congestion window changed.
-    cwnd / CwndRow / cwnd: "Congestion windows, at each change." {
+    cwnd / CwndRow / cwnd [|row| row.flow, |row| row.cwnd]: "Congestion windows, at each change." {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
         cwnd: f64 as "cwnd_bytes" ["B" ""] "Congestion window from now on, without what duplicate ACKs add during recovery; at least one segment.",
@@ -273,13 +379,13 @@ tables! {
         state: i32 as "state" ["" "cc_state"] "Slow start, congestion avoidance or recovery.",
     }
     /// A round-trip time was measured.
-    rtt / RttRow / rtt: "Round-trip times, one for each ACK that gave a sample." {
+    rtt / RttRow / rtt [|row| row.flow, |row| row.rtt.as_secs()]: "Round-trip times, one for each ACK that gave a sample." {
         time: Time as "time_s" ["s" ""] "When the ACK arrived.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
         rtt: Time as "rtt_s" ["s" ""] "From sending the packet to the arrival of its ACK.",
     }
     /// A queue changed.
-    queue / QueueRow / queue: "Packets waiting at links, after each change; the one in transmission is not waiting." {
+    queue / QueueRow / queue [|row| 3 * row.link + row.direction, |row| f64::from(row.packets)]: "Packets waiting at links, after each change; the one in transmission is not waiting." {
         time: Time as "time_s" ["s" ""] "When.",
         link: i32 as "link" ["" "link"] "The link.",
         direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
@@ -312,6 +418,7 @@ tables! {
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         reason: i32 as "reason" ["" "drop_reason"] "Why.",
         reverse: bool as "reverse" ["" ""] "On a half-duplex link: from its second end to its first.",
+        entered: Time as "entered_s" ["s" ""] "When it came to the queue, if it had waited; else the time of the drop.",
         id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
     }
     /// A packet was marked.
@@ -371,7 +478,7 @@ mod tests {
 
     #[test]
     fn only_wanted_tables_are_kept() {
-        let mut columns = Columns::new(|name| name == "rtt");
+        let mut columns = Columns::new(|name| if name == "rtt" { Keep::All } else { Keep::None });
         columns.rtt(RttRow { time: Time::from_ms(1500), flow: 2, rtt: Time::from_ms(20) });
         columns.event(EventRow { time: Time::ZERO, flow: 0, event: flow_event::START, seq: 0 });
         let tables = columns.finish();

@@ -15,6 +15,9 @@ pub enum Kind {
     Size,
     /// Bytes or packets, `64 KiB` or `20 packets` (`_bytes` or `_packets`).
     SizeOrPackets,
+    /// The size of a buffer: bytes, packets, how long it takes to drain (`50 ms`, `_ns`), or a multiple of the
+    /// bandwidth-delay product (`2 BDP`, in thousandths, `_products`).
+    Buffer,
     /// Segments as a real number without unit, or bytes, `64 KiB` (no suffix or `_bytes`). Bounds are in
     /// segments.
     SegmentsOrSize,
@@ -30,6 +33,8 @@ pub enum Kind {
     Text,
     /// One word of a fixed list.
     Choice(&'static [Choice]),
+    /// The same, or `every 10 ms`, or `min-max every 10 ms`: how often something is written down.
+    Sampling(&'static [Choice]),
     /// A registered thing: a word, or a mapping `{kind: word, ...}` with that entry's parameters.
     Registered(&'static [&'static Entry]),
     /// A registered thing as a word; its parameters stand beside the word, in the same mapping.

@@ -21,6 +21,8 @@ pub enum Dimension {
     Size,
     /// Packets.
     Packets,
+    /// Multiples of a bandwidth-delay product.
+    Products,
     /// Nanoseconds.
     Time,
 }
@@ -34,6 +36,8 @@ pub enum Quantity {
     Size(u64),
     /// Packets.
     Packets(u64),
+    /// Thousandths of a bandwidth-delay product.
+    Products(u64),
     /// Nanoseconds.
     Time(u64),
 }
@@ -54,6 +58,7 @@ impl Dimension {
             Self::Rate => Quantity::Rate(value),
             Self::Size => Quantity::Size(value),
             Self::Packets => Quantity::Packets(value),
+            Self::Products => Quantity::Products(value),
             Self::Time => Quantity::Time(value),
         }
     }
@@ -64,6 +69,7 @@ impl Dimension {
             Self::Rate => "a rate",
             Self::Size => "an amount of data",
             Self::Packets => "a number of packets",
+            Self::Products => "a multiple of the bandwidth-delay product",
             Self::Time => "a time",
         }
     }
@@ -74,6 +80,7 @@ impl Dimension {
             Self::Rate => "Mbps",
             Self::Size => "KiB",
             Self::Packets => "packets",
+            Self::Products => "BDP",
             Self::Time => "ms",
         };
         format!("{number} {unit}")
@@ -85,6 +92,7 @@ impl Dimension {
             Self::Rate => "bit per second",
             Self::Size => "byte",
             Self::Packets => "packet",
+            Self::Products => "thousandth of a BDP",
             Self::Time => "nanosecond",
         }
     }
@@ -158,8 +166,11 @@ pub fn parse(text: &str, dimensions: &[Dimension]) -> Result<Quantity, QuantityE
 impl Quantity {
     /// The number in the unit of the model.
     pub const fn amount(self) -> u64 {
-        let (Self::Rate(value) | Self::Size(value) | Self::Packets(value) | Self::Time(value)) =
-            self;
+        let (Self::Rate(value)
+        | Self::Size(value)
+        | Self::Packets(value)
+        | Self::Products(value)
+        | Self::Time(value)) = self;
         value
     }
 }
@@ -172,6 +183,8 @@ impl fmt::Display for Quantity {
             Self::Size(value) => (Dimension::Size, value),
             Self::Packets(1) => return f.write_str("1 packet"),
             Self::Packets(value) => (Dimension::Packets, value),
+            Self::Products(0) => return f.write_str("0 BDP"),
+            Self::Products(value) => (Dimension::Products, value),
             Self::Time(value) => (Dimension::Time, value),
         };
         f.write_str(&shortest(value, dimension))

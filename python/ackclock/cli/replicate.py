@@ -107,7 +107,7 @@ def replicate(
     from ackclock.scenario import Scenario
 
     chosen = Scenario.load(scenario, read_overrides(settings))
-    shown_flows = choose("flow", flows, (flow["id"] for flow in chosen.model["flows"]))
+    shown_flows = choose("flow", flows, chosen.flows)
     shown_fields = choose("field", fields, measured()) or _default_fields(chosen)
     # Before the work rather than after it: nobody wants to wait for a refusal.
     if out is not None:

@@ -52,7 +52,11 @@ def run(
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a run directory of another scenario.")
+        bool,
+        typer.Option(
+            "--force",
+            help="Replace a run directory of another scenario or, with --out, of other settings.",
+        ),
     ] = False,
     flows: FlowsOption = None,
     links: LinksOption = None,
@@ -75,8 +79,9 @@ def run(
     (records/*.parquet), plots, log.txt, and what arrived of files that flows send (received/). A
     file that arrives different or unfinished makes the exit status 1.
 
-    Ctrl-C ends the run early and keeps what there is, marked
-    as unfinished; a second Ctrl-C ends at once.
+    Records are written while the run goes on, into DIR.partial. Ctrl-C, a full disk or the
+    scenario's record.limit end the run early and keep what there is, marked as unfinished; the exit
+    status is 1. A second Ctrl-C ends at once.
 
     [bold]Examples[/bold]
 
@@ -84,36 +89,34 @@ def run(
     [cyan]ackclock run caltech/test-case-0-fast --set 'flows.*.tcp.cc=reno'[/cyan]
     [cyan]ackclock run my-experiment.yaml --seed 7 --links L1,L2 --format svg[/cyan]
     """
-    from ackclock import RunInterrupted
+    from ackclock import RunInterrupted, RunStoppedError
     from ackclock import run as simulate
     from ackclock.cli.progress import progress_line
     from ackclock.cli.terminal import echo_error, print_json, terminable
     from ackclock.cli.theory import comparison_json
     from ackclock.received_files import unidentical
-    from ackclock.run_directory import RunDirectory
     from ackclock.scenario import Scenario
 
     set_up_logging(log_level, log_file)
     chosen = Scenario.load(scenario, read_overrides(settings), seed)
-    shown_flows = choose("flow", flows, (flow["id"] for flow in chosen.model["flows"]))
-    shown_links = choose("link", links, (link["id"] for link in chosen.model["links"]))
+    shown_flows = choose("flow", flows, chosen.flows)
+    shown_links = choose("link", links, chosen.links)
     place = out if out is not None else default_directory(chosen)
-    # Before the run rather than after it: nobody wants to wait for a refusal.
-    RunDirectory(place).require_free(chosen.name, chosen.seed, force=force)
-
-    interrupted = False
+    stopped: BaseException | None = None
     with terminable(), progress_line(wanted=not as_json) as progress:
         try:
-            results = simulate(chosen, progress)
-        except RunInterrupted as interruption:
-            results = interruption.results
+            # The default place is that of the last run of this name and seed.
+            results = simulate(
+                chosen, progress, directory=place, force=force, other_settings=out is None
+            )
+        except (RunInterrupted, RunStoppedError) as error:
+            stopped, results = error, error.results
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            interrupted = True
-            echo_error("interrupted; keeping what there is (Ctrl-C again ends at once)")
-            if RunDirectory(place).is_run():
-                # A part must not take the place of a whole.
-                place = place.with_name(f"{place.name}-partial")
-    results.save(place, force=force or interrupted)
+            if isinstance(error, RunStoppedError):
+                echo_error(f"error: {error}")
+            else:
+                echo_error("interrupted; keeping what there is (Ctrl-C again ends at once)")
+    place = results.directory or place
     plots = []
     if not no_plots:
         plots = _draw(results, place, shown_flows, shown_links, image_format)
@@ -124,7 +127,7 @@ def run(
         # The run directory is a scenario too, and holds what was set from outside.
         again = str(place) if chosen.overrides else scenario
         _report(chosen, results, place, plots, shown_flows, shown_links, again, link_order)
-    if interrupted or unidentical(results.summary):
+    if stopped is not None or unidentical(results.summary):
         raise typer.Exit(1)
 
 
@@ -182,12 +185,13 @@ def _report(
     if not short:
         screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")
     print_comparison(screen, results)
-    _print_written(screen, place, plots)
+    _print_written(screen, place, plots, replaced=results.replaced)
     _print_next(screen, scenario, place, again)
 
 
-def _print_written(screen: Console, place: Path, plots: list[Path]) -> None:
-    screen.print(f"\n[bold]Written[/bold] to {place}/", soft_wrap=True)
+def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced: bool) -> None:
+    instead = ", in place of an earlier run" if replaced else ""
+    screen.print(f"\n[bold]Written[/bold] to {place}/{instead}", soft_wrap=True)
     for path in plots:
         screen.print(f"  {path.relative_to(place)}", soft_wrap=True)
 

@@ -44,6 +44,10 @@ def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]
         "too-many-packets": "[bold red]more packets were in the network than `stop.max_packets` "
         "allows; a queue without a limit may be the reason[/bold red]",
         "interrupted": "[bold yellow]interrupted: what follows is a part of the run[/bold yellow]",
+        "record-limit": "[bold yellow]the records reached their limit: what follows is a part of "
+        "the run[/bold yellow]",
+        "disk-full": "[bold yellow]the disk is full: what follows is a part of the run"
+        "[/bold yellow]",
     }
     reason = ends.get(summary["stop_reason"], summary["stop_reason"])
     console.print(f"[dim]Ended:[/dim] {figures.seconds(summary['end_s'])} simulated, {reason}\n")

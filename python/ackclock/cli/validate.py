@@ -78,12 +78,11 @@ def _named(name: str, error: AckclockError) -> AckclockError:
 
 
 def _print_valid(name: str, scenario: Scenario) -> None:
-    model = scenario.model
     counts = [
-        _count(len(model["flows"]), "flow"),
-        _count(len(model["links"]), "link"),
-        _count(len(model["hosts"]), "host"),
-        _count(len(model["routers"]), "router"),
+        _count(len(scenario.flows), "flow"),
+        _count(len(scenario.links), "link"),
+        _count(len(scenario.hosts), "host"),
+        _count(len(scenario.routers), "router"),
     ]
     typer.echo(f"{name}: valid, {scenario.name}: {', '.join(counts)}")
     _print_warnings(scenario)

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
 from ackclock.errors import InputError, unknown
 from ackclock.export.options import Options
+from ackclock.record_tables import descriptions
+from ackclock.tables.cells import cell
 
 if TYPE_CHECKING:
     from ackclock.results import Results
@@ -24,13 +27,8 @@ def chosen(results: Results, options: Options) -> list[str]:
     Raises:
         InputError: there is no such table, or it was not recorded.
     """
-    import json
-
-    from ackclock import _core
-
-    recorded = results.tables
+    recorded, known = results.tables, descriptions()
     for name in options.tables or ():
-        known = json.loads(_core.record_tables())
         if name not in known:
             raise InputError(unknown("table", name, known))
         if name not in recorded:
@@ -45,28 +43,40 @@ def chosen(results: Results, options: Options) -> list[str]:
 
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
     """The first of the chosen tables as CSV, piece by piece."""
-    table = results.table(chosen(results, options)[0])
-    for column, wanted in (("flow", options.flows), ("link", options.links)):
-        if wanted is not None and column in table.column_names:
-            names = table[column].to_pylist()
-            table = table.filter(pa.array([name in wanted for name in names], pa.bool_()))
-    yield from text(table)
+    first = True
+    for piece in results.pieces(chosen(results, options)[0]):
+        for column, wanted in (("flow", options.flows), ("link", options.links)):
+            if wanted is not None and column in piece.column_names:
+                names = pa.array(wanted, pa.string())
+                piece = piece.filter(pc.is_in(piece[column].cast(pa.string()), names))  # pyright: ignore[reportAttributeAccessIssue]
+        yield from text(piece, header=first)
+        first = False
 
 
-def text(table: pa.Table) -> Iterator[bytes]:
-    """A table as CSV, piece by piece: a line of names, then a line a row.
+def text(table: pa.Table, *, header: bool = True) -> Iterator[bytes]:
+    """A table as CSV, piece by piece: a line of names unless it is left out, then a line a row.
 
     Numbers are written as short as they can be read back exactly; what is not known is empty.
     """
-    plain = [
-        pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type)
-        for field in table.schema
+    columns = [
+        _words(column) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
     ]
-    table = table.cast(pa.schema(plain))
-    yield (",".join(table.column_names) + "\n").encode()
+    table = pa.table(columns, names=table.column_names)
+    if header:
+        yield (",".join(table.column_names) + "\n").encode()
     # Names of a scenario and words of the records hold nothing that CSV gives a meaning.
     options = pcsv.WriteOptions(include_header=False, quoting_style="none")
     for begin in range(0, table.num_rows, _ROWS):
         stream = io.BytesIO()
         pcsv.write_csv(table.slice(begin, _ROWS), stream, options)
         yield stream.getvalue()
+
+
+def _words(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of names as texts that no spreadsheet takes for formulas."""
+    chunks = []
+    for chunk in column.chunks:
+        words = pa.array([cell(word) for word in chunk.dictionary.to_pylist()], pa.string())
+        chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, words).cast(pa.string()))
+    return pa.chunked_array(chunks, pa.string())

@@ -54,7 +54,9 @@ class Visits:
         link = np.concatenate([table.codes("link", network.links) for table in tables])
         direction = np.concatenate([table.codes("direction", DIRECTIONS) for table in tables])
         reverse = np.concatenate([table.flags("reverse") for table in tables])
-        came = np.concatenate([carried.ns("entered_s"), drops.ns("time_s"), waiting.ns("time_s")])
+        came = np.concatenate(
+            [carried.ns("entered_s"), drops.ns("entered_s"), waiting.ns("time_s")]
+        )
         origin, target = network.ways(link, direction, reverse)
 
         first, second = len(carried), len(carried) + len(drops)
@@ -63,7 +65,7 @@ class Visits:
         arrival[:first] = carried.ns("arrival_s")
         # A packet that was taken at the end of a link has a row there and one among the drops.
         on_way = _taken_on_way(packet, origin, target, arrival, came, first, second)
-        dropped[first:second] = came[first:second]
+        dropped[first:second] = drops.ns("time_s")
         dropped[:first] = np.where(on_way[:first], arrival[:first], NEVER)
         end_ns = round(results.summary["end_s"] * 1e9)
         arrival[on_way | (arrival > end_ns)] = NEVER

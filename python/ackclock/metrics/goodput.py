@@ -1,9 +1,15 @@
 """Useful data of a flow in a span of time."""
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ackclock.metrics.series import HasTables, select
+from ackclock.metrics.condense import Codes, bins, split
+from ackclock.metrics.series import HasPieces, HasTables, select
+
+Floats = NDArray[np.float64]
+
+_WRAP = 1 << 32
 
 
 def first_arrivals(results: HasTables, flow: str, kind: str = "data") -> NDArray[np.float64]:
@@ -22,6 +28,59 @@ def first_arrivals(results: HasTables, flow: str, kind: str = "data") -> NDArray
     )
     _, first = np.unique(seq, return_index=True)
     return np.sort(time_s[first])
+
+
+def arrival_counts(results: HasPieces, end_s: float) -> dict[str, tuple[Floats, Floats]]:
+    """Count first arrivals of data packets at receivers, for tables too long for `first_arrivals`.
+
+    Args:
+        results: The run, with `packets` recorded.
+        end_s: End of the run, seconds.
+
+    Returns:
+        For each flow times in seconds, ascending, and how many packets had arrived by then.
+    """
+    columns = ("time_s", "flow", "event", "kind", "seq", "bytes")
+    flows: dict[str, _Receiver] = {}
+    counts: dict[str, Floats] = {}
+    codes = Codes()
+    places = None
+    for piece in results.pieces("packets", columns):
+        data = pc.and_(pc.equal(piece["event"], "received"), pc.equal(piece["kind"], "data"))  # pyright: ignore[reportAttributeAccessIssue]
+        piece = piece.filter(data)
+        time_s, seq = piece["time_s"].to_numpy(), piece["seq"].to_numpy()
+        for (code,), rows in split(codes.of(piece["flow"])[np.newaxis]):
+            flow = str(codes.names[code])
+            places = places or bins((0.0, end_s), len(codes.names))
+            new = flows.setdefault(flow, _Receiver()).new(seq[rows])
+            arrived = np.bincount(places.of(time_s[rows[new]]), minlength=places.count)
+            counts[flow] = counts.get(flow, np.zeros(places.count)) + arrived
+    edges = np.linspace(0.0, end_s, (places.count if places else 0) + 1)
+    return {flow: (edges, np.concatenate(([0.0], np.cumsum(own)))) for flow, own in counts.items()}
+
+
+_MEMORY = 1 << 16
+"""Numbers below the greatest one that a receiver remembers; far more than a window has."""
+
+
+class _Receiver:
+    """Knows which numbers have arrived, of those within reach below the greatest one."""
+
+    def __init__(self) -> None:
+        self._seen = np.empty(0, np.int64)
+        self._top = 0
+
+    def new(self, seq: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return which of these, in order of arrival, have not arrived before."""
+        # Numbers of bytes are recorded modulo 2^32.
+        full = seq + np.round((self._top - seq) / _WRAP).astype(np.int64) * _WRAP
+        numbers, first = np.unique(full, return_index=True)
+        fresh = ~np.isin(numbers, self._seen, assume_unique=True)
+        if len(self._seen) == _MEMORY:
+            fresh &= numbers > self._seen[0]
+        self._seen = np.union1d(self._seen, numbers[fresh])[-_MEMORY:]
+        self._top = int(self._seen[-1]) if len(self._seen) else self._top
+        return np.sort(first[fresh])
 
 
 def goodput_bps(

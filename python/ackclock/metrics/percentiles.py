@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ackclock.metrics.quantiles import quantiles
+from ackclock.metrics.series import pieces
 
 
 class Recorded(Protocol):
@@ -80,34 +81,29 @@ def _found(
     shares: Mapping[str, float],
 ) -> dict[tuple[str, ...], dict[str, float]]:
     """Percentiles of a column, or of the difference of two, for each subject."""
+    places = [
+        {word: i for i, word in enumerate(dict.fromkeys(of))} for of in zip(*names, strict=True)
+    ]
+    sizes = [len(place) for place in places]
+    numbers = np.zeros(sizes, np.int64)
+    for number, parts in enumerate(names):
+        numbers[tuple(place[part] for place, part in zip(places, parts, strict=True))] = number
 
     def read() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        for batch in results.table(table).select([*subject, *columns]).to_batches(2**20):
+        parts = pieces(results, table, [*subject, *columns])
+        for batch in (batch for part in parts for batch in part.to_batches(2**20)):
             values = batch.column(columns[0]).to_numpy(zero_copy_only=False)
             for column in columns[1:]:
                 values = values - batch.column(column).to_numpy(zero_copy_only=False)
             # Times are whole nanoseconds; their differences as floating-point numbers are not.
-            yield _numbers(batch, subject, names), np.round(values, 9)
+            of = [_codes(batch.column(c), p) for c, p in zip(subject, places, strict=True)]
+            yield numbers[tuple(of)], np.round(values, 9)
 
     found = quantiles(read, list(shares.values()))
     return {names[group]: dict(zip(shares, at, strict=True)) for group, at in found.items()}
 
 
-def _numbers(
-    batch: pa.RecordBatch, subject: tuple[str, ...], names: Sequence[tuple[str, ...]]
-) -> NDArray[np.int64]:
-    """The place in `names` of what each row is of."""
-    known = [list(dict.fromkeys(parts)) for parts in zip(*names, strict=True)]
-    code = np.zeros(batch.num_rows, np.int64)
-    for column, words in zip(subject, known, strict=True):
-        held: Any = batch.column(column)
-        place = {word: i for i, word in enumerate(words)}
-        here = np.array([place.get(word, 0) for word in held.dictionary.to_pylist()], np.int64)
-        code = code * len(words) + here[held.indices.to_numpy(zero_copy_only=False)]
-    codes = np.zeros(int(np.prod([len(words) for words in known])), np.int64)
-    for number, parts in enumerate(names):
-        at = 0
-        for words, part in zip(known, parts, strict=True):
-            at = at * len(words) + words.index(part)
-        codes[at] = number
-    return codes[code]
+def _codes(column: Any, place: Mapping[str, int]) -> NDArray[np.int64]:
+    """The places of the names in a column of names."""
+    here = np.array([place.get(name, 0) for name in column.dictionary.to_pylist()], np.int64)
+    return here[column.indices.to_numpy(zero_copy_only=False)]

@@ -1,10 +1,13 @@
 """Series of a run as plain arrays: the one place that knows the columns of the record tables."""
 
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+from ackclock.metrics.condense import LONG
 
 Floats = NDArray[np.float64]
 
@@ -14,6 +17,42 @@ class HasTables(Protocol):
 
     def table(self, name: str) -> pa.Table:
         """Record table of this name; names of hosts, links, flows ... as dictionary arrays."""
+        ...
+
+
+def pieces(results: HasTables, table: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Some columns of a table, piece by piece where the run can give them so."""
+    if isinstance(results, HasPieces):
+        yield from results.pieces(table, columns)
+    else:
+        yield results.table(table).select(list(columns))
+
+
+def is_long(results: HasTables, table: str) -> bool:
+    """Whether a table has more rows than are held in memory as they are."""
+    return isinstance(results, HasPieces) and results.rows(table) > LONG
+
+
+@runtime_checkable
+class HasPieces(HasTables, Protocol):
+    """Anything that gives tables of any length bit by bit, such as `ackclock.results.Results`."""
+
+    def rows(self, name: str) -> int:
+        """Number of rows of a table."""
+        ...
+
+    def pieces(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """The table piece by piece."""
+        ...
+
+    def columns(self, name: str, columns: Sequence[str]) -> pa.Table:
+        """Some columns of a table."""
+        ...
+
+    def condensed(
+        self, name: str, column: str, span: tuple[float, float] | None = None
+    ) -> dict[tuple[str, ...], tuple[Floats, Floats]]:
+        """A column of a long table, condensed."""
         ...
 
 
@@ -31,11 +70,34 @@ def select(
     Returns:
         One array per column, in row order.
     """
-    rows = results.table(table)
+    names = list(dict.fromkeys((*columns, *where)))
+    if isinstance(results, HasPieces):
+        pieces = [_selected(piece, columns, where) for piece in results.pieces(table, names)]
+        if len(pieces) > 1:
+            return tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        if pieces:
+            return pieces[0]
+    return _selected(results.table(table), columns, where)
+
+
+def _selected(
+    rows: pa.Table, columns: tuple[str, ...], where: Mapping[str, str | bool]
+) -> tuple[NDArray[Any], ...]:
     keep = np.ones(rows.num_rows, dtype=np.bool_)
     for column, wanted in where.items():
         keep &= _equals(rows[column], wanted)
     return tuple(rows[column].to_numpy()[keep] for column in columns)
+
+
+def _values(
+    results: HasTables, table: str, column: str, **where: str
+) -> tuple[Floats, NDArray[Any]]:
+    """Times and values of a flow or link, condensed where the table is long."""
+    if isinstance(results, HasPieces) and is_long(results, table):
+        nothing = (np.empty(0), np.empty(0))
+        return results.condensed(table, column).get(tuple(where.values()), nothing)
+    time_s, value = select(results, table, ("time_s", column), **where)
+    return time_s, value
 
 
 def _equals(column: pa.ChunkedArray, wanted: str | bool) -> NDArray[np.bool_]:
@@ -68,20 +130,17 @@ def queue_series(
     Returns:
         Times in seconds and values; a queue is empty before its first change.
     """
-    time_s, value = select(results, "queue", ("time_s", counting), link=link, direction=direction)
-    return time_s, value
+    return _values(results, "queue", counting, link=link, direction=direction)
 
 
 def cwnd_series(results: HasTables, flow: str) -> tuple[Floats, Floats]:
     """Congestion window after each change: times in seconds, bytes."""
-    time_s, value = select(results, "cwnd", ("time_s", "cwnd_bytes"), flow=flow)
-    return time_s, value
+    return _values(results, "cwnd", "cwnd_bytes", flow=flow)
 
 
 def rtt_series(results: HasTables, flow: str) -> tuple[Floats, Floats]:
     """Round-trip times as the sender measures them: times in seconds, seconds."""
-    time_s, value = select(results, "rtt", ("time_s", "rtt_s"), flow=flow)
-    return time_s, value
+    return _values(results, "rtt", "rtt_s", flow=flow)
 
 
 def packet_series(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from . import bands
+from . import bands, palette
+from .lanes import Lane
 from .palette import DASHES, LineStyle
 from .sheet import Panel
-from .view import View
+from .view import Series, View
 
 Floats = NDArray[np.float64]
+How = Callable[..., float]
 
 _BIN_MM = 0.15
 """Width of a bin on paper: one pixel of a figure that is 1200 pixels wide."""
@@ -91,6 +96,7 @@ def samples(
     values: Floats,
     *,
     color: str,
+    line: LineStyle = "solid",
     among: int = 1,
     usual_s: float = 0.0,
 ) -> float:
@@ -111,10 +117,10 @@ def samples(
     between = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     gap_s = max(_GAP * max(usual_s, between), _GAP_MM / panel.width_mm * view.span_s)
     if len(times) <= count:
-        _line(panel, view, *bands.parted(times, values, gap_s), color, "solid", among)
+        _line(panel, view, *bands.parted(times, values, gap_s), color, line, among)
         return float(values.max())
     band = bands.of_samples(times, values, bands.bins(start, stop, count))
-    return _band(panel, view, band, color, "solid", among, gap_s)
+    return _band(panel, view, band, color, line, among, gap_s)
 
 
 def windows(
@@ -152,6 +158,43 @@ def windows(
         dense=1.0,
         among=among,
     )
+
+
+def of_flows(
+    view: View, panel: Panel, series: Mapping[str, Series], how: How, **more: Any
+) -> float:
+    """Draw a series of each flow in its colour and over its life, and name it.
+
+    Args:
+        view: The run.
+        panel: Where to draw.
+        series: Times, or edges of windows, in seconds, and values by flow.
+        how: `steps` or `windows`.
+        more: As these take them.
+
+    Returns:
+        The greatest value drawn, 0 if there is none.
+    """
+    panel.ramp = len(view.flows) > len(palette.FLOWS)
+    highest = 0.0
+    for name, (times, values) in series.items():
+        color, active = view.flow_color[name], view.active(name)
+        life = {"start_s": active.start_s, "stop_s": active.stop_s, "among": len(series)}
+        highest = max(highest, how(panel, view, times, values, color=color, **life, **more))
+        panel.entry(name, color)
+    return highest
+
+
+def of_lanes(
+    view: View, panel: Panel, series: Mapping[Lane, Series], how: How, **more: Any
+) -> float:
+    """The same of transmitters of links, over the whole run."""
+    highest = 0.0
+    for lane, (times, values) in series.items():
+        style = {"color": view.lane_color[lane], "line": lane.line, "among": len(series)}
+        highest = max(highest, how(panel, view, times, values, **style, **more))
+        panel.entry(lane.label, view.lane_color[lane], line=lane.line)
+    return highest
 
 
 def pixels(panel: Panel) -> int:

@@ -13,16 +13,16 @@ from matplotlib.axes import Axes
 
 from . import legends, palette, text
 from .saving import Figure
+from .words import EDGE_MM, ROW_MM, TOP_MM, words
 
 MM = 1 / 25.4  # inches
 TICKS = 6.6
 """Size of numbers at axes, points."""
 
-_EDGE, _GAP_X, _TOP = 3.0, 4.0, 3.0
-_TITLE, _SUBTITLE, _HEAD, _NOTE, _LEGEND = 9.5, 7.0, 7.2, 5.8, 6.8
+_GAP_X = 4.0
+_HEAD, _LEGEND = 7.2, 6.8
 _HANDLE, _HANDLE_GAP, _COLUMN_GAP, _LEGEND_ROW = 4.0, 1.2, 3.0, 3.4
 _HEAD_ROW = 3.0
-_MOST_TITLE_LINES = 3
 
 
 def beside(count: int, most: int, levels: int = 0) -> int:
@@ -82,7 +82,7 @@ class Facets:
     @property
     def panel_mm(self) -> float:
         """Width of the axes of a panel."""
-        room = self.width_mm - self.left_mm - _EDGE
+        room = self.width_mm - self.left_mm - EDGE_MM
         return (room - _GAP_X * (self.across - 1)) / self.across
 
     def is_first(self, index: int) -> bool:
@@ -95,32 +95,22 @@ class Facets:
 
     def finish(self) -> Figure:
         """Write heading, legend, notes and caption, and give everything its place."""
-        room = self.width_mm - 2 * _EDGE
-        head = text.lines(self.title, room, _TITLE, "bold")[:_MOST_TITLE_LINES]
-        sub = text.lines(self.subtitle, room, _SUBTITLE)[:3]
-        foot = text.lines("  ".join(self.notes), room, _NOTE) + text.lines(
-            self.caption, room, _NOTE
-        )
-        columns = self._legend_columns(room)
+        said = words(self.width_mm, self.title, self.subtitle, self.notes, self.caption)
+        columns = self._legend_columns(self.width_mm - 2 * EDGE_MM)
         rows = -(-len(self.legend) // columns) if self.legend else 0
         heads = [text.lines(head, self.panel_mm, _HEAD) for head in self.heads]
         head_mm = 1.4 + _HEAD_ROW * max(map(len, heads)) if any(heads) else 0.0
         deep = -(-self.count // self.across)
-        top = _TOP + 4.4 * len(head) + 3.3 * len(sub) + 1.2 + rows * _LEGEND_ROW + 2.0 * bool(rows)
+        under = TOP_MM + said.above_mm
+        top = under + 1.2 + rows * _LEGEND_ROW + 2.0 * bool(rows)
         below = (
             top + deep * (head_mm + self.height_mm) + (deep - 1) * self.between_mm + self.below_mm
         )
-        height = below + 2.6 * len(foot) + 2.0
+        height = below + ROW_MM * len(said.foot) + 2.0
         self.figure.set_size_inches(self.width_mm * MM, height * MM)
-        y = _TOP
-        for line in head:
-            self._write(line, y + 3.3, height, _TITLE, palette.INK, "bold")
-            y += 4.4
-        for line in sub:
-            self._write(line, y + 2.8, height, _SUBTITLE, palette.FAINT_INK)
-            y += 3.3
+        said.write(self.figure, height, below + 1.6)
         if self.legend:
-            self._place_legend(columns, y + 1.6, height)
+            self._place_legend(columns, under + 1.6, height)
         for index, axes in enumerate(self.axes):
             row, column = divmod(index, self.across)
             left = self.left_mm + column * (self.panel_mm + _GAP_X)
@@ -146,17 +136,7 @@ class Facets:
                     annotation_clip=False,
                     parse_math=False,
                 )
-        y = below + 1.6
-        for line in foot:
-            self._write(line, y, height, _NOTE, palette.FAINT_INK)
-            y += 2.6
         return self.figure
-
-    def _write(
-        self, line: str, y_mm: float, height: float, size: float, color: str, weight: str = "normal"
-    ) -> None:
-        x, y = _EDGE / self.width_mm, 1 - y_mm / height
-        self.figure.text(x, y, line, size=size, color=color, weight=weight, parse_math=False)
 
     def _legend_columns(self, room_mm: float) -> int:
         if not self.legend:
@@ -174,5 +154,5 @@ class Facets:
             columns,
             legends.Measures(_LEGEND, _HANDLE, _HANDLE_GAP, _COLUMN_GAP, _LEGEND_ROW),
             loc="upper left",
-            anchor=(_EDGE / self.width_mm, 1 - y_mm / height),
+            anchor=(EDGE_MM / self.width_mm, 1 - y_mm / height),
         )

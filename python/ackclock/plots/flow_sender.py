@@ -17,30 +17,14 @@ _MOST_WINDOWS = 4
 def fill_flight(view: View, panel: Panel) -> None:
     """Data that each flow has sent and not seen acknowledged, beside its congestion window."""
     panel.title, panel.unit = "Data in flight", "packets sent and not acknowledged"
-    panel.ramp = len(view.flows) > len(palette.FLOWS)
-    series = [(name, *packets.flight(view, name)) for name in view.window_flows()]
-    series = [entry for entry in series if len(entry[1])]
+    series = {name: packets.flight(view, name) for name in view.window_flows()}
+    series = {name: entry for name, entry in series.items() if len(entry[0])}
     if not series:
         panel.empty("no data packet of a flow with ACKs")
         return
-    highest = 0.0
-    for name, times, values in series:
-        active = view.active(name)
-        top = draw.steps(
-            panel,
-            view,
-            times,
-            values,
-            color=view.flow_color[name],
-            start_s=active.start_s,
-            stop_s=active.stop_s,
-            among=len(series),
-        )
-        highest = max(highest, top)
-        panel.entry(name, view.flow_color[name])
-    panel.y_from_zero(highest, counts=True)
+    panel.y_from_zero(draw.of_flows(view, panel, series, draw.steps), counts=True)
     if view.recorded("cwnd") and len(series) <= _MOST_WINDOWS:
-        for name, *_ in series:
+        for name in series:
             _dotted(view, panel, name, *view.window_packets(name))
         panel.entry("congestion window", palette.FAINT_INK, line="dotted", width=0.9)
 

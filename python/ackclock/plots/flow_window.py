@@ -48,28 +48,13 @@ def fill_events(view: View, panel: Panel) -> None:
 def _windows(view: View, panel: Panel, unit: str) -> list[str]:
     """Draw the windows; returns the flows that have one."""
     panel.title, panel.unit = "Congestion window", unit
-    panel.ramp = len(view.flows) > len(palette.FLOWS)
     view.need("cwnd")
     names = [name for name in view.window_flows() if len(view.window_packets(name)[0])]
     if not names:
         panel.empty("no congestion window")
         return []
-    highest = 0.0
-    for name in names:
-        active = view.active(name)
-        top = draw.steps(
-            panel,
-            view,
-            *view.window_packets(name),
-            color=view.flow_color[name],
-            start_s=active.start_s,
-            stop_s=active.stop_s,
-            dense=_EXACT,
-            among=len(names),
-            smooth=False,
-        )
-        highest = max(highest, top)
-        panel.entry(name, view.flow_color[name])
+    series = {name: view.window_packets(name) for name in names}
+    highest = draw.of_flows(view, panel, series, draw.steps, dense=_EXACT, smooth=False)
     panel.y_from_zero(highest, counts=True)
     return names
 

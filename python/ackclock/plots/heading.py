@@ -6,8 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ackclock.record_tables import sampled
+
 from . import quantities
 from .view import View
+
+_ENDED_EARLY = {
+    "interrupted": "interrupted",
+    "record-limit": "ended early: records reached their limit",
+    "disk-full": "ended early: disk full",
+}
 
 _SPELLING = {"fast": "FAST", "reno": "Reno", "fixed": "Fixed window"}
 
@@ -26,8 +34,8 @@ def subtitle(view: View) -> str:
     if "end_s" in view.summary:
         unit = quantities.time_unit(view.end_s)
         parts.append(f"run ends at {quantities.number(view.end_s / unit.size)} {unit.name}")
-    if view.summary.get("stop_reason") == "interrupted":
-        parts.append("interrupted")
+    if word := _ENDED_EARLY.get(view.summary.get("stop_reason", "")):
+        parts.append(word)
     return "  ·  ".join(part for part in parts if part)
 
 
@@ -41,6 +49,9 @@ def caption(view: View) -> str:
         parts.append(f"digest {str(summary['digest'])[:8]}")
     if summary.get("ackclock"):
         parts.append(f"Ackclock {summary['ackclock']}")
+    if some := sampled(view.model):
+        rows = ", ".join(f"{table} {kept}" for table, kept in some.items())
+        parts.append(f"not all rows are recorded: {rows}")
     return "  ·  ".join(part for part in parts if part)
 
 

@@ -16,23 +16,8 @@ from .view import View
 def fill(view: View, panel: Panel) -> None:
     """Data packets waiting at each link: range and time average, and the limit of the buffer."""
     panel.title, panel.unit = "Packets waiting in the buffer", "data packets"
-    highest = 0.0
-    for lane in view.lanes:
-        times, values = view.queue_packets(lane)
-        highest = max(
-            highest,
-            draw.steps(
-                panel,
-                view,
-                times,
-                values,
-                color=view.lane_color[lane],
-                before=0.0,
-                line=lane.line,
-                among=len(view.lanes),
-            ),
-        )
-        panel.entry(lane.label, view.lane_color[lane], line=lane.line)
+    series = {lane: view.queue_packets(lane) for lane in view.lanes}
+    highest = draw.of_lanes(view, panel, series, draw.steps, before=0.0)
     limits = {limit for lane in view.lanes if (limit := limit_packets(view, lane))}
     if len(limits) == 1 and highest >= 0.75 * (limit := limits.pop()):
         highest = max(highest, limit)
@@ -50,17 +35,15 @@ def fill_sojourn(view: View, panel: Panel) -> None:
     """How long packets have waited at each link when their transmission starts: range and mean."""
     view.need("transmissions")
     panel.title = "Waiting time in the buffer"
-    series = [(lane, *view.sojourn_s(lane)) for lane in view.lanes]
-    highest = max((float(values.max(initial=0.0)) for *_, values in series), default=0.0)
+    series = {lane: view.sojourn_s(lane) for lane in view.lanes}
+    highest = max((float(values.max(initial=0.0)) for _, values in series.values()), default=0.0)
     unit = quantities.span_unit(highest)
     panel.unit = f"{unit.name}, of packets as they leave it"
-    if not any(len(times) for _, times, _ in series):
+    if not any(len(times) for times, _ in series.values()):
         panel.empty("no packet")
         return
-    for lane, times, values in series:
-        color = view.lane_color[lane]
-        draw.samples(panel, view, times, values / unit.size, color=color, among=len(series))
-        panel.entry(lane.label, color)
+    scaled = {lane: (times, values / unit.size) for lane, (times, values) in series.items()}
+    draw.of_lanes(view, panel, scaled, draw.samples)
     panel.y_from_zero(highest / unit.size)
 
 

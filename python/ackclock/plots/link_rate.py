@@ -21,12 +21,12 @@ def fill(view: View, panel: Panel) -> None:
 
     Where a flow's path changes during the run, spans behind the lines show which one it takes.
     """
-    lanes = [(lane, *view.link_rate(lane)) for lane in view.lanes]
-    highest = max((float(rates.max()) for *_, rates in lanes if len(rates)), default=0.0)
+    series = {lane: view.link_rate(lane) for lane in view.lanes}
+    highest = max((float(rates.max(initial=0.0)) for _, rates in series.values()), default=0.0)
     # Lines of capacities far above all rates would leave little room for the rates.
     capacities = {
         lane.states: values
-        for lane, *_ in lanes
+        for lane in series
         if (values := _capacity(lane.states)).min() <= 1.3 * highest
     }
     near = [values[values <= 1.3 * highest].max() for values in capacities.values()]
@@ -34,17 +34,8 @@ def fill(view: View, panel: Panel) -> None:
     unit = quantities.rate_unit(highest, binary=view.binary_rates)
     panel.title = "Rate of links"
     panel.unit = f"{unit.name}, all packets, in {quantities.window(view.window_s)}"
-    for lane, edges, rates in lanes:
-        draw.windows(
-            panel,
-            view,
-            edges,
-            rates / unit.size,
-            color=view.lane_color[lane],
-            line=lane.line,
-            among=len(lanes),
-        )
-        panel.entry(lane.label, view.lane_color[lane], line=lane.line)
+    scaled = {lane: (edges, rates / unit.size) for lane, (edges, rates) in series.items()}
+    draw.of_lanes(view, panel, scaled, draw.windows)
     for states, values in capacities.items():
         panel.axes.step(
             np.array([*(state.time_s for state in states), view.end_s]) / view.time_unit.size,

@@ -25,7 +25,7 @@ def segments(view: View, name: str) -> Segments:
     """The data packets of a flow and what became of them."""
     flow = view.flow(name)
     header = flow["tcp"]["header_bytes"] if counts_bytes(flow) else None
-    view.need("packets")
+    view.need("packets").plain("time_s")  # an error where there are too many to follow each
     return flow_segments(
         view.results, name, header_bytes=header, drops=view.records("drops") is not None
     )

@@ -24,7 +24,14 @@ _EXACT = 12.0
 """Up to this many changes in a pixel each step is drawn, else the mean and the range."""
 _MOST_ROWS = 8
 
-_REASONS = {"queue-full": ("x", "dropped, buffer full"), "loss": ("+", "lost at random or on plan")}
+_REASONS = {
+    "queue-full": ("x", "dropped, buffer full"),
+    "early": ("1", "dropped early"),
+    "forced": ("2", "dropped, average queue too long"),
+    "codel": ("3", "dropped, waits too long"),
+    "overlimit": ("4", "dropped, longest queue"),
+    "loss": ("+", "lost at random or on plan"),
+}
 """Shape and words for the reasons of drops at links."""
 
 

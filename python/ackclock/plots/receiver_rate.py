@@ -44,7 +44,6 @@ def fill_bins(view: View, panel: Panel) -> None:
     width = bin_s(view)
     arrivals = {name: _arrivals(view, name) for name in view.flows}
     panel.title = "Rate at the receiver"
-    panel.ramp = len(view.flows) > len(palette.FLOWS)
     if not any(len(times) for times, _ in arrivals.values()):
         panel.empty("no data packet arrived")
         return
@@ -59,20 +58,8 @@ def fill_bins(view: View, panel: Panel) -> None:
     if len(rates) > 1:
         highest = draw.windows(panel, view, edges, total / unit.size, color=palette.RULE)
         panel.entry("all flows", palette.RULE)
-    for name, values in rates.items():
-        active = view.active(name)
-        drawn = draw.windows(
-            panel,
-            view,
-            edges,
-            values / unit.size,
-            color=view.flow_color[name],
-            start_s=active.start_s,
-            stop_s=active.stop_s,
-            among=len(rates),
-        )
-        highest = max(highest, drawn)
-        panel.entry(name, view.flow_color[name])
+    scaled = {name: (edges, values / unit.size) for name, values in rates.items()}
+    highest = max(highest, draw.of_flows(view, panel, scaled, draw.windows))
     if view.options.sliding:
         highest = max(highest, _sliding(view, panel, arrivals, unit))
     panel.y_from_zero(highest)
@@ -94,7 +81,6 @@ def _to_the_end(view: View, edges: Floats, rates: Floats) -> Series:
 def fill_bytes(view: View, panel: Panel) -> None:
     """Bytes of each flow that have arrived at its target, each byte once."""
     panel.title = "Data at the receiver"
-    panel.ramp = len(view.flows) > len(palette.FLOWS)
     sums = {name: _new_bytes(view, name) for name in view.flows}
     highest = max((float(values[-1]) for _, values in sums.values() if len(values)), default=0.0)
     if highest == 0:
@@ -102,23 +88,8 @@ def fill_bytes(view: View, panel: Panel) -> None:
         return
     unit = quantities.size_unit(highest)
     panel.unit = f"{unit.name}, each byte once"
-    drawn = 0.0
-    for name, (times, values) in sums.items():
-        active = view.active(name)
-        top = draw.steps(
-            panel,
-            view,
-            times,
-            values / unit.size,
-            color=view.flow_color[name],
-            start_s=active.start_s,
-            stop_s=active.stop_s,
-            before=0.0,
-            among=len(sums),
-        )
-        drawn = max(drawn, top)
-        panel.entry(name, view.flow_color[name])
-    panel.y_from_zero(drawn)
+    scaled = {name: (times, values / unit.size) for name, (times, values) in sums.items()}
+    panel.y_from_zero(draw.of_flows(view, panel, scaled, draw.steps, before=0.0))
 
 
 def _sliding(

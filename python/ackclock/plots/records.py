@@ -7,10 +7,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.metrics.series import HasPieces, HasTables
+
+from .long_records import LongRecords
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Columns = dict[str, NDArray[Any]]
+
+
+_MOST_ROWS = 10_000_000
+"""Columns with more rows are not read as a whole."""
+
+
+class TableOnDisk:
+    """A record table whose columns are read one by one."""
+
+    def __init__(self, results: HasPieces, name: str) -> None:
+        self._results = results
+        self._name = name
+        self.num_rows = results.rows(name)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column by its name.
+
+        Raises:
+            PlotError: it is too long.
+        """
+        if self.num_rows > _MOST_ROWS:
+            raise LongRecords(self._results, self._name, (0.0, 0.0)).too_long()
+        return self._results.columns(self._name, [name]).column(name)
 
 
 class Records:
@@ -20,11 +47,22 @@ class Records:
     "none", as in a packet that was lost in a router and so has no link.
     """
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table | TableOnDisk) -> None:
         self._table = table
         self._plain: dict[str, NDArray[Any]] = {}
         self._coded: dict[str, tuple[NDArray[np.int64], dict[str, int]]] = {}
         self._splits: dict[tuple[str, ...], dict[tuple[int, ...], NDArray[np.int64]]] = {}
+
+    @classmethod
+    def of(cls, results: HasTables, name: str) -> Records:
+        """A table of a run. Of one that is on the disk, only what is asked for is read.
+
+        Raises:
+            InputError: the run has not recorded it.
+        """
+        if isinstance(results, HasPieces):
+            return cls(TableOnDisk(results, name))
+        return cls(results.table(name))
 
     def __len__(self) -> int:
         return self._table.num_rows

@@ -41,7 +41,7 @@ class Plot:
     form: Literal["panel", "figure", "runs", "sweep"] = "panel"
     sweep: str = ""
     panels: tuple[str, ...] = ()
-    default: Literal["always", "never", "changing-routes"] = "always"
+    default: Literal["always", "never", "changing-routes"] = "never"
     options: tuple[str, ...] = ()
     apart: bool = False
 
@@ -87,6 +87,7 @@ PLOTS = (
             "flow-window",
             "flow-rtt",
         ),
+        default="always",
     ),
     Plot(
         "topology",
@@ -94,82 +95,74 @@ PLOTS = (
         (),
         "topology:draw",
         "figure",
+        default="always",
     ),
     Plot(
         "rates",
         "Send and receive rates of flows and of hosts on one time axis",
         ("packets",),
         panels=("flow-send-rate", "flow-receive-rate", "host-send-rate", "host-receive-rate"),
+        default="always",
     ),
     Plot(
         "link-queue",
         "Data packets waiting in the buffers of links",
         ("queue",),
         "link_queue:fill",
-        default="never",
     ),
     Plot(
         "link-sojourn",
         "Time that packets wait in the buffers of links",
         ("transmissions",),
         "link_queue:fill_sojourn",
-        default="never",
     ),
     Plot(
         "link-losses",
         "Packets lost at links in each 0.1 s",
         ("drops",),
         "link_losses:fill",
-        default="never",
     ),
     Plot(
         "link-rate",
         "Rate of links in each 0.1 s, with the paths that flows take",
         ("transmissions",),
         "link_rate:fill",
-        default="never",
     ),
     Plot(
         "flow-send-rate",
         "Rate at which sources send data in each 0.1 s",
         ("packets",),
-        "flow_rate:fill_sent",
-        default="never",
+        "rates:fill_flows_sent",
     ),
     Plot(
         "flow-receive-rate",
         "Rate at which data arrive at their target in each 0.1 s",
         ("packets",),
-        "flow_rate:fill_received",
-        default="never",
+        "rates:fill_flows_received",
     ),
     Plot(
         "flow-window",
         "Congestion window and slow-start threshold, timeouts, fast retransmits",
         ("cwnd",),
         "flow_window:fill",
-        default="never",
     ),
     Plot(
         "flow-rtt",
         "Round-trip times as senders measure them",
         ("rtt",),
         "flow_rtt:fill",
-        default="never",
     ),
     Plot(
         "flow-flight",
         "Data sent and not yet acknowledged, beside the congestion window",
         ("packets",),
         "flow_sender:fill_flight",
-        default="never",
     ),
     Plot(
         "flow-timer",
         "Samples of the round-trip time, their smoothed value, and the retransmission timeout",
         ("rtt",),
         "flow_sender:fill_timer",
-        default="never",
         options=("together",),
         apart=True,
     ),
@@ -177,22 +170,19 @@ PLOTS = (
         "host-send-rate",
         "Rate at which hosts send data and ACKs in each 0.1 s",
         ("packets",),
-        "host_rate:fill_sent",
-        default="never",
+        "rates:fill_hosts_sent",
     ),
     Plot(
         "host-receive-rate",
         "Rate at which hosts receive data and ACKs in each 0.1 s",
         ("packets",),
-        "host_rate:fill_received",
-        default="never",
+        "rates:fill_hosts_received",
     ),
     Plot(
         "sequence",
         "Sequence numbers over time: sent, sent again, in vain, dropped, acknowledged",
         ("packets",),
         "sequence:fill",
-        default="never",
         options=("modulo", "together"),
         apart=True,
     ),
@@ -201,7 +191,6 @@ PLOTS = (
         "Rate at which data arrive in short bins, and bytes that have arrived",
         ("packets",),
         panels=("receiver-bins", "receiver-bytes"),
-        default="never",
         options=("together",),
     ),
     Plot(
@@ -209,7 +198,6 @@ PLOTS = (
         "Rate at which data arrive in short bins; with --sliding, over the last second as well",
         ("packets",),
         "receiver_rate:fill_bins",
-        default="never",
         options=("sliding", "bin_s", "together"),
     ),
     Plot(
@@ -217,7 +205,6 @@ PLOTS = (
         "Bytes that have arrived at the targets of flows, each byte once",
         ("packets",),
         "receiver_rate:fill_bytes",
-        default="never",
         options=("together",),
     ),
     Plot(
@@ -226,7 +213,6 @@ PLOTS = (
         ("queue",),
         "queue_drops:draw_links",
         "figure",
-        default="never",
         options=("from_s", "to_s"),
     ),
     Plot(
@@ -234,7 +220,6 @@ PLOTS = (
         "Congestion window and slow-start threshold with the events that changed them",
         ("cwnd",),
         "flow_window:fill_events",
-        default="never",
         options=("together",),
         apart=True,
     ),
@@ -244,7 +229,6 @@ PLOTS = (
         ("packets", "transmissions"),
         "window_sweep:draw",
         "runs",
-        default="never",
     ),
     Plot(
         "windows",
@@ -252,7 +236,6 @@ PLOTS = (
         ("cwnd",),
         "windows:draw",
         "runs",
-        default="never",
         options=("from_s", "to_s"),
     ),
     Plot(
@@ -262,7 +245,6 @@ PLOTS = (
         "fairness:draw",
         "runs",
         sweep="fairness:draw_sweep",
-        default="never",
         options=("facets", "where"),
     ),
     Plot(
@@ -271,7 +253,6 @@ PLOTS = (
         (),
         form="sweep",
         sweep="sweep_lines:draw",
-        default="never",
         options=("x", "lines", "facets", "value", "where"),
     ),
     Plot(
@@ -280,7 +261,6 @@ PLOTS = (
         (),
         form="sweep",
         sweep="heat_map:draw",
-        default="never",
         options=("x", "y", "facets", "value", "where"),
     ),
     Plot(

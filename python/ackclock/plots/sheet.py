@@ -20,24 +20,23 @@ from . import heading, legends, palette, text
 from .palette import DASHES, LineStyle
 from .saving import Figure
 from .view import View
+from .words import EDGE_MM, ROW_MM, TOP_MM, Words, words
 
 MM = 1 / 25.4  # inches
 
 _T = TypeVar("_T")
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 11.5, 3.0, 3.0, 2.5
-_TITLE_SIZE, _SUBTITLE_SIZE, _PANEL_SIZE, _NOTE_SIZE = 9.5, 7.0, 7.2, 5.8
-_LEGEND_SIZE = 6.8
+_LEFT, _RIGHT, _BOTTOM = 11.5, EDGE_MM, 2.5
+_PANEL_SIZE, _LEGEND_SIZE = 7.2, 6.8
 _PANEL_HEADER, _PANEL_GAP, _AXIS = 4.6, 1.9, 7.6
 _LEGEND_ROW, _HANDLE, _HANDLE_GAP, _COLUMN_GAP = 3.2, 3.4, 1.2, 2.6
 _MOST_ENTRIES = 12
-_MOST_TITLE_LINES = 3
 _ROUND = [1, 2, 2.5, 5, 10]
 
 
 def mark_style(marker: str, color: str, size: float, *, hollow: bool = False) -> dict[str, Any]:
     """How marks of this shape look in a panel and in its legend; `size` in points."""
-    stroked = hollow or marker in "x+"
+    stroked = hollow or marker in "x+1234"
     return {
         "marker": marker,
         "ms": size,
@@ -110,11 +109,9 @@ class Panel:
 
 @dataclass(frozen=True)
 class _Frame:
-    """The lines above and below the panels, and the heights of these, mm: header and axes."""
+    """The words above and below the panels, and the heights of these, mm: header and axes."""
 
-    head: list[str]
-    sub: list[str]
-    foot: list[str]
+    words: Words
     panels: list[tuple[float, float]]
     below_mm: float
 
@@ -122,8 +119,7 @@ class _Frame:
 def finish(pages: Sequence[Page], figure: Figure) -> Figure:
     """Give everything on some pages beside each other its place; panels stand in rows."""
     frames = [page.frame() for page in pages]
-    head_mm = max(4.4 * len(frame.head) + 3.3 * len(frame.sub) for frame in frames)
-    below = _TOP + head_mm + 1.4
+    below = TOP_MM + max(frame.words.above_mm for frame in frames) + 1.4
     tops: list[float] = []
     for row, parts in enumerate(zip(*(frame.panels for frame in frames), strict=True)):
         below += max(header for header, _ in parts)
@@ -134,7 +130,8 @@ def finish(pages: Sequence[Page], figure: Figure) -> Figure:
                 page.panels[row].height_mm = tallest
         below += tallest + _PANEL_GAP
     below += max(frame.below_mm for frame in frames)
-    height = below + 2.6 * max(len(frame.foot) for frame in frames) + 0.8 + _BOTTOM
+    rows = max(len(frame.words.foot) for frame in frames)
+    height = below + ROW_MM * rows + 0.8 + _BOTTOM
     figure.set_size_inches(sum(page.width_mm for page in pages) * MM, height * MM)
     for page, frame in zip(pages, frames, strict=True):
         page.place(frame, tops, below, height)
@@ -188,8 +185,7 @@ class Page:
 
     def note(self, sentence: str) -> None:
         """Say something below the figure."""
-        if sentence not in self._notes:
-            self._notes.append(sentence)
+        self._notes.append(sentence)
 
     def finish(self) -> Figure:
         """Write headings, legends, notes and caption, and give everything its place."""
@@ -197,33 +193,18 @@ class Page:
 
     def frame(self) -> _Frame:
         """How much room the words above and below and the panels need."""
-        room = self.width_mm - 2 * _RIGHT
-        head = text.lines(self._title, room, _TITLE_SIZE, "bold")
-        if len(head) > _MOST_TITLE_LINES:
-            rest = " ".join(head[_MOST_TITLE_LINES - 1 :])
-            head = [*head[: _MOST_TITLE_LINES - 1], text.cut(rest, room, _TITLE_SIZE, "bold")]
-        sub = text.lines(self._subtitle, room, _SUBTITLE_SIZE)[:3]
-        for panel in self.panels:
-            for note in panel.notes:
-                self.note(note)
-        notes = text.lines("  ".join(self._notes), room, _NOTE_SIZE)
-        foot = [*notes, *text.lines(self._caption, room, _NOTE_SIZE)]
+        notes = [*self._notes, *(note for panel in self.panels for note in panel.notes)]
+        said = words(self.width_mm, self._title, self._subtitle, notes, self._caption)
         labelled = any(panel.joined for panel in self.panels) or self.panels[-1].labelled
         return _Frame(
-            head,
-            sub,
-            foot,
+            said,
             [(self._header_mm(panel), panel.height_mm) for panel in self.panels],
             self._below - _PANEL_GAP if labelled else 0.0,
         )
 
     def place(self, frame: _Frame, tops: Sequence[float], below: float, height: float) -> None:
         """Put everything where it belongs on a page of this height; all in mm from the top."""
-        for i, line in enumerate(frame.head):
-            self._write(line, _TOP + 4.4 * (i + 0.75), height, _TITLE_SIZE, palette.INK, "bold")
-        for i, line in enumerate(frame.sub):
-            y = _TOP + 4.4 * len(frame.head) + 3.3 * (i + 0.85)
-            self._write(line, y, height, _SUBTITLE_SIZE, palette.FAINT_INK)
+        frame.words.write(self.figure, height, below + 2.2)
         joined = [panel for panel in self.panels if panel.joined]
         for panel, top in zip(self.panels, tops, strict=True):
             panel.axes.set_position(
@@ -235,23 +216,6 @@ class Page:
                 )
             )
             self._dress(panel, last=bool(joined) and panel is joined[-1])
-        for i, line in enumerate(frame.foot):
-            y = below + 2.2 + 2.6 * i
-            self._write(line, y, height, _NOTE_SIZE, palette.FAINT_INK)
-
-    def _write(
-        self, line: str, y_mm: float, height: float, size: float, color: str, weight: str = "normal"
-    ) -> None:
-        self.figure.text(
-            _RIGHT / self.width_mm,
-            1 - y_mm / height,
-            line,
-            size=size,
-            color=color,
-            weight=weight,
-            va="baseline",
-            parse_math=False,
-        )
 
     def _header_mm(self, panel: Panel) -> float:
         if not panel.title:
@@ -321,12 +285,12 @@ class Page:
         rows, beside = self._legend_rows(panel)
         lift = 1.5 + (0.0 if beside else rows * _LEGEND_ROW)
         start = -_LEFT + _RIGHT if self._left == _LEFT else 0.0
-        for words, x, color in (
+        for said, x, color in (
             (panel.title, 0.0, palette.INK),
             (panel.unit, text.width_mm(panel.title + "  ", _PANEL_SIZE), palette.FAINT_INK),
         ):
             axes.annotate(
-                words,
+                said,
                 (0, 1),
                 xycoords="axes fraction",
                 xytext=((start + x) / text.MM_PER_POINT, lift / text.MM_PER_POINT),

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from ackclock.errors import InputError
 from ackclock.metrics import step_mean, windowed_counts, windowed_rates
 from ackclock.metrics.carried import windowed_link_rates
+from ackclock.metrics.series import HasPieces, is_long
 
 from . import lanes, palette, paths, quantities
 from .errors import PlotError, unknown
 from .lanes import Interest, Lane
+from .long_records import LongRecords
 from .options import Options
 from .records import Records
 
@@ -82,6 +84,7 @@ class View:
         self.options = options or Options()
         self.width_mm = self.options.width_mm
         self._tables: dict[str, Records | None] = {}
+        self._long: dict[str, LongRecords | None] = {}
         self._flow_of = {flow["id"]: flow for flow in self.model["flows"]}
         self._link_of = {link["id"]: link for link in self.model["links"]}
         self.flows = _chosen("flow", flows, list(self._flow_of))
@@ -102,6 +105,7 @@ class View:
         one.width_mm, one.span, one.time_unit = self.width_mm, self.span, self.time_unit
         one.flow_color = {name: self.flow_color[name] for name in names}
         one._tables = self._tables
+        one._long = self._long
         return one
 
     def beside(self, count: int, span: tuple[float, float]) -> View:
@@ -167,10 +171,18 @@ class View:
         if table not in self._tables:
             kept = self.model.get("record", {}).get(table) != "off"
             try:
-                self._tables[table] = Records(self.results.table(table)) if kept else None
+                self._tables[table] = Records.of(self.results, table) if kept else None
             except (InputError, LookupError):
                 self._tables[table] = None
         return self._tables[table]
+
+    def long(self, table: str) -> LongRecords | None:
+        """A record table that is too long to be held; None if it is not."""
+        if table not in self._long:
+            results, self._long[table] = self.results, None
+            if self.recorded(table) and isinstance(results, HasPieces) and is_long(results, table):
+                self._long[table] = LongRecords(results, table, self.span)
+        return self._long[table]
 
     def need(self, table: str) -> Records:
         """A record table.
@@ -215,9 +227,7 @@ class View:
 
     def rtt_s(self, name: str) -> Series:
         """RTT samples of a flow, in seconds."""
-        table = self.need("rtt")
-        rows = table.rows(flow=name)
-        return table.plain("time_s")[rows], table.plain("rtt_s")[rows]
+        return self._series("rtt", "rtt_s", flow=name)
 
     def flow_rate(self, name: str, event: str) -> Series:
         """Rate at which a flow's data packets are `sent` by the source or `received` at the target.
@@ -225,14 +235,19 @@ class View:
         Window edges in seconds and the rate in each window in bit/s; retransmissions and headers
         count.
         """
-        table = self.need("packets")
-        rows = table.rows(flow=name, event=event, kind="data")
-        return self._windowed(table, rows)
+        among = [
+            {"flow": other, "event": way, "kind": "data"}
+            for other in self.flows
+            for way in ("sent", "received")
+        ]
+        return self._windowed("packets", {"flow": name, "event": event, "kind": "data"}, among)
 
     def host_rate(self, host: str, event: str) -> Series:
         """Rate of all packets `sent` or `received` by a host: window edges, bit/s."""
-        table = self.need("packets")
-        return self._windowed(table, table.rows(host=host, event=event))
+        among = [
+            {"host": other, "event": way} for other in self.hosts for way in ("sent", "received")
+        ]
+        return self._windowed("packets", {"host": host, "event": event}, among)
 
     # Hosts
 
@@ -315,20 +330,25 @@ class View:
 
     def queue_packets(self, lane: Lane) -> Series:
         """Data packets waiting in a link's buffer after each change."""
-        table = self.need("queue")
-        rows = table.rows(link=lane.link, direction=lane.direction)
-        values = table.plain("queue_data_packets")[rows].astype(np.float64)
-        return table.plain("time_s")[rows], values
+        return self._series("queue", "queue_data_packets", link=lane.link, direction=lane.direction)
 
     def queue_length(self, lane: Lane) -> Series:
         """Packets of any kind waiting in a link's buffer after each change."""
-        table = self.need("queue")
-        rows = table.rows(link=lane.link, direction=lane.direction)
-        return table.plain("time_s")[rows], table.plain("queue_packets")[rows].astype(np.float64)
+        return self._series("queue", "queue_packets", link=lane.link, direction=lane.direction)
 
     def link_rate(self, lane: Lane) -> Series:
         """Rate of a link, all kinds of packets together: window edges, bit/s."""
         table = self.need("transmissions")
+        if (long := self.long("transmissions")) is not None:
+            lane_of = {(one.link, one.direction): one for one in self.all_lanes}
+            edges, rates = long.rates(
+                {"link": lane.link, "direction": lane.direction},
+                [{"link": one.link, "direction": one.direction} for one in self.lanes],
+                self.end_s,
+                self.window_s,
+                lambda names, at: self._rate_at(lane_of[names["link"], names["direction"]], at),
+            )
+            return self._whole(edges, rates)
         rows = table.rows(link=lane.link, direction=lane.direction)
         edges, rates = windowed_link_rates(
             table.plain("time_s")[rows],
@@ -464,12 +484,25 @@ class View:
         return np.array([state.rate_bps for state in lane.states], np.float64)[at]
 
     def _window(self, name: str, column: str) -> Series:
-        table = self.need("cwnd")
-        rows = table.rows(flow=name)
-        segment = self._flow_of[name]["tcp"]["segment_bytes"]
-        return table.plain("time_s")[rows], table.plain(column)[rows] / segment
+        times, values = self._series("cwnd", column, flow=name)
+        return times, values / self._flow_of[name]["tcp"]["segment_bytes"]
 
-    def _windowed(self, table: Records, rows: NDArray[np.int64]) -> Series:
+    def _series(self, name: str, column: str, **names: str) -> Series:
+        """Times and values of the rows with these names."""
+        table = self.need(name)
+        if (long := self.long(name)) is not None:
+            return long.series(column, **names)
+        rows = table.rows(**names)
+        return table.plain("time_s")[rows], table.plain(column)[rows].astype(np.float64)
+
+    def _windowed(
+        self, name: str, names: Mapping[str, str], among: Sequence[Mapping[str, str]]
+    ) -> Series:
+        """Rate of the rows with these names; `among` are those that are drawn beside them."""
+        table = self.need(name)
+        if (long := self.long(name)) is not None:
+            return self._whole(*long.rates(names, among, self.end_s, self.window_s))
+        rows = table.rows(**names)
         edges, rates = windowed_rates(
             table.plain("time_s")[rows],
             table.plain("bytes")[rows],

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from ackclock.tables.cells import cell
 from ackclock.tables.shown import Shown, shown
 from ackclock.tables.table import ResultTable
 
@@ -40,7 +41,10 @@ _MARKDOWN = "\\`*_{}[]<>|#~$"
 
 
 def to_csv(table: ResultTable) -> str:
-    """Return the values in full: one line of names, numbers with all digits, nothing for none."""
+    """Return the values in full: one line of names, numbers with all digits, nothing for none.
+
+    Texts that a spreadsheet would take for formulas begin with an apostrophe.
+    """
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(table.names)
@@ -52,7 +56,7 @@ def to_csv(table: ResultTable) -> str:
 def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(value) if isinstance(value, float) else cell(str(value))
 
 
 def to_markdown(table: ResultTable, digits: int | None = None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_TO_BASE = {"time": 1e-9}
+_TO_BASE = {"time": 1e-9, "products": 1e-3}
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,9 @@ class Scale:
     """Values of an axis as numbers.
 
     Attributes:
-        dimension: What they measure: `rate`, `size`, `packets`, `time`, or `number` for plain ones.
-        numbers: Bit/s, bytes, packets, seconds, or plain, in the order of the values.
+        dimension: What they measure: `rate`, `size`, `packets`, `time`, `products` (BDP),
+            or `number` for plain ones.
+        numbers: Bit/s, bytes, packets, seconds, BDP, or plain, in the order of the values.
     """
 
     dimension: str

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from ackclock.errors import listed
+from ackclock.record_tables import sampled
 from ackclock.results import Results
 from ackclock.theory.measured import (
     Measures,
@@ -204,6 +205,9 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
     missing = [t for t in ("packets", "queue", "cwnd", "rtt") if t not in results.tables]
     if missing and compared:
         notes.append(f"Not recorded in this run, so not compared: {', '.join(missing)}.")
+    if compared and (some := sampled(results.model)):
+        rows = ", ".join(f"{table} {kept}" for table, kept in some.items())
+        notes.append(f"Means are of the rows that were recorded, which are not all: {rows}.")
     return Comparison(prediction, compared, _finishes(prediction, results), notes)
 
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.metrics.goodput import first_arrivals
-from ackclock.metrics.series import cwnd_series, queue_series, rtt_series
+from ackclock.metrics.goodput import arrival_counts, first_arrivals
+from ackclock.metrics.series import cwnd_series, is_long, queue_series, rtt_series
 from ackclock.metrics.steps import step_mean
 from ackclock.results import Results
 from ackclock.theory.prediction import Period, Prediction
@@ -97,16 +97,23 @@ class Measures:
         self._recorded = set(results.tables)
         self._flows = prediction.flows
         self._arrivals: dict[str, Floats] = {}
+        self._counts: dict[str, tuple[Floats, Floats]] | None = None
         self._queues: dict[tuple[str, str], tuple[NDArray, NDArray]] = {}
 
     def rate_bps(self, flow: str, spans: Sequence[Span]) -> float | None:
         """New data that reached the receiver, bit/s."""
         if "packets" not in self._recorded:
             return None
-        if flow not in self._arrivals:
-            self._arrivals[flow] = first_arrivals(self._results, flow)
-        edges = np.searchsorted(self._arrivals[flow], np.array(spans), side="right")
-        count = (edges[:, 1] - edges[:, 0]).sum()
+        if is_long(self._results, "packets"):
+            if self._counts is None:
+                self._counts = arrival_counts(self._results, self._results.summary["end_s"])
+            by_time = self._counts.get(flow, ([0.0], [0.0]))
+            count = np.diff(np.interp(np.array(spans), *by_time), axis=1).sum()
+        else:
+            if flow not in self._arrivals:
+                self._arrivals[flow] = first_arrivals(self._results, flow)
+            edges = np.searchsorted(self._arrivals[flow], np.array(spans), side="right")
+            count = (edges[:, 1] - edges[:, 0]).sum()
         return float(count * self._flows[flow].segment_bytes * 8 / _length(spans))
 
     def queue_packets(

@@ -110,6 +110,11 @@ class Network:
         self._model = model
         self._graph = Graph(model)
         self.stations: list[Station] = []
+        self._manages_queues = any(
+            link[side]["queue"]["kind"] not in ("droptail", "drop-head")
+            for link in model["links"]
+            for side in ("forward", "backward")
+        )
         self._number: dict[tuple[int, int], int] = {}
         for index, link in enumerate(model["links"]):
             for way in (0, 1):
@@ -151,6 +156,8 @@ class Network:
             cc, params = tcp["cc"]["kind"], tcp["cc"]
             if tcp["source"]["kind"] != "bulk":
                 params = {"kind": "application-limited flows"}  # no law knows them
+            if self._manages_queues:
+                params = {"kind": "flows whose queues drop or mark early"}  # nor these
             segment = int(tcp["segment_bytes"]) * 8
             data = segment + int(tcp["header_bytes"]) * 8
             ack = int(tcp["ack_bytes"]) * 8

@@ -71,7 +71,7 @@ impl Channel {
         self.managed.as_mut().expect("a channel with a discipline")
     }
 
-    fn count_drop(&mut self, reason: i32) {
+    pub(super) fn count_drop(&mut self, reason: i32) {
         if reason == drop_reason::QUEUE_FULL {
             self.stats.drops += 1;
         } else {
@@ -105,10 +105,7 @@ impl Channel {
                 }
                 None
             }
-            Verdict::Drop(reason) => {
-                self.count_drop(reason);
-                Some(reason)
-            }
+            Verdict::Drop(reason) => Some(reason),
         }
     }
 
@@ -219,6 +216,9 @@ impl Channel {
         for (held, reason) in &fates.dropped {
             self.leave(held.packet);
             self.count_drop(*reason);
+            if let Some(loss) = self.loss.as_mut().filter(|loss| !loss.at_entry) {
+                loss.passes_by(&held.packet);
+            }
             let wait = u128::from(held.sojourn(now).as_ns());
             let [packets, bytes] = &mut self.managed().dropped_wait;
             *packets += wait;

@@ -11,7 +11,7 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "First in, first out; a packet that does not fit is dropped.",
     references: &["RFC 7567 section 2"],
     params: &[
-        Param::new("limit", Kind::SizeOrPackets, "100 packets", "Room, bytes or packets.")
+        Param::new("limit", Kind::Buffer, "100 packets", "Room: packets, bytes, a time at the link's rate or a multiple of the bandwidth-delay product.")
             .or_word("unlimited"),
         Param::new(
             "counts",

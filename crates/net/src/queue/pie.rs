@@ -306,3 +306,123 @@ impl Store for Pie {
         self.fifo.iter().collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn controller(alpha: f64, decay: f64) -> Controller {
+        Controller {
+            target: 0.015,
+            update: Time::from_ms(15),
+            alpha,
+            beta: 1.25,
+            burst: 0.0,
+            holds: false,
+            cap: true,
+            surge: true,
+            decay,
+            p: 0.0,
+            delay: 0.0,
+            delay_old: 0.0,
+            allowance: 0.0,
+            next: Time::from_ms(15),
+        }
+    }
+
+    #[test]
+    fn the_probability_grows_in_steps_that_suit_its_size() {
+        // A wait of 30 ms for a target of 15 ms: 0.125 * 0.015 an update before scaling.
+        let mut controller = controller(0.125, 0.98);
+        (controller.delay, controller.delay_old) = (0.03, 0.03);
+        let mut reached = Vec::new();
+        for update in 1..=200u64 {
+            controller.catch_up(Time::from_ms(15 * update));
+            let bounds = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1];
+            while reached.len() < bounds.len() && controller.p >= bounds[reached.len()] {
+                reached.push(update);
+            }
+        }
+        assert_eq!(reached, [2, 5, 11, 27, 66, 162]);
+    }
+
+    #[test]
+    fn without_waits_the_probability_decays_and_updates_may_be_late() {
+        for (decay, updates) in [(0.98, 114), (63.0 / 64.0, 147)] {
+            let mut controller = controller(0.0, decay);
+            controller.p = 0.1;
+            let below = (1..).find(|update| {
+                controller.catch_up(Time::from_ms(15 * update));
+                controller.p < 0.01
+            });
+            assert_eq!(below, Some(updates));
+        }
+        let [mut late, mut early] = [controller(0.125, 0.98), controller(0.125, 0.98)];
+        (late.p, early.p) = (0.3, 0.3);
+        for ms in 0..100_000 {
+            early.catch_up(Time::from_ms(ms));
+        }
+        late.catch_up(Time::from_ms(99_999));
+        assert_eq!((late.p, late.next), (early.p, early.next));
+        // At rest nothing is computed, however long it lasts.
+        late.catch_up(Time::from_secs(30_000_000));
+        assert_eq!((late.p, late.next), (0.0, Time::from_ns(30_000_000_015_000_000)));
+    }
+
+    #[test]
+    fn drops_have_the_probability_and_keep_a_distance_if_told_to() {
+        for (derandomize, p, gap) in
+            [(false, 0.01, 100.0), (true, 0.001, 1860.0), (true, 0.1, 18.0)]
+        {
+            let mut controller = controller(0.125, 0.98);
+            (controller.p, controller.delay_old) = (p, 0.03);
+            let mut pie = Pie {
+                limit: Limit::new(&Chosen { kind: "pie".into(), values: Vec::new() }),
+                fifo: Fifo::default(),
+                controller,
+                mtu: 0,
+                ecn: false,
+                mark_limit: 0.1,
+                derandomize,
+                by_size: None,
+                sum: 0.0,
+                stream: Stream::new(1, "queue/L/forward"),
+            };
+            let packet = crate::packet::Packet::new(crate::packet::Kind::Data, 0, 1500);
+            let held = Held { packet, entered: Time::ZERO, id: 0 };
+            pie.fifo.push(held);
+            let mut fates = Fates::default();
+            let arrivals = (40_000.0 / p) as u32;
+            for _ in 0..arrivals {
+                pie.enqueue(Time::ZERO, held, false, &mut fates);
+                if pie.fifo.packets() > 10 {
+                    pie.fifo.pop();
+                }
+            }
+            let mean = f64::from(arrivals) / fates.dropped.len() as f64;
+            assert!((mean / gap - 1.0).abs() < 0.02, "p = {p}: a drop every {mean} packets");
+        }
+    }
+
+    #[test]
+    fn growth_is_bounded_and_a_burst_is_let_through() {
+        let mut controller = controller(0.125, 0.98);
+        controller.p = 0.2;
+        (controller.delay, controller.delay_old) = (0.2, 0.0);
+        controller.catch_up(Time::from_ms(15));
+        assert!((controller.p - 0.22).abs() < 1e-12);
+        controller.delay = 0.3;
+        controller.catch_up(Time::from_ms(30));
+        assert!((controller.p - 0.26).abs() < 1e-12, "two steps: {}", controller.p);
+        // With an allowance of 45 ms the probability is held for three updates.
+        let mut controller =
+            Controller { holds: true, burst: 0.045, allowance: 0.045, ..controller };
+        (controller.p, controller.delay) = (0.0, 0.03);
+        for update in 3..=5 {
+            controller.catch_up(Time::from_ms(15 * update));
+            assert_eq!(controller.p, 0.0);
+        }
+        controller.catch_up(Time::from_ms(90));
+        assert!(controller.p > 0.0);
+    }
+}

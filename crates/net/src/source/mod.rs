@@ -43,6 +43,11 @@ pub trait Writes {
 
     /// Bytes that are written now, which may be none, and when to call again.
     fn write(&mut self, now: Time) -> (u32, Time);
+
+    /// Whether the next write is one that a script starts at a time of its own, planned before the run.
+    fn is_planned(&self) -> bool {
+        false
+    }
 }
 
 /// Named random streams of a flow.
@@ -56,6 +61,7 @@ registry! {
     }
     fn start(&mut self, now: Time) -> Time;
     fn write(&mut self, now: Time) -> (u32, Time);
+    fn is_planned(&self) -> bool;
 }
 
 impl Source {

@@ -60,7 +60,11 @@ pub(super) static ENTRY: Entry = Entry {
                     "carry",
                     "it goes on in the next on-period, so that the mean rate is exact (ns-3)",
                 ),
-                Choice::new("restart", "it is forgotten (ns-2 CBR that is stopped and started)"),
+                Choice::new(
+                    "restart",
+                    "it is forgotten (ns-2 CBR that is stopped and started); with `ties: first-come`, of on-periods \
+                     that begin together those of earlier flows in the file come first",
+                ),
                 Choice::new(
                     "whole-writes",
                     "none: on-periods are rounded to whole writes, at least one (ns-2 Exponential and Pareto)",
@@ -97,6 +101,8 @@ pub struct OnOff {
     until: Time,
     /// Writes left in this on-period, if those are what counts.
     left: u64,
+    /// The next write begins an on-period.
+    begins: bool,
     /// An on-period begins at the next call, and the first write is due so long after.
     pending: Option<Time>,
 }
@@ -116,6 +122,7 @@ impl OnOff {
             },
             until: Time::ZERO,
             left: 0,
+            begins: false,
             pending: None,
         }
     }
@@ -147,6 +154,7 @@ impl OnOff {
 
     /// The first write of the on-period that begins then, or of a later one.
     fn turn_on(&mut self, mut begin: Time, mut wait: Time) -> Time {
+        self.begins = true;
         for _ in 0..MOST_AT_ONCE {
             if begin > LONGEST {
                 return Time::NEVER;
@@ -182,6 +190,7 @@ impl Writes for OnOff {
             return (0, self.turn_on(now, wait));
         }
         self.left = self.left.saturating_sub(1);
+        self.begins = false;
         let due = now + self.pace.next();
         let next = if self.holds(due) {
             due
@@ -191,5 +200,9 @@ impl Writes for OnOff {
             self.turn_on(begin, wait)
         };
         (self.pace.bytes, next)
+    }
+
+    fn is_planned(&self) -> bool {
+        self.begins && self.remainder == Remainder::Restart && !self.at_end
     }
 }

@@ -31,6 +31,11 @@ impl Writer {
         self.next
     }
 
+    /// Whether that time was planned before the run.
+    pub fn is_planned(&self) -> bool {
+        self.source.is_planned()
+    }
+
     /// Bytes that are written now; none if it is too early, or a pause goes on.
     #[inline]
     pub fn write(&mut self, now: Time) -> u32 {

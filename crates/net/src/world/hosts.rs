@@ -2,9 +2,9 @@
 
 use super::World;
 use crate::flow::Endpoint;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Ecn as Codepoint, Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{AckFields, Cause, Ends, Message, Reply, Segment};
+use ackclock_tcp::{Ack, AckFields, Cause, DataMarks, Ecn, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -61,6 +61,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Udp(udp) => {
                 udp.received += 1;
                 udp.bytes_received += u64::from(packet.size());
+                udp.marked += u64::from(packet.is_marked());
                 udp.last_arrival = Some(now);
                 if udp.settles(flow.dropped) {
                     self.complete_flow();
@@ -69,7 +70,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         };
         let payload = packet.size() - tcp.header;
-        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp);
+        let marks = DataMarks { marked: packet.is_marked(), cwr: packet.is_cwr() };
+        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp, marks);
         if tcp.finish.is_none() && tcp.connection.is_delivered() {
             tcp.finish = Some(now);
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
@@ -82,13 +84,14 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     #[inline]
-    pub(super) fn send_ack(&mut self, flow: u32, fields: AckFields) {
+    pub(super) fn send_ack(&mut self, flow: u32, ack: Ack) {
         let Endpoint::Tcp(tcp) = &self.net.flows[flow as usize].endpoint else { return };
-        let mut ack = Packet::new(Kind::Ack, flow, tcp.ack_bytes);
-        ack.stamp = fields.stamp;
-        ack.seq = fields.seq;
-        ack.aux = fields.aux;
-        self.send(ack);
+        let mut packet = Packet::new(Kind::Ack, flow, tcp.ack_bytes);
+        packet.stamp = ack.fields.stamp;
+        packet.seq = ack.fields.seq;
+        packet.aux = ack.fields.aux;
+        packet.set_ece(ack.ece);
+        self.send(packet);
     }
 
     /// A message of a handshake has come.
@@ -174,7 +177,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             unreachable!("an ACK without a sender")
         };
         let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
-        let rtt = tcp.connection.on_ack(now, ack);
+        let rtt = tcp.connection.on_ack(now, ack, packet.is_ece());
         self.after_ack(packet.flow(), packet.seq, rtt);
     }
 
@@ -271,6 +274,14 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
         packet.stamp = self.now;
         packet.seq = segment.seq;
+        match segment.ecn {
+            Ecn::Off => {}
+            Ecn::Capable => packet.set_ecn(Codepoint::Ect0),
+            Ecn::Reduced => {
+                packet.set_ecn(Codepoint::Ect0);
+                packet.set_cwr(true);
+            }
+        }
         if segment.cause != Cause::New {
             packet.set_retransmission();
             let event = match segment.cause {
@@ -306,14 +317,27 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// enters the event queue only later.
     #[inline]
     pub(super) fn timer_stamp(&mut self, index: u32, due: Time) -> Q::Stamp {
-        if !Q::STAMPS_TIMERS {
+        if !Q::ORDERS {
             return self.queue.stamp(0.0);
         }
+        let flow = &self.net.flows[index as usize];
+        let is_write = due != Time::NEVER && due == flow.next_write();
+        let planned = is_write && flow.write_is_planned();
+        if !Q::STAMPS_TIMERS {
+            return if planned {
+                self.queue.stamp_planned(due, index)
+            } else {
+                self.queue.stamp(0.0)
+            };
+        }
         let [timer, write] = &mut self.timers[index as usize];
-        let is_write = due != Time::NEVER && due == self.net.flows[index as usize].next_write();
         let (set, stamp) = if is_write { write } else { timer };
         if *set != due {
             *set = due;
+            if planned {
+                *stamp = self.queue.stamp_planned(due, index);
+                return *stamp;
+            }
             let wait = if due == Time::NEVER { 0.0 } else { (due - self.now).as_secs() };
             *stamp = self.queue.stamp(wait);
         }
@@ -405,6 +429,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let mut packet = Packet::new(Kind::Data, index, size as u16);
         packet.stamp = self.now;
         packet.seq = udp.sent;
+        packet.set_ecn(udp.ecn);
         udp.sent += 1;
         udp.bytes_sent += u64::from(size);
         self.send(packet);

@@ -118,8 +118,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let protocol = self.net.distance_vector.as_ref().expect("dynamic routing");
         match protocol.hop(router, host) {
             Hop::NO_ROUTE => {
-                let id = if R::ON { self.recorder.ids().present() } else { 0 };
-                self.drop_packet(self.now, packet, id, [-1, -1, drop_reason::NO_ROUTE]);
+                let known = self.known(self.now);
+                self.drop_packet(self.now, packet, known, [-1, -1, drop_reason::NO_ROUTE]);
             }
             hop => self.offer(hop, packet),
         }
@@ -187,8 +187,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                         self.take_dropped(index);
                     }
                     self.never_transmitted(hop, packet);
-                    let id = if R::ON { self.recorder.ids().present() } else { 0 };
-                    self.drop_packet(time, packet, id, [link, direction, reason]);
+                    let known = self.known(time);
+                    self.drop_packet(time, packet, known, [link, direction, reason]);
                 }
             }
             return time;
@@ -214,7 +214,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         while let Some((held, reason)) = self.net.channels[index as usize].take_dropped() {
             let packet = held.packet;
             self.never_transmitted(Hop::new(index, packet.is_reverse()), packet);
-            self.drop_packet(self.now, packet, held.id, [link, direction, reason]);
+            self.drop_packet(self.now, packet, (held.id, held.entered), [link, direction, reason]);
         }
     }
 
@@ -235,8 +235,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn lose(&mut self, time: Time, index: u32, packet: Packet) {
         let channel = &self.net.channels[index as usize];
         let place = [channel.link(), channel.direction(), drop_reason::LOSS];
-        let id = if R::ON { self.recorder.ids().present() } else { 0 };
-        self.drop_packet(time, packet, id, place);
+        let known = self.known(time);
+        self.drop_packet(time, packet, known, place);
     }
 
     /// A packet is not transmitted over a hop; if that is the first one, it was counted too early.
@@ -250,13 +250,19 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
     }
 
-    /// A packet of this number is dropped: codes of link, direction and reason.
+    /// Number and time of entry of the present packet, which does not wait.
+    fn known(&mut self, time: Time) -> (i64, Time) {
+        (if R::ON { self.recorder.ids().present() } else { 0 }, time)
+    }
+
+    /// A packet of this number, which came to the queue at this time, is dropped: codes of link, direction and
+    /// reason.
     #[cold]
     pub(super) fn drop_packet(
         &mut self,
         time: Time,
         packet: Packet,
-        id: i64,
+        (id, entered): (i64, Time),
         [link, direction, reason]: [i32; 3],
     ) {
         self.counters.dropped[reason as usize] += 1;
@@ -287,6 +293,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 bytes: i32::from(packet.size()),
                 reason,
                 reverse: packet.is_reverse(),
+                entered,
                 id,
             });
         }

@@ -59,11 +59,17 @@ impl Network {
     /// The channels from the sender of a flow to its receiver, and those of the ACKs back; nothing
     /// if routing is dynamic.
     pub fn paths(&self, flow: usize) -> Option<[Vec<&Channel>; 2]> {
+        let channels = |path: Vec<usize>| path.into_iter().map(|at| &self.channels[at]).collect();
+        self.path_channels(flow).map(|paths| paths.map(channels))
+    }
+
+    /// The same by their numbers.
+    pub fn path_channels(&self, flow: usize) -> Option<[Vec<usize>; 2]> {
         let row = self.routes.get(flow << self.row_bits..(flow + 1) << self.row_bits)?;
         let (there, back) = row.split_at(row.len() / 2);
         let channels = |hops: &[Hop]| {
             let hops = hops.iter().take_while(|hop| **hop != Hop::DELIVER);
-            hops.map(|hop| &self.channels[hop.channel() as usize]).collect()
+            hops.map(|hop| hop.channel() as usize).collect()
         };
         self.distance_vector.is_none().then(|| [channels(there), channels(back)])
     }

@@ -5,6 +5,8 @@ use crate::model::{Flow as FlowModel, Scenario};
 use ackclock_net::routing::shortest_path::ShortestPaths;
 use ackclock_net::routing::{Attachment, Graph};
 use ackclock_net::{Channel, Hop, Service};
+use ackclock_trace::direction;
+use ackclock_units::Time;
 
 /// Links on the longest static route of a scenario.
 pub fn longest_route(scenario: &Scenario) -> usize {
@@ -17,6 +19,26 @@ pub fn longest_route(scenario: &Scenario) -> usize {
         .map(|path| path.len())
         .max()
         .unwrap_or(0)
+}
+
+/// For each link and direction, the longest round trip of the flows whose data or ACKs cross it by static routes:
+/// propagation both ways, without transmission and queueing. A half-duplex link has it in its first place.
+pub fn round_trips(scenario: &Scenario) -> Vec<[Time; 2]> {
+    let builder = Builder::of(scenario, Service::Fused);
+    let mut paths = ShortestPaths::new(&builder.graph);
+    let mut longest = vec![[Time::ZERO; 2]; scenario.links.len()];
+    for flow in scenario.flows.iter() {
+        let ways = [(flow.from, flow.to), (flow.to, flow.from)];
+        let ways = ways.map(|(from, to)| paths.path(from as u32, to as u32).unwrap_or_default());
+        let crossed = || ways.iter().flatten().map(|hop| &builder.channels[hop.channel() as usize]);
+        let trip = Time::from_ns(crossed().map(|channel| channel.delay().as_ns()).sum());
+        for channel in crossed() {
+            let side = usize::from(channel.direction() == direction::BACKWARD);
+            let known = &mut longest[channel.link() as usize][side];
+            *known = trip.max(*known);
+        }
+    }
+    longest
 }
 
 /// Routes of all flows.

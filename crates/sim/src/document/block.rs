@@ -77,6 +77,13 @@ impl Block {
         }
     }
 
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        match self.get(name)? {
+            Setting::Flag(value) => Some(*value),
+            _ => None,
+        }
+    }
+
     /// A word, or the word of a registered thing.
     pub fn word(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
@@ -170,9 +177,9 @@ impl Setting {
         let suffix = match (self, param.kind) {
             (Self::Quantity(Quantity::Rate(_)), _) | (Self::Absent, Kind::Rate) => "_bps",
             (Self::Quantity(Quantity::Size(_)), _) | (Self::Absent, Kind::Size) => "_bytes",
-            (Self::Quantity(Quantity::Packets(_)), _) | (Self::Absent, Kind::SizeOrPackets) => {
-                "_packets"
-            }
+            (Self::Quantity(Quantity::Packets(_)), _)
+            | (Self::Absent, Kind::SizeOrPackets | Kind::Buffer) => "_packets",
+            (Self::Quantity(Quantity::Products(_)), _) => "_products",
             (Self::Quantity(Quantity::Time(_)), _)
             | (Self::Absent, Kind::Time | Kind::TimeOr(_)) => "_ns",
             _ => "",

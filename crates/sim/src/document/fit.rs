@@ -232,7 +232,7 @@ fn streams(scenario: &Scenario) -> BTreeMap<u64, Vec<Stream>> {
                 add(tcp.segment_bytes + tcp.header_bytes, "data packets", flow.from, flow.to);
                 add(tcp.ack_bytes, "ACKs", flow.to, flow.from);
             }
-            Transport::Udp { source } => {
+            Transport::Udp { source, .. } => {
                 if let Some(size) = source.optional_int("write_bytes") {
                     add(size, "packets", flow.from, flow.to);
                 }

@@ -59,7 +59,7 @@ fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
         }
         let [a, b] = [from, to].map(|host| parts.names.of(Node::Host(host)));
         let alone = [(from, a), (to, b)].into_iter().find(|(host, _)| network.links_of(*host) == 0);
-        let hint = match alone {
+        let hint = || match alone {
             Some((_, name)) => format!("no link ends at `{name}`"),
             None => {
                 let near: Vec<String> = network
@@ -77,8 +77,9 @@ fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
             }
         };
         let path = Path::default().key("flows").index(index).key("to");
-        let fault = Fault::new(format!("no path leads from `{a}` to `{b}`")).hint(hint);
-        problems.add(&path, &Value::from(b), fault);
+        problems.add_made(&path, &Value::from(b), || {
+            Fault::new(format!("no path leads from `{a}` to `{b}`")).hint(hint())
+        });
     }
     let dynamic = parts.rest.word("routing") == Some("distance-vector");
     let mut used = vec![0_usize; parts.names.hosts().len()];

@@ -2,13 +2,18 @@
 
 use super::flows::FlowPart;
 use super::problems::{Fault, Path, Problems};
-use super::scalar::unknown_word;
+use super::scalar::brief;
 use crate::model::Node;
+use ackclock_units::spelling::nearest;
 use serde_json::Value;
+use std::cell::Cell;
 use std::collections::HashMap;
 
 /// More known names than these are not listed in a message.
 const MOST_LISTED: usize = 20;
+
+/// So many names in all are compared with misspelled ones: it takes about a microsecond each.
+const MOST_GUESSES: usize = 1_000_000;
 
 /// All nodes by name.
 #[derive(Debug, Default)]
@@ -16,6 +21,8 @@ pub(super) struct Names<'d> {
     nodes: HashMap<&'d str, Node>,
     hosts: &'d [String],
     routers: &'d [String],
+    /// So many names may still be compared with misspelled ones.
+    guesses: Cell<usize>,
 }
 
 impl<'d> Names<'d> {
@@ -55,7 +62,7 @@ impl<'d> Names<'d> {
             );
             nodes.insert(name, first);
         }
-        Self { nodes, hosts, routers }
+        Self { nodes, hosts, routers, guesses: Cell::new(MOST_GUESSES) }
     }
 
     /// Names of the hosts.
@@ -84,7 +91,9 @@ impl<'d> Names<'d> {
             if found.is_none() {
                 let all = self.hosts.iter().chain(self.routers);
                 let path = link.key("between").index(index);
-                problems.add(&path, &name.as_str().into(), unknown("host or router", name, all));
+                problems.add_made(&path, &name.as_str().into(), || {
+                    self.unknown("host or router", name, all)
+                });
             }
             found
         });
@@ -95,6 +104,20 @@ impl<'d> Names<'d> {
             return None;
         }
         Some(ends)
+    }
+
+    fn unknown<'n>(
+        &self,
+        what: &str,
+        name: &str,
+        known: impl Iterator<Item = &'n String> + Clone,
+    ) -> Fault {
+        let guesses = self.guesses.get();
+        self.guesses.set(guesses.saturating_sub(known.clone().count()));
+        let near = nearest(name, known.clone().take(guesses).map(String::as_str));
+        Fault::new(format!("unknown {what} `{}`", brief(name)))
+            .allowed(listed(known))
+            .maybe_hint(near.map(|name| format!("did you mean `{name}`?")))
     }
 
     /// The two hosts of a flow; tells names that are no hosts, and flows from a host to itself.
@@ -108,19 +131,23 @@ impl<'d> Names<'d> {
     ) -> Option<(usize, usize)> {
         let mut host = |key: &str, name: Option<&String>| {
             let name = name?;
-            let fault = match self.nodes.get(name.as_str()) {
-                Some(Node::Host(index)) => return Some(*index),
-                Some(Node::Router(_)) => {
-                    Fault::new(format!("`{name}` is a router; flows run from host to host"))
-                        .allowed(listed(self.hosts.iter()))
+            let found = self.nodes.get(name.as_str());
+            if let Some(Node::Host(index)) = found {
+                return Some(*index);
+            }
+            problems.add_made(&path.key(key), &name.as_str().into(), || {
+                let fault = match found {
+                    Some(_) => {
+                        Fault::new(format!("`{name}` is a router; flows run from host to host"))
+                            .allowed(listed(self.hosts.iter()))
+                    }
+                    None => self.unknown("host", name, self.hosts.iter()),
+                };
+                match star(key) {
+                    Some(hint) => fault.hint(hint),
+                    None => fault,
                 }
-                None => unknown("host", name, self.hosts.iter()),
-            };
-            let fault = match star(key) {
-                Some(hint) => fault.hint(hint),
-                None => fault,
-            };
-            problems.add(&path.key(key), &name.as_str().into(), fault);
+            });
             None
         };
         let (from, to) = (host("from", flow.from.as_ref()), host("to", flow.to.as_ref()));
@@ -156,11 +183,6 @@ pub(super) fn check_ids<'p>(
             }
         }
     }
-}
-
-fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n String> + Clone) -> Fault {
-    let fault = unknown_word(what, name, known.clone().map(String::as_str));
-    fault.allowed(listed(known))
 }
 
 /// Names in a row, cut where nobody would read on.

@@ -161,6 +161,11 @@ impl Problems {
     /// Adds a problem about `value` at `path`; the same one is not told twice in a row (both
     /// directions of a link miss what the link does not say).
     pub fn add(&mut self, path: &Path, value: &Value, fault: Fault) {
+        self.add_made(path, value, || fault);
+    }
+
+    /// The same with a fault that takes time to put into words: it is made only if it is told.
+    pub fn add_made(&mut self, path: &Path, value: &Value, fault: impl FnOnce() -> Fault) {
         self.heard += 1;
         let Place { steps, shared } = self.origins.of(path.steps());
         if shared && !self.shared.insert(steps.clone()) {
@@ -170,7 +175,7 @@ impl Problems {
             self.untold += 1;
             return;
         }
-        let problem = fault.at(steps, value);
+        let problem = fault().at(steps, value);
         if !self.found.iter().rev().take(8).any(|earlier| *earlier == problem) {
             self.found.push(problem);
         }

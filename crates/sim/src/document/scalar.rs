@@ -2,8 +2,8 @@
 
 use super::block::Setting;
 use super::problems::Fault;
-use ackclock_units::param::{Default, Kind, Param};
-use ackclock_units::quantity::{self, Dimension};
+use ackclock_units::param::{Choice, Default, Kind, Param};
+use ackclock_units::quantity::{self, Dimension, Quantity};
 use ackclock_units::spelling::nearest;
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -15,6 +15,9 @@ pub(crate) fn dimensions(kind: Kind) -> &'static [Dimension] {
         Kind::Rate => &[Dimension::Rate],
         Kind::Size | Kind::SegmentsOrSize => &[Dimension::Size],
         Kind::SizeOrPackets => &[Dimension::Size, Dimension::Packets],
+        Kind::Buffer => {
+            &[Dimension::Size, Dimension::Packets, Dimension::Time, Dimension::Products]
+        }
         _ => &[],
     }
 }
@@ -30,9 +33,12 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Setting, Fault> {
         return Ok(Setting::Absent);
     }
     let setting = match param.kind {
-        Kind::Time | Kind::TimeOr(_) | Kind::Rate | Kind::Size | Kind::SizeOrPackets => {
-            read_quantity(param, value)?
-        }
+        Kind::Time
+        | Kind::TimeOr(_)
+        | Kind::Rate
+        | Kind::Size
+        | Kind::SizeOrPackets
+        | Kind::Buffer => read_quantity(param, value)?,
         Kind::Count => Setting::Count(whole_number(param, value)?),
         Kind::CountList => Setting::Counts(whole_numbers(param, value)?),
         Kind::SegmentsOrSize if value.is_string() => read_quantity(param, value)?,
@@ -44,6 +50,7 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Setting, Fault> {
         Kind::Choice(choices) => {
             Setting::Text(word(param, choices.iter().map(|choice| choice.name), value)?.into())
         }
+        Kind::Sampling(choices) => Setting::Text(sampling(param, choices, value)?),
         Kind::Family(entries) => {
             Setting::Text(word(param, entries.iter().map(|entry| entry.name), value)?.into())
         }
@@ -138,6 +145,40 @@ fn word(
         let message = format!("`{}` is no value of `{}`", brief(text), param.name);
         Fault { message, ..unknown_word(param.name, text, all) }
     })
+}
+
+/// A word, or how often something is written down, as [`Keep`] spells it.
+fn sampling(param: &Param, choices: &'static [Choice], value: &Value) -> Result<String, Fault> {
+    let Value::String(text) = value else { return Err(wrong_type(param, value)) };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (extremes, time) = match words.as_slice() {
+        ["every", time @ ..] => (false, time),
+        ["min-max", "every", time @ ..] => (true, time),
+        _ => {
+            let names = choices.iter().map(|choice| choice.name);
+            let fault = match word(param, names, value) {
+                Ok(word) => return Ok(word.to_owned()),
+                Err(fault) => Fault { allowed: Some(allowed(param)), ..fault },
+            };
+            let time = words.strip_prefix(&["min-max"]).unwrap_or(&words).join(" ");
+            let is_time = quantity::parse(&time, &[Dimension::Time]).is_ok();
+            return Err(if is_time {
+                let prefix = if words[0] == "min-max" { "min-max " } else { "" };
+                fault.hint(format!("did you mean `{prefix}every {time}`?"))
+            } else {
+                fault
+            });
+        }
+    };
+    let time = quantity::parse(&time.join(" "), &[Dimension::Time]).map_err(|error| {
+        Fault::new(error.message).allowed(allowed(param)).maybe_hint(error.hint)
+    })?;
+    match time {
+        Quantity::Time(0) => {
+            Err(Fault::new("an interval is longer than no time").allowed(allowed(param)))
+        }
+        time => Ok(format!("{}every {time}", if extremes { "min-max " } else { "" })),
+    }
 }
 
 /// A word that is none of the known ones.
@@ -259,6 +300,10 @@ pub(super) fn allowed(param: &Param) -> String {
         Kind::Choice(choices) => {
             choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ")
         }
+        Kind::Sampling(choices) => {
+            let words = choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ");
+            format!("{words}, `every 10 ms`, `min-max every 10 ms`")
+        }
         Kind::Family(entries) => {
             entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
         }
@@ -292,13 +337,14 @@ fn noun(param: &Param) -> &'static str {
         Kind::Rate => "a rate with its unit",
         Kind::Size => "an amount of data with its unit",
         Kind::SizeOrPackets => "an amount of data or a number of packets",
+        Kind::Buffer => "an amount of data, a number of packets, a time, or a multiple of the BDP",
         Kind::SegmentsOrSize => "a number of segments without unit or an amount of data",
         Kind::Count => "a whole number without unit",
         Kind::CountList => "a list of whole numbers",
         Kind::Real => "a number without unit",
         Kind::Flag => "true or false",
         Kind::Text => "text",
-        Kind::Choice(_) | Kind::Family(_) => "a word",
+        Kind::Choice(_) | Kind::Family(_) | Kind::Sampling(_) => "a word",
         Kind::Registered(_) if param.value_of.is_some() => {
             "a quantity with its unit, or a mapping with `kind`"
         }
@@ -342,7 +388,9 @@ pub(super) fn wrong_type(param: &Param, value: &Value) -> Fault {
             }
         }
         (Kind::Text, Value::Number(_) | Value::Bool(_)) => fault.hint("in quotes it is text"),
-        (Kind::Choice(choices), Value::Bool(false)) if choices.iter().any(|c| c.name == "off") => {
+        (Kind::Choice(choices) | Kind::Sampling(choices), Value::Bool(false))
+            if choices.iter().any(|c| c.name == "off") =>
+        {
             fault.hint("write \"off\" in quotes")
         }
         (Kind::Object(params), Value::String(text)) => {

@@ -1,9 +1,11 @@
 mod bad;
+mod buffers;
 mod families;
 mod layers;
 mod random;
 mod resolved;
 mod shapes;
+mod shared;
 mod sources;
 
 use super::*;

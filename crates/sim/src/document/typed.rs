@@ -7,6 +7,7 @@ use super::links::{LinkPart, Nature};
 use crate::model::{
     Amount, Change, Direction, Flow, Link, LinkNature, Node, Record, Scenario, Stop, Tcp, Transport,
 };
+use crate::record;
 use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
@@ -38,7 +39,10 @@ pub(super) fn flows(parts: &mut [FlowPart], pairs: Vec<Option<(usize, usize)>>) 
             send_bytes: part.send.expect("a checked flow has an amount"),
             transport: match part.transport.as_ref().expect("a checked flow has a transport") {
                 TransportPart::Tcp(resolved) => Transport::Tcp(tcps.of(resolved)),
-                TransportPart::Udp(resolved) => Transport::Udp { source: sources.of(resolved) },
+                TransportPart::Udp(resolved) => Transport::Udp {
+                    source: sources.of(resolved),
+                    ecn: resolved.flag("ecn").expect("a flag of the model"),
+                },
             },
         }
     };
@@ -156,20 +160,9 @@ fn amount(setting: Option<&Setting>) -> Option<Amount> {
 }
 
 fn record(tables: &Block) -> Record {
-    let on = |table: &str| text(tables, table) == "changes";
-    Record {
-        cwnd: on("cwnd"),
-        rtt: on("rtt"),
-        queue: on("queue"),
-        transmissions: on("transmissions"),
-        packets: on("packets"),
-        drops: on("drops"),
-        marks: on("marks"),
-        waiting: on("waiting"),
-        routes: on("routes"),
-        rto: on("rto"),
-        events: on("events"),
-    }
+    let mut record = Record::new(|table| record::kept(&text(tables, table)));
+    record.limit_bytes = tables.int("limit");
+    record
 }
 
 fn chosen(block: &Block, name: &str) -> Chosen {

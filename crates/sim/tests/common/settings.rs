@@ -22,6 +22,7 @@ pub fn variants(param: &Param) -> Vec<Value> {
             of_table(&required(table), table).into_iter().map(|value| json!([value])).collect()
         }
         Kind::CountList => vec![json!([]), json!([1]), json!([2, 3, 5, 8])],
+        Kind::Buffer => vec![json!("30 ms"), json!("0.5 BDP")],
         _ => Vec::new(),
     };
     all.extend([param.min, param.max].into_iter().flatten().map(|bound| spelled(param, bound)));
@@ -64,7 +65,7 @@ fn example(param: &Param) -> Value {
         Kind::Time | Kind::TimeOr(_) => json!("50 ms"),
         Kind::Rate => json!("1 Mbps"),
         Kind::Size => json!("1000 B"),
-        Kind::SizeOrPackets => json!("20 packets"),
+        Kind::SizeOrPackets | Kind::Buffer => json!("20 packets"),
         Kind::Count => json!(4),
         Kind::CountList => json!([3, 7]),
         Kind::Real | Kind::SegmentsOrSize => json!(0.5),
@@ -107,6 +108,7 @@ pub fn random(param: &Param, draw: &mut Stream) -> Option<Value> {
         | Kind::Rate
         | Kind::Size
         | Kind::SizeOrPackets
+        | Kind::Buffer
         | Kind::Count
         | Kind::Real
         | Kind::SegmentsOrSize => random_number(param, draw),
@@ -145,6 +147,7 @@ fn random_number(param: &Param, draw: &mut Stream) -> Value {
                 Some(Quantity::Size(_)) => Quantity::Size(value).to_string().into(),
                 Some(Quantity::Packets(_)) => Quantity::Packets(value).to_string().into(),
                 Some(Quantity::Time(_)) => Quantity::Time(value).to_string().into(),
+                Some(Quantity::Products(_)) => Quantity::Products(value).to_string().into(),
                 None => usual,
             }
         }
@@ -167,6 +170,7 @@ fn number(text: &str) -> (f64, Option<Quantity>) {
             Quantity::Rate(value)
             | Quantity::Size(value)
             | Quantity::Packets(value)
+            | Quantity::Products(value)
             | Quantity::Time(value) => (value as f64, Some(quantity)),
         },
         Err(_) => (text.parse().unwrap_or(0.0), None),

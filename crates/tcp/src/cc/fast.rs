@@ -214,7 +214,7 @@ mod tests {
         })
     }
 
-    fn ack(rtt_ms: u64) -> AckEvent {
+    fn ack(rtt_ms: u64) -> AckEvent<'static> {
         AckEvent {
             now: Time::ZERO,
             rtt: Some(Time::from_ms(rtt_ms)),
@@ -222,6 +222,7 @@ mod tests {
             newly_acked: 1.0,
             flight: 1.0,
             may_grow: false,
+            ..AckEvent::default()
         }
     }
 

@@ -133,7 +133,7 @@ mod tests {
         })
     }
 
-    fn ack(may_grow: bool) -> AckEvent {
+    fn ack(may_grow: bool) -> AckEvent<'static> {
         AckEvent {
             now: Time::from_ms(1),
             rtt: None,
@@ -141,6 +141,7 @@ mod tests {
             newly_acked: 1.0,
             flight: 4.0,
             may_grow,
+            ..AckEvent::default()
         }
     }
 

@@ -398,7 +398,7 @@ impl CongestionControl for Vegas {
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
         let segment = window.segment;
         let keep = match loss.signal {
-            Signal::Gap if loss.transmissions <= 1 => 0.75,
+            Signal::Gap | Signal::Ecn if loss.transmissions <= 1 => 0.75,
             _ => 0.5,
         };
         if !self.rules.whole_segments {
@@ -408,9 +408,9 @@ impl CongestionControl for Vegas {
         let segments = (usable / segment).floor();
         let left = match loss.signal {
             Signal::Timeout => (usable / segment / 2.0).floor(),
-            Signal::Gap if segments <= 3.0 => 2.0,
+            _ if segments <= 3.0 => 2.0,
             Signal::Gap if loss.transmissions > 1 => (segments / 2.0).floor(),
-            Signal::Gap => segments - (segments / 4.0).floor(),
+            _ => segments - (segments / 4.0).floor(),
         };
         Some(left * segment)
     }

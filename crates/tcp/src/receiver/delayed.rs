@@ -11,7 +11,9 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "Every second segment is acknowledged, or after a time; at once out of order.",
     references: &["RFC 5681 section 4.2", "RFC 1122 section 4.2.3.2"],
     params: &[
-        Param::new("count", Kind::Count, "2", "Segments after which an ACK is due.").at_least("1"),
+        Param::new("count", Kind::Count, "2", "Segments after which an ACK is due.")
+            .at_least("1")
+            .at_most("65535"),
         Param::new(
             "delay",
             Kind::Time,
@@ -64,7 +66,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 pub(super) fn new(chosen: &Chosen) -> Policy {
     Policy {
-        count: chosen.int("count") as u32,
+        count: chosen.int("count") as u16,
         delay: Time::from_ns(chosen.int("delay_ns")),
         first_at_once: chosen.word("first_ack") == "at-once",
         newest_waits: chosen.word("duplicates") == "newest-waits",

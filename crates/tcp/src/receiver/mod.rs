@@ -39,7 +39,7 @@ fn keeps_segments(chosen: &Chosen) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     /// Segments after which an ACK is due.
-    count: u32,
+    count: u16,
     /// Longest wait of an ACK.
     delay: Time,
     /// The first segment is acknowledged at once.
@@ -67,6 +67,8 @@ pub struct AckOut {
     pub ack: u64,
     /// Sending time to echo.
     pub stamp: Time,
+    /// A mark is echoed (ECE).
+    pub ece: bool,
 }
 
 /// State of one receiver.
@@ -82,8 +84,10 @@ pub struct Receiver {
     /// Sending time of the first of the segments not yet acknowledged, how many they are, and after how many
     /// an ACK is due.
     stamp: Time,
-    unacked: u32,
-    count: u32,
+    unacked: u16,
+    count: u16,
+    /// A segment came marked, and none since that says that the sender has reduced its window.
+    ece: bool,
     /// When an ACK is due at the latest.
     deadline: Time,
     /// Data beyond the next byte expected, as disjoint ranges in ascending order.
@@ -102,6 +106,7 @@ pub struct Receiver {
     pub reordered: u64,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Receiver, delay) == 64);
 
 impl Receiver {
@@ -120,6 +125,7 @@ impl Receiver {
             // One that counts as full makes the first ACK due at once.
             unacked: if policy.first_at_once { policy.count } else { 0 },
             stamp: Time::ZERO,
+            ece: false,
             deadline: Time::NEVER,
             duplicates: 0,
             reordered: 0,
@@ -173,6 +179,13 @@ impl Receiver {
         // RFC 5681 section 4.2: out of order, or filling a gap, is acknowledged at once.
         self.stamp = stamp;
         Some(self.acknowledge())
+    }
+
+    /// The segment that arrives now is marked, or says that the sender has reduced its window: the mark is echoed
+    /// until the sender has reacted (RFC 3168 section 6.1.3).
+    #[cold]
+    pub fn on_ecn(&mut self, marked: bool, cwr: bool) {
+        self.ece = marked || (self.ece && !cwr);
     }
 
     /// A message without data is acknowledged at once, with all that waits.
@@ -252,7 +265,7 @@ impl Receiver {
     fn acknowledge(&mut self) -> AckOut {
         self.unacked = 0;
         self.deadline = Time::NEVER;
-        AckOut { ack: self.next, stamp: self.stamp }
+        AckOut { ack: self.next, stamp: self.stamp, ece: self.ece }
     }
 
     /// When to call [`Receiver::on_timer`].

@@ -49,6 +49,11 @@ pub trait Timer {
     /// The timer expired after `wait`; answers the new wait.
     fn on_timeout(&mut self, wait: Time) -> Time;
 
+    /// The smoothed round-trip time, if one is kept and something was measured.
+    fn srtt(&self) -> Option<Time> {
+        None
+    }
+
     /// Which round trips are measured.
     fn sampling(&self) -> Sampling {
         Sampling::Timestamps
@@ -101,6 +106,7 @@ registry! {
     fn calm(&self) -> Time;
     fn on_sample(&mut self, now: Time, rtt: Time) -> Time;
     fn on_timeout(&mut self, wait: Time) -> Time;
+    fn srtt(&self) -> Option<Time>;
     fn sampling(&self) -> Sampling;
     fn is_exact(&self) -> bool;
     fn elapsed(&self, from: Time, to: Time) -> Option<Time>;
@@ -133,6 +139,12 @@ impl Rto {
     #[inline]
     pub fn current(&self) -> Time {
         self.current
+    }
+
+    /// The smoothed round-trip time, if one is kept and something was measured.
+    #[inline]
+    pub fn srtt(&self) -> Option<Time> {
+        self.rule.srtt()
     }
 
     /// A round-trip time was measured that ends now.

@@ -197,6 +197,11 @@ impl Timer for Rfc6298 {
         wait.times(2).min(self.rules.max)
     }
 
+    #[inline]
+    fn srtt(&self) -> Option<Time> {
+        self.estimate.map(|(srtt, _)| Time::from_ns(srtt))
+    }
+
     fn sampling(&self) -> Sampling {
         self.rules.sampling
     }

@@ -79,6 +79,10 @@ impl Timer for Ticks {
         self.current()
     }
 
+    fn srtt(&self) -> Option<Time> {
+        (self.srtt > 0).then(|| Time::from_ns((self.srtt as u64 * self.tick) >> 3))
+    }
+
     fn sampling(&self) -> Sampling {
         Sampling::Karn
     }
@@ -148,7 +152,9 @@ mod tests {
         let mut rto = timer();
         assert_eq!(rto.current(), Time::from_secs(3));
         // Sent at 0, 3 ms after a tick: 140 ms are 14 ticks; srtt 14, rttvar 7 ticks.
+        assert_eq!(rto.srtt(), None);
         assert_eq!(sample(&mut rto, 140, 140), 420);
+        assert_eq!(rto.srtt(), Some(Time::from_ms(140)));
         // Sent at 207 ms, just at a tick: 10 of them. Error -4; srtt 108/8, rttvar (28 + 4 - 7)/4.
         assert_eq!(sample(&mut rto, 316, 109), 380);
     }

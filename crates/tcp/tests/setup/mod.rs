@@ -37,6 +37,7 @@ pub fn setup(recovery: Recovery, cc: Cc) -> Setup {
         send_delay: Time::ZERO,
         flight_to_highest: false,
         handshake: Handshake::new(&chosen("none", &[])),
+        ecn: false,
         cc,
         recovery,
         rto: Rto::new(&chosen("fixed", &[("timeout_ns", Value::Int(1_000_000_000))])),

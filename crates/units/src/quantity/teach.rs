@@ -199,7 +199,7 @@ fn familiar(
 
 fn nouns(dimensions: &[Dimension]) -> &'static str {
     match dimensions {
-        [Size, Packets] => "a limit",
+        [Size, Packets, ..] => "a limit",
         [first, ..] => first.noun(),
         [] => "a quantity",
     }

@@ -1,6 +1,6 @@
 //! The units that documents may use.
 
-use super::Dimension::{self, Packets, Rate, Size, Time};
+use super::Dimension::{self, Packets, Products, Rate, Size, Time};
 
 /// A unit: `factor / divisor` units of the model.
 pub(super) struct Unit {
@@ -85,6 +85,8 @@ pub(super) static UNITS: &[Unit] = &[
     alias("pkt", Packets, 1),
     alias("segments", Packets, 1),
     alias("segment", Packets, 1),
+    unit("BDP", Products, K),
+    alias("bdp", Products, K),
     unit("ns", Time, 1),
     unit("us", Time, K),
     // The micro sign, and the Greek letter that looks like it.

@@ -294,6 +294,28 @@ fn words_and_kinds() {
             "record.cwnd: `cwnd` needs a word, not `false` | write \"off\" in quotes",
         ),
         (
+            "/record",
+            json!({"cwnd": "10 ms"}),
+            "record.cwnd: `10 ms` is no value of `cwnd` | did you mean `every 10 ms`?",
+        ),
+        (
+            "/record",
+            json!({"queue": "min-max 10 ms"}),
+            "record.queue: `min-max 10 ms` is no value of `queue` | did you mean `min-max every 10 ms`?",
+        ),
+        (
+            "/record",
+            json!({"queue": "every 10"}),
+            "record.queue: `10` has no unit | for example `10 ms`",
+        ),
+        ("/record", json!({"rtt": "every 0 s"}), "record.rtt: an interval is longer than no time"),
+        (
+            "/record",
+            json!({"packets": "every 10 ms"}),
+            "record.packets: `every 10 ms` is no value of `packets`",
+        ),
+        ("/record", json!({"limit": "2 KB"}), "record.limit: `2 kB` is too small"),
+        (
             "/routing",
             json!("distance_vector"),
             "routing: unknown routing `distance_vector` | did you mean `distance-vector`?",

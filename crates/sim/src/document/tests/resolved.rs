@@ -1,7 +1,8 @@
 //! What becomes of valid documents.
 
 use super::*;
-use crate::model::{Amount, Node, Transport};
+use crate::model::{Amount, Node, Record, Transport};
+use ackclock_trace::Keep;
 use ackclock_units::Time;
 
 #[test]
@@ -47,7 +48,7 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
     );
     assert_eq!(
         model["flows"][2]["udp"],
-        json!({"source": {"kind": "cbr", "rate_bps": 100_000, "write_bytes": 200, "jitter": 0.0}})
+        json!({"source": {"kind": "cbr", "rate_bps": 100_000, "write_bytes": 200, "jitter": 0.0}, "ecn": false})
     );
     assert_eq!(model["flows"][2]["send_bytes"], Value::Null);
     assert_eq!(model["routing"], json!({"kind": "shortest-path"}));
@@ -79,9 +80,9 @@ fn the_typed_scenario_is_the_same() {
     let Transport::Tcp(tcp) = &scenario.flows[1].transport else { panic!("a reliable flow") };
     assert_eq!((tcp.cc.kind.as_str(), tcp.cc.real("alpha")), ("fast", 8.0));
     assert_eq!(tcp.cc.int("period_ns"), 50_000_000);
-    let Transport::Udp { source } = &scenario.flows[2].transport else { panic!("no feedback") };
+    let Transport::Udp { source, .. } = &scenario.flows[2].transport else { panic!("no feedback") };
     assert_eq!(source.int("rate_bps"), 100_000);
-    assert!(scenario.stop.flows_complete && scenario.record.cwnd);
+    assert!(scenario.stop.flows_complete && scenario.record == Record::ALL);
 }
 
 #[test]
@@ -152,6 +153,26 @@ fn tables_are_recorded_by_set_and_singly() {
     assert_eq!((&some["cwnd"], &some["rtt"]), (&json!("changes"), &json!("off")));
     let most = record(json!({"packets": "off"}));
     assert_eq!((&most["packets"], &most["rtt"]), (&json!("off"), &json!("changes")));
+    assert_eq!(most["limit_bytes"], Value::Null);
+}
+
+#[test]
+fn tables_of_values_are_sampled_in_time() {
+    let document = with(
+        "/record",
+        json!({"cwnd": "every 10ms", "queue": " min-max  every 0.5 s", "rtt": "changes", "limit": "2 GB"}),
+    );
+    let record = &model(&document)["record"];
+    assert_eq!(
+        (&record["cwnd"], &record["queue"]),
+        (&json!("every 10 ms"), &json!("min-max every 500 ms"))
+    );
+    assert_eq!(record["limit_bytes"], 2_000_000_000_u64);
+    let kept = check(&document).scenario.unwrap().record;
+    assert_eq!(kept.keep("cwnd"), Keep::Last(Time::from_ms(10)));
+    assert_eq!(kept.keep("queue"), Keep::Extremes(Time::from_ms(500)));
+    assert_eq!((kept.keep("rtt"), kept.keep("packets")), (Keep::All, Keep::All));
+    assert_eq!(kept.limit_bytes, Some(2_000_000_000));
 }
 
 #[test]

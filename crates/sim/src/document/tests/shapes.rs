@@ -218,7 +218,7 @@ fn faults_of_a_topology() {
             "/topology/bottleneck/queue/limit",
             json!("1000"),
             "topology.bottleneck.queue.limit: `1000` has no unit | for example `1000 KiB` or \
-             `1000 packets`",
+             `1000 packets` or `1000 ms` or `1000 BDP`",
         ),
         (
             "/topology/bottleneck/queue/limit",

@@ -59,7 +59,7 @@ impl Rounds {
                     base_rtt: Time::ZERO,
                     newly_acked: 1.0,
                     flight: f64::from(left) + answered + grown,
-                    may_grow: true,
+                    ..AckEvent::default()
                 },
             );
         }
@@ -122,6 +122,7 @@ fn a_round_trip_without_leave_to_grow_is_not_compared() {
         newly_acked,
         flight: 10.0 - newly_acked,
         may_grow,
+        ..AckEvent::default()
     };
     flow.cc.on_ack(&mut flow.window, &ack(100, 10.0, false));
     flow.cc.on_ack(&mut flow.window, &ack(150, 5.0, false));
@@ -140,7 +141,7 @@ fn a_lone_segment_sets_the_base_anew_if_asked_to() {
         base_rtt: Time::ZERO,
         newly_acked: 1.0,
         flight: 0.0,
-        may_grow: true,
+        ..AckEvent::default()
     };
     for (rule, base) in [("least", 100e6), ("lone", 200e6)] {
         let mut flow = Rounds::new(vegas(&[("base_rtt", rule)]), 2.0, 2.0);

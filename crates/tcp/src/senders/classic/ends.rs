@@ -4,7 +4,7 @@
 
 use super::{Sender, Setup};
 use crate::cc::Window;
-use crate::ends::{AckFields, Ends, Reply};
+use crate::ends::{Ack, AckFields, DataMarks, Ends, Reply};
 use crate::handshake::{Answer, Message, Rules};
 use crate::receiver::{AckOut, Receiver};
 use crate::segment::Segment;
@@ -24,6 +24,7 @@ pub struct Classic {
     sender: Sender,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Classic, sender) == 96);
 
 impl Classic {
@@ -52,24 +53,35 @@ fn extend(low: u32, near: u64) -> u64 {
     near.wrapping_add_signed(i64::from(offset))
 }
 
-impl From<AckOut> for AckFields {
+impl From<AckOut> for Ack {
     #[inline]
     fn from(out: AckOut) -> Self {
-        Self { seq: out.ack as u32, aux: 0, stamp: out.stamp }
+        let fields = AckFields { seq: out.ack as u32, aux: 0, stamp: out.stamp };
+        Self { fields, ece: out.ece }
     }
 }
 
 impl Ends for Classic {
     #[inline]
-    fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time) -> Option<AckFields> {
+    fn on_data(
+        &mut self,
+        now: Time,
+        seq: u32,
+        payload: u16,
+        stamp: Time,
+        marks: DataMarks,
+    ) -> Option<Ack> {
+        if marks != DataMarks::default() {
+            self.receiver.on_ecn(marks.marked, marks.cwr);
+        }
         let seq = extend(seq, self.receiver.next());
-        self.receiver.on_data(now, seq, payload, stamp).map(AckFields::from)
+        self.receiver.on_data(now, seq, payload, stamp).map(Ack::from)
     }
 
     #[inline]
-    fn on_ack(&mut self, now: Time, ack: AckFields) -> Option<Time> {
+    fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time> {
         let number = extend(ack.seq, self.sender.una());
-        self.sender.on_ack(now, number, ack.stamp)
+        self.sender.on_ack(now, number, ack.stamp, ece)
     }
 
     #[cold]
@@ -101,11 +113,11 @@ impl Ends for Classic {
         self.sender.next_timer().min(self.receiver.next_timer())
     }
 
-    fn on_timer(&mut self, now: Time) -> Option<AckFields> {
+    fn on_timer(&mut self, now: Time) -> Option<Ack> {
         if self.sender.next_timer() <= now {
             self.sender.on_timer(now);
         }
-        self.receiver.on_timer(now).map(AckFields::from)
+        self.receiver.on_timer(now).map(Ack::from)
     }
 
     #[inline]
@@ -159,6 +171,10 @@ impl Ends for Classic {
 
     fn reordered(&self) -> u64 {
         self.receiver.reordered
+    }
+
+    fn ecn_reductions(&self) -> u64 {
+        self.sender.ecn_reductions()
     }
 
     fn packets(&self) -> Option<u64> {

@@ -45,6 +45,12 @@ pub static ENTRY: Entry = Entry {
             "What windows count.",
         ),
         Param::new(
+            "ecn",
+            Kind::Flag,
+            "false",
+            "Whether new data may be marked instead of dropped, and the receiver's echo cuts the window (RFC 3168).",
+        ),
+        Param::new(
             "framing",
             Kind::Choice(&[
                 Choice::new("full", "only whole segments are sent, and the last one"),

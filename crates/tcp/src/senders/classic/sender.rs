@@ -18,13 +18,18 @@
 //!
 //! DEVIATION: RFC 7661 also takes an unused window back, over minutes; here it only stops growing.
 
+mod ecn;
+mod idle;
 mod opening;
+mod transmit;
 
-use crate::cc::{AckEvent, Cc, CongestionControl, Signal, Window};
+use ecn::Marks;
+
+use crate::cc::{AckEvent, Cc, CongestionControl, SenderFacts, Signal, Window};
 use crate::data::Written;
 use crate::handshake::{Message, Rules};
 use crate::rto::{Rto, Sampling};
-use crate::segment::{Cause, Segment};
+use crate::segment::Cause;
 use crate::senders::classic::recovery::Recovery;
 use crate::senders::classic::recovery::interface::{LossRecovery, State};
 use crate::senders::classic::rtt_history::RttHistory;
@@ -34,7 +39,6 @@ use crate::senders::classic::setup::Setup;
 use crate::senders::classic::timer_rules::Restart;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
-use std::mem::offset_of;
 use std::sync::Arc;
 
 /// State of one classic sender.
@@ -78,6 +82,8 @@ pub struct Sender {
     unused_until: u64,
     /// Messages of the handshake that were sent again.
     tries: u32,
+    /// What marks have done to the window, if they count.
+    ecn: Option<Box<Marks>>,
     /// Window at the end of the handshake.
     initial_cwnd: f64,
     /// When the last data were sent that there were, and what came after them then.
@@ -85,15 +91,38 @@ pub struct Sender {
 }
 
 // In a flow the state begins a cache line, and what follows ends with one.
-const _: () = assert!(offset_of!(Sender, state) == 32);
-const _: () = assert!(offset_of!(Sender, rto) == 160);
-const _: () = assert!(offset_of!(Sender, stats) == 224);
-const _: () = assert!(offset_of!(Sender, recovery) == 352);
-const _: () = assert!(offset_of!(Sender, written) + 8 <= 416);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, state) == 32);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, rto) == 160);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, stats) == 224);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, recovery) == 352);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Sender, written) + 8 <= 416);
+
+/// What congestion control may ask about.
+#[derive(Debug)]
+struct Facts<'a> {
+    rto: &'a Rto,
+    recovery: &'a Recovery,
+}
+
+impl SenderFacts for Facts<'_> {
+    fn srtt(&self) -> Option<Time> {
+        self.rto.srtt()
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.recovery.is_active()
+    }
+}
 
 impl Sender {
     /// A sender that has not started.
     pub fn new(setup: Setup) -> Self {
+        setup.cc.require_plain();
         let rules = setup.rules();
         let mss = rules.mss;
         let needed = || setup.cc.needs_send_times().then(SendTimes::default);
@@ -138,6 +167,7 @@ impl Sender {
             timed: None,
             unused_until: 0,
             tries: 0,
+            ecn: setup.ecn.then(Box::default),
             initial_cwnd: setup.initial_window * segment,
             drained: (0, Time::ZERO),
         }
@@ -219,29 +249,6 @@ impl Sender {
         (self.written.total != u64::MAX).then_some(self.written.total)
     }
 
-    /// The application writes; `last` if it will write nothing more.
-    pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
-        let state = &self.state;
-        if self.rules().restarts_idle
-            && state.una == state.max
-            && self.drained.0 == state.nxt
-            && now.since(self.drained.1) > self.rto.current()
-        {
-            self.state.window.cwnd = state.window.cwnd.min(self.initial_cwnd);
-            self.report_cwnd(now);
-        }
-        self.written.add(bytes, last);
-        self.release();
-    }
-
-    /// Lets go what was written, without a small segment that has to wait.
-    fn release(&mut self) {
-        let state = &self.state;
-        let waits = self.rules().nagle && state.max > state.una && !self.written.is_complete();
-        let small = if waits { (self.written.bytes - state.nxt) % state.rules.mss } else { 0 };
-        self.end = self.end.max(self.written.bytes - small);
-    }
-
     /// Payload bytes of a full segment.
     pub fn segment_bytes(&self) -> u16 {
         self.rules().mss as u16
@@ -275,11 +282,14 @@ impl Sender {
     }
 
     /// An ACK of everything below `ack` came in; `stamp` is when the packet was sent that caused it.
-    /// Answers the round-trip time that was measured, if any.
+    /// With `ece` it echoes a mark. Answers the round-trip time that was measured, if any.
     #[inline]
-    pub fn on_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
+    pub fn on_ack(&mut self, now: Time, ack: u64, stamp: Time, ece: bool) -> Option<Time> {
+        if ece {
+            self.on_echo(now, ack);
+        }
         if ack > self.state.una && ack <= self.state.max {
-            return self.on_new_ack(now, ack, stamp);
+            return self.on_new_ack(now, ack, stamp, ece);
         }
         if self.opening {
             return self.establish(now, stamp);
@@ -292,7 +302,7 @@ impl Sender {
     }
 
     #[inline]
-    fn on_new_ack(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
+    fn on_new_ack(&mut self, now: Time, ack: u64, stamp: Time, ece: bool) -> Option<Time> {
         let old_rto = self.rto.current();
         let rtt = self.measure(now, ack, stamp);
         self.rto.on_new_ack();
@@ -319,7 +329,11 @@ impl Sender {
             base_rtt: self.stats.rtt_min,
             newly_acked: self.state.in_units(acked),
             flight: self.state.in_units(self.state.flight()),
+            delivered: ack,
+            drained: self.state.nxt == self.end,
+            sender: &Facts { rto: &self.rto, recovery: &self.recovery },
             may_grow: verdict.may_grow
+                && !ece
                 && (!self.rules().grow_only_if_cwnd_limited || ack > self.unused_until),
         };
         self.cc.on_ack(&mut self.state.window, &event);
@@ -369,7 +383,7 @@ impl Sender {
         }
     }
 
-    /// Lets at most so many new segments out before the next ACK.
+    /// Caps the burst until the next ACK.
     #[cold]
     fn limit_burst(&mut self, segments: Option<u32>) {
         let burst = segments.map_or(u64::MAX, |segments| u64::from(segments) * self.rules().mss);
@@ -401,7 +415,11 @@ impl Sender {
         if let Some(log) = &mut self.state.log {
             log.now = now;
         }
+        let is_cut = self.is_cut_by_mark();
         let verdict = self.recovery.on_duplicate(&mut self.state, &mut |state: &State| {
+            if is_cut {
+                return Some(state.window.ssthresh);
+            }
             self.cc.on_loss(&state.window, &state.loss(now, Signal::Gap))
         });
         self.extra = verdict.extra_segments * self.rules().mss;
@@ -413,6 +431,7 @@ impl Sender {
         self.limit_burst(verdict.burst);
         if verdict.resend {
             self.resend = Some(Cause::FastRetransmit);
+            self.announce_cut();
             if self.rules().timer.restart == Restart::OnAckAndRepair {
                 self.deadline = now + self.rto.current();
             }
@@ -470,15 +489,6 @@ impl Sender {
         expired
     }
 
-    /// The timer has expired with nothing in flight: what follows starts slowly.
-    #[cold]
-    fn restart_idle(&mut self, now: Time) {
-        self.state.window.cwnd = self.state.window.segment;
-        self.state.begin_episode();
-        self.timed = None;
-        self.deadline = now + self.rto.current();
-    }
-
     /// The timer gives up what is in flight.
     #[cold]
     fn lose_flight(&mut self, now: Time) {
@@ -487,6 +497,7 @@ impl Sender {
         if !self.rules().timer.backs_off_at_start {
             self.rto.on_timeout();
         }
+        self.announce_cut();
         self.timed = None;
         self.extra = 0;
         self.ceiling = self.rules().receive_window;
@@ -501,112 +512,5 @@ impl Sender {
         } else {
             self.start_timer(now);
         }
-    }
-
-    /// The next segment to send at this moment, if any.
-    #[inline]
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        if let Some(cause) = self.resend.take() {
-            return Some(self.transmit_oldest(now, cause));
-        }
-        let mut left = self.end - self.state.nxt;
-        if left == 0 || self.state.hold || self.waits {
-            left = self.refill(now)?;
-        }
-        let state = &self.state;
-        let usable =
-            (self.window_bytes() + self.extra).min(self.ceiling).saturating_sub(state.flight());
-        let whole = left.min(state.rules.mss);
-        let payload = if usable >= whole {
-            whole
-        } else if self.rules().fills_window && usable > 0 {
-            usable
-        } else {
-            return None;
-        };
-        let seq = state.nxt;
-        self.state.nxt += payload;
-        let cause = if seq < self.state.max { Cause::GapRetransmit } else { Cause::New };
-        Some(self.transmit(now, seq, payload as u16, cause))
-    }
-
-    /// Bytes of a small segment that waited for ACKs and may leave now, where nothing else may.
-    #[cold]
-    #[inline(never)]
-    fn refill(&mut self, now: Time) -> Option<u64> {
-        let state = &self.state;
-        if state.hold || self.waits || state.nxt != self.end {
-            return None;
-        }
-        if self.drained.0 != state.nxt {
-            self.drained = (state.nxt, now);
-        }
-        if self.rules().grow_only_if_cwnd_limited
-            && state.in_units(state.flight() + state.rules.mss) <= state.window.cwnd
-        {
-            self.unused_until = state.nxt;
-        }
-        self.release();
-        Some(self.end - self.state.nxt).filter(|left| *left > 0)
-    }
-
-    #[cold]
-    fn transmit_oldest(&mut self, now: Time, cause: Cause) -> Segment {
-        if let Cause::Handshake(message) = cause {
-            return self.transmit_message(now, message);
-        }
-        let seq = self.state.una;
-        let payload = self.rules().mss.min(self.end - seq);
-        if seq == self.state.max {
-            // Nothing is in flight (`recovery: vegas` with a ring): it does not count as sent.
-            return self.transmit(now, seq, payload as u16, Cause::New);
-        }
-        // After going back the segment is the first of those that count as unsent.
-        if cause == Cause::Timeout || !self.recovery.repairs_twice() {
-            self.state.nxt = self.state.nxt.max(seq + payload);
-        }
-        self.transmit(now, seq, payload as u16, cause)
-    }
-
-    #[inline]
-    fn transmit(&mut self, now: Time, seq: u64, payload: u16, cause: Cause) -> Segment {
-        let end = seq + u64::from(payload);
-        if cause != Cause::New {
-            self.stats.retransmissions += 1;
-            if cause == Cause::FastRetransmit {
-                self.stats.fast_retransmits += 1;
-            }
-            // Karn's rule: nothing that was sent twice is timed.
-            let again = |(timed, _): &(u64, Time)| *timed > seq && *timed <= end;
-            self.timed = self.timed.filter(|timed| self.rto.drops_timed() || !again(timed));
-        } else if self.rules().sampling == Sampling::Karn && self.timed.is_none() {
-            self.timed = Some((end, now));
-        }
-        let idle = self.rules().idle_timer
-            && self.state.una == self.state.max
-            && !self.recovery.times_out_idle();
-        self.state.max = self.state.max.max(end);
-        if let Some(log) = &mut self.state.log {
-            log.on_transmit(now, seq, end);
-        }
-        self.stats.segments_sent += 1;
-        self.stats.bytes_sent += u64::from(payload);
-        if self.rules().sampling == Sampling::Listed
-            && let Some(list) = &mut self.listed
-        {
-            list.on_transmit(seq, end, self.state.una);
-        }
-        if self.deadline == Time::NEVER || idle {
-            self.start_timer(now);
-        }
-        Segment { seq: seq as u32, payload, cause }
-    }
-
-    #[inline]
-    fn start_timer(&mut self, now: Time) {
-        if self.rules().timer.backs_off_at_start {
-            self.rto.on_timeout();
-        }
-        self.deadline = now + self.rto.current();
     }
 }

@@ -50,6 +50,8 @@ pub struct Setup {
     pub flight_to_highest: bool,
     /// What passes before the first data.
     pub handshake: Handshake,
+    /// New data may be marked instead of dropped.
+    pub ecn: bool,
     /// Congestion control.
     pub cc: Cc,
     /// Loss recovery.
@@ -91,6 +93,7 @@ impl Setup {
             send_delay: Time::from_ns(chosen.int("send_delay_ns")),
             flight_to_highest: chosen.word("flight") == "highest",
             handshake: Handshake::new(chosen.inner("handshake")),
+            ecn: chosen.flag("ecn"),
             cc: common.cc,
             recovery: Recovery::new(chosen.inner("recovery")),
             rto: common.rto,
@@ -125,6 +128,7 @@ impl Setup {
             fills_window: self.fills_window,
             idle_timer: self.idle_timer,
             ignores_zero_ack: self.ignores_zero_ack,
+            ecn: self.ecn,
             nagle: self.nagle,
             grow_only_if_cwnd_limited: self.grow_only_if_cwnd_limited,
             restarts_idle: self.restarts_idle,

@@ -1,8 +1,8 @@
 //! The two ends of a flow of packets, each acknowledged by itself.
 
-use super::{Ack, Arrivals, Recovery, Sender, Setup};
+use super::{Answer, Arrivals, Recovery, Sender, Setup};
 use crate::cc::Window;
-use crate::ends::{AckFields, Ends};
+use crate::ends::{Ack, AckFields, DataMarks, Ends};
 use crate::segment::Segment;
 use crate::senders::Common;
 use crate::stats::SenderStats;
@@ -47,17 +47,26 @@ impl SelectiveRepeat {
 
 impl Ends for SelectiveRepeat {
     #[inline]
-    fn on_data(&mut self, _now: Time, seq: u32, _payload: u16, stamp: Time) -> Option<AckFields> {
+    fn on_data(
+        &mut self,
+        _now: Time,
+        seq: u32,
+        _payload: u16,
+        stamp: Time,
+        _marks: DataMarks,
+    ) -> Option<Ack> {
         let new = self.arrivals.on_data(seq);
-        let aux = self.arrivals.count();
-        (new || self.acks_duplicates).then_some(AckFields { seq, aux, stamp })
+        (new || self.acks_duplicates).then(|| {
+            let fields = AckFields { seq, aux: self.arrivals.count(), stamp };
+            Ack { fields, ece: false }
+        })
     }
 
     #[inline]
-    fn on_ack(&mut self, now: Time, ack: AckFields) -> Option<Time> {
+    fn on_ack(&mut self, now: Time, ack: AckFields, _ece: bool) -> Option<Time> {
         let number = if self.live_view { self.arrivals.count() } else { ack.aux };
         let view = self.arrivals.view(number);
-        self.sender.on_ack(now, &Ack { seq: ack.seq, stamp: ack.stamp }, view);
+        self.sender.on_ack(now, &Answer { seq: ack.seq, stamp: ack.stamp }, view);
         self.arrivals.forget_below(self.sender.base());
         Some(now - ack.stamp)
     }
@@ -75,7 +84,7 @@ impl Ends for SelectiveRepeat {
         self.sender.next_timer()
     }
 
-    fn on_timer(&mut self, now: Time) -> Option<AckFields> {
+    fn on_timer(&mut self, now: Time) -> Option<Ack> {
         self.sender.on_timer(now);
         None
     }

@@ -10,7 +10,7 @@ pub use arrivals::{Arrivals, View};
 pub use ends::SelectiveRepeat;
 pub use entry::ENTRY;
 pub use recovery::Recovery;
-pub use sender::{Ack, Sender, Setup};
+pub use sender::{Answer, Sender, Setup};
 
 use crate::ends::Numbering;
 

@@ -11,10 +11,10 @@
 //! The timers are one list in order of transmission: the head is due one RTO after it was sent. With a
 //! timer that follows the RTT, the present RTO applies to packets sent earlier too.
 
-use crate::cc::{AckEvent, Cc, CongestionControl, LossEvent, Signal, Window};
+use crate::cc::{AckEvent, Cc, CongestionControl, LossEvent, SenderFacts, Signal, Window};
 use crate::data::{Data, Written};
 use crate::rto::Rto;
-use crate::segment::{Cause, Segment};
+use crate::segment::{Cause, Ecn, Segment};
 use crate::senders::selective::arrivals::View;
 use crate::senders::selective::recovery::Recovery;
 use crate::stats::SenderStats;
@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 
 /// An acknowledgment as it reaches the sender.
 #[derive(Debug, Clone, Copy)]
-pub struct Ack {
+pub struct Answer {
     /// Packet that caused it.
     pub seq: u32,
     /// When that copy of the packet was sent.
@@ -100,12 +100,30 @@ pub struct Sender {
     written: Written,
 }
 
+/// What congestion control may ask about.
+#[derive(Debug)]
+struct Facts<'a> {
+    rto: &'a Rto,
+    recovery: &'a Recovery,
+}
+
+impl SenderFacts for Facts<'_> {
+    fn srtt(&self) -> Option<Time> {
+        self.rto.srtt()
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.recovery.is_active()
+    }
+}
+
 impl Sender {
     /// Greatest number of packets of one flow.
     pub const MAX_PACKETS: u64 = u32::MAX as u64 - 1;
 
     /// A sender that has not started.
     pub fn new(setup: Setup) -> Self {
+        setup.cc.require_plain();
         let written = Written::new(&setup.data, u64::from(setup.segment));
         let mut sender = Self {
             window: Window {
@@ -240,7 +258,7 @@ impl Sender {
 
     /// An ACK came in; `view` is the list of packets that it carries.
     #[inline]
-    pub fn on_ack(&mut self, now: Time, ack: &Ack, view: View<'_>) {
+    pub fn on_ack(&mut self, now: Time, ack: &Answer, view: View<'_>) {
         let rtt = now - ack.stamp;
         self.stats.on_rtt(rtt);
         self.rto.on_sample(now, rtt);
@@ -261,6 +279,9 @@ impl Sender {
             base_rtt: self.stats.rtt_min,
             newly_acked: f64::from(newly),
             flight: f64::from(self.in_transit),
+            delivered: u64::from(self.settled) * u64::from(self.segment_bytes),
+            drained: self.next == self.end,
+            sender: &Facts { rto: &self.rto, recovery: &self.recovery },
             may_grow,
         };
         self.cc.on_ack(&mut self.window, &event);
@@ -458,7 +479,7 @@ impl Sender {
         let payload = self.payload(seq);
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(payload);
-        Segment { seq, payload, cause }
+        Segment { seq, payload, cause, ecn: Ecn::Off }
     }
 
     #[inline]

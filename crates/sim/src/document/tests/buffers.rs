@@ -1,0 +1,78 @@
+//! Buffers by time and by the bandwidth-delay product.
+
+use super::*;
+
+/// Two flows of different round trips share a link; its queue has this limit.
+fn network(limit: &str) -> Value {
+    let access = |id: &str, host: &str, router: &str, delay: &str| json!({"id": id, "between": [host, router], "rate": "100 Mbps", "delay": delay});
+    json!({
+        "hosts": ["A", "B", "C"],
+        "routers": ["R1", "R2"],
+        "links": [
+            {"id": "L", "between": ["R1", "R2"], "rate": "10 Mbps", "delay": "10 ms",
+             "queue": {"limit": limit}},
+            access("A1", "A", "R1", "1 ms"), access("B1", "B", "R1", "15 ms"),
+            access("C1", "C", "R2", "4 ms"),
+        ],
+        "flows": [
+            {"id": "F", "from": "A", "to": "C", "send": "1 MB"},
+            {"id": "G", "from": "B", "to": "C", "send": "1 MB"},
+        ],
+    })
+}
+
+fn limit_of(document: &Value, link: usize) -> [Option<u64>; 2] {
+    let checked = check(document);
+    assert_eq!(checked.problems, []);
+    let scenario = checked.scenario.unwrap();
+    let link = &scenario.links[link];
+    [&link.forward, &link.backward].map(|side| side.queue.optional_int("limit_bytes"))
+}
+
+#[test]
+fn a_time_is_what_the_link_transmits_in_it() {
+    assert_eq!(limit_of(&network("50 ms"), 0), [Some(62_500); 2]);
+    let mut slower = network("50 ms");
+    slower["links"][0]["backward"] = json!({"rate": "1 Mbps"});
+    assert_eq!(limit_of(&slower, 0), [Some(62_500), Some(6_250)]);
+}
+
+#[test]
+fn a_product_counts_the_longest_round_trip_that_crosses_the_link() {
+    // G: 2 x (15 + 10 + 4) ms at 10 Mbit/s.
+    assert_eq!(limit_of(&network("1 BDP"), 0), [Some(72_500); 2]);
+    assert_eq!(limit_of(&network("0.25 BDP"), 0), [Some(18_125); 2]);
+    let mut all = network("2 BDP");
+    all["defaults"] = json!({"link": {"queue": {"limit": "2 BDP"}}});
+    // F alone crosses the first access link: 2 x 15 ms at 100 Mbit/s.
+    assert_eq!(limit_of(&all, 1), [Some(750_000); 2]);
+    assert_eq!(limit_of(&all, 3), [Some(1_450_000); 2]);
+}
+
+#[test]
+fn the_document_keeps_its_words_and_the_summary_says_bytes() {
+    let checked = check(&network("2 BDP"));
+    let canonical = checked.canonical().unwrap();
+    assert_eq!(canonical["links"][0]["queue"]["limit"], "2 BDP");
+    let mut run = crate::Simulation::new(checked.scenario.unwrap());
+    run.advance(1000);
+    let summary = run.finish().summary;
+    let limit = |link: &str| summary["links"][link]["forward"]["queue_limit"].clone();
+    assert_eq!(limit("L"), json!({"packets": null, "bytes": 145_000}));
+    assert_eq!(limit("A1"), json!({"packets": 100, "bytes": null}));
+}
+
+#[test]
+fn what_cannot_be_worked_out_is_refused() {
+    let mut dynamic = network("2 BDP");
+    dynamic["routing"] = json!("distance-vector");
+    let told = told(&check(&dynamic).problems);
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].contains("links.0.queue.limit") && told[0].contains("static routes"),
+        "{told:?}"
+    );
+    // Too small for any packet.
+    assert!(!check(&network("0.001 BDP")).problems.is_empty());
+    assert!(!check(&network("0.0001 BDP")).problems.is_empty());
+}

@@ -1,0 +1,221 @@
+"""Series out of tables that are too long to be held in memory, condensed while they are read.
+
+Time is cut into narrow bins. Of each bin with many rows a few points remain, such that the least
+and the greatest value and the mean of the bin are what they were: of a level, which holds until it
+changes, the mean over time; of samples the mean over samples. What is off is the place of the
+extremes within their bin.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Key = tuple[str, ...]
+Series = tuple[Floats, Floats]
+
+LONG = 2_000_000
+"""Tables with more rows are condensed."""
+
+SUBJECTS: Mapping[str, tuple[str, ...]] = {
+    "cwnd": ("flow",),
+    "rtt": ("flow",),
+    "queue": ("link", "direction"),
+}
+"""Columns that say what a row is about, of tables that can be condensed."""
+
+SAMPLES = frozenset({"rtt"})
+"""Tables of measurements; the others are of levels."""
+
+_MOST_POINTS = 1_500_000
+_MOST_BINS = 20_000
+_LEAST_BINS = 200
+_OF_LEVEL, _OF_SAMPLES = 3, 8
+"""Points that remain of a bin."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bins of equal width over a span of time."""
+
+    start_s: float
+    end_s: float
+    count: int
+
+    def of(self, time_s: Floats) -> Integers:
+        """Return the bin of each time; times outside of the span count to the first or last."""
+        width = (self.end_s - self.start_s) / self.count
+        places = np.floor((time_s - self.start_s) / width)
+        return np.clip(places, 0, self.count - 1).astype(np.int64)
+
+
+def bins(span: tuple[float, float], subjects: int, points: int = _OF_SAMPLES) -> Bins:
+    """Return bins over a span, as many as memory allows with so many subjects."""
+    count = _MOST_POINTS // (points * max(1, subjects))
+    end = span[1] if span[1] > span[0] else span[0] + 1.0
+    return Bins(span[0], end, min(_MOST_BINS, max(_LEAST_BINS, count)))
+
+
+class Codes:
+    """Numbers for names, the same in all pieces of a table."""
+
+    def __init__(self) -> None:
+        self.names: list[str | None] = [None]
+        self._numbers: dict[str | None, int] = {None: 0}
+
+    def of(self, column: pa.ChunkedArray) -> Integers:
+        """Return the number of the name in each row; 0 for none."""
+        parts = [self._chunk(chunk) for chunk in column.chunks]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def _chunk(self, chunk: Any) -> Integers:
+        names = chunk.dictionary.to_pylist()
+        known = np.array([0, *(self._number(name) for name in names)], np.int64)
+        codes = chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return known[codes + 1]
+
+    def _number(self, name: str) -> int:
+        if name not in self._numbers:
+            self._numbers[name] = len(self.names)
+            self.names.append(name)
+        return self._numbers[name]
+
+
+def condense(
+    pieces: Iterable[pa.Table],
+    subject: tuple[str, ...],
+    value: str,
+    span: tuple[float, float],
+    *,
+    samples: bool,
+    subjects: int,
+) -> dict[Key, Series]:
+    """Condense a column of a table.
+
+    Args:
+        pieces: The table, piece by piece, with `time_s`, the columns of the subject, and the
+            value. Rows of a subject are in order of time.
+        subject: Columns that say what a row is about.
+        value: The column.
+        span: Seconds; of what is before, only the last row of each subject is kept.
+        samples: Whether values are measurements rather than levels.
+        subjects: How many subjects there are, about.
+
+    Returns:
+        Times in seconds and values of each subject that has rows.
+    """
+    places = bins(span, subjects, _OF_SAMPLES if samples else _OF_LEVEL)
+    codes = [Codes() for _ in subject]
+    found: dict[tuple[int, ...], list[Series]] = {}
+    before: dict[tuple[int, ...], tuple[float, float]] = {}
+    for piece in pieces:
+        time_s = piece["time_s"].to_numpy()
+        values = np.asarray(piece[value].to_numpy(), np.float64)
+        numbers = np.stack([code.of(piece[c]) for code, c in zip(codes, subject, strict=True)])
+        for key, rows in split(numbers):
+            times, own = time_s[rows], values[rows]
+            first, last = np.searchsorted(times, span[0]), np.searchsorted(times, span[1], "right")
+            if first:
+                before[key] = (times[first - 1], own[first - 1])
+            if last > first:
+                thin = _thin_samples if samples else _thin_level
+                part = thin(times[first:last], own[first:last], places)
+                found.setdefault(key, []).append(part)
+    answer: dict[Key, Series] = {}
+    for key in found.keys() | before.keys():
+        parts = found.get(key, [])
+        if key in before:
+            parts = [(np.array([before[key][0]]), np.array([before[key][1]])), *parts]
+        name = tuple(str(code.names[number]) for code, number in zip(codes, key, strict=True))
+        answer[name] = (
+            np.concatenate([times for times, _ in parts]),
+            np.concatenate([own for _, own in parts]),
+        )
+    return answer
+
+
+def split(numbers: Integers) -> Iterable[tuple[tuple[int, ...], Integers]]:
+    """Give the rows of each combination of numbers; shape (columns, rows). Rows stay in order."""
+    if not numbers.shape[1]:
+        return
+    key = np.zeros(numbers.shape[1], np.int64)
+    for column in numbers:
+        key = key * (int(column.max()) + 1) + column
+    # Of 16 bits: sorted by digits, which is faster by far.
+    small = key.astype(np.uint16) if int(key.max()) < 1 << 16 else key
+    order = np.argsort(small, kind="stable")
+    ends = np.flatnonzero(np.diff(key[order])) + 1
+    for rows in np.split(order, ends):
+        yield tuple(int(column[rows[0]]) for column in numbers), rows
+
+
+def _groups(times: Floats, places: Bins) -> tuple[Integers, Integers]:
+    """First row and number of rows of each bin that has rows."""
+    bin_of = places.of(times)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(bin_of)) + 1))
+    return starts, np.diff(np.concatenate((starts, [len(times)])))
+
+
+def _thin_level(times: Floats, values: Floats, places: Bins) -> Series:
+    """Of a bin: the greatest value for so long, the least for the rest, then the last one."""
+    starts, counts = _groups(times, places)
+    many = counts > _OF_LEVEL
+    if not many.any():
+        return times, values
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    ends = starts + counts - 1
+    lasted = np.diff(times, append=times[-1])
+    lasted[ends] = 0.0  # the last value holds until the next bin with rows
+    with np.errstate(invalid="ignore", divide="ignore"):
+        area = np.add.reduceat(values * lasted, starts)
+        begin, end = times[starts], times[ends]
+        held = (area - low * (end - begin)) / (high - low)
+    flat = ~np.isfinite(held)
+    turn = np.where(flat, end, np.clip(begin + held, begin, end))
+    points = (
+        (begin, np.where(np.isfinite(high), high, values[starts])),
+        (turn, np.where(np.isfinite(low), low, values[ends])),
+        (end, values[ends]),
+    )
+    return _with_few(times, values, starts, counts, many, points)
+
+
+def _thin_samples(times: Floats, values: Floats, places: Bins) -> Series:
+    """Of a bin: least and greatest value, and values between that make the mean right."""
+    starts, counts = _groups(times, places)
+    many = counts > _OF_SAMPLES
+    if not many.any():
+        return times, values
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    mean = np.add.reduceat(values, starts) / counts
+    between = np.clip((_OF_SAMPLES * mean - low - high) / (_OF_SAMPLES - 2), low, high)
+    begin, end = times[starts], times[starts + counts - 1]
+    shares = np.linspace(0.0, 1.0, _OF_SAMPLES)
+    chosen = [between] * _OF_SAMPLES
+    chosen[2], chosen[5] = low, high
+    points = tuple(
+        (begin + share * (end - begin), own) for share, own in zip(shares, chosen, strict=True)
+    )
+    return _with_few(times, values, starts, counts, many, points)
+
+
+def _with_few(
+    times: Floats,
+    values: Floats,
+    starts: Integers,
+    counts: Integers,
+    many: NDArray[np.bool_],
+    points: tuple[tuple[Floats, Floats], ...],
+) -> Series:
+    """Put the points of bins with many rows together with the rows of the others, in order."""
+    kept = np.flatnonzero(np.repeat(~many, counts))
+    place = np.concatenate((kept, *(starts[many] + i for i in range(len(points)))))
+    order = np.argsort(place, kind="stable")
+    time_s = np.concatenate((times[kept], *(at[many] for at, _ in points)))
+    value = np.concatenate((values[kept], *(own[many] for _, own in points)))
+    return time_s[order], value[order]

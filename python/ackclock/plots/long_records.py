@@ -1,0 +1,124 @@
+"""Record tables that are too long for memory: what plots need of them, while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.metrics.carried import windowed_link_rates
+from ackclock.metrics.condense import SUBJECTS, Codes, split
+from ackclock.metrics.series import HasPieces
+from ackclock.metrics.windows import window_edges, windowed_rates
+
+from .errors import PlotError
+
+Floats = NDArray[np.float64]
+Series = tuple[Floats, Floats]
+Names = tuple[tuple[str, str], ...]
+"""Columns and the names that rows have in them."""
+RateAt = Callable[[Mapping[str, str], Floats], Floats]
+
+
+class LongRecords:
+    """A record table that is read piece by piece, once for each kind of thing asked for.
+
+    Args:
+        results: The run.
+        table: Name of the table.
+        span: The span of time that is drawn, seconds.
+    """
+
+    def __init__(self, results: HasPieces, table: str, span: tuple[float, float]) -> None:
+        self._results = results
+        self._table = table
+        self._span = span
+        self._rates: dict[Names, Floats] = {}
+
+    def series(self, column: str, **names: str) -> Series:
+        """Times and values of a flow or link, condensed (see `ackclock.metrics.condense`)."""
+        if self._table not in SUBJECTS:
+            raise self.too_long()
+        found = self._results.condensed(self._table, column, self._span)
+        key = tuple(names[subject] for subject in SUBJECTS[self._table])
+        return found.get(key, (np.empty(0), np.empty(0)))
+
+    def rates(
+        self,
+        wanted: Mapping[str, str],
+        among: Iterable[Mapping[str, str]],
+        end_s: float,
+        width_s: float,
+        rate_bps: RateAt | None = None,
+    ) -> Series:
+        """Rate in windows of time of the rows with these names.
+
+        Args:
+            wanted: Columns and the names that rows have in them.
+            among: The same for all that will be asked for, with the same columns; they are counted
+                together.
+            end_s: End of the run.
+            width_s: Width of a window.
+            rate_bps: Rate of a link at some times, for transmissions, which last.
+        """
+        key = tuple(wanted.items())
+        if key not in self._rates:
+            self._count([wanted, *among], end_s, width_s, rate_bps)
+        return window_edges(0.0, end_s, width_s), self._rates[key]
+
+    def _count(
+        self,
+        among: list[Mapping[str, str]],
+        end_s: float,
+        width_s: float,
+        rate_bps: RateAt | None,
+    ) -> None:
+        columns = tuple(among[0])
+        windows = len(window_edges(0.0, end_s, width_s)) - 1
+        sums = {tuple(names.items()): np.zeros(windows) for names in among}
+        codes = [Codes() for _ in columns]
+        for piece in self._results.pieces(self._table, ["time_s", "bytes", *columns]):
+            numbers = [code.of(piece[c]) for code, c in zip(codes, columns, strict=True)]
+            time_s, size = piece["time_s"].to_numpy(), piece["bytes"].to_numpy()
+            for own, rows in split(np.stack(numbers)):
+                names = {
+                    c: str(code.names[i]) for c, code, i in zip(columns, codes, own, strict=True)
+                }
+                total = sums.get(tuple(names.items()))
+                if total is not None:
+                    rate = rate_bps(names, time_s[rows]) if rate_bps else None
+                    _add(total, time_s[rows], size[rows], end_s, width_s, rate)
+        self._rates |= sums
+
+    def too_long(self) -> PlotError:
+        """Why a plot that needs each row cannot be drawn, and what can be done."""
+        rows = self._results.rows(self._table)
+        return PlotError(
+            f"'{self._table}' has {rows / 1e6:.0f} million rows, too many to draw each; record a "
+            "shorter run for this plot, or read the rows that matter from "
+            f"records/{self._table}.parquet"
+        )
+
+
+def _add(
+    total: Floats,
+    time_s: Floats,
+    size: NDArray[np.int64],
+    end_s: float,
+    width_s: float,
+    rate_bps: Floats | None,
+) -> None:
+    """Add the rates of some rows, in the windows that they reach."""
+    lasts = 0.0 if rate_bps is None else float(size[-1] * 8.0 / rate_bps[-1])
+    first = min(int(time_s[0] / width_s), len(total) - 1)
+    last = min(int((time_s[-1] + lasts) / width_s) + 1, len(total))
+    first, last = max(0, first - 1), max(last, first + 1)
+    span = (first * width_s, last * width_s)
+    if rate_bps is None:
+        inside = time_s <= end_s
+        _, rates = windowed_rates(time_s[inside], size[inside], *span, width_s)
+    else:
+        _, rates = windowed_link_rates(time_s, size, rate_bps, *span, width_s)
+    count = min(len(rates), len(total) - first)
+    total[first : first + count] += rates[:count]

@@ -1,0 +1,67 @@
+"""Panels: rate at which flows and hosts send, and at which their packets arrive."""
+
+from __future__ import annotations
+
+from . import draw, palette, quantities
+from .link_rate import note_binary
+from .sheet import Panel
+from .view import View
+
+
+def fill_flows_sent(view: View, panel: Panel) -> None:
+    """Rate at which each source sends data packets, retransmissions included."""
+    _flows(view, panel, "sent", "Send rate of flows")
+
+
+def fill_flows_received(view: View, panel: Panel) -> None:
+    """Rate at which data packets of each flow arrive at its target."""
+    _flows(view, panel, "received", "Receive rate of flows")
+
+
+def fill_hosts_sent(view: View, panel: Panel) -> None:
+    """Rate of all packets that each host sends: data and ACKs."""
+    _hosts(view, panel, "sent", "Send rate of hosts")
+
+
+def fill_hosts_received(view: View, panel: Panel) -> None:
+    """Rate of all packets that each host receives: data and ACKs."""
+    _hosts(view, panel, "received", "Receive rate of hosts")
+
+
+def _flows(view: View, panel: Panel, event: str, title: str) -> None:
+    series = {name: view.flow_rate(name, event) for name in view.flows}
+    highest = max((float(rates.max()) for _, rates in series.values()), default=0.0)
+    size = _unit(view, panel, title, highest, "data packets")
+    if highest == 0:
+        panel.empty("no data packet")
+        return
+    scaled = {name: (edges, rates / size) for name, (edges, rates) in series.items()}
+    draw.of_flows(view, panel, scaled, draw.windows)
+
+
+def _hosts(view: View, panel: Panel, event: str, title: str) -> None:
+    series = {host: view.host_rate(host, event) for host in view.hosts}
+    series = {host: entry for host, entry in series.items() if entry[1].any()}
+    highest = max((float(rates.max()) for _, rates in series.values()), default=0.0)
+    size = _unit(view, panel, title, highest, "data and ACKs")
+    panel.ramp = len(view.flows) > len(palette.FLOWS)
+    if not series:
+        panel.empty("no packet")
+        return
+    for host, (edges, rates) in series.items():
+        color, line = view.host_color(host), "solid" if view.is_source(host) else "dashed"
+        draw.windows(panel, view, edges, rates / size, color=color, line=line, among=len(series))
+        panel.entry(host, color, line=line)
+    if any(map(view.is_source, series)):
+        panel.note("A host has the colour of its first flow; targets are dashed.")
+
+
+def _unit(view: View, panel: Panel, title: str, highest_bps: float, what: str) -> float:
+    """Write title and unit of a panel of rates and set its scale; returns the unit's size."""
+    unit = quantities.rate_unit(highest_bps, binary=view.binary_rates)
+    panel.title = title
+    panel.unit = f"{unit.name}, {what}, in {quantities.window(view.window_s)}"
+    panel.y_from_zero(highest_bps / unit.size)
+    if view.binary_rates and highest_bps:
+        note_binary(panel, unit.name)
+    return unit.size

@@ -1,0 +1,155 @@
+"""Record tables as pyarrow tables and as Parquet files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Columns = Mapping[str, np.ndarray]
+"""The columns of a table as the simulator hands them out; words are codes, -1 for none."""
+
+
+@cache
+def descriptions() -> dict[str, Any]:
+    """Return what tables can be recorded: summary and columns of each. Do not change it."""
+    from ackclock import _core
+
+    return json.loads(_core.record_tables())
+
+
+class Schemas:
+    """Makes tables of what the simulator hands out.
+
+    Args:
+        categories: The words that codes stand for, by category.
+        about: What the metadata of each table say about the run.
+        kept: Which rows of each table are kept, as in `model["record"]`.
+    """
+
+    def __init__(
+        self,
+        categories: Mapping[str, list[str]],
+        about: Mapping[str, str],
+        kept: Mapping[str, str],
+    ) -> None:
+        self._words = {name: pa.array(words, pa.string()) for name, words in categories.items()}
+        self._about = dict(about)
+        self._kept = kept
+
+    def table(self, name: str, columns: Columns) -> pa.Table:
+        """Return the table of this name with these columns."""
+        arrays, fields = [], []
+        described = descriptions()[name]
+        for column in described["columns"]:
+            values = columns[column["name"]]
+            if column["category"] is None:
+                array = pa.array(values)
+            else:
+                codes = pa.array(values, pa.int32(), mask=values < 0)
+                array = pa.DictionaryArray.from_arrays(codes, self._words[column["category"]])
+            arrays.append(array)
+            metadata = {"description": column["summary"], "unit": column["unit"] or ""}
+            fields.append(pa.field(column["name"], array.type, metadata=metadata))
+        metadata = {"description": described["summary"], **self._about}
+        if is_sampled(kept := self._kept.get(name, "")):
+            metadata["rows"] = kept
+        return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata))
+
+    def empty(self, name: str) -> pa.Table:
+        """Return the table of this name without rows."""
+        types = {"float64": float, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
+        columns = descriptions()[name]["columns"]
+        return self.table(name, {c["name"]: np.empty(0, types[c["type"]]) for c in columns})
+
+
+def is_sampled(kept: object) -> bool:
+    """Return whether an entry of `model["record"]` asks for fewer rows than there are changes."""
+    return isinstance(kept, str) and "every" in kept.split()
+
+
+def sampled(model: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tables of which a run keeps fewer rows than there are changes, and which rows."""
+    return {name: kept for name, kept in model.get("record", {}).items() if is_sampled(kept)}
+
+
+def about(summary: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the metadata of a table say about its run."""
+    return {
+        "producer": f"ackclock {summary['ackclock']}",
+        "scenario": summary["scenario"],
+        "seed": str(summary["seed"]),
+        "digest": summary["digest"],
+    }
+
+
+def write(table: pa.Table, path: Path) -> None:
+    """Write a table as a Parquet file.
+
+    Raises:
+        OSError: the disk is full, the folder cannot be written to.
+    """
+    words = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
+    reals = [field.name for field in table.schema if pa.types.is_floating(field.type)]
+    pq.write_table(
+        table,
+        path,
+        compression="zstd",
+        use_dictionary=words,  # pyright: ignore[reportArgumentType]  # names are allowed too
+        column_encoding=dict.fromkeys(reals, "BYTE_STREAM_SPLIT"),
+        write_page_checksum=True,
+    )
+
+
+class RecordFiles:
+    """One table on disk: a file, or the parts of it that were written while the run went on.
+
+    Reading raises what pyarrow raises, and OSError.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.paths = list(paths)
+
+    def rows(self) -> int:
+        """Return the number of rows, from the footers."""
+        return sum(pq.read_metadata(path).num_rows for path in self.paths)
+
+    def schema(self) -> pa.Schema:
+        """Return the schema."""
+        return pq.read_schema(self.paths[0])
+
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the whole table, or some columns of it."""
+        names = None if columns is None else list(columns)
+        return pa.concat_tables(
+            pq.read_table(path, columns=names, page_checksum_verification=True)
+            for path in self.paths
+        )
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Give the table piece by piece, one row group at a time."""
+        names = None if columns is None else list(columns)
+        for path in self.paths:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+                if not file.num_row_groups:
+                    yield file.read(columns=names)
+                for group in range(file.num_row_groups):
+                    yield file.read_row_group(group, columns=names, use_threads=False)
+
+
+def found_in(folder: Path) -> dict[str, RecordFiles]:
+    """Return the tables in the folder of records of a run directory, by name."""
+    tables = {}
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.is_dir():
+            if parts := sorted(path.glob("part-*.parquet")):
+                tables[path.name] = RecordFiles(parts)
+        elif path.suffix == ".parquet":
+            tables[path.stem] = RecordFiles([path])
+    return tables

@@ -1,0 +1,237 @@
+"""Where the records of a run go while it goes on: into memory, or onto the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+
+from ackclock import _core, manifest, record_stream
+from ackclock.record_stream import DiskFullError, RecordStream
+from ackclock.results import Results
+from ackclock.run_directory import FILES, RunDirectory, Unfinished
+from ackclock.scenario import Scenario
+
+MEMORY_LIMIT = 2 << 30
+"""Records of a run without directory may take so many bytes, unless its scenario says otherwise."""
+
+_NO_LIMIT = (1 << 63) - 1
+
+_ALL_AFTER_EVENTS = 30_000_000
+"""All tables are written after so many events, some ten seconds, however few rows they have."""
+
+_PACKED = 0.25
+"""What Parquet files take of the size of their columns, about."""
+
+_LARGE_BYTES = 1e9
+"""Records of this size on the disk are worth a word before the run."""
+
+_LESS = (
+    "To record less: --set record=none, --set record.transmissions=off, or "
+    "--set 'record.queue=every 10 ms'."
+)
+
+
+class Keeper(Protocol):
+    """Keeps the records of a run.
+
+    Attributes:
+        simulation: the run.
+    """
+
+    simulation: _core.Simulation
+
+    def pause_at(self) -> tuple[int, int]:
+        """Return the rows of records and the number of events at which a turn is to end."""
+        ...
+
+    def warnings(self) -> list[str]:
+        """Return what is to be said before the run."""
+        ...
+
+    def after_turn(self) -> bool:
+        """Look after the records; returns whether there is room for more."""
+        ...
+
+    def results(self, output: _core.Output, summary: dict[str, Any], log: str) -> Results:
+        """Return the results of the run that has ended."""
+        ...
+
+    def save(self, results: Results) -> None:
+        """Let the run directory take its place, if there is one."""
+        ...
+
+    def why_stopped(self, summary: dict[str, Any]) -> str | None:
+        """Return why there was no room for more records, and what to do; None if there was."""
+        ...
+
+
+@contextmanager
+def keeper(
+    scenario: Scenario,
+    directory: str | PathLike[str] | None,
+    *,
+    force: bool,
+    other_settings: bool,
+) -> Iterator[Keeper]:
+    """Give a keeper in memory, or one in a run directory; see `ackclock.run`.
+
+    Raises:
+        InputError: the directory cannot be written.
+        OSError: the same.
+    """
+    if directory is None:
+        yield _InMemory(scenario)
+        return
+    target = RunDirectory(Path(directory))
+    settings = None if other_settings else manifest.fingerprint(scenario.canonical)
+    target.require_free(scenario.name, scenario.seed, settings, force=force)
+    with target.unfinished(force=force) as unfinished:
+        yield _OnDisk(scenario, target, unfinished)
+
+
+class _InMemory:
+    """Keeps all records in memory."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.simulation = _core.Simulation(scenario.handle)
+        self._scenario = scenario
+        self._categories = self.simulation.categories()
+        self._limit = scenario.model["record"]["limit_bytes"]
+        if self._limit is None:
+            self._limit = MEMORY_LIMIT
+            self.simulation.limit_records(MEMORY_LIMIT)
+
+    def warnings(self) -> list[str]:
+        hops, size = self.simulation.outlook()
+        if size <= self._limit:
+            return []
+        return [
+            f"up to about {hops:.1g} packet-hops with {_amount(size)} of records; they are kept in "
+            f"memory, and the run ends when they reach {_amount(self._limit)}. With run(..., "
+            f"directory=...) they go to the disk. {_LESS}"
+        ]
+
+    def pause_at(self) -> tuple[int, int]:
+        return _NO_LIMIT, _NO_LIMIT
+
+    def after_turn(self) -> bool:
+        return True
+
+    def results(self, output: _core.Output, summary: dict[str, Any], log: str) -> Results:
+        categories = self._categories
+        return Results.of_run(summary, self._scenario, output.tables(), categories, log)
+
+    def save(self, results: Results) -> None:
+        pass
+
+    def why_stopped(self, summary: dict[str, Any]) -> str | None:
+        if summary["stop_reason"] != "record-limit":
+            return None
+        return (
+            f"the records reached their limit of {_amount(self._limit)} at {summary['end_s']:.6g} "
+            f"s, and the run ended there. With run(..., directory=...) they go to the disk; "
+            f"`record.limit` sets the limit. {_LESS}"
+        )
+
+
+class _OnDisk:
+    """Writes records into a run directory while the run goes on."""
+
+    most_rows = record_stream.HELD_ROWS
+
+    def __init__(self, scenario: Scenario, target: RunDirectory, unfinished: Unfinished) -> None:
+        self.simulation = _core.Simulation(scenario.handle)
+        self._scenario = scenario
+        self._target = target
+        self._unfinished = unfinished
+        self._about = {
+            "producer": f"ackclock {_core.version()}",
+            "scenario": scenario.name,
+            "seed": str(scenario.seed),
+        }
+        self._stream = RecordStream(
+            unfinished.path / FILES.records,
+            self.simulation.categories(),
+            self._about,
+            scenario.model["record"],
+        )
+        # Not by the clock: the same run makes the same files.
+        self._all_at = _ALL_AFTER_EVENTS
+        self._full: str | None = None
+
+    def warnings(self) -> list[str]:
+        hops, size = self.simulation.outlook()
+        limit = self._scenario.model["record"]["limit_bytes"]
+        packed = _PACKED * min(size, size if limit is None else limit)
+        free = record_stream.room(self._unfinished.path) - record_stream.RESERVE_BYTES
+        told = f"up to about {hops:.1g} packet-hops; their records may take {_amount(packed)}"
+        if packed > free:
+            return [
+                f"{told}, and {_amount(max(0, free))} are free on the disk; the run ends when "
+                f"these are used up. {_LESS}"
+            ]
+        if packed > _LARGE_BYTES:
+            return [f"{told} on the disk. {_LESS}"]
+        return []
+
+    def pause_at(self) -> tuple[int, int]:
+        return self.most_rows, self._all_at
+
+    def after_turn(self) -> bool:
+        rows, _ = self.simulation.recorded()
+        if self.simulation.events >= self._all_at:
+            self._all_at += _ALL_AFTER_EVENTS
+            least = 1
+        elif rows >= self.most_rows:
+            least = record_stream.LEAST_ROWS
+        else:
+            return True
+        try:
+            self._stream.write(self.simulation.take_records(least))
+        except DiskFullError as error:
+            self._full = str(error)
+            return False
+        finally:
+            self._unfinished.keep = self._stream.has_parts
+        return True
+
+    def results(self, output: _core.Output, summary: dict[str, Any], log: str) -> Results:
+        about = {**self._about, "digest": summary["digest"]}
+        try:
+            self._stream.finish(output.tables(), about)
+        except DiskFullError as error:
+            self._full = str(error)
+            summary["stop_reason"] = "disk-full"
+            summary["finished"] = False
+        return Results.in_folder(summary, self._scenario, self._unfinished.path, log)
+
+    def save(self, results: Results) -> None:
+        target = self._target
+        if results.summary["stop_reason"] in _PARTS and target.is_run():
+            # A part must not take the place of a whole.
+            target = RunDirectory(target.path.with_name(f"{target.path.name}-partial"))
+            target.require_free(self._scenario.name, self._scenario.seed, force=True)
+        results.complete(self._unfinished, target)
+
+    def why_stopped(self, summary: dict[str, Any]) -> str | None:
+        at = f"at {summary['end_s']:.6g} s, and the run ended there; what was written is kept"
+        if self._full is not None:
+            return f"{self._full}: records ended {at}. {_LESS}"
+        if summary["stop_reason"] == "record-limit":
+            limit = self._scenario.model["record"]["limit_bytes"]
+            return (
+                f"the records reached their limit of {_amount(limit)} {at}; "
+                f"`record.limit` sets the limit. {_LESS}"
+            )
+        return None
+
+
+_PARTS = ("interrupted", "disk-full")
+"""Why runs end that would go further another time."""
+
+
+def _amount(size: float) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
