@@ -21,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check test-fast bench bench-startup bench-ns2 format lint lint-rust lint-python test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check test-fast bench bench-startup bench-ns2 fuzz format lint lint-rust lint-python test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -79,6 +79,11 @@ reproduce: setup
 bench: setup ## Measure the speed of the engine and of the test cases
 	@cargo build --release --locked --quiet -p ackclock-bench
 	@$(BIN)/python benches/bench.py target/release/ackclock-bench
+
+CASES ?= 10000
+SEED ?= 1
+fuzz: setup ## Run random documents (CASES=10000 SEED=1) through the program
+	@$(BIN)/python tests/python/fuzz.py --cases $(CASES) --seed $(SEED) --show
 
 bench-startup: setup ## Measure the CPU time of small commands against their budgets
 	@$(BIN)/python benches/startup.py

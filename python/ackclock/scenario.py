@@ -55,6 +55,11 @@ class Scenario:
         """
         path = find(path_or_name)
         document = Document.read(path)
+        for key in ("base", "scenario"):
+            if key in document.data:
+                message = "this file describes a sweep, not one scenario"
+                hint = f"'ackclock sweep {path}' runs it"
+                raise ScenarioError([document.problem((key,), message, hint=hint)])
         for place, value in overrides:
             document.override(place, _value(place, value))
         if seed is not None:

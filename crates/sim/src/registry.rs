@@ -239,7 +239,7 @@ mod tests {
                 "unit": "ms",
                 "default": "50 ms",
                 "min": "1 us",
-                "max": null,
+                "max": "36500 d",
                 "summary": "Period of updates, with `update: period`.",
                 "choices": null,
             })

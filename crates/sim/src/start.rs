@@ -12,10 +12,8 @@ static UNIFORM: Entry = Entry {
     summary: "Drawn from a span of time, all nanoseconds equally likely; each seed and flow has its own.",
     references: &[],
     params: &[
-        Param::new("from", Kind::Time, "0 s", "Earliest start.").at_most("36500 d"),
-        Param::required("to", Kind::Time, "All starts are before.")
-            .at_least("1 ns")
-            .at_most("36500 d"),
+        Param::new("from", Kind::Time, "0 s", "Earliest start."),
+        Param::required("to", Kind::Time, "All starts are before.").at_least("1 ns"),
     ],
     ..Entry::BLANK
 };
@@ -26,8 +24,8 @@ pub(crate) static SPREAD: Entry = Entry {
     summary: "Evenly over a span of time: flow i of n starts (i - 1) / n of it after `from`.",
     references: &[],
     params: &[
-        Param::new("from", Kind::Time, "0 s", "Start of the first flow.").at_most("36500 d"),
-        Param::required("over", Kind::Time, "Length of the span.").at_most("36500 d"),
+        Param::new("from", Kind::Time, "0 s", "Start of the first flow."),
+        Param::required("over", Kind::Time, "Length of the span."),
     ],
     ..Entry::BLANK
 };

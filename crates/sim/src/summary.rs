@@ -317,6 +317,10 @@ fn link_summary<'a>(channel: &Channel, model: &Direction, end: Time) -> Figure<'
     let span = end.as_ns() as f64;
     let [dropped_packets, dropped_bytes] = channel.dropped_wait();
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
+    // Each transmission is cut to whole nanoseconds, or rounded to them: at their exact lengths all
+    // of them can be longer than the run, by a nanosecond each.
+    let busy = channel.busy_ns();
+    debug_assert!(busy <= span * (1.0 + 1e-9) + (stats.packets + 1) as f64, "{busy} of {span} ns");
     let entered = stats.packets + stats.unfinished;
     let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
     let longest = stats.wait_max.as_secs();
@@ -324,7 +328,7 @@ fn link_summary<'a>(channel: &Channel, model: &Direction, end: Time) -> Figure<'
     let dropped: u64 = drops.iter().filter_map(|(_, count)| count.count()).sum();
     drops.retain(|(word, _)| *word != drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     group! {
-        "utilization": if span > 0.0 { channel.busy_ns() / span } else { 0.0 },
+        "utilization": if span > 0.0 { (busy / span).min(1.0) } else { 0.0 },
         "bytes_carried": stats.bytes,
         "packets_carried": stats.packets,
         "packets_dropped": dropped,

@@ -173,8 +173,7 @@ pub static LINK_OF_SHAPE: &[Param] =
 
 /// Something that happens to a link at a time.
 pub static CHANGE: &[Param] = &[
-    Param::required("at", Kind::Time, "When; after everything else that is due then.")
-        .at_most("36500 d"),
+    Param::required("at", Kind::Time, "When; after everything else that is due then."),
     Param::new(
         "direction",
         Kind::Choice(&[
@@ -235,8 +234,7 @@ pub static FLOW: &[Param] = &[
         Kind::TimeOr(start::ENTRIES),
         "0 s",
         "When it starts; with `count` also a list with one start a flow.",
-    )
-    .at_most("36500 d"),
+    ),
     Param::optional(
         "send",
         Kind::Size,
@@ -359,8 +357,7 @@ pub static STOP: &[Param] = &[
         Kind::Time,
         "1000 s",
         "The run ends then in any case; must be given if a flow is unlimited.",
-    )
-    .at_most("36500 d"),
+    ),
     Param::optional(
         "events",
         Kind::Count,

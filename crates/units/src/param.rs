@@ -118,6 +118,18 @@ pub struct Param {
     pub summary: &'static str,
 }
 
+/// The longest time that a document can name, a century: sums of a few of them fit into 64 bits of
+/// nanoseconds.
+const LONGEST: &str = "36500 d";
+
+/// The greatest value of a parameter whose table names none.
+const fn greatest(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Time | Kind::TimeOr(_) => Some(LONGEST),
+        _ => None,
+    }
+}
+
 impl Param {
     /// A parameter that must be given.
     pub const fn required(name: &'static str, kind: Kind, summary: &'static str) -> Self {
@@ -126,7 +138,7 @@ impl Param {
             kind,
             default: Default::Required,
             min: None,
-            max: None,
+            max: greatest(kind),
             word: None,
             value_of: None,
             summary,
@@ -145,7 +157,7 @@ impl Param {
             kind,
             default: Default::Is(default),
             min: None,
-            max: None,
+            max: greatest(kind),
             word: None,
             value_of: None,
             summary,
@@ -166,7 +178,7 @@ impl Param {
             kind,
             default: Default::Absent,
             min: None,
-            max: None,
+            max: greatest(kind),
             word,
             value_of: None,
             summary,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import inspect
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -83,6 +84,10 @@ def _ackclock(
 def program() -> None:
     """Run the program as a process of its own."""
     _open_standard_streams()
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that knows no arrows shows `\\u2192`, as JSON writes it.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.meta_path.insert(0, _WithoutPandas())
     main()
 

@@ -44,7 +44,7 @@ pub static ENTRIES: &[&Entry] = &[
     },
 ];
 
-const MEAN: Param = Param::required("mean", Kind::Time, "Mean length.").at_most("36500 d");
+const MEAN: Param = Param::required("mean", Kind::Time, "Mean length.");
 
 /// Longer than any run.
 pub(super) const LONGEST: Time = Time::from_secs(36_500 * 86_400);

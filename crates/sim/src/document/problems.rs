@@ -106,7 +106,7 @@ impl Fault {
 
     /// A hint, if there is one.
     pub fn maybe_hint(self, hint: Option<String>) -> Self {
-        Self { hint, ..self }
+        Self { hint: hint.or(self.hint), ..self }
     }
 
     fn at(self, path: Vec<Step>, value: &Value) -> Problem {

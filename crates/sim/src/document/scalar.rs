@@ -88,9 +88,22 @@ fn read_quantity(param: &Param, value: &Value) -> Result<Setting, Fault> {
         other => return Err(wrong_type(param, other)),
     };
     let quantity = quantity::parse(&text, dimensions(param.kind)).map_err(|error| {
-        Fault::new(error.message).allowed(allowed(param)).maybe_hint(error.hint)
+        let hint = with_usual_unit(param, &text).or(error.hint);
+        Fault::new(error.message).allowed(allowed(param)).maybe_hint(hint)
     })?;
     Ok(Setting::Quantity(quantity))
+}
+
+/// For a number without unit: the number with the unit of the default, `120 s` where that is `1000 s`.
+fn with_usual_unit(param: &Param, text: &str) -> Option<String> {
+    let Default::Is(default) = param.default else { return None };
+    let [_] = dimensions(param.kind) else { return None };
+    let (_, unit) = default.split_once(' ')?;
+    let number = text.trim();
+    let meant = format!("{number} {unit}");
+    let is_bare = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let is_quantity = quantity::parse(&meant, dimensions(param.kind)).is_ok();
+    (is_bare && is_quantity).then(|| format!("for example `{meant}`"))
 }
 
 fn whole_number(param: &Param, value: &Value) -> Result<u64, Fault> {
@@ -175,10 +188,21 @@ pub(super) fn unknown_word<'n>(
     known: impl Iterator<Item = &'n str>,
 ) -> Fault {
     let known: Vec<&str> = known.collect();
-    let hint = nearest(text, known.iter().copied());
+    let hint = nearest(text, known.iter().copied())
+        .map(|name| format!("did you mean `{name}`?"))
+        .or_else(|| share(text).filter(|_| known.contains(&"bernoulli")));
     Fault::new(format!("unknown {what} `{}`", brief(text)))
         .allowed(known.join(", "))
-        .maybe_hint(hint.map(|name| format!("did you mean `{name}`?")))
+        .maybe_hint(hint)
+}
+
+/// For a share such as `1%` or `0.01` where a model of loss belongs: that loss.
+pub(super) fn share(text: &str) -> Option<String> {
+    let percent = text.trim().strip_suffix('%');
+    let number: f64 = percent.unwrap_or(text).trim().parse().ok()?;
+    let share = if percent.is_some() { number / 100.0 } else { number };
+    let hint = format!("random loss is `{{kind: bernoulli, p: {share}}}`");
+    (0.0..=1.0).contains(&share).then_some(hint)
 }
 
 /// A new name, or one that is declared elsewhere.

@@ -207,6 +207,12 @@ impl Walker {
         hint: Option<String>,
     ) {
         let names: Vec<&str> = table.iter().map(|param| param.name).collect();
+        // `{rate: 5 Mbps, delay: 10,5 ms}`
+        let comma = || {
+            let starts = key.starts_with(|c: char| c.is_ascii_digit()) && value.is_null();
+            starts.then(|| "decimals follow a point, not a comma: `10.5 ms`".to_owned())
+        };
+        let hint = comma().or(hint);
         let fault = Fault::new(format!("unknown key `{}`", scalar::brief(key)))
             .allowed(if names.is_empty() { "no keys".to_owned() } else { names.join(", ") })
             .maybe_hint(hint);
@@ -374,7 +380,10 @@ impl Walker {
             }
             other => {
                 let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
-                let fault = scalar::wrong_type(param, other).allowed(names.join(", "));
+                let hint =
+                    scalar::share(&other.to_string()).filter(|_| names.contains(&"bernoulli"));
+                let fault =
+                    scalar::wrong_type(param, other).allowed(names.join(", ")).maybe_hint(hint);
                 self.fault(layer, param.name, fault);
                 None
             }

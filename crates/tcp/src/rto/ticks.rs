@@ -16,13 +16,16 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "srtt + 4 rttvar in whole ticks of a coarse clock, as BSD and ns-2 have it.",
     references: &["Jacobson 1988 appendix A", "ns-2.35 (tcpTick_, rfc2988_)", "RFC 2988"],
     params: &[
-        Param::new("tick", Kind::Time, "10 ms", "A tick of the clock.").at_least("1 us"),
+        Param::new("tick", Kind::Time, "10 ms", "A tick of the clock.")
+            .at_least("1 us")
+            .at_most("1 h"),
         Param::optional(
             "phase",
             Kind::Time,
             "random",
             "How long before the start of the run the last tick was; ns-2 draws it for each flow.",
-        ),
+        )
+        .at_most("1 h"),
         Param::new("initial", Kind::Time, "3 s", "Wait before the first sample.").at_least("1 us"),
         Param::new("min", Kind::Time, "200 ms", "Least wait, before it is doubled."),
         Param::optional("max", Kind::Time, "none", "Greatest wait; ns-2 has 60 s."),

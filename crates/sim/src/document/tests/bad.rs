@@ -10,6 +10,40 @@ fn problems(document: &Value) -> Vec<String> {
     told(&checked.problems)
 }
 
+const TOO_LONG: &str = "rto.timeout: `36501 d` is too large";
+
+#[test]
+fn what_was_probably_meant() {
+    let random = "random loss is `{kind: bernoulli, p: 0.01}`";
+    for (pointer, value, expected) in [
+        ("/links/0/loss", json!("1%"), format!("links.0.loss: unknown loss `1%` | {random}")),
+        ("/links/0/loss", json!("0.01"), format!("links.0.loss: unknown loss `0.01` | {random}")),
+        (
+            "/links/0/loss",
+            json!(0.01),
+            format!(
+                "links.0.loss: `loss` needs a word, or a mapping with `kind`, not the number 0.01 | \
+                 {random}"
+            ),
+        ),
+        // The unit is that of the default.
+        (
+            "/stop/at-latest",
+            json!(120),
+            "stop.at_latest: `120` has no unit | for example `120 s`".into(),
+        ),
+        // What `{delay: 10,5 ms}` holds: a key without a value.
+        (
+            "/links/0/5 ms",
+            Value::Null,
+            "links.0.5 ms: unknown key `5 ms` | decimals follow a point, not a comma: `10.5 ms`"
+                .into(),
+        ),
+    ] {
+        assert_eq!(problems(&with(pointer, value)), [expected]);
+    }
+}
+
 #[test]
 fn quantities() {
     for (pointer, value, expected) in [
@@ -29,6 +63,14 @@ fn quantities() {
             json!("0.5 ns"),
             "`0.5 ns` is no whole number of nanoseconds, which is the resolution",
         ),
+        // The unit is that of the default.
+        ("/flows/0/start", json!("2.5"), "`2.5` has no unit | for example `2.5 s`"),
+        (
+            "/links/0/delay",
+            json!("10,5 ms"),
+            "`10,5 ms`: a number has digits and a point only | decimals follow a point: `10.5 ms`",
+        ),
+        ("/flows/0/tcp", json!({"rto": {"kind": "fixed", "timeout": "36501 d"}}), TOO_LONG),
         ("/flows/0/start", json!("-1 s"), "`-1 s` is negative"),
         ("/flows/0/send", json!("0 B"), "`0 B` is too small"),
         (
@@ -51,7 +93,8 @@ fn quantities() {
         ("/title", json!(2015), "`title` needs text, not the number 2015 | in quotes it is text"),
     ] {
         let place = pointer[1..].replace('/', ".");
-        assert_eq!(problems(&with(pointer, value)), [format!("{place}: {expected}")]);
+        let separator = if expected == TOO_LONG { "." } else { ": " };
+        assert_eq!(problems(&with(pointer, value)), [format!("{place}{separator}{expected}")]);
     }
 }
 

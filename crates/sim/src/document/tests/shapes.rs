@@ -306,7 +306,7 @@ fn faults_of_templates() {
         (
             "/flows/0/start",
             json!(["0 s", "1", "2 s"]),
-            "flows.0.start.1: `1` has no unit | for example `1 ms`",
+            "flows.0.start.1: `1` has no unit | for example `1 s`",
         ),
         (
             "/flows/0/start",

@@ -1,0 +1,589 @@
+"""Random documents, good and bad, through the whole program: `python tests/python/fuzz.py`.
+
+Documents are made from the engine's own tables, so that a new model is tested from its first day.
+Whatever a document holds, it is refused with a message, or simulated; and what comes out is
+possible. Each case runs in a process of its own kind, which may crash or hang. A case that fails is
+made smaller and shown; `--case SEED` runs one again.
+
+What is asked of a case is in `check`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import math
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ackclock import Scenario, ScenarioError, _core
+from ackclock.canonical import to_yaml
+from ackclock.document import Document
+
+Doc = dict[str, Any]
+TURN_S = 0.02
+LONGEST_TURN_S = 1.0  # of CPU; Ctrl-C is looked for between two turns
+RUN_S = 0.4  # of CPU; what takes longer is ended as by Ctrl-C
+HANG_S = 60.0
+PACKETS = 20_000
+SMALL = 1 + 1e-9  # rounding of floating-point figures
+
+
+# Documents.
+
+
+@cache
+def tables() -> dict[str, dict[str, list[Doc]]]:
+    """Return the parameters of every entry of every registry."""
+    registry = json.loads(_core.registry())
+    return {
+        kind: {entry["name"]: entry["params"] for entry in entries}
+        for kind, entries in registry.items()
+    }
+
+
+UNITS = {
+    "time": ("ns", "us", "ms", "s", "min", "h"),
+    "rate": ("bps", "kbps", "Mbps", "Gbps", "KiB/s"),
+    "size": ("B", "kB", "KiB", "MB"),
+    "packets": ("packets",),
+    "BDP": ("BDP",),
+}
+WRONG = (
+    None, True, -1, 0, 1.5, 1e308, -0.0, 2**63, 2**64 - 1, [], {}, [[]], {"kind": {}}, {"a": 1},
+    "", " ", "x", "-1 s", "0 s", "0 B", "0 bps", "nan s", "1e400 s", "18446744073709551615 ns",
+    "18446744073709551615 B", "18446744073709551615 bps", "4294967296 packets", "1 parsec", "1,5 s",
+    "\0", "ß" * 70, "*", "../..", "=1+1", "none", "unlimited", "all", "random",
+)  # fmt: skip
+ELSEWHERE = {"on": "period", "off": "period", "period": "period"}
+
+
+class Maker:
+    """Makes one document from a seed. `wild` is the share of values that are anything at all."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(f"document {seed}")
+        self.wild = self.random.choice((0, 0, 0, 0.01, 0.03, 0.1))
+        self.extreme = self.random.choice((0, 0, 0.02, 0.2))
+
+    def document(self) -> Doc:
+        """Return a scenario: a network, flows, and what else a scenario says."""
+        draw = self.random
+        found: Doc = {"name": "fuzz"}
+        hosts = self.network(found)
+        count = draw.randint(1, 4)
+        found["flows"] = [self.flow(f"F{n}", hosts) for n in range(1, count + 1)]
+        found["stop"] = {"at_latest": draw.choice(("10 ms", "300 ms", "2 s", "2 s", "60 s"))}
+        found["stop"]["max_packets"] = PACKETS
+        if self.chance(0.3):
+            found["stop"]["when"] = self.word("block", "stop", "when")
+        for name in ("profile", "routing", "ties", "record", "seed"):
+            if self.chance(0.3):
+                found[name] = self.value(self.param("block", "scenario", name))
+        if self.chance(0.2):
+            found["defaults"] = {
+                "tcp": self.tcp(),
+                "link": self.entry("block", "link-defaults", 0.2),
+            }
+        if self.chance(0.85):
+            mend(found)
+        return self.damaged(found) if self.chance(self.wild) else found
+
+    def chance(self, share: float) -> bool:
+        return self.random.random() < share
+
+    def network(self, found: Doc) -> list[str]:
+        """Add a network in one of the ways in which it can be written; return its hosts."""
+        draw = self.random
+        if self.chance(0.3):
+            kind = draw.choice(sorted(tables()["topology"]))
+            found["topology"] = {"kind": kind, **self.entry("topology", kind, 0.8)}
+            for param in tables()["topology"][kind]:
+                if param["kind"] == "whole number":
+                    found["topology"][param["name"]] = draw.randint(3, 4)
+            return ["H1", "H2", "H3"] if kind == "star" else ["S1", "S2", "D1", "D2"]
+        hosts = [f"H{n}" for n in range(1, draw.randint(2, 4) + 1)]
+        routers = [f"R{n}" for n in range(1, draw.randint(0, 3) + 1)]
+        pairs = [(host, draw.choice(routers)) for host in hosts] if routers else [hosts[:2]]
+        pairs += [(routers[n], draw.choice(routers[:n])) for n in range(1, len(routers))]
+        more = draw.randint(0, len(routers) - 1) if routers else 0
+        pairs += [tuple(draw.sample(routers, 2)) for _ in range(more)]
+        found["hosts"], found["routers"] = hosts if routers else hosts[:2], routers
+        found["links"] = [
+            {
+                "id": f"L{n}",
+                "between": list(pair),
+                "rate": f"{10 ** draw.uniform(3.5, 9):.0f} bps",
+                "delay": f"{10 ** draw.uniform(-3, 2.5):.3f} ms",
+                **self.entry("block", "link", 0.15, leave=("id", "between")),
+            }
+            for n, pair in enumerate(pairs, 1)
+        ]
+        return hosts if routers else hosts[:2]
+
+    def flow(self, name: str, hosts: list[str]) -> Doc:
+        draw = self.random
+        start, end = draw.sample(hosts, 2)
+        found: Doc = {"id": name, "from": start, "to": end}
+        if self.chance(0.6):
+            found["send"] = f"{10 ** draw.uniform(0, 6):.0f} B"
+        if self.chance(0.5):
+            found["start"] = self.value(self.param("block", "flow", "start"))
+        if self.chance(0.05):
+            found["count"] = draw.randint(1, 5)
+        if self.chance(0.2):
+            found["udp"] = {"source": self.value(self.param("block", "udp", "source"))}
+        else:
+            found["tcp"] = self.tcp()
+        return found
+
+    def tcp(self) -> Doc:
+        """Return settings of one family of senders, now and then with some of another."""
+        draw = self.random
+        share = draw.choice((0.05, 0.2, 0.5))
+        found = self.entry("block", "tcp", share)
+        found["sender"] = draw.choice(sorted(tables()["sender"]))
+        found |= self.entry("sender", found["sender"], share)
+        if self.chance(0.5):
+            found["cc"] = self.value(self.param("block", "tcp", "cc"))
+        return found
+
+    def param(self, kind: str, entry: str, name: str) -> Doc:
+        return next(param for param in tables()[kind][entry] if param["name"] == name)
+
+    def word(self, kind: str, entry: str, name: str) -> Any:
+        return self.random.choice(self.param(kind, entry, name)["choices"])["name"]
+
+    def entry(self, kind: str, name: str, share: float, leave: tuple[str, ...] = ()) -> Doc:
+        """Return values for some of the parameters of an entry, and for all that are required."""
+        return {
+            param["name"]: self.value(param)
+            for param in tables()[kind][name]
+            if param["name"] not in leave and (param["default"] is None or self.chance(share))
+        }
+
+    def value(self, param: Doc) -> Any:
+        """Return a value for a parameter, mostly one that its table allows."""
+        draw, kind = self.random, param["kind"]
+        if self.chance(self.wild):
+            return draw.choice(WRONG)
+        if kind == "flag":
+            return draw.choice((True, False))
+        if kind == "whole number":
+            return round(self.amount(param, 1, 1e4))
+        if kind == "number":
+            return self.amount(param, 1e-3, 1e3)
+        if kind == "list of whole numbers":
+            return [draw.randint(1, 60) for _ in range(draw.randint(0, 5))]
+        if kind in ("time", "rate", "size"):
+            return self.quantity(param, kind)
+        if kind == "size or packets":
+            return self.quantity(param, draw.choice(("size", "packets")))
+        if kind == "size, packets, time or BDP":
+            return self.quantity(param, draw.choice(("size", "packets", "packets", "time", "BDP")))
+        if kind == "segments or size":
+            return draw.randint(1, 100) if self.chance(0.7) else self.quantity(param, "size")
+        if kind in ("word", "word or mapping", "time or mapping", "time, or word or mapping"):
+            return self.chosen(param)
+        return self.structure(param)
+
+    def chosen(self, param: Doc) -> Any:
+        """Return an entry of a registry, a word, or a time where that will do."""
+        draw = self.random
+        if "time" in param["kind"] and self.chance(0.5):
+            return self.quantity(param, "time")
+        registry = ELSEWHERE.get(param["name"], param["name"])
+        entries = tables().get(registry)
+        if entries is None or param["name"] == "record" or param["kind"] == "word":
+            words = [choice["name"] for choice in param["choices"] or ()]
+            return draw.choice(words) if words else "0 s"
+        name = draw.choice(sorted(entries))
+        if self.chance(0.3):
+            return name
+        return {"kind": name, **self.entry(registry, name, 0.4)}
+
+    def structure(self, param: Doc) -> Any:
+        """Return a mapping or a list that the tables describe as a block."""
+        draw = self.random
+        name = param["name"]
+        if name == "changes":
+            return [self.entry("block", "change", 0.5) for _ in range(draw.randint(0, 4))]
+        if name in ("forward", "backward"):
+            return self.entry("block", "direction", 0.4)
+        if param["kind"] == "mapping of values or lists":
+            return self.entry("block", "link-of-shape", 0.3)
+        return draw.choice(WRONG)
+
+    def amount(self, param: Doc, least: float, most: float) -> float:
+        """Return a number within the bounds of the table, or near them."""
+        low, high = (_number(param[bound]) for bound in ("min", "max"))
+        if self.chance(self.extreme):
+            return self.random.choice(
+                [n for n in (low, high, 0, 2.0**32, 2.0**62) if n is not None]
+            )
+        low = least if low is None else low
+        high = max(low, most) if high is None else high
+        if low <= 0 or high / low < 10:
+            return self.random.uniform(low, min(high, max(most, low)))
+        return math.exp(self.random.uniform(math.log(low), math.log(min(high, max(most, low)))))
+
+    def quantity(self, param: Doc, dimension: str) -> str:
+        draw = self.random
+        bounds = [bound for bound in (param["min"], param["max"]) if bound]
+        if bounds and self.chance(max(0.05, self.extreme)):
+            return draw.choice(bounds)
+        if self.chance(self.extreme):
+            return f"{draw.choice((0, 1, 2**32 - 1, 2**62, 2**64 - 1))} {UNITS[dimension][0]}"
+        if dimension == "BDP":
+            return f"{draw.uniform(0, 4):.2f} BDP"
+        if dimension == "packets":
+            return f"{10 ** draw.uniform(0, 3):.0f} packets"
+        if dimension == "time":
+            return f"{10 ** draw.uniform(-3, 3):.3f} ms"
+        if dimension == "rate":
+            return f"{10 ** draw.uniform(3, 9):.0f} bps"
+        return f"{10 ** draw.uniform(0, 4):.0f} B"
+
+    def damaged(self, found: Doc) -> Doc:
+        """Return the document with something in it moved, left out or replaced."""
+        draw = self.random
+        for _ in range(draw.randint(1, 3)):
+            places = list(_places(found))
+            holder, key = draw.choice(places)
+            _, other = draw.choice(places)
+            if isinstance(holder, list) or self.chance(0.3):
+                holder[key] = draw.choice(WRONG)
+            elif self.chance(0.5):
+                del holder[key]
+            else:
+                holder[str(other)] = holder.pop(key)
+        return found
+
+
+def mend(document: Doc) -> None:
+    """Take out what the engine refuses, so that there is something to simulate."""
+    for _ in range(8):
+        _, errors, _ = _core.check(json.dumps(document))
+        for error in json.loads(errors) if isinstance(errors, str) else errors:
+            holder, key = document, None
+            missing = error["message"].endswith("is missing")
+            for step in error["path"][: -1 if missing else None]:
+                inside = holder if key is None else holder[key]
+                if not isinstance(inside, dict | list):
+                    break
+                if step not in (inside if isinstance(inside, dict) else range(len(inside))):
+                    break
+                holder, key = inside, step
+            if key is not None and not (holder is document and key in ("flows", "links", "hosts")):
+                del holder[key]
+        if not errors:
+            return
+
+
+def _number(bound: str | None) -> float | None:
+    try:
+        return None if bound is None else float(bound)
+    except ValueError:
+        return None
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    entries = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in list(entries):
+        yield value, key
+        if isinstance(inner, dict | list):
+            yield from _places(inner)
+
+
+# What is asked of each.
+
+
+class WrongError(AssertionError):
+    """Something that must not be."""
+
+
+def check(document: Doc, seed: int) -> str:
+    """Run a case; return what became of it.
+
+    Raises:
+        WrongError: what came out is not possible, or took too long.
+        Exception: whatever the program did not expect.
+    """
+    draw = random.Random(f"check {seed}")
+    if draw.random() < 0.05:
+        return _as_command(document, draw)
+    text = _text(document, draw)
+    try:
+        scenario = Scenario(Document.parse(text, file="fuzz.yaml"))
+    except ScenarioError as error:
+        if not error.problems or not str(error):
+            raise WrongError("refused without a word") from None
+        return "refused"
+    canonical = scenario.canonical
+    again = Scenario(Document.parse(to_yaml(canonical))).canonical
+    if again != canonical:
+        raise WrongError("the resolved document resolves to another one")
+    summary, tables = _simulate(scenario)
+    _possible(summary, tables, scenario.model)
+    if draw.random() < 0.1:
+        other = _simulate(scenario.set("record", draw.choice(("none", "all"))))[0]
+        if other["digest"] != summary["digest"] and summary["finished"] and other["finished"]:
+            raise WrongError("recording changes the run")
+    return "simulated" if summary["finished"] else "ended early"
+
+
+def _text(document: Doc, draw: random.Random) -> str:
+    """Return the document as text, rarely with a character too few or too many."""
+    text = json.dumps(document, ensure_ascii=draw.random() < 0.5, indent=draw.choice((None, 1)))
+    if draw.random() < 0.03:
+        at = draw.randrange(len(text))
+        text = text[:at] + draw.choice(("", "\n", ",", ":", "\t", '"', "{", "&a ")) + text[at + 1 :]
+    return text
+
+
+def _simulate(scenario: Scenario) -> tuple[Doc, Doc]:
+    simulation = _core.Simulation(scenario.handle)
+    started = time.process_time()
+    done = False
+    while not done and time.process_time() - started < RUN_S:
+        before = time.process_time()
+        done = simulation.advance(TURN_S)
+        if (turn := time.process_time() - before) > LONGEST_TURN_S:
+            raise WrongError(f"Ctrl-C waits for {turn:.1f} s")
+    output = simulation.finish()
+    summary = json.loads(output.summary)
+    summary["finished"] = summary["finished"] and done
+    return summary, output.tables()
+
+
+def _possible(summary: Doc, tables: Doc, model: Doc) -> None:
+    for path, value in _leaves(summary):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise WrongError(f"{path} is {value}")
+        if isinstance(value, int | float) and value < 0:
+            raise WrongError(f"{path} is negative: {value}")
+        if path.endswith(".utilization") and value > 1:
+            raise WrongError(f"{path} is above 1: {value}")
+    for path, figure in _means(summary):
+        if figure["max"] is not None and figure["mean"] is not None:
+            if figure["mean"] > figure["max"] * SMALL:
+                raise WrongError(f"{path}: mean {figure['mean']} above max {figure['max']}")
+            if figure.get("min", 0) > figure["mean"] * SMALL:
+                raise WrongError(f"{path}: mean {figure['mean']} below min {figure['min']}")
+    dropped = sum(summary["packets_dropped"].values())
+    if summary["packets_delivered"] + dropped > summary["packets_created"]:
+        raise WrongError("more packets delivered and dropped than created")
+    for name, flow in summary["flows"].items():
+        offered, delivered = flow.get("bytes_offered"), flow["bytes_delivered"]
+        settings = next(f["tcp"] for f in model["flows"] if f["id"] == name)
+        whole = settings is not None and settings["writes"] == "whole-segments"
+        if offered is not None and delivered > offered and not whole:
+            raise WrongError(f"{name} delivered {delivered} of {offered} bytes")
+    if "cwnd" in tables:
+        rows = tables["cwnd"]
+        segments = [flow["tcp"]["segment_bytes"] if flow["tcp"] else 0 for flow in model["flows"]]
+        for number, window in zip(rows["flow"], rows["cwnd_bytes"], strict=True):
+            if not window * SMALL >= segments[number]:
+                flow = model["flows"][number]["id"]
+                raise WrongError(
+                    f"{flow}: a window of {window} B, segments have {segments[number]} B"
+                )
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _leaves(inner, f"{path}.{key}")
+    else:
+        yield path, value
+
+
+def _means(value: Any, path: str = "") -> Iterator[tuple[str, Doc]]:
+    if isinstance(value, dict):
+        if {"mean", "max"} <= value.keys():
+            yield path, value
+        for key, inner in value.items():
+            yield from _means(inner, f"{path}.{key}")
+
+
+def _as_command(document: Doc, draw: random.Random) -> str:
+    """Run the case as a user does, with records, summary and theory."""
+    from ackclock.cli.app import main
+
+    command = draw.choice(
+        (["run", "--no-plots"], ["run", "--no-plots", "--json"], ["validate", "--expand"],
+         ["validate", "--json"], ["theory"])
+    )  # fmt: skip
+    out, err = io.StringIO(), io.StringIO()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / draw.choice(("x.yaml", "x.json"))
+        path.write_text(_text(document, draw), encoding="utf-8")
+        arguments = [command[0], str(path), *command[1:]]
+        if command[0] == "run":
+            arguments += ["--out", str(Path(folder) / "out")]
+        before = sys.argv
+        sys.argv = ["ackclock", *arguments]
+        # Ctrl-C, since a run may be long.
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 5 * RUN_S)
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                main()
+            code: Any = 0
+        except SystemExit as leaving:
+            code = leaving.code or 0
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            sys.argv = before
+    if code not in (0, 1, 2, 130):
+        raise WrongError(f"exit status {code}")
+    if code == 2 and not (out.getvalue() + err.getvalue()).strip():
+        raise WrongError("refused without a word")
+    if "--json" in command and code != 130:
+        json.loads(out.getvalue())
+    return f"command ended with {code}"
+
+
+# Running many.
+
+
+def outcome(document: Doc, seed: int) -> tuple[str, str | None]:
+    """Return what became of a case, and what is wrong with it."""
+    try:
+        return check(document, seed), None
+    except WrongError as wrong:
+        return "WRONG", str(wrong)
+    except BaseException as error:  # a panic of the engine is no Exception
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{type(error).__name__}: {error}"[:200]
+        return "WRONG", f"{text} at {Path(last.filename).name}:{last.lineno}"
+
+
+def _work(seeds: range, now: Any, said: Any) -> None:
+    os.environ["COLUMNS"] = "110"
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what a panic prints
+    for seed in seeds:
+        now[0], now[1] = seed, time.monotonic()
+        said.put((seed, *outcome(Maker(seed).document(), seed)))
+    said.put((None, "", None))
+
+
+def alone(document: Doc, seed: int) -> str | None:
+    """Return what is wrong with a case that may crash or hang."""
+    context = multiprocessing.get_context("fork")
+    said = context.SimpleQueue()
+
+    def work() -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        said.put(outcome(document, seed)[1])
+
+    process = context.Process(target=work)
+    process.start()
+    deadline = time.monotonic() + HANG_S
+    while process.is_alive() and said.empty() and time.monotonic() < deadline:
+        time.sleep(0.002)
+    wrong = said.get() if not said.empty() else "it hangs" if process.is_alive() else "a crash"
+    process.kill()
+    process.join()
+    return wrong
+
+
+def smaller(document: Doc, fails: Callable[[Doc], bool], most: int = 200) -> Doc:
+    """Leave out what the failure does not need, the largest parts first."""
+    at = 0
+    for _ in range(most):
+        tried = json.loads(json.dumps(document))
+        places = sorted(_places(tried), key=lambda p: -len(json.dumps(p[0][p[1]])))
+        if at >= len(places):
+            break
+        holder, key = places[at]
+        del holder[key]
+        if fails(tried):
+            document = tried
+        else:
+            at += 1
+    return document
+
+
+def run(seeds: range, report: Callable[[int, str], None]) -> dict[str, int]:
+    """Run cases one after the other; `report` is called with each that fails."""
+    context = multiprocessing.get_context("fork")
+    counts: dict[str, int] = {}
+    while seeds:
+        now, said = context.Array("d", [seeds.start, time.monotonic()]), context.Queue()
+        process = context.Process(target=_work, args=(seeds, now, said), daemon=True)
+        process.start()
+        seeds, left = range(0), seeds
+        while True:
+            try:
+                seed, what, wrong = said.get(timeout=0.5)
+            except Exception:  # nothing said for a while
+                hangs = time.monotonic() - now[1] > HANG_S
+                if process.is_alive() and not hangs:
+                    continue
+                seed = int(now[0])
+                what, wrong = "WRONG", "it hangs" if hangs else f"a crash ({process.exitcode})"
+                process.kill()
+                seeds = range(seed + 1, left.stop)
+            if seed is None:
+                break
+            counts[what] = counts.get(what, 0) + 1
+            if wrong:
+                report(seed, wrong)
+            if seeds:
+                break
+        process.join()
+    return counts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1, help="number of the first case")
+    parser.add_argument("--case", type=int, help="run this one only, in this process")
+    parser.add_argument("--show", action="store_true", help="print documents that fail")
+    options = parser.parse_args()
+    if options.case is not None:
+        document = Maker(options.case).document()
+        print(to_yaml(document))
+        print(check(document, options.case))
+        return 0
+    found: dict[str, list[int]] = {}
+
+    def report(seed: int, wrong: str) -> None:
+        kind = "".join(c for c in wrong if not c.isdigit())
+        found.setdefault(kind, []).append(seed)
+        if len(found[kind]) <= 3:
+            print(f"case {seed}: {wrong}", flush=True)
+
+    started = time.monotonic()
+    counts = run(range(options.seed, options.seed + options.cases), report)
+    for kind, seeds in found.items():
+        print(f"\n{len(seeds)} cases, such as {seeds[0]}: {kind}")
+        if options.show:
+            same = lambda d, kind=kind, seed=seeds[0]: _kind(alone(d, seed)) == kind  # noqa: E731
+            print(to_yaml(smaller(Maker(seeds[0]).document(), same)))
+    print(f"{sum(counts.values())} cases in {time.monotonic() - started:.0f} s: {counts}")
+    return int(bool(found))
+
+
+def _kind(wrong: str | None) -> str:
+    return "".join(c for c in wrong or "" if not c.isdigit())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
