@@ -204,7 +204,9 @@ fn shortest(value: u64, dimension: Dimension) -> String {
 
 fn spelled(value: u64, unit: &Unit) -> Option<String> {
     let value = u128::from(value);
-    (value >= unit.factor || unit.factor == 1 || (value == 0 && unit.name == "s"))
+    // Of products there is no smaller unit: half of one is `0.5 BDP`.
+    let smallest = unit.factor == 1 || unit.dimension == Dimension::Products;
+    (value >= unit.factor || smallest || (value == 0 && unit.name == "s"))
         .then(|| decimal::quotient(value, unit.factor))
         .flatten()
         .map(|number| format!("{number} {}", unit.name))

@@ -157,6 +157,9 @@ fn printed_quantities_are_short() {
         (Quantity::Time(0), "0 s"),
         (Quantity::Packets(1), "1 packet"),
         (Quantity::Packets(100), "100 packets"),
+        (Quantity::Products(0), "0 BDP"),
+        (Quantity::Products(250), "0.25 BDP"),
+        (Quantity::Products(2000), "2 BDP"),
     ] {
         assert_eq!(quantity.to_string(), expected);
     }
