@@ -32,10 +32,11 @@ pub struct Window {
 }
 
 impl Cc {
-    /// Refuses an algorithm that asks for what the senders of today do not do.
+    /// Refuses an algorithm that asks for what only some families do.
     pub(crate) fn require_plain(&self) {
-        assert!(!self.needs_rate(), "no sender takes delivery-rate samples yet");
-        assert!(self.pacing_rate().is_none(), "no sender paces yet");
+        assert!(!self.needs_rate(), "this family takes no delivery-rate samples");
+        assert!(self.pacing_rate().is_none(), "this family does not pace");
+        assert!(!self.owns_window(), "this family reduces the window by itself");
     }
 }
 
@@ -60,9 +61,10 @@ pub struct AckEvent<'a> {
     pub newly_acked: f64,
     /// Data sent and not acknowledged, after this ACK.
     pub flight: f64,
-    /// Data that the flow has delivered so far, this ACK included, bytes. With `flight` it tells round trips apart:
-    /// see [`Rounds`].
-    pub delivered: u64,
+    /// First byte that is not acknowledged (SND.UNA), this ACK included.
+    pub una: u64,
+    /// Next byte to send (SND.NXT). With `una` it tells round trips apart: see [`Rounds`].
+    pub nxt: u64,
     /// Whether the sender has sent all that the application gave it: see [`AckEvent::is_app_limited`].
     pub drained: bool,
     /// Whether the recovery rules allow the window to grow on this ACK. Algorithms that do not react
@@ -72,6 +74,22 @@ pub struct AckEvent<'a> {
     pub sender: &'a dyn SenderFacts,
 }
 
+/// How a sender stands to congestion, as Linux names it (`tcp_ca_state`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CongestionState {
+    /// All is well.
+    #[default]
+    Open,
+    /// Something arrived out of order, or was sent again, and nothing counts as lost.
+    Disorder,
+    /// The window is being reduced because of a mark, or of a loss that a probe has repaired.
+    Cwr,
+    /// Fast recovery.
+    Recovery,
+    /// The retransmission timer has expired.
+    Loss,
+}
+
 /// What a sender knows beyond an ACK; worked out when somebody asks.
 pub trait SenderFacts: std::fmt::Debug {
     /// Smoothed round-trip time (RFC 6298), if the retransmission timer keeps one and has measured.
@@ -79,9 +97,14 @@ pub trait SenderFacts: std::fmt::Debug {
         None
     }
 
+    /// How the flow stands to congestion, after this ACK.
+    fn state(&self) -> CongestionState {
+        CongestionState::Open
+    }
+
     /// Whether the flow is in fast recovery.
     fn in_recovery(&self) -> bool {
-        false
+        self.state() == CongestionState::Recovery
     }
 
     /// Data newly acknowledged that arrived marked (CE), in the window's unit; none where the ACKs do not say how
@@ -90,9 +113,14 @@ pub trait SenderFacts: std::fmt::Debug {
         None
     }
 
-    /// Delivery-rate sample, if the sender takes any: see [`CongestionControl::needs_rate`].
+    /// Delivery-rate sample of this ACK, if the sender takes any: see [`CongestionControl::needs_rate`].
     fn rate(&self) -> Option<RateSample> {
         None
+    }
+
+    /// Earliest time at which the next segment may leave, if the flow is paced; it may be over.
+    fn departure(&self) -> Time {
+        Time::ZERO
     }
 }
 
@@ -115,7 +143,8 @@ impl Default for AckEvent<'_> {
             base_rtt: Time::NEVER,
             newly_acked: 0.0,
             flight: 0.0,
-            delivered: 0,
+            una: 0,
+            nxt: 0,
             drained: false,
             may_grow: true,
             sender: &(),
@@ -124,17 +153,29 @@ impl Default for AckEvent<'_> {
 }
 
 /// How fast data were delivered between the sending of a segment and its ACK
-/// (draft-cheng-iccrg-delivery-rate-estimation).
+/// (draft-cheng-iccrg-delivery-rate-estimation; Linux, `tcp_rate.c`). Counts are segments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateSample {
-    /// Bytes delivered in the interval.
-    pub delivered: u64,
+    /// Segments delivered in the interval; none without a valid sample.
+    pub delivered: Option<u64>,
     /// The longer of the times in which they were sent and acknowledged.
     pub interval: Time,
-    /// Bytes that had been delivered when the segment was sent.
+    /// Segments that had been delivered when the newest of them was sent.
     pub prior_delivered: u64,
-    /// Whether the flow was limited by its application when the segment was sent.
+    /// Whether the flow was limited by its application when that one was sent.
     pub app_limited: bool,
+    /// Segments that the flow has delivered so far, this ACK included.
+    pub total_delivered: u64,
+    /// When the newest of them was delivered.
+    pub delivered_time: Time,
+    /// Segments newly delivered by this ACK: acknowledged, or reported as arrived.
+    pub newly_delivered: u64,
+    /// Segments newly counted as lost at this ACK.
+    pub newly_lost: u64,
+    /// Segments in flight before this ACK.
+    pub prior_in_flight: u64,
+    /// Whether the ACK is of one short segment, so that the receiver may have delayed it.
+    pub ack_delayed: bool,
 }
 
 /// How congestion was noticed.
@@ -165,6 +206,10 @@ pub struct LossEvent {
 
 /// A congestion-control algorithm.
 pub trait CongestionControl {
+    /// An ACK of new data came in, before the sender reacts to what else it says. Also during recovery, and where
+    /// the window may not grow.
+    fn on_sample(&mut self, _window: &mut Window, _ack: &AckEvent) {}
+
     /// An ACK came in. Changes the window if `ack.may_grow` and the algorithm say so.
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent);
 
@@ -178,16 +223,44 @@ pub trait CongestionControl {
     /// The handshake is over, and took so long.
     fn on_established(&mut self, _window: &mut Window, _now: Time, _rtt: Time) {}
 
-    /// The sender has found out that its last reaction answered no loss, and has put the window back. No sender
-    /// of today finds that out.
-    fn on_undo(&mut self, _window: &mut Window) {}
+    /// The sender's state has changed to this one, because of an ACK or of the timer; `flight` is in the window's
+    /// unit.
+    fn on_state(&mut self, _window: &mut Window, _state: CongestionState, _flight: f64) {}
+
+    /// The sender has found out that its last reaction answered no loss: `before` is the window of before. The
+    /// sender restores the slow-start threshold.
+    fn on_undo(&mut self, window: &mut Window, before: f64) {
+        window.cwnd = window.cwnd.max(before);
+    }
 
     /// The flow goes on after it was idle for longer than the retransmission timer's wait, and the sender has cut
     /// the window for that.
     fn on_idle(&mut self, _window: &mut Window, _now: Time) {}
 
-    /// Whether it needs delivery-rate samples. No sender of today takes them, so one that does is refused.
+    /// Data leave while nothing is in flight, `idle` after the last data; the flow was limited by its application
+    /// before, or not.
+    fn on_send_from_idle(
+        &mut self,
+        _window: &mut Window,
+        _now: Time,
+        _idle: Time,
+        _app_limited: bool,
+    ) {
+    }
+
+    /// Whether it needs delivery-rate samples; families that take none refuse it.
     fn needs_rate(&self) -> bool {
+        false
+    }
+
+    /// Whether it sets the window on each ACK by itself, in recovery, too, so that the sender does not (Linux,
+    /// `cong_control`).
+    fn owns_window(&self) -> bool {
+        false
+    }
+
+    /// Whether it holds the flow back on purpose, so that rate samples taken now say nothing about the path.
+    fn holds_back(&self) -> bool {
         false
     }
 
@@ -205,8 +278,7 @@ pub trait CongestionControl {
     /// The period has passed, and at least one round-trip time is known.
     fn on_tick(&mut self, _window: &mut Window) {}
 
-    /// Bits per second at which packets leave, if the algorithm paces them. No sender of today paces, so one that
-    /// does is refused.
+    /// Bits per second at which packets leave, if the algorithm paces them; families that do not pace refuse it.
     fn pacing_rate(&self) -> Option<u64> {
         None
     }
@@ -222,13 +294,18 @@ registry! {
         Fixed: fixed as fixed::Fixed,
         Vegas: vegas as Box<vegas::Vegas>,
     }
+    fn on_sample(&mut self, window: &mut Window, ack: &AckEvent);
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent);
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
     fn on_start(&mut self, window: &mut Window);
     fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time);
-    fn on_undo(&mut self, window: &mut Window);
+    fn on_state(&mut self, window: &mut Window, state: CongestionState, flight: f64);
+    fn on_undo(&mut self, window: &mut Window, before: f64);
     fn on_idle(&mut self, window: &mut Window, now: Time);
+    fn on_send_from_idle(&mut self, window: &mut Window, now: Time, idle: Time, app_limited: bool);
     fn needs_rate(&self) -> bool;
+    fn owns_window(&self) -> bool;
+    fn holds_back(&self) -> bool;
     fn needs_send_times(&self) -> bool;
     fn tick_period(&self) -> Option<Time>;
     fn on_tick(&mut self, window: &mut Window);

@@ -5,23 +5,23 @@
 
 use super::AckEvent;
 
-/// Counts round trips of a flow whose window is kept in `bytes_per_unit`.
+/// Counts the round trips of a flow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rounds {
     /// Round trips that have ended.
     pub count: u64,
-    /// Delivered bytes at which the present one ends.
+    /// SND.UNA beyond which the present one ends.
     end: u64,
 }
 
 impl Rounds {
-    /// An ACK came in; whether it ends a round trip. `unit` is the bytes in the window's unit.
-    pub fn on_ack(&mut self, ack: &AckEvent, unit: f64) -> bool {
-        let ends = ack.delivered > self.end;
+    /// An ACK came in; whether it ends a round trip.
+    pub fn on_ack(&mut self, ack: &AckEvent) -> bool {
+        let ends = ack.una > self.end;
         if ends {
             self.count += 1;
             // All that is in flight now was sent before the next round trip.
-            self.end = ack.delivered + (ack.flight * unit) as u64;
+            self.end = ack.nxt;
         }
         ends
     }
@@ -37,8 +37,9 @@ mod tests {
         let mut ends = Vec::new();
         // Four segments of 1000 bytes in flight all the time.
         for segments in 1..=12 {
-            let ack = AckEvent { delivered: 1000 * segments, flight: 4.0, ..AckEvent::default() };
-            if rounds.on_ack(&ack, 1000.0) {
+            let una = 1000 * segments;
+            let ack = AckEvent { una, nxt: una + 4000, ..AckEvent::default() };
+            if rounds.on_ack(&ack) {
                 ends.push(segments);
             }
         }

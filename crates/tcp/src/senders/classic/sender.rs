@@ -25,7 +25,7 @@ mod transmit;
 
 use ecn::Marks;
 
-use crate::cc::{AckEvent, Cc, CongestionControl, SenderFacts, Signal, Window};
+use crate::cc::{AckEvent, Cc, CongestionControl, CongestionState, SenderFacts, Signal, Window};
 use crate::data::Written;
 use crate::handshake::{Message, Rules};
 use crate::rto::{Rto, Sampling};
@@ -114,8 +114,8 @@ impl SenderFacts for Facts<'_> {
         self.rto.srtt()
     }
 
-    fn in_recovery(&self) -> bool {
-        self.recovery.is_active()
+    fn state(&self) -> CongestionState {
+        if self.recovery.is_active() { CongestionState::Recovery } else { CongestionState::Open }
     }
 }
 
@@ -329,7 +329,8 @@ impl Sender {
             base_rtt: self.stats.rtt_min,
             newly_acked: self.state.in_units(acked),
             flight: self.state.in_units(self.state.flight()),
-            delivered: ack,
+            una: ack,
+            nxt: self.state.nxt,
             drained: self.state.nxt == self.end,
             sender: &Facts { rto: &self.rto, recovery: &self.recovery },
             may_grow: verdict.may_grow

@@ -11,7 +11,9 @@
 //! The timers are one list in order of transmission: the head is due one RTO after it was sent. With a
 //! timer that follows the RTT, the present RTO applies to packets sent earlier too.
 
-use crate::cc::{AckEvent, Cc, CongestionControl, LossEvent, SenderFacts, Signal, Window};
+use crate::cc::{
+    AckEvent, Cc, CongestionControl, CongestionState, LossEvent, SenderFacts, Signal, Window,
+};
 use crate::data::{Data, Written};
 use crate::rto::Rto;
 use crate::segment::{Cause, Ecn, Segment};
@@ -112,8 +114,8 @@ impl SenderFacts for Facts<'_> {
         self.rto.srtt()
     }
 
-    fn in_recovery(&self) -> bool {
-        self.recovery.is_active()
+    fn state(&self) -> CongestionState {
+        if self.recovery.is_active() { CongestionState::Recovery } else { CongestionState::Open }
     }
 }
 
@@ -279,7 +281,8 @@ impl Sender {
             base_rtt: self.stats.rtt_min,
             newly_acked: f64::from(newly),
             flight: f64::from(self.in_transit),
-            delivered: u64::from(self.settled) * u64::from(self.segment_bytes),
+            una: u64::from(self.base) * u64::from(self.segment_bytes),
+            nxt: u64::from(self.next) * u64::from(self.segment_bytes),
             drained: self.next == self.end,
             sender: &Facts { rto: &self.rto, recovery: &self.recovery },
             may_grow,
