@@ -28,6 +28,8 @@ macro_rules! families {
             fn poll_transmit(&mut self, now: Time) -> Option<Segment>;
             fn window(&self) -> &Window;
             fn reported_cwnd(&self) -> f64;
+            fn on_ack_dropped(&mut self, ack: AckFields);
+            fn duplicate_ack(&mut self, ack: AckFields) -> AckFields;
             fn finish(&mut self, now: Time);
             fn in_recovery(&self) -> bool;
             fn is_finished(&self) -> bool;

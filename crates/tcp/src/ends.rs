@@ -116,6 +116,14 @@ pub trait Ends {
     /// The window that is reported, without the inflation of a recovery; at least a segment.
     fn reported_cwnd(&self) -> f64;
 
+    /// An ACK was dropped on its way: what it carried beyond its numbers is free.
+    fn on_ack_dropped(&mut self, _ack: AckFields) {}
+
+    /// An ACK was duplicated on its way: the fields of the copy.
+    fn duplicate_ack(&mut self, ack: AckFields) -> AckFields {
+        ack
+    }
+
     /// The sender has all its ACKs.
     fn finish(&mut self, now: Time);
 
