@@ -1,6 +1,6 @@
 //! A connection of any family of senders: the table of families, and an enum in place of a virtual call.
 
-use crate::cc::Window;
+use crate::cc::{Extras, Window};
 use crate::ends::{Ack, AckFields, DataMarks, Ends, Numbering, Reply};
 use crate::handshake::Message;
 use crate::segment::Segment;
@@ -60,6 +60,16 @@ macro_rules! families {
             $(
                 if family == $module::ENTRY.name {
                     return $module::NUMBERING;
+                }
+            )*
+            panic!("`{family}` is not the name of a sender")
+        }
+
+        /// What senders of a family give congestion controls beyond what all give.
+        pub fn gives(family: &str) -> Extras {
+            $(
+                if family == $module::ENTRY.name {
+                    return $module::GIVES;
                 }
             )*
             panic!("`{family}` is not the name of a sender")

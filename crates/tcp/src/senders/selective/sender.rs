@@ -125,7 +125,7 @@ impl Sender {
 
     /// A sender that has not started.
     pub fn new(setup: Setup) -> Self {
-        setup.cc.require_plain();
+        setup.cc.require(super::GIVES);
         let written = Written::new(&setup.data, u64::from(setup.segment));
         let mut sender = Self {
             window: Window {
