@@ -6,9 +6,11 @@
 
 mod aiad;
 mod aimd;
+mod cubic;
 mod fast;
 mod fixed;
 mod growth;
+mod hystart;
 mod reno;
 mod rounds;
 mod vegas;
@@ -371,6 +373,7 @@ registry! {
         Reno: reno as reno::Reno,
         Aimd: aimd as Box<aimd::Aimd>,
         Aiad: aiad as Box<aiad::Aiad>,
+        Cubic: cubic as Box<cubic::Cubic>,
         Fast: fast as Box<fast::Fast>,
         Fixed: fixed as fixed::Fixed,
         Vegas: vegas as Box<vegas::Vegas>,
