@@ -6,11 +6,13 @@
 
 mod aiad;
 mod aimd;
+mod bbr;
 mod cubic;
 mod fast;
 mod fixed;
 mod growth;
 mod hystart;
+mod max_filter;
 mod reno;
 mod rounds;
 mod vegas;
@@ -373,6 +375,7 @@ registry! {
         Reno: reno as reno::Reno,
         Aimd: aimd as Box<aimd::Aimd>,
         Aiad: aiad as Box<aiad::Aiad>,
+        Bbr: bbr as Box<bbr::Bbr>,
         Cubic: cubic as Box<cubic::Cubic>,
         Fast: fast as Box<fast::Fast>,
         Fixed: fixed as fixed::Fixed,
