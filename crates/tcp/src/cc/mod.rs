@@ -8,6 +8,7 @@ mod aiad;
 mod aimd;
 mod bbr;
 mod cubic;
+mod dctcp;
 mod fast;
 mod fixed;
 mod growth;
@@ -377,6 +378,7 @@ registry! {
         Aiad: aiad as Box<aiad::Aiad>,
         Bbr: bbr as Box<bbr::Bbr>,
         Cubic: cubic as Box<cubic::Cubic>,
+        Dctcp: dctcp as Box<dctcp::Dctcp>,
         Fast: fast as Box<fast::Fast>,
         Fixed: fixed as fixed::Fixed,
         Vegas: vegas as Box<vegas::Vegas>,
