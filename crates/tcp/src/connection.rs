@@ -4,7 +4,7 @@ use crate::cc::{Extras, Window};
 use crate::ends::{Ack, AckFields, DataMarks, Ends, Numbering, Reply};
 use crate::handshake::Message;
 use crate::segment::Segment;
-use crate::senders::{Common, classic, selective};
+use crate::senders::{Common, classic, modern, selective};
 use crate::stats::SenderStats;
 use ackclock_units::{Time, registry};
 
@@ -19,7 +19,7 @@ macro_rules! families {
             }
             fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time, marks: DataMarks) -> Option<Ack>;
             fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time>;
-            fn on_message(&mut self, message: Message, stamp: Time) -> Option<Reply>;
+            fn on_message(&mut self, now: Time, message: Message, stamp: Time) -> Option<Reply>;
             fn on_answer(&mut self, now: Time, stamp: Time) -> Option<Time>;
             fn start(&mut self, now: Time);
             fn write(&mut self, now: Time, bytes: u64, last: bool);
@@ -80,6 +80,7 @@ macro_rules! families {
 families! {
     SelectiveRepeat: selective as Box<selective::SelectiveRepeat>,
     Classic: classic as classic::Classic,
+    Modern: modern as Box<modern::Modern>,
 }
 
 // No tag comes before the ends.

@@ -5,6 +5,7 @@
 //! [`connection`](crate::connection).
 
 pub mod classic;
+pub mod modern;
 pub mod selective;
 
 use crate::cc::Cc;

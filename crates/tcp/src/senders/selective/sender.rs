@@ -483,7 +483,7 @@ impl Sender {
         let payload = self.payload(seq);
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(payload);
-        Segment { seq, payload, cause, ecn: Ecn::Off }
+        Segment { seq, payload, cause, ecn: Ecn::Off, push: false, fin: false }
     }
 
     #[inline]
