@@ -46,7 +46,7 @@ pub struct Packet {
     /// code of the message.
     pub aux: u32,
     /// From the lowest bit: 16 bits of size, 11 of hops, 2 of kind, 3 flags, 2 bits of ECN in the IP header,
-    /// ECE and CWR of the TCP header, 4 free, 24 of flow.
+    /// ECE, CWR, PSH and FIN of the TCP header, 2 free, 24 of flow.
     word: u64,
 }
 
@@ -67,6 +67,8 @@ impl Packet {
     const LOST: u64 = 16 << Self::KIND;
     const ECE: u64 = 4 << Self::ECN;
     const CWR: u64 = 8 << Self::ECN;
+    const PUSH: u64 = 16 << Self::ECN;
+    const FIN: u64 = 32 << Self::ECN;
 
     /// A packet of this kind, the other fields zero.
     #[inline]
@@ -140,6 +142,7 @@ impl Packet {
                 Message::Syn => packet_kind::SYN,
                 Message::SynAck => packet_kind::SYN_ACK,
                 Message::Ack => packet_kind::HANDSHAKE_ACK,
+                Message::Fin => packet_kind::FIN,
             },
         }
     }
@@ -228,6 +231,24 @@ impl Packet {
     #[inline]
     pub const fn set_cwr(&mut self, on: bool) {
         self.word = (self.word & !Self::CWR) | (on as u64 * Self::CWR);
+    }
+
+    /// Flag PSH of the TCP header: it ends what the application has written.
+    #[inline]
+    pub const fn is_push(&self) -> bool {
+        self.word & Self::PUSH != 0
+    }
+
+    /// Flag FIN of the TCP header: it ends the data of the flow.
+    #[inline]
+    pub const fn is_fin(&self) -> bool {
+        self.word & Self::FIN != 0
+    }
+
+    /// Sets PSH and FIN.
+    #[inline]
+    pub const fn set_ends(&mut self, push: bool, fin: bool) {
+        self.word |= (push as u64 * Self::PUSH) | (fin as u64 * Self::FIN);
     }
 
     /// Flow in the record tables.

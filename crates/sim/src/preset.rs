@@ -16,15 +16,50 @@ pub struct Preset {
     pub entry: Entry,
     /// Family of senders.
     sender: &'static str,
+    /// Loss recovery of the family, where it has such a key.
     recovery: &'static str,
     cc: &'static str,
+    /// More settings, as a JSON object.
+    more: &'static str,
     /// When ACKs are sent, if nothing else says that.
     receiver: Option<&'static str>,
 }
 
 const fn classic(entry: Entry, recovery: &'static str, cc: &'static str) -> Preset {
-    Preset { entry, sender: "classic", recovery, cc, receiver: Some("delayed") }
+    Preset { entry, sender: "classic", recovery, cc, more: "{}", receiver: Some("delayed") }
 }
+
+/// What Linux sends, and how it counts, whatever the congestion control: segments of an Ethernet frame with
+/// timestamps, ten of them at first.
+macro_rules! linux {
+    ($cc:literal) => {
+        concat!(
+            r#"{"segment": "1448 B", "header": "52 B", "ack": "52 B", "initial_window": 10, "rto": "linux", "#,
+            r#""handshake": {"kind": "three-way", "syn": "60 B", "syn_ack": "60 B", "ack": "52 B", "timeout": "1 s"}, "#,
+            r#""cc": "#,
+            $cc,
+            "}"
+        )
+    };
+}
+
+const fn linux(entry: Entry, cc: &'static str, more: &'static str) -> Preset {
+    Preset { entry, sender: "modern", recovery: "", cc, more, receiver: Some("linux") }
+}
+
+static LINUX_RENO: Preset = linux(
+    Entry {
+        name: "linux-reno",
+        label: "Reno",
+        summary: "Reno of Linux: SACK, RACK-TLP and PRR repair, whole windows, halves cwnd.",
+        references: &["Linux, tcp_cong.c", "RFC 5681", "RFC 8985"],
+        ..Entry::BLANK
+    },
+    "reno",
+    linux!(
+        r#"{"kind": "reno", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"}"#
+    ),
+);
 
 static TAHOE: Preset = classic(
     Entry {
@@ -85,15 +120,16 @@ static FAST: Preset = Preset {
     sender: "selective-repeat",
     recovery: "selective-repeat",
     cc: "fast",
+    more: "{}",
     receiver: None,
 };
 
 /// All presets.
-pub static PRESETS: &[&Preset] = &[&TAHOE, &RENO, &NEWRENO, &VEGAS, &FAST];
+pub static PRESETS: &[&Preset] = &[&TAHOE, &RENO, &NEWRENO, &VEGAS, &FAST, &LINUX_RENO];
 
 /// What a scenario can name as a preset.
 pub static ENTRIES: &[&Entry] =
-    &[&TAHOE.entry, &RENO.entry, &NEWRENO.entry, &VEGAS.entry, &FAST.entry];
+    &[&TAHOE.entry, &RENO.entry, &NEWRENO.entry, &VEGAS.entry, &FAST.entry, &LINUX_RENO.entry];
 
 /// Words that are meant by others, and for which there is no preset yet.
 const MISSING: &[&str] =
@@ -113,9 +149,14 @@ impl Preset {
 
     fn written(&self) -> Settings {
         let word = |(key, word): (&str, &str)| (key.to_owned(), Value::from(word));
-        let sender = [("sender", self.sender), ("recovery", self.recovery), ("cc", self.cc)];
+        let words = [("sender", self.sender), ("recovery", self.recovery), ("cc", self.cc)];
+        let mut sender: Map<String, Value> =
+            words.into_iter().filter(|(_, word)| !word.is_empty()).map(word).collect();
+        let more: Map<String, Value> =
+            serde_json::from_str(self.more).expect("the settings of a preset are JSON");
+        sender.extend(more);
         [
-            sender.into_iter().map(word).collect(),
+            sender,
             self.receiver.map(|receiver| ("receiver", receiver)).into_iter().map(word).collect(),
         ]
     }
@@ -166,6 +207,7 @@ pub fn label(sender: &str, recovery: &str, cc: &str) -> String {
             let recovery = label(ackclock_tcp::classic::recovery::ENTRIES, recovery);
             format!("{cc}, recovery {recovery}")
         }
+        "modern" => cc,
         other => format!("{cc} ({})", label(ackclock_tcp::connection::ENTRIES, other)),
     }
 }

@@ -20,6 +20,7 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("routing", ackclock_net::routing::ENTRIES),
     ("loss", ackclock_net::loss::ENTRIES),
     ("receiver", ackclock_tcp::receiver::ENTRIES),
+    ("receiver", ackclock_tcp::modern::receiver::ENTRIES),
     ("source", ackclock_net::source::ENTRIES),
     ("period", ackclock_net::source::period::ENTRIES),
     ("handshake", ackclock_tcp::handshake::ENTRIES),

@@ -70,7 +70,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         };
         let payload = packet.size() - tcp.header;
-        let marks = DataMarks { marked: packet.is_marked(), cwr: packet.is_cwr() };
+        let marks = DataMarks {
+            marked: packet.is_marked(),
+            cwr: packet.is_cwr(),
+            push: packet.is_push(),
+            fin: packet.is_fin(),
+        };
         let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp, marks);
         if tcp.finish.is_none() && tcp.connection.is_delivered() {
             tcp.finish = Some(now);
@@ -107,7 +112,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.after_ack(index, packet.seq, rtt);
             return;
         }
-        match tcp.connection.on_message(packet.message(), packet.stamp) {
+        match tcp.connection.on_message(self.now, packet.message(), packet.stamp) {
             None => {}
             Some(Reply::Ack(ack)) => self.send_ack(index, ack),
             Some(Reply::Message(message, bytes, stamp)) => {
@@ -267,10 +272,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     #[inline]
     pub(super) fn send_segment(&mut self, index: u32, segment: Segment) {
-        if let Cause::Handshake(message) = segment.cause {
-            return self.send_message(index, message, segment.payload, self.now);
-        }
         let Endpoint::Tcp(tcp) = &self.net.flows[index as usize].endpoint else { return };
+        if let Cause::Handshake(message) = segment.cause {
+            // A FIN is a data packet without data.
+            let bytes = if message == Message::Fin { tcp.header } else { segment.payload };
+            return self.send_message(index, message, bytes, self.now);
+        }
         let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
         packet.stamp = self.now;
         packet.seq = segment.seq;
@@ -282,11 +289,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 packet.set_cwr(true);
             }
         }
+        packet.set_ends(segment.push, segment.fin);
         if segment.cause != Cause::New {
             packet.set_retransmission();
             let event = match segment.cause {
                 Cause::Timeout => flow_event::TIMEOUT,
                 Cause::FastRetransmit => flow_event::FAST_RETRANSMIT,
+                Cause::Probe => flow_event::PROBE,
                 Cause::GapRetransmit | Cause::New | Cause::Handshake(_) => {
                     flow_event::GAP_RETRANSMIT
                 }

@@ -283,8 +283,9 @@ impl Walker {
 
     /// Reports parameters of an entry that do not fit together. Where one is missing something else is wrong.
     fn check_together(&mut self, entry: &'static Entry, block: &Block, here: &Path) {
-        let complete = entry.params.iter().all(|param| block.get(param.name).is_some());
-        let Some(check) = entry.check.filter(|_| complete && !self.partial) else { return };
+        let Some(check) = entry.check.filter(|_| block.is_complete() && !self.partial) else {
+            return;
+        };
         if let Err(clash) = check(&block.chosen()) {
             let fault = Fault::new(clash.message).maybe_hint(clash.hint);
             let param = entry.params.iter().find(|param| param.name == clash.param);

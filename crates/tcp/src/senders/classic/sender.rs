@@ -122,7 +122,7 @@ impl SenderFacts for Facts<'_> {
 impl Sender {
     /// A sender that has not started.
     pub fn new(setup: Setup) -> Self {
-        setup.cc.require_plain();
+        setup.cc.require(super::GIVES);
         let rules = setup.rules();
         let mss = rules.mss;
         let needed = || setup.cc.needs_send_times().then(SendTimes::default);
