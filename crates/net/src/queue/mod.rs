@@ -21,6 +21,7 @@ mod fifo;
 mod fq_codel;
 mod limit;
 mod pie;
+mod random_drop;
 mod red;
 
 pub use droptail::{DropTail, Occupancy};
@@ -96,6 +97,7 @@ registry! {
     #[allow(clippy::large_enum_variant, reason = "one a channel, in a box")]
     pub enum Keeper: Store [place: Place], a "queue" beside DROP_TAIL, RED {
         DropHead: drop_head as drop_head::DropHead,
+        RandomDrop: random_drop as random_drop::RandomDrop,
         CoDel: codel as codel::CoDel,
         Pie: pie as pie::Pie,
         FqCoDel: fq_codel as fq_codel::FqCoDel,
