@@ -74,6 +74,18 @@ static VEGAS: Preset = classic(
     "vegas",
 );
 
+static RFC1122: Preset = classic(
+    Entry {
+        name: "rfc1122",
+        label: "RFC 1122",
+        summary: "Slow start and congestion avoidance before fast retransmit: only the timer finds losses.",
+        references: &["RFC 1122 section 4.2.2.15", "Jacobson 1988"],
+        ..Entry::BLANK
+    },
+    "timeout",
+    "reno",
+);
+
 static FAST: Preset = Preset {
     entry: Entry {
         name: "fast",
@@ -89,11 +101,11 @@ static FAST: Preset = Preset {
 };
 
 /// All presets.
-pub static PRESETS: &[&Preset] = &[&TAHOE, &RENO, &NEWRENO, &VEGAS, &FAST];
+pub static PRESETS: &[&Preset] = &[&RFC1122, &TAHOE, &RENO, &NEWRENO, &VEGAS, &FAST];
 
 /// What a scenario can name as a preset.
 pub static ENTRIES: &[&Entry] =
-    &[&TAHOE.entry, &RENO.entry, &NEWRENO.entry, &VEGAS.entry, &FAST.entry];
+    &[&RFC1122.entry, &TAHOE.entry, &RENO.entry, &NEWRENO.entry, &VEGAS.entry, &FAST.entry];
 
 /// Words that are meant by others, and for which there is no preset yet.
 const MISSING: &[&str] =
