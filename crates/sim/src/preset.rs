@@ -56,7 +56,9 @@ static LINUX_CUBIC: Preset = linux(
         ..Entry::BLANK
     },
     "cubic",
-    linux!(r#"{"kind": "cubic", "arithmetic": "linux", "hystart": "linux"}"#),
+    linux!(
+        r#"{"kind": "cubic", "arithmetic": "linux", "hystart": "linux", "decrease_from": "cwnd"}"#
+    ),
 );
 
 static RFC_CUBIC: Preset = linux(
@@ -201,8 +203,7 @@ presets! {
 }
 
 /// Words that are meant by others, and for which there is no preset yet.
-const MISSING: &[&str] =
-    &["bbr", "bic", "compound", "cubic", "dctcp", "hstcp", "htcp", "illinois", "sack", "westwood"];
+const MISSING: &[&str] = &["bic", "compound", "hstcp", "htcp", "illinois", "westwood"];
 
 /// The settings of a preset: above the defaults, and below everything.
 type Settings = [Map<String, Value>; 2];
