@@ -16,7 +16,7 @@ from ackclock.reproduce.linux.oracle import KernelFlow, KernelScenario, Rule
 
 BOTTLENECK = "L"
 SENDER = "A"
-ALGORITHMS = ("reno", "cubic", "bbr")
+ALGORITHMS = ("reno",)
 _SCRIPT = "S"
 _NO_LIMIT = "100 Tbps"
 _WITHOUT_END = {"limit": "unlimited"}
@@ -44,6 +44,7 @@ def document(scenario: KernelScenario, seed: int = 1) -> dict[str, Any]:
     return {
         "name": f"linux/{scenario.name}",
         "seed": seed,
+        "ties": "first-come",
         "defaults": {
             "link": {"rate": _NO_LIMIT, "delay": "0 ms", "queue": _WITHOUT_END},
             "tcp": _tcp(scenario),
@@ -66,6 +67,8 @@ def tables(scenario: KernelScenario) -> frozenset[str]:
 def unsupported(scenario: KernelScenario) -> list[str]:
     """Return what of a scenario has no counterpart; nothing if it can run."""
     reasons = [f"no {flow.cc}" for flow in scenario.flows if flow.cc not in ALGORITHMS]
+    if scenario.hold:
+        reasons.append("held packets")
     if scenario.gso_segs != 1:
         reasons.append("segments leave one by one, not in GSO trains")
     return list(dict.fromkeys(reasons))
