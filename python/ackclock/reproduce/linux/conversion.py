@@ -4,20 +4,27 @@ The network: host `A` sends through the bottleneck `L`, which has its rate, half
 time and the measured buffer in packets that wait, to router `R`, and from there without delay to
 `B0`, `B1`, ..., one host a flow. ACKs come back without transmission time; what a flow has of
 extra round-trip time is all on the way of its ACKs. Random loss and scripted drops stand before
-the queue.
+the queue; where there are both, the drops have an ideal link `S` of their own before `L`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ackclock.reproduce.linux.oracle import KernelFlow, KernelScenario
+from ackclock.reproduce.linux.oracle import KernelFlow, KernelScenario, Rule
 
 BOTTLENECK = "L"
 SENDER = "A"
 ALGORITHMS = ("reno",)
+_SCRIPT = "S"
 _NO_LIMIT = "100 Tbps"
 _WITHOUT_END = {"limit": "unlimited"}
+_SYN, _HANDSHAKE_ACK = "60 B", "52 B"
+_EVERY_TABLE = (
+    *("cwnd", "rtt", "queue", "transmissions", "packets", "drops", "marks"),
+    *("routes", "events", "rto", "waiting"),
+)
 
 
 class UnsupportedError(Exception):
@@ -32,130 +39,141 @@ def document(scenario: KernelScenario, seed: int = 1) -> dict[str, Any]:
     """
     if reasons := unsupported(scenario):
         raise UnsupportedError("; ".join(reasons))
-    receivers = [f"B{number}" for number in range(len(scenario.flows))]
+    numbers = range(len(scenario.flows))
+    wanted = tables(scenario)
     return {
         "name": f"linux/{scenario.name}",
         "seed": seed,
+        "ties": "first-come",
         "defaults": {
             "link": {"rate": _NO_LIMIT, "delay": "0 ms", "queue": _WITHOUT_END},
             "tcp": _tcp(scenario),
         },
-        "hosts": [SENDER, *receivers],
-        "routers": ["R"],
-        "links": [
-            _bottleneck(scenario),
-            *(
-                {
-                    "id": f"L{number}",
-                    "between": ["R", receiver],
-                    "backward": {"delay": _ms(flow.extra_rtt_ms)},
-                }
-                for number, (receiver, flow) in enumerate(
-                    zip(receivers, scenario.flows, strict=True)
-                )
-            ),
-        ],
-        "flows": [_flow(scenario, number) for number in range(len(scenario.flows))],
-        "stop": {"when": "time", "at_latest": _ms(scenario.duration_s * 1e3)},
-        "record": {
-            table: "changes" if table in tables(scenario) else "off"
-            for table in (
-                *("cwnd", "rtt", "queue", "transmissions", "packets", "drops", "marks"),
-                *("routes", "events", "rto", "waiting"),
-            )
-        },
+        "hosts": [SENDER, *(f"B{number}" for number in numbers)],
+        "routers": ["R", *([_SCRIPT] if _has_both(scenario) else [])],
+        "links": list(_links(scenario)),
+        "flows": [_flow(scenario, number) for number in numbers],
+        "stop": {"when": "time", "at_latest": _s(scenario.duration_s)},
+        "record": {table: "changes" if table in wanted else "off" for table in _EVERY_TABLE},
     }
 
 
 def tables(scenario: KernelScenario) -> frozenset[str]:
     """Record tables that the figures of a scenario are taken from."""
-    bulk = {"rtt", "queue", "transmissions"} if scenario.bulk else {"rtt"}
-    return frozenset({"cwnd", "packets", "drops", "marks", *bulk})
+    bulk = {"queue", "transmissions"} if scenario.bulk else set()
+    return frozenset({"cwnd", "rtt", "packets", "drops", "marks", *bulk})
 
 
 def unsupported(scenario: KernelScenario) -> list[str]:
     """Return what of a scenario has no counterpart; nothing if it can run."""
     reasons = [f"no {flow.cc}" for flow in scenario.flows if flow.cc not in ALGORITHMS]
-    if scenario.gso_segs != 1:
-        reasons.append("segments leave one by one: no GSO trains")
-    if any(flow.stop_s < scenario.duration_s for flow in scenario.flows):
-        reasons.append("a flow is cut off")
-    if any(len({size for _, size in flow.writes}) > 1 for flow in scenario.flows):
-        reasons.append("writes of different sizes")
     if scenario.hold:
-        reasons.append("packets that are held")
-    if scenario.ack_loss or scenario.rdrop or scenario.ecn_threshold_pkts:
-        reasons.append("not yet")
-    if scenario.drop and scenario.loss:
-        reasons.append("not yet")
+        reasons.append("held packets")
+    if scenario.gso_segs != 1:
+        reasons.append("segments leave one by one, not in GSO trains")
     return list(dict.fromkeys(reasons))
 
 
-def _bottleneck(scenario: KernelScenario) -> dict[str, Any]:
-    forward: dict[str, Any] = {
-        "queue": {
-            "kind": "droptail",
-            "limit": f"{scenario.buffer_pkts} packets",
-            "counts": "waiting",
-            "admission": "fits",
-        }
-    }
-    backward: dict[str, Any] = {"rate": _NO_LIMIT, "queue": _WITHOUT_END}
+def _has_both(scenario: KernelScenario) -> bool:
+    return bool(scenario.loss and (scenario.drop or scenario.rdrop))
+
+
+def _links(scenario: KernelScenario) -> Iterator[dict[str, Any]]:
+    drops = _script("drop", [("data", scenario.drop), ("retransmissions", scenario.rdrop)])
+    forward: dict[str, Any] = {"queue": _queue(scenario)}
+    first = SENDER
+    if _has_both(scenario):
+        yield {"id": _SCRIPT, "between": [SENDER, _SCRIPT], "forward": {"loss": drops}}
+        first = _SCRIPT
+    elif drops:
+        forward["loss"] = drops
     if scenario.loss:
-        forward["loss"] = {"kind": "bernoulli", "p": scenario.loss, "at": "entry"}
-    if scenario.drop:
-        numbers = sorted(rule.index + 2 for rule in scenario.drop)
-        forward["loss"] = {"kind": "packets", "numbers": numbers, "at": "entry"}
+        forward["loss"] = _random(scenario.loss, "data")
+    if scenario.hold:
+        forward["jitter"] = {
+            "kind": "script",
+            "hold": [
+                {"flow": flow_id(rule.flow), "data": [rule.index], "by": f"{rule.hold_us} us"}
+                for rule in scenario.hold
+            ],
+        }
+    backward: dict[str, Any] = {"rate": _NO_LIMIT, "queue": _WITHOUT_END}
     if scenario.adrop:
-        numbers = sorted(rule.index + 1 for rule in scenario.adrop)
-        backward["loss"] = {"kind": "packets", "numbers": numbers, "at": "entry"}
-    return {
+        backward["loss"] = _script("drop", [("acks", scenario.adrop)])
+    yield {
         "id": BOTTLENECK,
-        "between": [SENDER, "R"],
+        "between": [first, "R"],
         "rate": f"{round(scenario.rate_mbps * 1e6)} bps",
-        "delay": _ms(scenario.rtt_ms / 2),
+        "delay": _s(scenario.rtt_ms / 2e3),
         "forward": forward,
         "backward": backward,
     }
+    for number, flow in enumerate(scenario.flows):
+        back: dict[str, Any] = {"delay": _s(flow.extra_rtt_ms / 1e3)}
+        if scenario.ack_loss:
+            back["loss"] = _random(scenario.ack_loss, "acks")
+        yield {"id": f"L{number}", "between": ["R", f"B{number}"], "backward": back}
+
+
+def _queue(scenario: KernelScenario) -> dict[str, Any]:
+    limit = f"{scenario.buffer_pkts} packets"
+    if scenario.ecn_threshold_pkts:
+        mark_from = f"{scenario.ecn_threshold_pkts} packets"
+        return {"kind": "threshold", "limit": limit, "mark_from": mark_from}
+    return {"kind": "droptail", "limit": limit, "counts": "waiting", "admission": "fits"}
+
+
+def _random(share: float, whom: str) -> dict[str, Any]:
+    return {"kind": "bernoulli", "p": share, "at": "entry", "applies_to": whom}
+
+
+def _script(verb: str, what: Iterable[tuple[str, tuple[Rule, ...]]]) -> dict[str, Any]:
+    """Return the model that drops packets by their numbers; nothing without rules."""
+    rows: dict[int, dict[str, Any]] = {}
+    for key, rules in what:
+        for rule in rules:
+            row = rows.setdefault(rule.flow, {"flow": flow_id(rule.flow)})
+            row.setdefault(key, []).append(rule.index)
+    for row in rows.values():
+        row.update({key: sorted(value) for key, value in row.items() if key != "flow"})
+    return {"kind": "script", "at": "entry", verb: list(rows.values())} if rows else {}
 
 
 def _tcp(scenario: KernelScenario) -> dict[str, Any]:
-    """Return what all flows of a scenario have in common."""
+    """Return what all flows of a scenario have in common: the kernel that was measured."""
     return {
-        "sender": "classic",
         "segment": f"{scenario.mss} B",
         "header": f"{scenario.mtu - scenario.mss} B",
         "ack": f"{scenario.ack_bytes} B",
         "handshake": {
             "kind": "three-way",
-            "syn": "60 B",
-            "syn_ack": "60 B",
-            "ack": "52 B",
+            "syn": _SYN,
+            "syn_ack": _SYN,
+            "ack": _HANDSHAKE_ACK,
             "timeout": "1 s",
         },
-        "recovery": {"kind": "newreno"},
-        "receiver": "immediate" if scenario.every_segment_acked or not scenario.bulk else "delayed",
-        "window_unit": "segments",
-        "unused_window": "grows",
-        "cc": {"kind": "reno", "counting": "bytes", "decrease_from": "cwnd"},
+        "receiver": "immediate" if scenario.every_segment_acked else "linux",
+        "timers": "linux",
+        "ecn": bool(scenario.ecn_threshold_pkts),
     }
 
 
 def _flow(scenario: KernelScenario, number: int) -> dict[str, Any]:
     flow = scenario.flows[number]
+    tcp: dict[str, Any] = {"preset": f"linux-{flow.cc}"}
     made: dict[str, Any] = {
         "id": flow_id(number),
         "from": SENDER,
         "to": f"B{number}",
-        "start": _ms(flow.start_s * 1e3),
+        "start": _s(flow.start_s),
+        "tcp": tcp,
     }
-    if flow.offered is not None:
-        made["send"] = f"{flow.offered} B"
-    tcp: dict[str, Any] = {}
+    if flow.stop_s < scenario.duration_s:
+        made["stop"] = _s(flow.stop_s)
     if flow.writes:
-        tcp["source"] = _writes(flow)
-    if tcp:
-        made["tcp"] = tcp
+        tcp["source"] = _schedule(flow)
+    elif flow.size:
+        made["send"] = f"{flow.size} B"
     return made
 
 
@@ -164,19 +182,10 @@ def flow_id(number: int) -> str:
     return f"F{number}"
 
 
-def _writes(flow: KernelFlow) -> dict[str, Any]:
-    (first, size), (second, _) = flow.writes[:2]
-    gap = second - first
-    return {
-        "kind": "on-off",
-        "rate": "8 bps",
-        "write": f"{size} B",
-        "on": "1 ms",
-        "off": _ms(gap * 1e3 - 1),
-        "remainder": "restart",
-    }
+def _schedule(flow: KernelFlow) -> dict[str, Any]:
+    return {"kind": "schedule", "writes": [[_s(at), f"{size} B"] for at, size in flow.writes]}
 
 
-def _ms(time: float) -> str:
-    """Return milliseconds as whole nanoseconds."""
-    return f"{round(time * 1e6)} ns"
+def _s(time: float) -> str:
+    """Return seconds as whole nanoseconds."""
+    return f"{round(time * 1e9)} ns"
