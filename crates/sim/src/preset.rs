@@ -47,6 +47,56 @@ const fn linux(entry: Entry, cc: &'static str, more: &'static str) -> Preset {
     Preset { entry, sender: "modern", recovery: "", cc, more, receiver: Some("linux") }
 }
 
+static LINUX_CUBIC: Preset = linux(
+    Entry {
+        name: "linux-cubic",
+        label: "CUBIC",
+        summary: "CUBIC of Linux, the default of most hosts today: SACK, RACK-TLP, PRR, HyStart.",
+        references: &["Linux, tcp_cubic.c", "RFC 9438", "RFC 8985"],
+        ..Entry::BLANK
+    },
+    "cubic",
+    linux!(
+        r#"{"kind": "cubic", "arithmetic": "linux", "hystart": "linux", "decrease_from": "cwnd"}"#
+    ),
+);
+
+static RFC_CUBIC: Preset = linux(
+    Entry {
+        name: "rfc-cubic",
+        label: "CUBIC (RFC 9438)",
+        summary: "CUBIC as RFC 9438 writes it, in real arithmetic, with HyStart++.",
+        references: &["RFC 9438", "RFC 9406", "RFC 8985"],
+        ..Entry::BLANK
+    },
+    "cubic",
+    linux!(r#"{"kind": "cubic", "arithmetic": "real", "hystart": "hystart++"}"#),
+);
+
+static LINUX_BBR: Preset = linux(
+    Entry {
+        name: "linux-bbr",
+        label: "BBR",
+        summary: "BBR, version 1, of Linux: paced by a model of the path.",
+        references: &["Linux, tcp_bbr.c", "draft-cardwell-iccrg-bbr-congestion-control-00"],
+        ..Entry::BLANK
+    },
+    "bbr",
+    linux!(r#"{"kind": "bbr"}"#),
+);
+
+static LINUX_DCTCP: Preset = linux(
+    Entry {
+        name: "linux-dctcp",
+        label: "DCTCP",
+        summary: "DCTCP of Linux: cuts the window by the share of marked data.",
+        references: &["RFC 8257", "Linux, tcp_dctcp.c"],
+        ..Entry::BLANK
+    },
+    "dctcp",
+    linux!(r#"{"kind": "dctcp"}, "ecn": true"#),
+);
+
 static LINUX_RENO: Preset = linux(
     Entry {
         name: "linux-reno",
@@ -109,6 +159,18 @@ static VEGAS: Preset = classic(
     "vegas",
 );
 
+static RFC1122: Preset = classic(
+    Entry {
+        name: "rfc1122",
+        label: "RFC 1122",
+        summary: "Slow start and congestion avoidance before fast retransmit: only the timer finds losses.",
+        references: &["RFC 1122 section 4.2.2.15", "Jacobson 1988"],
+        ..Entry::BLANK
+    },
+    "timeout",
+    "reno",
+);
+
 static FAST: Preset = Preset {
     entry: Entry {
         name: "fast",
@@ -124,16 +186,24 @@ static FAST: Preset = Preset {
     receiver: None,
 };
 
-/// All presets.
-pub static PRESETS: &[&Preset] = &[&TAHOE, &RENO, &NEWRENO, &VEGAS, &FAST, &LINUX_RENO];
+/// Lists the presets.
+macro_rules! presets {
+    ($($preset:ident),* $(,)?) => {
+        /// All presets.
+        pub static PRESETS: &[&Preset] = &[$(&$preset),*];
 
-/// What a scenario can name as a preset.
-pub static ENTRIES: &[&Entry] =
-    &[&TAHOE.entry, &RENO.entry, &NEWRENO.entry, &VEGAS.entry, &FAST.entry, &LINUX_RENO.entry];
+        /// What a scenario can name as a preset.
+        pub static ENTRIES: &[&Entry] = &[$(&$preset.entry),*];
+    };
+}
+
+presets! {
+    LINUX_CUBIC, LINUX_RENO, LINUX_BBR, LINUX_DCTCP, RFC_CUBIC,
+    RFC1122, TAHOE, RENO, NEWRENO, VEGAS, FAST,
+}
 
 /// Words that are meant by others, and for which there is no preset yet.
-const MISSING: &[&str] =
-    &["bbr", "bic", "compound", "cubic", "dctcp", "hstcp", "htcp", "illinois", "sack", "westwood"];
+const MISSING: &[&str] = &["bic", "compound", "hstcp", "htcp", "illinois", "westwood"];
 
 /// The settings of a preset: above the defaults, and below everything.
 type Settings = [Map<String, Value>; 2];

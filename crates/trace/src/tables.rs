@@ -63,7 +63,8 @@ category! {
 category! {
     /// What happened to a flow.
     flow_event: START = "start", FINISH = "finish", FINISH_ACK = "finish-ack", TIMEOUT = "timeout",
-    FAST_RETRANSMIT = "fast-retransmit", GAP_RETRANSMIT = "gap-retransmit", PROBE = "probe", STOP = "stop",
+    FAST_RETRANSMIT = "fast-retransmit", GAP_RETRANSMIT = "gap-retransmit", PROBE = "probe",
+    STOP = "stop",
 }
 
 /// A finished column.

@@ -4,7 +4,7 @@ use super::World;
 use crate::flow::{Endpoint, Stopped};
 use crate::packet::{Ecn as Codepoint, Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{Ack, AckFields, Cause, DataMarks, Ecn, Ends, Message, Reply, Segment};
+use ackclock_tcp::{Ack, AckFields, Cause, Ecn, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -71,13 +71,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         };
         let payload = packet.size() - tcp.header;
-        let marks = DataMarks {
-            marked: packet.is_marked(),
-            cwr: packet.is_cwr(),
-            push: packet.is_push(),
-            fin: packet.is_fin(),
-        };
-        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp, marks);
+        let stamp = packet.stamp;
+        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.marks());
         if tcp.finish.is_none() && tcp.connection.is_delivered() {
             tcp.finish = Some(now);
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);

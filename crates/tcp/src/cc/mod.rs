@@ -6,9 +6,14 @@
 
 mod aiad;
 mod aimd;
+mod bbr;
+mod cubic;
+mod dctcp;
 mod fast;
 mod fixed;
 mod growth;
+mod hystart;
+mod max_filter;
 mod reno;
 mod rounds;
 mod vegas;
@@ -371,6 +376,9 @@ registry! {
         Reno: reno as reno::Reno,
         Aimd: aimd as Box<aimd::Aimd>,
         Aiad: aiad as Box<aiad::Aiad>,
+        Bbr: bbr as Box<bbr::Bbr>,
+        Cubic: cubic as Box<cubic::Cubic>,
+        Dctcp: dctcp as Box<dctcp::Dctcp>,
         Fast: fast as Box<fast::Fast>,
         Fixed: fixed as fixed::Fixed,
         Vegas: vegas as Box<vegas::Vegas>,

@@ -337,6 +337,7 @@ impl Sender {
                 && !ece
                 && (!self.rules().grow_only_if_cwnd_limited || ack > self.unused_until),
         };
+        self.cc.on_sample(&mut self.state.window, &event);
         self.cc.on_ack(&mut self.state.window, &event);
         self.deadline = match self.rules().timer.restart {
             _ if verdict.keeps_timer => self.deadline,

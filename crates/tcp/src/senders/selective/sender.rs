@@ -287,6 +287,7 @@ impl Sender {
             sender: &Facts { rto: &self.rto, recovery: &self.recovery },
             may_grow,
         };
+        self.cc.on_sample(&mut self.window, &event);
         self.cc.on_ack(&mut self.window, &event);
         if !gapless {
             self.on_gaps(now, view);
