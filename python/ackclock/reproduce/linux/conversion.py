@@ -16,7 +16,7 @@ from ackclock.reproduce.linux.oracle import KernelFlow, KernelScenario, Rule
 
 BOTTLENECK = "L"
 SENDER = "A"
-ALGORITHMS = ("reno",)
+ALGORITHMS = ("reno", "cubic", "bbr")
 _SCRIPT = "S"
 _NO_LIMIT = "100 Tbps"
 _WITHOUT_END = {"limit": "unlimited"}
