@@ -127,7 +127,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         packet.stamp = stamp;
         packet.aux = message as u32;
         if !packet.goes_back() {
-            self.net.flows[flow as usize].messages.add(bytes);
+            self.net.flows[flow as usize].extra.add(bytes);
         }
         self.send(packet);
     }

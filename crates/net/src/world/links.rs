@@ -119,6 +119,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.recorder.ids().create();
         }
         let flow = &mut self.net.flows[packet.flow() as usize];
+        if !packet.goes_back() && flow.first[0] == hop {
+            flow.extra.add(packet.size());
+        }
         match &mut flow.endpoint {
             Endpoint::Udp(udp) => udp.copies += 1,
             Endpoint::Tcp(tcp) if packet.kind() == Kind::Ack => tcp.copy_ack(&mut copy),
