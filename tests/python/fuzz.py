@@ -335,11 +335,15 @@ def check(document: Doc, seed: int) -> str:
     again = Scenario(Document.parse(to_yaml(canonical))).canonical
     if again != canonical:
         raise WrongError("the resolved document resolves to another one")
-    summary, tables = _simulate(scenario)
+    first = _simulate(scenario)
+    if first is None:
+        return "interrupted twice"
+    summary, tables = first
     _possible(summary, tables, scenario.model)
     if draw.random() < 0.1:
-        other = _simulate(scenario.set("record", draw.choice(("none", "all"))))[0]
-        if other["digest"] != summary["digest"] and summary["finished"] and other["finished"]:
+        again = _simulate(scenario.set("record", draw.choice(("none", "all"))))
+        other = again[0] if again else {"finished": False}
+        if summary["finished"] and other["finished"] and other["digest"] != summary["digest"]:
             raise WrongError("recording changes the run")
     return "simulated" if summary["finished"] else "ended early"
 
@@ -353,7 +357,8 @@ def _text(document: Doc, draw: random.Random) -> str:
     return text
 
 
-def _simulate(scenario: Scenario) -> tuple[Doc, Doc]:
+def _simulate(scenario: Scenario) -> tuple[Doc, Doc] | None:
+    """Run a scenario for a while; return summary and tables, or None after a second Ctrl-C."""
     simulation = _core.Simulation(scenario.handle)
     started = time.process_time()
     done = False
@@ -362,10 +367,29 @@ def _simulate(scenario: Scenario) -> tuple[Doc, Doc]:
         done = simulation.advance(TURN_S)
         if (turn := time.process_time() - before) > LONGEST_TURN_S:
             raise WrongError(f"Ctrl-C waits for {turn:.1f} s")
-    output = simulation.finish()
+    before = time.process_time()
+    try:
+        with _ctrl_c_after(RUN_S):
+            output = simulation.finish()
+    except KeyboardInterrupt:
+        return None
+    finally:
+        if (turn := time.process_time() - before) > RUN_S + LONGEST_TURN_S:
+            raise WrongError(f"a second Ctrl-C waits for {turn - RUN_S:.1f} s")
     summary = json.loads(output.summary)
     summary["finished"] = summary["finished"] and done
     return summary, output.tables()
+
+
+@contextlib.contextmanager
+def _ctrl_c_after(seconds: float) -> Iterator[None]:
+    """Press Ctrl-C when this takes for so long, and again each time it goes on for as long."""
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _possible(summary: Doc, tables: Doc, model: Doc) -> None:
@@ -435,17 +459,18 @@ def _as_command(document: Doc, draw: random.Random) -> str:
             arguments += ["--out", str(Path(folder) / "out")]
         before = sys.argv
         sys.argv = ["ackclock", *arguments]
-        # Ctrl-C, since a run may be long.
-        signal.signal(signal.SIGALRM, signal.default_int_handler)
-        signal.setitimer(signal.ITIMER_REAL, 5 * RUN_S)
         try:
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            # A run may be long.
+            with (
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+                _ctrl_c_after(5 * RUN_S),
+            ):
                 main()
             code: Any = 0
         except SystemExit as leaving:
             code = leaving.code or 0
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
             sys.argv = before
     if code not in (0, 1, 2, 130):
         raise WrongError(f"exit status {code}")

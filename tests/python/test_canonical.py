@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
@@ -27,6 +28,7 @@ VALUES = st.recursive(
 DOCUMENTS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=5)
 
 
+@pytest.mark.slow
 @given(DOCUMENTS)
 def test_what_is_written_reads_back(document):
     assert Document.parse(to_yaml(document, ["A header", "of two lines"])).data == document

@@ -76,6 +76,7 @@ def test_a_small_sample_does_not_bound_a_far_quantile():
     assert (found.value, found.low, found.low_rank) == (1, -math.inf, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize(
     ("draw", "truth"),

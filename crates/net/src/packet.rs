@@ -1,6 +1,6 @@
 //! A packet: 24 bytes, moved by value.
 
-use ackclock_tcp::Message;
+use ackclock_tcp::{DataMarks, Message};
 use ackclock_trace::packet_kind;
 use ackclock_units::Time;
 
@@ -243,6 +243,17 @@ impl Packet {
     #[inline]
     pub const fn is_fin(&self) -> bool {
         self.word & Self::FIN != 0
+    }
+
+    /// What it says beside its data.
+    #[inline]
+    pub const fn marks(&self) -> DataMarks {
+        DataMarks {
+            marked: self.is_marked(),
+            cwr: self.is_cwr(),
+            push: self.is_push(),
+            fin: self.is_fin(),
+        }
     }
 
     /// Sets PSH and FIN.

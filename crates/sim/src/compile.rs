@@ -14,6 +14,7 @@ use ackclock_net::{Endpoint, Flow, Service, TcpFlow, UdpFlow};
 use ackclock_tcp::cc::{Cc, CongestionControl};
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{Common, Connection, Data};
+use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 use links::Builder;
 use routes::Routes;
@@ -84,6 +85,9 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         let (before, rest) = flows.split_at_mut(i);
         rest[0].share_rules(&before[i - 1]);
     }
+    let stops = scenario.flows.iter().zip(0..).filter_map(|(flow, i)| Some((flow.stop?, i)));
+    let mut stops: Vec<(Time, u32)> = stops.collect();
+    stops.sort_unstable();
     let burst_order = match ties {
         Ties::Random { seed, .. } => Some(Stream::new(seed, "ties/burst")),
         _ => None,
@@ -98,6 +102,7 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         routers: scenario.routers.len(),
         burst_order,
         changes,
+        stops,
         queues_sends: Ties::queues_sends(&scenario.ties),
         stop_when_complete: scenario.stop.flows_complete,
         end: scenario.stop.at_latest,

@@ -129,6 +129,8 @@ pub struct Flow {
     pub to: usize,
     /// When it starts.
     pub start: Start,
+    /// When it is cut off, if it is.
+    pub stop: Option<Time>,
     /// Bytes to send; none for as long as the run lasts.
     pub send_bytes: Option<u64>,
     /// How it is sent.

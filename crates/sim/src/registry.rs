@@ -167,6 +167,9 @@ fn choices(kind: Kind) -> Option<Vec<Value>> {
             let described = |choice: &Choice| one(choice.name, choice.summary, choice.defect);
             Some(choices.iter().map(described).collect())
         }
+        Kind::Rows(params) => {
+            Some(params.iter().map(|param| one(param.name, param.summary, false)).collect())
+        }
         Kind::Registered(entries)
         | Kind::TimeOr(entries)
         | Kind::Family(entries)
@@ -197,9 +200,11 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Object(_) => "mapping",
         Kind::ObjectEach(_) => "mapping of values or lists",
         Kind::ObjectList(_) => "list of mappings",
+        Kind::Rows(_) => "list of rows",
         Kind::NameList => "list of names",
         Kind::NodePair => "two names",
         Kind::HostRef => "name of a host",
+        Kind::FlowRef => "name of a flow",
         Kind::Name => "name",
         Kind::Any => "any value",
     }

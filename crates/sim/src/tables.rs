@@ -236,6 +236,12 @@ pub static FLOW: &[Param] = &[
         "When it starts; with `count` also a list with one start a flow.",
     ),
     Param::optional(
+        "stop",
+        Kind::Time,
+        "never",
+        "When it is cut off: the sender sends nothing more, and what is in the network still arrives.",
+    ),
+    Param::optional(
         "send",
         Kind::Size,
         "unlimited",

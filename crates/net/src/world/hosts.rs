@@ -1,10 +1,10 @@
 //! What happens in hosts: packets come, timers expire, packets go.
 
 use super::World;
-use crate::flow::Endpoint;
+use crate::flow::{Endpoint, Stopped};
 use crate::packet::{Ecn as Codepoint, Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{Ack, AckFields, Cause, DataMarks, Ecn, Ends, Message, Reply, Segment};
+use ackclock_tcp::{Ack, AckFields, Cause, Ecn, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -58,6 +58,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let flow = &mut self.net.flows[packet.flow() as usize];
         let tcp = match &mut flow.endpoint {
             Endpoint::Tcp(tcp) => tcp,
+            Endpoint::Stopped(_) => return self.receive_late(packet),
             Endpoint::Udp(udp) => {
                 udp.received += 1;
                 udp.bytes_received += u64::from(packet.size());
@@ -70,13 +71,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         };
         let payload = packet.size() - tcp.header;
-        let marks = DataMarks {
-            marked: packet.is_marked(),
-            cwr: packet.is_cwr(),
-            push: packet.is_push(),
-            fin: packet.is_fin(),
-        };
-        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp, marks);
+        let stamp = packet.stamp;
+        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.marks());
         if tcp.finish.is_none() && tcp.connection.is_delivered() {
             tcp.finish = Some(now);
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
@@ -90,7 +86,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     #[inline]
     pub(super) fn send_ack(&mut self, flow: u32, ack: Ack) {
-        let Endpoint::Tcp(tcp) = &self.net.flows[flow as usize].endpoint else { return };
+        let tcp = match &self.net.flows[flow as usize].endpoint {
+            Endpoint::Tcp(tcp) => tcp,
+            Endpoint::Stopped(Stopped { tcp, .. }) => tcp,
+            Endpoint::Udp(_) => return,
+        };
         let mut packet = Packet::new(Kind::Ack, flow, tcp.ack_bytes);
         packet.stamp = ack.fields.stamp;
         packet.seq = ack.fields.seq;
@@ -178,10 +178,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn receive_ack(&mut self, packet: Packet) {
         let now = self.now;
         let flow = &mut self.net.flows[packet.flow() as usize];
-        let Endpoint::Tcp(tcp) = &mut flow.endpoint else {
-            unreachable!("an ACK without a sender")
-        };
         let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
+        let tcp = match &mut flow.endpoint {
+            Endpoint::Tcp(tcp) => tcp,
+            Endpoint::Stopped(Stopped { tcp, .. }) => return tcp.connection.on_ack_dropped(ack),
+            Endpoint::Udp(_) => unreachable!("an ACK without a sender"),
+        };
         let rtt = tcp.connection.on_ack(now, ack, packet.is_ece());
         self.after_ack(packet.flow(), packet.seq, rtt);
     }
@@ -266,7 +268,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn poll(&mut self, index: u32) -> Option<Segment> {
         match &mut self.net.flows[index as usize].endpoint {
             Endpoint::Tcp(tcp) => tcp.connection.poll_transmit(self.now),
-            Endpoint::Udp(_) => None,
+            Endpoint::Udp(_) | Endpoint::Stopped(_) => None,
         }
     }
 
@@ -407,6 +409,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 }
                 self.send_datagram(index);
             }
+            Endpoint::Stopped(_) => unreachable!("it has no timers"),
         }
         self.rearm(index)
     }
@@ -418,7 +421,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let due = match &flow.endpoint {
             _ if flow.paused => self.now,
             Endpoint::Tcp(tcp) => tcp.connection.next_timer().min(write),
-            Endpoint::Udp(_) => write,
+            Endpoint::Udp(_) | Endpoint::Stopped(_) => write,
         };
         flow.armed = due;
         if Q::STAMPS_TIMERS && write != Time::NEVER {

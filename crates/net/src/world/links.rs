@@ -14,14 +14,11 @@ use ackclock_trace::{DropRow, Recorder, drop_reason};
 use ackclock_units::Time;
 
 impl<Q: EventQueue, R: Recorder> World<Q, R> {
-    /// What happens to channels now.
+    /// What happens to channels and flows now that does not come from packets and timers.
     #[cold]
-    pub(super) fn change_channels(&mut self) -> Option<(Time, Q::Stamp)> {
-        while let Some(change) = self.net.changes.get(self.changed) {
-            if change.at > self.now {
-                let stamp = self.queue.stamp((change.at - self.now).as_secs());
-                return Some((change.at, stamp));
-            }
+    pub(super) fn change(&mut self) -> Option<(Time, Q::Stamp)> {
+        let now = self.now;
+        while let Some(change) = self.net.changes.get(self.changed).filter(|c| c.at <= now) {
             let channel = &mut self.net.channels[change.channel as usize];
             if let Some(up) = change.up {
                 channel.set_up(up);
@@ -34,7 +31,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
             self.changed += 1;
         }
-        None
+        while let Some(&(_, flow)) = self.net.stops.get(self.cut_off).filter(|(at, _)| *at <= now) {
+            self.stop_flow(flow);
+            self.cut_off += 1;
+        }
+        let next = self.net.next_change(self.changed, self.cut_off)?;
+        Some((next, self.queue.stamp((next - now).as_secs())))
     }
 
     pub(super) fn end_transmission(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {

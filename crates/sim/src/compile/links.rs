@@ -1,11 +1,12 @@
 //! From links to channels.
 
-use crate::model::{Change, Direction, Link, Node as NodeModel, Scenario};
+use crate::model::{Change, Direction, Flow, Link, Node as NodeModel, Scenario};
 use ackclock_engine::{Stream, Ties};
 use ackclock_net::loss::Loss;
 use ackclock_net::queue::{Place, Queue};
 use ackclock_net::routing::graph::Node;
 use ackclock_net::routing::{Attachment, Graph};
+use ackclock_net::script::Context;
 use ackclock_net::serial::Serial;
 use ackclock_net::{Channel, ChannelChange, Service};
 use ackclock_trace::direction;
@@ -22,6 +23,7 @@ const fn node(model: NodeModel) -> Node {
 /// Channels as they are made, link by link.
 pub(super) struct Builder<'a> {
     links: &'a [Link],
+    flows: &'a [Flow],
     seed: u64,
     pub channels: Vec<Channel>,
     pub ends: Vec<[Node; 2]>,
@@ -39,6 +41,7 @@ impl<'a> Builder<'a> {
     pub fn of(scenario: &'a Scenario, service: Service) -> Self {
         let mut builder = Self {
             links: &scenario.links,
+            flows: &scenario.flows,
             seed: scenario.seed,
             channels: Vec::new(),
             ends: Vec::new(),
@@ -90,6 +93,11 @@ impl<'a> Builder<'a> {
             let direction = direction::NAMES[way as usize];
             Stream::new(seed, &format!("{purpose}/{}/{direction}", whole.id))
         };
+        let flows = self.flows;
+        let flow = |id: &str| {
+            let place = flows.iter().position(|flow| flow.id == id);
+            place.expect("scripts name flows of the scenario") as u32
+        };
         let queue = Queue::new(&model.queue, || Place {
             rate_bps: model.rate_bps,
             delay: model.delay,
@@ -104,7 +112,8 @@ impl<'a> Builder<'a> {
         if self.by_entity {
             channel.let_departures_come_first();
         }
-        channel.set_loss(Loss::new(&model.loss, stream("loss")));
+        let context = |purpose: &str| Context { stream: stream(purpose), flow: &flow };
+        channel.set_loss(Loss::new(&model.loss, context("loss")));
         self.channels.push(channel);
         self.ends.push(ends);
         self.channels.len() as u32 - 1

@@ -9,6 +9,7 @@ use super::walk::{Layer, Walker};
 use crate::preset;
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
+use ackclock_net::source;
 use ackclock_tcp::cc::{Cc, CongestionControl};
 use ackclock_tcp::connection;
 use ackclock_units::Time;
@@ -24,6 +25,8 @@ pub(super) struct FlowPart {
     pub from: Option<String>,
     pub to: Option<String>,
     pub start: Option<Start>,
+    /// When it is cut off; none for never.
+    pub stop: Option<Time>,
     /// Bytes to send, or none for no end.
     pub send: Option<Option<u64>>,
     pub transport: Option<TransportPart>,
@@ -50,6 +53,10 @@ pub(super) fn resolve(
     let [id, from, to] = ["id", "from", "to"].map(|name| walker.text(param(name), &own, path));
     let own = [own];
     let start = start(walker, &own, path);
+    let stop = match walker.setting(param("stop"), &own, path) {
+        Some(Setting::Quantity(time)) => Some(Time::from_ns(time.amount())),
+        _ => None,
+    };
     let send = match walker.setting(param("send"), &own, path) {
         Some(Setting::Quantity(amount)) => Some(Some(amount.amount())),
         Some(_) => Some(None),
@@ -68,7 +75,35 @@ pub(super) fn resolve(
         let tcp = known.get(walker, map, |walker| tcp(walker, &own, path, below));
         tcp.map(TransportPart::Tcp)
     };
-    FlowPart { id, from, to, start, send, transport }
+    let send = match transport.as_ref().and_then(written) {
+        Some(total) => written_out(walker, map, path, send, total),
+        None => send,
+    };
+    FlowPart { id, from, to, start, stop, send, transport }
+}
+
+/// The bytes that the source of a transport writes in all, if it says so itself.
+fn written(transport: &TransportPart) -> Option<u64> {
+    let (TransportPart::Tcp(block) | TransportPart::Udp(block)) = transport;
+    source::total(&block.block("source")?.chosen())
+}
+
+/// What a flow sends whose source says how much that is.
+fn written_out(
+    walker: &mut Walker,
+    map: &Map<String, Value>,
+    path: &Path,
+    send: Option<Option<u64>>,
+    total: u64,
+) -> Option<Option<u64>> {
+    if let (Some(value), true) = (map.get("send"), send.is_some_and(|send| send != Some(total))) {
+        let all = Quantity::Size(total);
+        let fault = Fault::new(format!("the writes of the source add up to {all}"))
+            .hint("leave `send` out: the last write ends the flow");
+        walker.problems.add(&path.key("send"), value, fault);
+        return None;
+    }
+    Some(Some(total))
 }
 
 /// When a flow starts: at a time, or at one that is drawn for each seed.

@@ -36,6 +36,7 @@ pub(super) fn flows(parts: &mut [FlowPart], pairs: Vec<Option<(usize, usize)>>) 
             from,
             to,
             start: part.start.expect("a checked flow has a start"),
+            stop: part.stop,
             send_bytes: part.send.expect("a checked flow has an amount"),
             transport: match part.transport.as_ref().expect("a checked flow has a transport") {
                 TransportPart::Tcp(resolved) => Transport::Tcp(tcps.of(resolved)),

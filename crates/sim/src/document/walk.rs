@@ -87,6 +87,7 @@ impl Walker {
             Kind::TimeOr(entries) if names_rule(param, entries, layers) => {
                 self.registered(param, entries, layers, here).map(Setting::Block)
             }
+            Kind::Rows(table) => self.rows(param, table, layers, here).map(Setting::Rows),
             // What it stands for is a layer of its own.
             Kind::Preset(_) => None,
             Kind::Object(table) => {
@@ -111,6 +112,63 @@ impl Walker {
                 }
             }
         }
+    }
+
+    /// The rows of a list, of the first layer that has it.
+    fn rows(
+        &mut self,
+        param: &'static Param,
+        table: &'static [Param],
+        layers: &[Layer<'_>],
+        here: &Path,
+    ) -> Option<Vec<Block>> {
+        let Some(layer) = layers.iter().find(|layer| layer.map.contains_key(param.name)) else {
+            self.missing(param, here);
+            return None;
+        };
+        let Value::Array(items) = &layer.map[param.name] else {
+            let fault = scalar::wrong_type(param, &layer.map[param.name]);
+            self.fault(layer, param.name, fault);
+            return None;
+        };
+        let place = layer.path.key(param.name);
+        let mut rows = Vec::with_capacity(items.len());
+        let mut complete = true;
+        for (index, item) in items.iter().enumerate() {
+            if self.problems.is_full() {
+                break;
+            }
+            let path = place.index(index);
+            let in_order;
+            let map = match item {
+                Value::Object(map) => map,
+                Value::Array(values) if values.len() <= table.len() => {
+                    let names = table.iter().map(|param| param.name.to_owned());
+                    in_order = names.zip(values.iter().cloned()).collect();
+                    &in_order
+                }
+                other => {
+                    let names: Vec<&str> = table.iter().map(|param| param.name).collect();
+                    let fault =
+                        Fault::new(format!("a row is needed, not {}", scalar::found(other)))
+                            .allowed(format!(
+                                "a mapping with {0}, or a list of at most {1} values: {0}",
+                                names.join(", "),
+                                names.len()
+                            ));
+                    if !layer.told {
+                        self.problems.add(&path, other, fault);
+                    }
+                    complete = false;
+                    continue;
+                }
+            };
+            let layer = Layer { map, path: path.clone(), told: layer.told };
+            let row = self.object(table, &[layer], &path);
+            complete &= table.iter().all(|param| row.get(param.name).is_some());
+            rows.push(row);
+        }
+        complete.then_some(rows)
     }
 
     /// The value of a name or another text of an object's own.
