@@ -59,6 +59,9 @@ pub struct Arrival {
     pub cwr: bool,
 }
 
+/// Blocks that an ACK is to report once at least before others take their place.
+const EXPECTED_BLOCKS: usize = 2;
+
 /// An ACK to send.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AckOut {
@@ -86,6 +89,8 @@ pub struct Receiver {
     stamp: Time,
     /// When an ACK is due at the latest.
     deadline: Time,
+    /// When the last segment arrived.
+    last_arrival: Time,
     pace: Pace,
     /// A mark is to be echoed.
     ece: bool,
@@ -112,6 +117,7 @@ impl Receiver {
             total: u64::MAX,
             stamp: Time::ZERO,
             deadline: Time::NEVER,
+            last_arrival: Time::ZERO,
             pace: Pace::new(policy(chosen), segment),
             ece: false,
             exact_ecn,
@@ -154,6 +160,7 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Time, arrival: &Arrival) -> Option<AckOut> {
         let end = arrival.seq + u64::from(arrival.payload) + u64::from(arrival.fin);
+        self.last_arrival = now;
         let mut owed = None;
         if arrival.marked || self.ece || arrival.cwr {
             owed = self.on_ecn(arrival);
@@ -165,6 +172,9 @@ impl Receiver {
             self.next = end;
             self.pace.on_arrival(now, arrival) || arrival.fin
         } else {
+            if owed.is_none() && self.pace.holds_back() && self.would_hide(arrival.seq, end) {
+                owed = Some(self.acknowledge());
+            }
             self.on_disorder(now, arrival, end)
         };
         let full = self.next - self.acknowledged;
@@ -205,6 +215,14 @@ impl Receiver {
         self.ece = arrival.marked;
         self.pace.now = true;
         owed
+    }
+
+    /// Whether this segment would push what the ACK that waits has to report to a later place than the second, so that
+    /// loss of a few ACKs could hide it (Linux: `TCP_SACK_BLOCKS_EXPECTED`).
+    fn would_hide(&self, seq: u64, end: u64) -> bool {
+        let touches = |&(low, high): &(u64, u64)| seq <= high && low <= end;
+        let place = self.recent.iter().position(touches).unwrap_or(self.recent.len());
+        end > self.next && place >= EXPECTED_BLOCKS
     }
 
     /// A segment arrives that is not the next one, or that is and fills a gap; whether it is acknowledged at once.
@@ -251,7 +269,9 @@ impl Receiver {
 
     #[inline]
     fn acknowledge(&mut self) -> AckOut {
-        self.deadline = Time::NEVER;
+        // Its application reads the end of the data and closes, too: its own FIN repeats the last ACK.
+        let closes = self.next > self.total && self.acknowledged <= self.total;
+        self.deadline = if closes { self.last_arrival } else { Time::NEVER };
         self.pace.on_ack(self.next > self.acknowledged || !self.ahead.is_empty());
         self.acknowledged = self.next;
         let note =
