@@ -307,3 +307,43 @@ impl Receiver {
         Some(self.acknowledge())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackclock_units::param::Value;
+
+    fn segment(number: u64) -> Arrival {
+        let (payload, stamp) = (100, Time::from_ms(number));
+        let seq = 100 * number;
+        Arrival { seq, payload, fin: false, push: false, stamp, marked: false, cwr: false }
+    }
+
+    /// Two of three segments arrive: an ACK that waits is sent before a third block would hide the first.
+    #[test]
+    fn compression_hides_no_block() {
+        let chosen = Chosen {
+            kind: "linux".into(),
+            values: vec![
+                ("quick_acks".into(), Value::Int(0)),
+                ("compression_ns".into(), Value::Int(1_000_000)),
+            ],
+        };
+        let mut receiver = Receiver::new(&chosen, 100, false);
+        receiver.on_established(Time::from_ms(100));
+        let mut reported = Vec::new();
+        let mut acks = 0;
+        for number in (1..=60_u64).filter(|number| number % 3 != 0) {
+            let now = Time::from_ns(1_000_000_000 + 10_000 * number);
+            if let Some(ack) = receiver.on_data(now, &segment(number)) {
+                acks += 1;
+                reported.extend(ack.note.expect("blocks").blocks().iter().take(2).copied());
+            }
+        }
+        assert!(acks < 30, "hardly anything was compressed: {acks}");
+        for number in 0..18 {
+            let block = (300 * number + 100, 300 * number + 300);
+            assert!(reported.contains(&block), "{number}: {reported:?}");
+        }
+    }
+}
