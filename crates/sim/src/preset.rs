@@ -57,7 +57,7 @@ static LINUX_CUBIC: Preset = linux(
     },
     "cubic",
     linux!(
-        r#"{"kind": "cubic", "arithmetic": "linux", "hystart": "linux", "decrease_from": "cwnd"}"#
+        r#"{"kind": "cubic", "arithmetic": "linux", "counting": "bytes", "hystart": "linux", "decrease_from": "cwnd"}"#
     ),
 );
 
