@@ -37,6 +37,10 @@ impl Sender {
             self.tick(now);
         }
         if self.deadline > now {
+            if self.departure <= now {
+                // What the pacing held back begins with holes, also in F-RTO (`tcp_tsq_write`).
+                self.leave = Leave::Holes;
+            }
             return;
         }
         if self.opening {
