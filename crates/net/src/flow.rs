@@ -1,9 +1,9 @@
 //! A flow: its two ends, and what is counted about it.
 
 use crate::hop::Hop;
-use crate::packet::Ecn;
+use crate::packet::{Ecn, Packet};
 use crate::source::Writer;
-use ackclock_tcp::{Connection, Ends};
+use ackclock_tcp::{AckFields, Connection, Ends};
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
 
@@ -242,6 +242,13 @@ impl TcpFlow {
         self.writer.as_ref().map_or(Time::NEVER, |writer| writer.next())
     }
 
+    /// A link makes a copy of an ACK.
+    pub(crate) fn copy_ack(&mut self, packet: &mut Packet) {
+        let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
+        let copy = self.connection.duplicate_ack(ack);
+        (packet.seq, packet.aux, packet.stamp) = (copy.seq, copy.aux, copy.stamp);
+    }
+
     /// Starts the flow.
     pub(crate) fn start(&mut self, now: Time) {
         self.connection.start(now);
@@ -317,6 +324,8 @@ pub struct UdpFlow {
     pub writer: Writer,
     /// Packets sent.
     pub sent: u32,
+    /// Copies of them that links made.
+    pub copies: u64,
     /// Bytes sent.
     pub bytes_sent: u64,
     /// Packets received.
@@ -339,6 +348,7 @@ impl UdpFlow {
         Self {
             writer,
             sent: 0,
+            copies: 0,
             bytes_sent: 0,
             received: 0,
             bytes_received: 0,
@@ -351,7 +361,7 @@ impl UdpFlow {
 
     /// A packet has arrived or was dropped, which were `dropped` until now: whether the flow is complete with it.
     pub(crate) fn settles(&mut self, dropped: u64) -> bool {
-        let settled = self.received + dropped >= u64::from(self.sent);
+        let settled = self.received + dropped >= u64::from(self.sent) + self.copies;
         let completes = settled && !self.complete && self.writer.is_finished();
         self.complete |= completes;
         completes

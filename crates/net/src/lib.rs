@@ -7,6 +7,7 @@
 pub mod channel;
 pub mod flow;
 mod hop;
+pub mod jitter;
 pub mod loss;
 pub mod packet;
 pub mod queue;
@@ -17,7 +18,7 @@ mod slots;
 pub mod source;
 pub mod world;
 
-pub use channel::{Channel, ChannelStats, Service};
+pub use channel::{Chance, Channel, ChannelStats, Harm, Service};
 pub use flow::{Drops, Endpoint, Flow, OnWire, Stopped, TcpFlow, UdpFlow};
 pub use hop::Hop;
 pub use packet::{Ecn, Kind, Packet};

@@ -46,7 +46,7 @@ pub struct Packet {
     /// code of the message.
     pub aux: u32,
     /// From the lowest bit: 16 bits of size, 11 of hops, 2 of kind, 3 flags, 2 bits of ECN in the IP header,
-    /// ECE, CWR, PSH and FIN of the TCP header, 2 free, 24 of flow.
+    /// ECE, CWR, PSH and FIN of the TCP header, 1 flag, 1 free, 24 of flow.
     word: u64,
 }
 
@@ -69,6 +69,7 @@ impl Packet {
     const CWR: u64 = 8 << Self::ECN;
     const PUSH: u64 = 16 << Self::ECN;
     const FIN: u64 = 32 << Self::ECN;
+    const CORRUPTED: u64 = 64 << Self::ECN;
 
     /// A packet of this kind, the other fields zero.
     #[inline]
@@ -262,6 +263,23 @@ impl Packet {
         self.word |= (push as u64 * Self::PUSH) | (fin as u64 * Self::FIN);
     }
 
+    /// Whether its content is damaged.
+    #[inline]
+    pub const fn is_corrupted(&self) -> bool {
+        self.word & Self::CORRUPTED != 0
+    }
+
+    /// Damages its content.
+    pub const fn set_corrupted(&mut self) {
+        self.word |= Self::CORRUPTED;
+    }
+
+    /// Whether it is lost or corrupted.
+    #[inline]
+    pub const fn is_harmed(&self) -> bool {
+        self.word & (Self::LOST | Self::CORRUPTED) != 0
+    }
+
     /// Flow in the record tables.
     pub const fn flow_code(&self) -> i32 {
         if self.flow() == Self::NO_FLOW { -1 } else { self.flow() as i32 }
@@ -280,6 +298,8 @@ mod tests {
             packet.advance();
             packet.set_reverse(true);
             packet.set_lost();
+            assert!(packet.is_harmed() && !packet.is_corrupted());
+            packet.set_corrupted();
             packet.set_ecn(Ecn::Ect0);
             assert!(packet.is_ecn_capable() && !packet.is_marked());
             assert!(!packet.is_ece() && !packet.is_cwr() && !packet.is_retransmission());
@@ -297,7 +317,7 @@ mod tests {
             packet.set_reverse(false);
             packet.set_ecn(Ecn::NotEct);
             assert!(!packet.is_ece() && !packet.is_cwr() && !packet.is_reverse());
-            assert!(!packet.is_ecn_capable() && packet.is_lost());
+            assert!(!packet.is_ecn_capable() && packet.is_lost() && packet.is_corrupted());
         }
     }
 }

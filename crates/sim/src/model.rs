@@ -107,6 +107,12 @@ pub struct Direction {
     pub queue: Chosen,
     /// Loss model.
     pub loss: Chosen,
+    /// Law of delays.
+    pub jitter: Chosen,
+    /// Probability that a packet is corrupted.
+    pub corruption: f64,
+    /// Probability that a packet is duplicated.
+    pub duplication: f64,
 }
 
 /// A node by its place in [`Scenario::hosts`] or [`Scenario::routers`].

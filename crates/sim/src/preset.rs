@@ -32,12 +32,13 @@ const fn classic(entry: Entry, recovery: &'static str, cc: &'static str) -> Pres
 /// What Linux sends, and how it counts, whatever the congestion control: segments of an Ethernet frame with
 /// timestamps, ten of them at first.
 macro_rules! linux {
-    ($cc:literal) => {
+    ($cc:literal $(, $more:literal)?) => {
         concat!(
             r#"{"segment": "1448 B", "header": "52 B", "ack": "52 B", "initial_window": 10, "rto": "linux", "#,
             r#""handshake": {"kind": "three-way", "syn": "60 B", "syn_ack": "60 B", "ack": "52 B", "timeout": "1 s"}, "#,
             r#""cc": "#,
             $cc,
+            $(", ", $more,)?
             "}"
         )
     };
@@ -46,56 +47,6 @@ macro_rules! linux {
 const fn linux(entry: Entry, cc: &'static str, more: &'static str) -> Preset {
     Preset { entry, sender: "modern", recovery: "", cc, more, receiver: Some("linux") }
 }
-
-static LINUX_CUBIC: Preset = linux(
-    Entry {
-        name: "linux-cubic",
-        label: "CUBIC",
-        summary: "CUBIC of Linux, the default of most hosts today: SACK, RACK-TLP, PRR, HyStart.",
-        references: &["Linux, tcp_cubic.c", "RFC 9438", "RFC 8985"],
-        ..Entry::BLANK
-    },
-    "cubic",
-    linux!(
-        r#"{"kind": "cubic", "arithmetic": "linux", "counting": "bytes", "hystart": "linux", "decrease_from": "cwnd"}"#
-    ),
-);
-
-static RFC_CUBIC: Preset = linux(
-    Entry {
-        name: "rfc-cubic",
-        label: "CUBIC (RFC 9438)",
-        summary: "CUBIC as RFC 9438 writes it, in real arithmetic, with HyStart++.",
-        references: &["RFC 9438", "RFC 9406", "RFC 8985"],
-        ..Entry::BLANK
-    },
-    "cubic",
-    linux!(r#"{"kind": "cubic", "arithmetic": "real", "hystart": "hystart++"}"#),
-);
-
-static LINUX_BBR: Preset = linux(
-    Entry {
-        name: "linux-bbr",
-        label: "BBR",
-        summary: "BBR, version 1, of Linux: paced by a model of the path.",
-        references: &["Linux, tcp_bbr.c", "draft-cardwell-iccrg-bbr-congestion-control-00"],
-        ..Entry::BLANK
-    },
-    "bbr",
-    linux!(r#"{"kind": "bbr"}"#),
-);
-
-static LINUX_DCTCP: Preset = linux(
-    Entry {
-        name: "linux-dctcp",
-        label: "DCTCP",
-        summary: "DCTCP of Linux: cuts the window by the share of marked data.",
-        references: &["RFC 8257", "Linux, tcp_dctcp.c"],
-        ..Entry::BLANK
-    },
-    "dctcp",
-    linux!(r#"{"kind": "dctcp"}, "ecn": true"#),
-);
 
 static LINUX_RENO: Preset = linux(
     Entry {
@@ -109,6 +60,60 @@ static LINUX_RENO: Preset = linux(
     linux!(
         r#"{"kind": "reno", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"}"#
     ),
+);
+
+static LINUX_CUBIC: Preset = linux(
+    Entry {
+        name: "linux-cubic",
+        label: "CUBIC",
+        summary: "CUBIC of Linux, its default: with its arithmetic and its HyStart, on the same sender.",
+        references: &["Linux, tcp_cubic.c", "RFC 9438"],
+        ..Entry::BLANK
+    },
+    "cubic",
+    linux!(
+        r#"{"kind": "cubic", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux", "hystart": "linux"}"#
+    ),
+);
+
+static LINUX_BBR: Preset = linux(
+    Entry {
+        name: "linux-bbr",
+        label: "BBR",
+        summary: "BBR of Linux, version 1: paced at the measured bandwidth, on the same sender.",
+        references: &["Linux, tcp_bbr.c", "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016"],
+        ..Entry::BLANK
+    },
+    "bbr",
+    linux!(r#""bbr""#),
+);
+
+static LINUX_DCTCP: Preset = linux(
+    Entry {
+        name: "linux-dctcp",
+        label: "DCTCP",
+        summary: "DCTCP of Linux, for data centres whose queues mark: marks are echoed exactly, on the same sender.",
+        references: &["Linux, tcp_dctcp.c", "RFC 8257"],
+        ..Entry::BLANK
+    },
+    "dctcp",
+    linux!(
+        r#"{"kind": "dctcp", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"}"#,
+        r#""ecn": true"#
+    ),
+);
+
+static RFC_CUBIC: Preset = linux(
+    Entry {
+        name: "rfc-cubic",
+        label: "CUBIC",
+        summary: "CUBIC as the standards have it: real arithmetic, HyStart++, the modern sender.",
+        references: &["RFC 9438", "RFC 9406", "RFC 8985", "RFC 6298"],
+        ..Entry::BLANK
+    },
+    "cubic",
+    r#"{"segment": "1448 B", "header": "52 B", "ack": "52 B", "initial_window": 10,
+        "cc": {"kind": "cubic", "hystart": "hystart++"}}"#,
 );
 
 static TAHOE: Preset = classic(
@@ -253,6 +258,10 @@ pub fn hint(word: &str) -> Option<String> {
     if Preset::named(&word).is_some() {
         return Some(format!("write `tcp: {word}`, which sets sender, recovery and cc"));
     }
+    let linux = format!("linux-{word}");
+    if Preset::named(&linux).is_some() {
+        return Some(format!("write `tcp: {linux}`, or `cc: {word}` with settings of your own"));
+    }
     let missing = MISSING.contains(&word.as_str());
     missing.then(|| format!("there is no `{word}` yet; `ackclock list preset` shows what there is"))
 }
@@ -319,7 +328,7 @@ mod tests {
             let mut written = preset.of_sender().clone();
             written.extend(preset.of_receiver().clone());
             assert_eq!(short, tcp(&Value::Object(written), &json!({})).unwrap());
-            let kind = |key: &str| short[key]["kind"].as_str().unwrap();
+            let kind = |key: &str| short[key]["kind"].as_str().unwrap_or_default();
             let sender = short["sender"].as_str().unwrap();
             assert_eq!(label(sender, kind("recovery"), kind("cc")), entry.label());
         }
@@ -353,7 +362,12 @@ mod tests {
             (json!("newrno"), "flows.0.tcp: unknown preset `newrno` | did you mean `newreno`?"),
             (
                 json!({"preset": "cubic"}),
-                "flows.0.tcp.preset: unknown preset `cubic` | there is no `cubic` yet; `ackclock list preset` \
+                "flows.0.tcp.preset: unknown preset `cubic` | write `tcp: linux-cubic`, or `cc: cubic` with \
+                 settings of your own",
+            ),
+            (
+                json!({"preset": "bic"}),
+                "flows.0.tcp.preset: unknown preset `bic` | there is no `bic` yet; `ackclock list preset` \
                  shows what there is",
             ),
             (

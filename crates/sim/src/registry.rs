@@ -19,6 +19,7 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("queue", ackclock_net::queue::ENTRIES),
     ("routing", ackclock_net::routing::ENTRIES),
     ("loss", ackclock_net::loss::ENTRIES),
+    ("jitter", ackclock_net::jitter::ENTRIES),
     ("receiver", ackclock_tcp::receiver::ENTRIES),
     ("receiver", ackclock_tcp::modern::receiver::ENTRIES),
     ("source", ackclock_net::source::ENTRIES),

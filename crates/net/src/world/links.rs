@@ -60,8 +60,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let channel = &mut self.net.channels[index as usize];
         let stamp = self.queue.stamp(channel.serving_s() + channel.delay().as_secs());
         channel.push_stamp(stamp.into());
-        if channel.arm() {
-            let (time, stamp) = channel.next_arrival().expect("a packet is on the wire");
+        // Where packets overtake each other an earlier arrival may be in the event queue already.
+        if (channel.arm() || channel.overtakes())
+            && let Some((time, stamp)) = channel.next_arrival()
+        {
             self.queue.push(time, stamp.into(), self.arrivals + index);
         }
     }
@@ -70,13 +72,59 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn arrival(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
         let packet = channel.deliver(self.now, &mut self.slots, &mut self.recorder);
-        if packet.is_lost() {
-            self.lose(self.now, index, packet);
+        if packet.is_harmed() {
+            self.arrive_harmed(index, packet);
         } else {
             self.forward(index, packet);
         }
         let (time, stamp) = self.net.channels[index as usize].next_arrival()?;
         Some((time, stamp.into()))
+    }
+
+    /// A packet would have come to the end of a channel, or has come there corrupted.
+    #[cold]
+    fn arrive_harmed(&mut self, index: u32, packet: Packet) {
+        if packet.is_lost() {
+            return self.lose(self.now, index, packet);
+        }
+        let ends_here = if self.dynamic {
+            let node = self.net.ends[index as usize][usize::from(packet.is_reverse())];
+            matches!(node, Node::Host(_)) || packet.kind() == Kind::Router
+        } else {
+            let mut packet = packet;
+            packet.advance();
+            self.next_hop(index, packet) == Hop::DELIVER
+        };
+        if !ends_here {
+            return self.forward(index, packet);
+        }
+        let channel = &mut self.net.channels[index as usize];
+        channel.count_corrupted();
+        let place = [channel.link(), channel.direction(), drop_reason::CORRUPTED];
+        let known = self.known(self.now);
+        self.drop_packet(self.now, packet, known, place);
+    }
+
+    /// A packet is duplicated before it enters a channel: it enters, and then its copy.
+    #[cold]
+    fn offer_twice(&mut self, time: Time, hop: Hop, packet: Packet) {
+        self.offer_at(time, hop, packet);
+        let mut copy = packet;
+        self.counters.created += 1;
+        self.counters.duplicated += 1;
+        if self.counters.created >= self.crowd_possible {
+            self.look_at_crowd();
+        }
+        if R::ON {
+            self.recorder.ids().create();
+        }
+        let flow = &mut self.net.flows[packet.flow() as usize];
+        match &mut flow.endpoint {
+            Endpoint::Udp(udp) => udp.copies += 1,
+            Endpoint::Tcp(tcp) if packet.kind() == Kind::Ack => tcp.copy_ack(&mut copy),
+            Endpoint::Stopped(_) | Endpoint::Tcp(_) => {}
+        }
+        self.offer_at(time, hop, copy);
     }
 
     /// A packet has come to the end of a channel.
@@ -176,6 +224,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                         self.lose(arrival, index, packet);
                     }
                 }
+                Offer::Twice => self.offer_twice(time, hop, packet),
                 Offer::Started => self.start(index),
                 Offer::Waiting => {}
                 Offer::Kept { started } => {

@@ -91,8 +91,10 @@ impl Network {
 pub struct Counters {
     /// Events taken from the queue.
     pub events: u64,
-    /// Packets made by hosts and routers.
+    /// Packets made by hosts and routers, and copies made by links.
     pub created: u64,
+    /// Of these, copies made by links.
+    pub duplicated: u64,
     /// Packets that reached their destination.
     pub delivered: u64,
     /// Packets dropped, by the code of the reason.

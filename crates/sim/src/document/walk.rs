@@ -476,7 +476,7 @@ fn unknown_preset(word: &str) -> Fault {
     let fault = scalar::unknown_word("preset", word, preset::ENTRIES.iter().map(|e| e.name));
     let is_cc = ackclock_tcp::cc::ENTRIES.iter().any(|entry| entry.name == word);
     let cc = is_cc.then(|| format!("did you mean `{{cc: {word}}}`?"));
-    Fault { hint: cc.or_else(|| preset::hint(word)).or(fault.hint.clone()), ..fault }
+    Fault { hint: preset::hint(word).or(cc).or(fault.hint.clone()), ..fault }
 }
 
 /// Whether a rule stands where a time could stand.

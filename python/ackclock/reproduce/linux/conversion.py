@@ -79,8 +79,6 @@ def tables(scenario: KernelScenario) -> frozenset[str]:
 def unsupported(scenario: KernelScenario) -> list[str]:
     """Return what of a scenario has no counterpart; nothing if it can run."""
     reasons = [f"no {flow.cc}" for flow in scenario.flows if flow.cc not in ALGORITHMS]
-    if scenario.hold:
-        reasons.append("held packets")
     if scenario.gso_segs != 1:
         reasons.append("segments leave one by one, not in GSO trains")
     return list(dict.fromkeys(reasons))

@@ -132,7 +132,7 @@ fn names_and_keys() {
         (
             "/flows/0/tcp",
             json!({"cc": {"kind": "reno", "arithmetic": "linux"}}),
-            "flows.0.tcp.cc: `reno` needs windows of whole segments: the selective-repeat sender cannot give it",
+            "flows.0.tcp.cc: `reno` needs windows of whole segments: the selective-repeat sender cannot give it | write `sender: modern`",
         ),
         (
             "/flows/0/tcp",

@@ -86,6 +86,8 @@ pub struct Receiver {
     stamp: Time,
     /// When an ACK is due at the latest.
     deadline: Time,
+    /// When the last segment arrived.
+    last_arrival: Time,
     pace: Pace,
     /// A mark is to be echoed.
     ece: bool,
@@ -112,6 +114,7 @@ impl Receiver {
             total: u64::MAX,
             stamp: Time::ZERO,
             deadline: Time::NEVER,
+            last_arrival: Time::ZERO,
             pace: Pace::new(policy(chosen), segment),
             ece: false,
             exact_ecn,
@@ -154,6 +157,7 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Time, arrival: &Arrival) -> Option<AckOut> {
         let end = arrival.seq + u64::from(arrival.payload) + u64::from(arrival.fin);
+        self.last_arrival = now;
         let mut owed = None;
         if arrival.marked || self.ece || arrival.cwr {
             owed = self.on_ecn(arrival);
@@ -251,7 +255,9 @@ impl Receiver {
 
     #[inline]
     fn acknowledge(&mut self) -> AckOut {
-        self.deadline = Time::NEVER;
+        // Its application reads the end of the data and closes, too: its own FIN repeats the last ACK.
+        let closes = self.next > self.total && self.acknowledged <= self.total;
+        self.deadline = if closes { self.last_arrival } else { Time::NEVER };
         self.pace.on_ack(self.next > self.acknowledged || !self.ahead.is_empty());
         self.acknowledged = self.next;
         let note =

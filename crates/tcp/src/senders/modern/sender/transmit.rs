@@ -208,10 +208,10 @@ impl Sender {
         if sent > 0 || limited {
             self.validate(limited);
         }
-        if !self.fin_due && self.written.is_complete() && self.rules.fin && self.started {
+        if !self.fin_due && !self.opening && self.written.is_complete() && self.rules.fin {
             // What leaves from now on does so after the application has closed.
             self.fin_due = true;
-            if self.nxt == self.end && !self.opening {
+            if self.nxt == self.end {
                 return self.poll_transmit(now);
             }
         }
