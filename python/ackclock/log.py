@@ -144,6 +144,8 @@ class _Sentences:
             return "flow finished: all data have arrived"
         if event == "finish-ack":
             return "flow finished: all data are acknowledged"
+        if event == "stop":
+            return "flow is cut off: its sender sends nothing more"
         words = {
             "timeout": "timeout: {} is taken for lost",
             "fast-retransmit": "fast retransmit of {}",

@@ -22,7 +22,9 @@ mod chain;
 mod changes;
 mod close;
 mod fused;
+mod harm;
 mod held;
+mod line;
 mod managed;
 mod next;
 mod records;
@@ -30,10 +32,11 @@ pub(crate) mod served;
 mod stats;
 mod waits;
 
+pub use harm::{Chance, Harm};
 pub use stats::ChannelStats;
 
 use crate::hop::Hop;
-use crate::loss::Loss;
+use crate::jitter::Jitter;
 use crate::packet::{Kind, Packet};
 use crate::queue::{Discipline, DropTail, Occupancy, Queue};
 use crate::serial::Serial;
@@ -64,6 +67,8 @@ pub enum Service {
 pub enum Offer {
     /// It was dropped for the reason of this code.
     Dropped(i32),
+    /// Nothing yet: it is duplicated, and it and its copy have to be offered one after the other.
+    Twice,
     /// When it reaches the far end is settled.
     Scheduled(Time),
     /// When it would reach the far end is settled, but it is lost on the way.
@@ -115,6 +120,8 @@ pub struct Channel {
     down: bool,
     /// There are `waits`.
     keeps_waits: bool,
+    /// Packets may overtake each other on the wire.
+    overtakes: bool,
     /// The counters of packets and bytes are still in the second line.
     stats: ChannelStats,
     // The rest.
@@ -128,7 +135,7 @@ pub struct Channel {
     late: u32,
     managed: Option<Box<Managed>>,
     waits: Option<Box<Waits>>,
-    loss: Option<Box<Loss>>,
+    harm: Option<Box<Harm>>,
     served: Option<Box<Served>>,
     link: i32,
     direction: i32,
@@ -174,6 +181,7 @@ impl Channel {
             gated: managed.is_some(),
             down: false,
             keeps_waits: false,
+            overtakes: false,
             stats: ChannelStats::default(),
             tail,
             waiting_bytes: 0,
@@ -182,21 +190,25 @@ impl Channel {
             late: 0,
             managed,
             waits: None,
-            loss: None,
+            harm: None,
             served: (service == Service::Events).then(Box::default),
             link,
             direction,
         }
     }
 
-    /// Sets the loss model.
-    pub fn set_loss(&mut self, loss: Option<Loss>) {
-        self.loss = loss.map(Box::new);
+    /// Sets how long packets travel; only for channels served by events.
+    pub fn set_jitter(&mut self, jitter: Jitter) {
+        if jitter.reorders {
+            self.let_overtake();
+        }
+        self.served().jitter = Some(jitter);
         self.set_gated();
     }
 
     fn set_gated(&mut self) {
-        self.gated = self.managed.is_some() || self.loss.is_some() || self.down;
+        let jitters = self.served.as_ref().is_some_and(|served| served.jitter.is_some());
+        self.gated = self.managed.is_some() || self.harm.is_some() || self.down || jitters;
     }
 
     /// Keeps the waits of the last `keep` packets, for [`Channel::mean_wait`].
@@ -303,9 +315,17 @@ impl Channel {
         slots: &mut Slots,
         recorder: &mut R,
     ) -> Offer {
+        if let Some(twice) = self.duplicates(&packet) {
+            return twice;
+        }
+        if let Some(served) = &mut self.served
+            && let Some(jitter) = &mut served.jitter
+        {
+            jitter.comes(&packet);
+        }
         if self.down {
-            if let Some(loss) = &mut self.loss {
-                loss.passes_by(&packet);
+            if let Some(harm) = &mut self.harm {
+                harm.passes_by(&packet);
             }
             self.stats.drops_down += 1;
             return Offer::Dropped(drop_reason::LINK_DOWN);
@@ -316,20 +336,22 @@ impl Channel {
             Some(Discipline::Store(_)) => return self.keep(now, packet, slots, recorder),
         };
         if let Some(reason) = refused {
-            if let Some(loss) = &mut self.loss {
-                loss.passes_by(&packet);
+            if let Some(harm) = &mut self.harm {
+                harm.passes_by(&packet);
             }
             self.count_drop(reason);
             return Offer::Dropped(reason);
         }
-        if let Some(loss) = &mut self.loss
-            && loss.loses(&packet)
-        {
-            self.stats.losses += 1;
-            if loss.at_entry {
+        if let Some(harm) = &mut self.harm {
+            if harm.loses(&packet, true) {
+                self.stats.losses += 1;
                 return Offer::Dropped(drop_reason::LOSS);
             }
-            packet.set_lost();
+            if harm.loses(&packet, false) {
+                self.stats.losses += 1;
+                packet.set_lost();
+            }
+            harm.spoil(&mut packet);
         }
         match self.service {
             Service::Events => self.enter(now, packet, slots, recorder),
@@ -398,6 +420,9 @@ impl Channel {
         recorder: &mut R,
     ) -> Packet {
         if self.chain.queued() == self.chain.held() {
+            if self.overtakes {
+                return self.take_from_line(now, recorder);
+            }
             self.settle(now, slots, recorder);
         }
         if R::ON {

@@ -1,9 +1,9 @@
 //! A flow: its two ends, and what is counted about it.
 
 use crate::hop::Hop;
-use crate::packet::Ecn;
+use crate::packet::{Ecn, Packet};
 use crate::source::Writer;
-use ackclock_tcp::{Connection, Ends};
+use ackclock_tcp::{AckFields, Connection, Ends};
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
 
@@ -23,6 +23,8 @@ pub struct Flow {
     pub endpoint: Endpoint,
     /// When it starts.
     pub start: Time,
+    /// When it was cut off, if it was.
+    pub stopped: Option<Time>,
     pub(crate) started: bool,
     /// It has more to send at this moment.
     pub(crate) paused: bool,
@@ -74,6 +76,7 @@ impl Flow {
             hosts,
             endpoint,
             start,
+            stopped: None,
             started: false,
             paused: false,
             dropped: 0,
@@ -93,12 +96,9 @@ impl Flow {
     /// Packets to the receiver that began to leave the sending host: data, and messages of the handshake.
     pub fn on_wire(&self) -> OnWire {
         let (packets, bytes) = match &self.endpoint {
-            Endpoint::Tcp(tcp) => {
-                let stats = tcp.connection.stats();
-                let headers = stats.segments_sent * u64::from(tcp.header);
-                (stats.segments_sent, stats.bytes_sent + headers)
-            }
             Endpoint::Udp(udp) => (u64::from(udp.sent), udp.bytes_sent),
+            Endpoint::Tcp(tcp) => tcp.on_wire(),
+            Endpoint::Stopped(Stopped { tcp, .. }) => tcp.on_wire(),
         };
         OnWire {
             packets: packets + self.messages.packets - self.never_transmitted.packets,
@@ -121,6 +121,7 @@ impl Flow {
         match &self.endpoint {
             Endpoint::Tcp(tcp) => tcp.writer.as_ref().is_some_and(|writer| writer.is_planned()),
             Endpoint::Udp(udp) => udp.writer.is_planned(),
+            Endpoint::Stopped(_) => false,
         }
     }
 
@@ -130,6 +131,7 @@ impl Flow {
         match &self.endpoint {
             Endpoint::Tcp(tcp) => tcp.next_write(),
             Endpoint::Udp(udp) => udp.writer.next(),
+            Endpoint::Stopped(_) => Time::NEVER,
         }
     }
 }
@@ -142,6 +144,17 @@ pub enum Endpoint {
     Tcp(TcpFlow),
     /// A source without feedback.
     Udp(Box<UdpFlow>),
+    /// Reliable, and cut off: the receiver goes on with what is still in the network, the sender is gone.
+    Stopped(Stopped),
+}
+
+/// A reliable flow that was cut off.
+#[derive(Debug, Clone)]
+pub struct Stopped {
+    /// Its two ends.
+    pub tcp: Box<TcpFlow>,
+    /// When it was cut off, or when its receiver got something last.
+    pub until: Time,
 }
 
 /// A reliable flow.
@@ -196,6 +209,28 @@ impl TcpFlow {
         }
     }
 
+    /// Data packets that were sent, and their bytes with headers.
+    fn on_wire(&self) -> (u64, u64) {
+        let stats = self.connection.stats();
+        let headers = stats.segments_sent * u64::from(self.header);
+        (stats.segments_sent, stats.bytes_sent + headers)
+    }
+
+    /// What a fingerprint of the run says about the flow.
+    pub(crate) fn add_to(&self, digest: &mut Digest) {
+        let stats = self.connection.stats();
+        for value in [
+            self.digest.value(),
+            stats.segments_sent,
+            stats.retransmissions,
+            stats.timeouts,
+            self.connection.bytes_delivered(),
+            self.finish.unwrap_or(Time::NEVER).as_ns(),
+        ] {
+            digest.add(value);
+        }
+    }
+
     /// When something is due: a timer of the connection, or the next write.
     pub(crate) fn next_timer(&self) -> Time {
         self.connection.next_timer().min(self.next_write())
@@ -205,6 +240,13 @@ impl TcpFlow {
     #[inline]
     pub(crate) fn next_write(&self) -> Time {
         self.writer.as_ref().map_or(Time::NEVER, |writer| writer.next())
+    }
+
+    /// A link makes a copy of an ACK.
+    pub(crate) fn copy_ack(&mut self, packet: &mut Packet) {
+        let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
+        let copy = self.connection.duplicate_ack(ack);
+        (packet.seq, packet.aux, packet.stamp) = (copy.seq, copy.aux, copy.stamp);
     }
 
     /// Starts the flow.
@@ -282,6 +324,8 @@ pub struct UdpFlow {
     pub writer: Writer,
     /// Packets sent.
     pub sent: u32,
+    /// Copies of them that links made.
+    pub copies: u64,
     /// Bytes sent.
     pub bytes_sent: u64,
     /// Packets received.
@@ -304,6 +348,7 @@ impl UdpFlow {
         Self {
             writer,
             sent: 0,
+            copies: 0,
             bytes_sent: 0,
             received: 0,
             bytes_received: 0,
@@ -316,9 +361,15 @@ impl UdpFlow {
 
     /// A packet has arrived or was dropped, which were `dropped` until now: whether the flow is complete with it.
     pub(crate) fn settles(&mut self, dropped: u64) -> bool {
-        let settled = self.received + dropped >= u64::from(self.sent);
+        let settled = self.received + dropped >= u64::from(self.sent) + self.copies;
         let completes = settled && !self.complete && self.writer.is_finished();
         self.complete |= completes;
         completes
+    }
+
+    /// It writes nothing more; answers as [`UdpFlow::settles`].
+    pub(crate) fn stop(&mut self, dropped: u64) -> bool {
+        self.writer.stop();
+        self.settles(dropped)
     }
 }

@@ -7,17 +7,19 @@
 pub mod channel;
 pub mod flow;
 mod hop;
+pub mod jitter;
 pub mod loss;
 pub mod packet;
 pub mod queue;
 pub mod routing;
+pub mod script;
 pub mod serial;
 mod slots;
 pub mod source;
 pub mod world;
 
-pub use channel::{Channel, ChannelStats, Service};
-pub use flow::{Drops, Endpoint, Flow, OnWire, TcpFlow, UdpFlow};
+pub use channel::{Chance, Channel, ChannelStats, Harm, Service};
+pub use flow::{Drops, Endpoint, Flow, OnWire, Stopped, TcpFlow, UdpFlow};
 pub use hop::Hop;
 pub use packet::{Ecn, Kind, Packet};
 pub use world::{ChannelChange, Counters, Network, World};

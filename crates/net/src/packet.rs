@@ -1,6 +1,6 @@
 //! A packet: 24 bytes, moved by value.
 
-use ackclock_tcp::Message;
+use ackclock_tcp::{DataMarks, Message};
 use ackclock_trace::packet_kind;
 use ackclock_units::Time;
 
@@ -46,7 +46,7 @@ pub struct Packet {
     /// code of the message.
     pub aux: u32,
     /// From the lowest bit: 16 bits of size, 11 of hops, 2 of kind, 3 flags, 2 bits of ECN in the IP header,
-    /// ECE and CWR of the TCP header, 4 free, 24 of flow.
+    /// ECE, CWR, PSH and FIN of the TCP header, 1 flag, 1 free, 24 of flow.
     word: u64,
 }
 
@@ -67,6 +67,9 @@ impl Packet {
     const LOST: u64 = 16 << Self::KIND;
     const ECE: u64 = 4 << Self::ECN;
     const CWR: u64 = 8 << Self::ECN;
+    const PUSH: u64 = 16 << Self::ECN;
+    const FIN: u64 = 32 << Self::ECN;
+    const CORRUPTED: u64 = 64 << Self::ECN;
 
     /// A packet of this kind, the other fields zero.
     #[inline]
@@ -140,6 +143,7 @@ impl Packet {
                 Message::Syn => packet_kind::SYN,
                 Message::SynAck => packet_kind::SYN_ACK,
                 Message::Ack => packet_kind::HANDSHAKE_ACK,
+                Message::Fin => packet_kind::FIN,
             },
         }
     }
@@ -230,6 +234,52 @@ impl Packet {
         self.word = (self.word & !Self::CWR) | (on as u64 * Self::CWR);
     }
 
+    /// Flag PSH of the TCP header: it ends what the application has written.
+    #[inline]
+    pub const fn is_push(&self) -> bool {
+        self.word & Self::PUSH != 0
+    }
+
+    /// Flag FIN of the TCP header: it ends the data of the flow.
+    #[inline]
+    pub const fn is_fin(&self) -> bool {
+        self.word & Self::FIN != 0
+    }
+
+    /// What it says beside its data.
+    #[inline]
+    pub const fn marks(&self) -> DataMarks {
+        DataMarks {
+            marked: self.is_marked(),
+            cwr: self.is_cwr(),
+            push: self.is_push(),
+            fin: self.is_fin(),
+        }
+    }
+
+    /// Sets PSH and FIN.
+    #[inline]
+    pub const fn set_ends(&mut self, push: bool, fin: bool) {
+        self.word |= (push as u64 * Self::PUSH) | (fin as u64 * Self::FIN);
+    }
+
+    /// Whether its content is damaged.
+    #[inline]
+    pub const fn is_corrupted(&self) -> bool {
+        self.word & Self::CORRUPTED != 0
+    }
+
+    /// Damages its content.
+    pub const fn set_corrupted(&mut self) {
+        self.word |= Self::CORRUPTED;
+    }
+
+    /// Whether it is lost or corrupted.
+    #[inline]
+    pub const fn is_harmed(&self) -> bool {
+        self.word & (Self::LOST | Self::CORRUPTED) != 0
+    }
+
     /// Flow in the record tables.
     pub const fn flow_code(&self) -> i32 {
         if self.flow() == Self::NO_FLOW { -1 } else { self.flow() as i32 }
@@ -248,6 +298,8 @@ mod tests {
             packet.advance();
             packet.set_reverse(true);
             packet.set_lost();
+            assert!(packet.is_harmed() && !packet.is_corrupted());
+            packet.set_corrupted();
             packet.set_ecn(Ecn::Ect0);
             assert!(packet.is_ecn_capable() && !packet.is_marked());
             assert!(!packet.is_ece() && !packet.is_cwr() && !packet.is_retransmission());
@@ -265,7 +317,7 @@ mod tests {
             packet.set_reverse(false);
             packet.set_ecn(Ecn::NotEct);
             assert!(!packet.is_ece() && !packet.is_cwr() && !packet.is_reverse());
-            assert!(!packet.is_ecn_capable() && packet.is_lost());
+            assert!(!packet.is_ecn_capable() && packet.is_lost() && packet.is_corrupted());
         }
     }
 }

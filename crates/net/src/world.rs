@@ -3,17 +3,18 @@
 mod hosts;
 mod links;
 mod network;
+mod stop;
 
 pub use network::{ChannelChange, Counters, Network};
 
 use crate::channel::Service;
-use crate::flow::Endpoint;
+use crate::flow::{Endpoint, Stopped};
 use crate::hop::Hop;
 use crate::packet::Packet;
 use crate::routing::distance_vector::{DistanceVector, Message};
 use crate::slots::Slots;
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{Ends, Segment};
+use ackclock_tcp::Segment;
 use ackclock_trace::{Digest, Recorder, drop_reason};
 use ackclock_units::Time;
 use std::collections::VecDeque;
@@ -51,8 +52,9 @@ pub struct World<Q: EventQueue, R> {
     /// Routing is dynamic; routers' packets are always taken.
     dynamic: bool,
     exempt: bool,
-    /// Changes of channels that have happened.
+    /// Changes of channels that have happened, and flows that were cut off.
     changed: usize,
+    cut_off: usize,
     /// Packets that hosts send at this moment, where they are events of their own.
     outbox: VecDeque<(Hop, Packet)>,
     /// Latest moment to which a packet was walked.
@@ -86,9 +88,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             let stamp = queue.stamp(flow.start.as_secs());
             queue.push(flow.start, stamp, flows + i as u32);
         }
-        if let Some(first) = net.changes.first() {
-            let stamp = queue.stamp(first.at.as_secs());
-            queue.push(first.at, stamp, sends + 1);
+        if let Some(first) = net.next_change(0, 0) {
+            let stamp = queue.stamp(first.as_secs());
+            queue.push(first, stamp, sends + 1);
         }
         let timers = if Q::STAMPS_TIMERS { net.flows.len() } else { 0 };
         let timers = vec![[(Time::NEVER, Q::Stamp::default()); 2]; timers];
@@ -104,6 +106,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             budget: 0,
             last_change: Time::ZERO,
             changed: 0,
+            cut_off: 0,
             outbox: VecDeque::new(),
             dynamic: net.distance_vector.is_some(),
             exempt: net.distance_vector.as_ref().is_some_and(DistanceVector::is_exempt),
@@ -249,19 +252,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         for flow in &self.net.flows {
             digest.add(flow.dropped);
             match &flow.endpoint {
-                Endpoint::Tcp(tcp) => {
-                    let stats = tcp.connection.stats();
-                    for value in [
-                        tcp.digest.value(),
-                        stats.segments_sent,
-                        stats.retransmissions,
-                        stats.timeouts,
-                        tcp.connection.bytes_delivered(),
-                        tcp.finish.unwrap_or(Time::NEVER).as_ns(),
-                    ] {
-                        digest.add(value);
-                    }
-                }
+                Endpoint::Tcp(tcp) => tcp.add_to(&mut digest),
+                Endpoint::Stopped(Stopped { tcp, .. }) => tcp.add_to(&mut digest),
                 Endpoint::Udp(udp) => {
                     digest.add(u64::from(udp.sent));
                     digest.add(udp.received);
@@ -284,8 +276,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 digest.add(value);
             }
             if channel.is_managed() {
-                (0..drop_reason::NAMES.len())
-                    .for_each(|code| digest.add(channel.dropped(code as i32)));
+                (0..=drop_reason::OVERLIMIT).for_each(|code| digest.add(channel.dropped(code)));
                 digest.add(channel.marked());
             }
         }
@@ -308,7 +299,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.send_queued();
             None
         } else {
-            self.change_channels()
+            self.change()
         }
     }
 }

@@ -11,9 +11,10 @@ use ackclock_net::routing::DistanceVector;
 use ackclock_net::source::{BULK_NAME, Source, Writer};
 use ackclock_net::world::{Network, service_for};
 use ackclock_net::{Endpoint, Flow, Service, TcpFlow, UdpFlow};
-use ackclock_tcp::cc::Cc;
+use ackclock_tcp::cc::{Cc, CongestionControl};
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{Common, Connection, Data};
+use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 use links::Builder;
 use routes::Routes;
@@ -84,6 +85,9 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         let (before, rest) = flows.split_at_mut(i);
         rest[0].share_rules(&before[i - 1]);
     }
+    let stops = scenario.flows.iter().zip(0..).filter_map(|(flow, i)| Some((flow.stop?, i)));
+    let mut stops: Vec<(Time, u32)> = stops.collect();
+    stops.sort_unstable();
     let burst_order = match ties {
         Ties::Random { seed, .. } => Some(Stream::new(seed, "ties/burst")),
         _ => None,
@@ -98,6 +102,7 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
         routers: scenario.routers.len(),
         burst_order,
         changes,
+        stops,
         queues_sends: Ties::queues_sends(&scenario.ties),
         stop_when_complete: scenario.stop.flows_complete,
         end: scenario.stop.at_latest,
@@ -114,6 +119,8 @@ fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
     let segment = tcp.segment_bytes as f64;
     let mut rto = Rto::new(&tcp.rto);
     rto.draw_phase(|| Stream::new(seed, &format!("rto/{}", flow.id)).uniform());
+    let mut cc = Cc::new(&tcp.cc);
+    cc.on_flow(tcp.segment_bytes as u16, &mut || Stream::new(seed, &format!("cc/{}", flow.id)));
     let common = Common {
         segment: tcp.segment_bytes as u16,
         data: data(flow, tcp),
@@ -121,7 +128,7 @@ fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
         initial_ssthresh: tcp
             .initial_ssthresh
             .map_or(f64::INFINITY, |amount| amount.bytes(segment)),
-        cc: Cc::new(&tcp.cc),
+        cc,
         rto,
     };
     let connection = Connection::new(&tcp.sender, common);

@@ -333,6 +333,7 @@ fn finish(
     let names = Names::new(&hosts, &routers, origins.nodes, &mut problems);
     names::check_ids("links", links.iter().map(|link| link.id.as_ref()), &mut problems);
     names::check_ids("flows", flows.iter().map(|flow| flow.id.as_ref()), &mut problems);
+    names::check_flows_of_links(&links, &flows, &mut problems);
     let place = Path::default().key("links");
     let ends = links.iter().enumerate().map(|(index, link)| {
         let between = link.between.as_ref().filter(|_| all_known)?;

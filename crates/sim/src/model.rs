@@ -4,7 +4,7 @@ pub use crate::record::Record;
 use crate::start::Start;
 use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
-use ackclock_units::param::Chosen;
+use ackclock_units::param::{Chosen, Value};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -107,6 +107,12 @@ pub struct Direction {
     pub queue: Chosen,
     /// Loss model.
     pub loss: Chosen,
+    /// Law of delays.
+    pub jitter: Chosen,
+    /// Probability that a packet is corrupted.
+    pub corruption: f64,
+    /// Probability that a packet is duplicated.
+    pub duplication: f64,
 }
 
 /// A node by its place in [`Scenario::hosts`] or [`Scenario::routers`].
@@ -129,6 +135,8 @@ pub struct Flow {
     pub to: usize,
     /// When it starts.
     pub start: Start,
+    /// When it is cut off, if it is.
+    pub stop: Option<Time>,
     /// Bytes to send; none for as long as the run lasts.
     pub send_bytes: Option<u64>,
     /// How it is sent.
@@ -196,7 +204,11 @@ pub struct Tcp {
 impl Tcp {
     /// What the flow is called in tables and plots: its preset, if it is one.
     pub fn label(&self) -> String {
-        crate::preset::label(&self.sender.kind, &self.sender.inner("recovery").kind, &self.cc.kind)
+        let recovery = match self.sender.find("recovery") {
+            Some(Value::Chosen(recovery)) => recovery.kind.as_str(),
+            _ => "",
+        };
+        crate::preset::label(&self.sender.kind, recovery, &self.cc.kind)
     }
 }
 

@@ -6,6 +6,7 @@
 //! again.
 
 use crate::model::{Flow, Scenario, Transport};
+use ackclock_net::source::write_sizes;
 use ackclock_net::{Channel, Network};
 use ackclock_trace::{Keep, TABLES, direction, row_bytes};
 use ackclock_units::Time;
@@ -116,7 +117,8 @@ fn load(model: &Flow, rate_bps: f64, life_s: f64, hops: f64, channels: Vec<usize
             (payload, payload + tcp.header_bytes as f64, f64::INFINITY, 1.0)
         }
         Transport::Udp { source, .. } => {
-            let payload = source.optional_int("write_bytes").unwrap_or(1000) as f64;
+            let sizes = write_sizes(source);
+            let payload = sizes.iter().sum::<u64>() as f64 / sizes.len().max(1) as f64;
             let rate = source.optional_int("rate_bps").map_or(f64::INFINITY, |rate| rate as f64);
             (payload, payload, rate, 0.0)
         }

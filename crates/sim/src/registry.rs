@@ -19,7 +19,9 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("queue", ackclock_net::queue::ENTRIES),
     ("routing", ackclock_net::routing::ENTRIES),
     ("loss", ackclock_net::loss::ENTRIES),
+    ("jitter", ackclock_net::jitter::ENTRIES),
     ("receiver", ackclock_tcp::receiver::ENTRIES),
+    ("receiver", ackclock_tcp::modern::receiver::ENTRIES),
     ("source", ackclock_net::source::ENTRIES),
     ("period", ackclock_net::source::period::ENTRIES),
     ("handshake", ackclock_tcp::handshake::ENTRIES),
@@ -166,6 +168,9 @@ fn choices(kind: Kind) -> Option<Vec<Value>> {
             let described = |choice: &Choice| one(choice.name, choice.summary, choice.defect);
             Some(choices.iter().map(described).collect())
         }
+        Kind::Rows(params) => {
+            Some(params.iter().map(|param| one(param.name, param.summary, false)).collect())
+        }
         Kind::Registered(entries)
         | Kind::TimeOr(entries)
         | Kind::Family(entries)
@@ -196,9 +201,11 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Object(_) => "mapping",
         Kind::ObjectEach(_) => "mapping of values or lists",
         Kind::ObjectList(_) => "list of mappings",
+        Kind::Rows(_) => "list of rows",
         Kind::NameList => "list of names",
         Kind::NodePair => "two names",
         Kind::HostRef => "name of a host",
+        Kind::FlowRef => "name of a flow",
         Kind::Name => "name",
         Kind::Any => "any value",
     }

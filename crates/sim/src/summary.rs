@@ -6,7 +6,7 @@
 
 use crate::figures::{Figure, group};
 use crate::model::{Direction, Flow as FlowModel, Scenario, Tcp, Transport};
-use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, TcpFlow, UdpFlow};
+use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, Stopped, TcpFlow, UdpFlow};
 use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
@@ -45,11 +45,15 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
     for (index, (model, flow)) in scenario.flows.iter().zip(&network.flows).enumerate() {
         let (mut summary, goodput, finished) = match &flow.endpoint {
             Endpoint::Tcp(tcp) => tcp_flow(scenario, model, flow, tcp, end),
+            Endpoint::Stopped(Stopped { tcp, until }) => {
+                tcp_flow(scenario, model, flow, tcp, *until)
+            }
             Endpoint::Udp(udp) => udp_flow(scenario, model, flow, udp, end),
         };
         let wire = flow.on_wire();
         summary.add("packets_on_wire", wire.packets);
         summary.add("bytes_on_wire", wire.bytes);
+        summary.add("stopped_s", secs(flow.stopped));
         let to_end = to_end(&summary, flow.start, end);
         summary.add("goodput_to_end_bytes_per_s", to_end);
         let paths = network.paths(index);
@@ -66,7 +70,7 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
         summary.add("drops", drops);
         flows.push((&*model.id, summary));
         goodputs.push(goodput);
-        all_finished &= finished || model.send_bytes.is_none();
+        all_finished &= finished || model.send_bytes.is_none() || flow.stopped.is_some();
     }
     // Channels come in the order of links, both directions of one together.
     let mut links: Vec<(&str, Figure<'_>)> = Vec::new();
@@ -107,6 +111,7 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
         "events": counters.events,
         "packet_hops": totals.packet_hops,
         "packets_created": counters.created,
+        "packets_duplicated": counters.duplicated,
         "packets_delivered": counters.delivered,
         "packets_dropped": Figure::Group(by_reason(|code| counters.dropped[code])),
         "totals": whole,
@@ -221,7 +226,7 @@ fn tcp_flow<'a>(
     let stats = tcp.connection.stats();
     let window = tcp.connection.window();
     let bytes_per_unit = f64::from(tcp.connection.segment_bytes()) / window.segment;
-    let until = tcp.finish_ack.unwrap_or(end);
+    let until = tcp.finish_ack.or(flow.stopped).unwrap_or(end);
     let delivered = tcp.connection.bytes_delivered();
     let goodput = rate(delivered, flow.start, tcp.finish.unwrap_or(end));
     let sampled = stats.rtt_samples > 0;
@@ -338,6 +343,8 @@ fn link_summary<'a>(channel: &Channel, model: &Direction, end: Time) -> Figure<'
         },
         "drops": drops,
         "marks": channel.marked(),
+        "corrupted": channel.corrupted(),
+        "duplicated": channel.duplicated(),
         "queue_packets": group! { "mean": over_time(stats.wait_ns + dropped_packets), "max": stats.packets_max },
         "queue_bytes": group! { "mean": over_time(stats.wait_byte_ns + dropped_bytes), "max": stats.bytes_max },
         "queueing_delay_s": group! { "mean": mean_wait.min(longest), "max": longest },

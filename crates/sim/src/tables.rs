@@ -133,6 +133,29 @@ const LOSS: Param = Param::new(
     "Packets that vanish for other reasons than a full queue.",
 );
 
+const JITTER: Param = Param::new(
+    "jitter",
+    Kind::Registered(ackclock_net::jitter::ENTRIES),
+    "none",
+    "How the propagation delay differs from packet to packet.",
+);
+const CORRUPTION: Param = Param::new(
+    "corruption",
+    Kind::Real,
+    "0",
+    "Probability that a packet is damaged: it travels on, and the host that it comes to drops it.",
+)
+.at_least("0")
+.at_most("1");
+const DUPLICATION: Param = Param::new(
+    "duplication",
+    Kind::Real,
+    "0",
+    "Probability that a packet comes to the link twice, one right after the other.",
+)
+.at_least("0")
+.at_most("1");
+
 /// A link.
 pub static LINK: &[Param] = &[
     Param::required("id", Kind::Name, "Name of the link."),
@@ -147,6 +170,9 @@ pub static LINK: &[Param] = &[
     ROUNDING,
     QUEUE,
     LOSS,
+    JITTER,
+    CORRUPTION,
+    DUPLICATION,
     FORWARD,
     BACKWARD,
     LINK_CHANGES,
@@ -168,8 +194,19 @@ const LINK_CHANGES: Param =
     Param::optional("changes", Kind::ObjectList(CHANGE), "", "What happens to the link, and when.");
 
 /// What a short form of a network says about its links: all but names and ends.
-pub static LINK_OF_SHAPE: &[Param] =
-    &[RATE, DELAY, DUPLEX, QUEUE, LOSS, FORWARD, BACKWARD, LINK_CHANGES];
+pub static LINK_OF_SHAPE: &[Param] = &[
+    RATE,
+    DELAY,
+    DUPLEX,
+    QUEUE,
+    LOSS,
+    JITTER,
+    CORRUPTION,
+    DUPLICATION,
+    FORWARD,
+    BACKWARD,
+    LINK_CHANGES,
+];
 
 /// Something that happens to a link at a time.
 pub static CHANGE: &[Param] = &[
@@ -211,10 +248,11 @@ pub static CHANGE: &[Param] = &[
 ];
 
 /// What a scenario can say for all its links.
-pub static LINK_DEFAULTS: &[Param] = &[RATE, DELAY, DUPLEX, ROUNDING, QUEUE, LOSS];
+pub static LINK_DEFAULTS: &[Param] =
+    &[RATE, DELAY, DUPLEX, ROUNDING, QUEUE, LOSS, JITTER, CORRUPTION, DUPLICATION];
 
 /// One direction of a link.
-pub static DIRECTION: &[Param] = &[RATE, DELAY, QUEUE, LOSS];
+pub static DIRECTION: &[Param] = &[RATE, DELAY, QUEUE, LOSS, JITTER, CORRUPTION, DUPLICATION];
 
 /// A flow.
 pub static FLOW: &[Param] = &[
@@ -234,6 +272,12 @@ pub static FLOW: &[Param] = &[
         Kind::TimeOr(start::ENTRIES),
         "0 s",
         "When it starts; with `count` also a list with one start a flow.",
+    ),
+    Param::optional(
+        "stop",
+        Kind::Time,
+        "never",
+        "When it is cut off: the sender sends nothing more, and what is in the network still arrives.",
     ),
     Param::optional(
         "send",

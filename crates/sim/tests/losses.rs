@@ -1,10 +1,10 @@
-//! Chosen losses beside a queue that drops.
+//! Chosen losses: beside a queue that drops, by script, and of some kinds of packets only.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 mod documents;
 
-use ackclock_trace::{Column, drop_reason};
+use ackclock_trace::{Column, drop_reason, packet_kind};
 use documents::run;
 use serde_json::{Value, json};
 
@@ -42,4 +42,87 @@ fn packets_that_the_queue_drops_count() {
     // The chosen loss is the one that the queue makes anyway.
     let drops_there = |place: &i32| drops(&json!({"kind": "packets", "numbers": [place]}));
     assert!((1..100).any(|place| drops_there(&place) == all));
+}
+
+/// Two flows whose data and ACKs cross one lossy link; its drops: flow, kind, number, time in ns.
+fn shared(forward: &Value, backward: &Value) -> Vec<(i32, i32, i64, u64)> {
+    let access = |id: &str, host: &str, router: &str| json!({"id": id, "between": [host, router], "rate": "100 Mbps", "delay": "1 ms"});
+    let tcp = json!({"sender": "classic", "segment": "1000 B",
+        "handshake": {"kind": "three-way", "timeout": "1 s"}});
+    let output = run(&json!({
+        "hosts": ["A", "B", "C", "D"], "routers": ["R", "S"],
+        "links": [
+            {"id": "L", "between": ["R", "S"], "rate": "5 Mbps", "delay": "20 ms",
+             "forward": {"loss": forward}, "backward": {"loss": backward}},
+            access("LA", "A", "R"), access("LB", "B", "R"),
+            access("LC", "C", "S"), access("LD", "D", "S"),
+        ],
+        "flows": [
+            {"id": "F0", "from": "A", "to": "C", "send": "40 kB", "tcp": tcp},
+            {"id": "F1", "from": "B", "to": "D", "send": "40 kB", "tcp": tcp},
+        ],
+        "record": {"kind": "none", "drops": "changes"},
+    }));
+    let (_, columns) = output.tables.iter().find(|(name, _)| *name == "drops").expect("recorded");
+    let column = |name: &str| &columns.iter().find(|(column, _)| *column == name).unwrap().1;
+    let (Column::I32(flows), Column::I32(kinds), Column::I64(numbers), Column::F64(times)) =
+        (column("flow"), column("kind"), column("seq"), column("time_s"))
+    else {
+        panic!("columns of another type")
+    };
+    let row = |i: usize| (flows[i], kinds[i], numbers[i], (times[i] * 1e9) as u64);
+    (0..flows.len()).map(row).collect()
+}
+
+#[test]
+fn a_script_drops_the_packets_of_its_flows() {
+    let none = json!("none");
+    let script = |rows: Value| json!({"kind": "script", "at": "entry", "drop": rows});
+    // The handshake does not count: the third data packet is the third segment.
+    let rows = json!([{"flow": "F1", "data": [3]}]);
+    let lost = shared(&script(rows), &none);
+    assert_eq!(
+        lost.iter().map(|l| (l.0, l.1, l.2)).collect::<Vec<_>>(),
+        [(1, packet_kind::DATA, 2000)]
+    );
+    // Its retransmission is lost as well, and so is that one's.
+    let rows = json!([{"flow": "F1", "data": [3], "retransmissions": [1, 2]}]);
+    let lost = shared(&script(rows), &none);
+    assert_eq!(lost.iter().map(|l| (l.0, l.2)).collect::<Vec<_>>(), [(1, 2000); 3]);
+    // Without a flow it is the second ACK of each; SYN-ACKs do not count.
+    let lost = shared(&none, &script(json!([{"acks": [2]}])));
+    let mut acks: Vec<_> = lost.iter().map(|l| (l.0, l.1)).collect();
+    acks.sort_unstable();
+    assert_eq!(acks, [(0, packet_kind::ACK), (1, packet_kind::ACK)]);
+    // Rows for several flows.
+    let rows = json!([{"flow": "F0", "data": [1]}, {"flow": "F1", "data": [2]}]);
+    let mut lost: Vec<_> = shared(&script(rows), &none).iter().map(|l| (l.0, l.2)).collect();
+    lost.sort_unstable();
+    assert_eq!(lost, [(0, 0), (1, 1000)]);
+}
+
+#[test]
+fn random_losses_can_spare_handshakes_and_acks() {
+    let every =
+        |only: &str| json!({"kind": "bernoulli", "p": 0.3, "at": "entry", "applies_to": only});
+    let kinds = |lost: Vec<(i32, i32, i64, u64)>| {
+        let mut kinds: Vec<i32> = lost.iter().map(|lost| lost.1).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    };
+    assert_eq!(
+        kinds(shared(&every("data"), &every("acks"))),
+        [packet_kind::DATA, packet_kind::ACK]
+    );
+    // Where none of the kind pass nothing is lost.
+    assert_eq!(shared(&every("acks"), &every("data")), []);
+    assert!(kinds(shared(&every("all"), &every("all"))).len() > 2);
+    // Only those that are seen count.
+    let third = |only: &str| json!({"kind": "packets", "numbers": [3], "applies_to": only});
+    // Of the data: the second segment of the first flow.
+    let numbers =
+        |lost: Vec<(i32, i32, i64, u64)>| lost.iter().map(|l| (l.1, l.2)).collect::<Vec<_>>();
+    assert_eq!(numbers(shared(&third("data"), &json!("none"))), [(packet_kind::DATA, 1000)]);
+    assert_ne!(numbers(shared(&third("all"), &json!("none"))), [(packet_kind::DATA, 1000)]);
 }

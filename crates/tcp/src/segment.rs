@@ -13,6 +13,8 @@ pub enum Cause {
     GapRetransmit,
     /// Its timer expired.
     Timeout,
+    /// It is a probe for the loss of the last segments (RFC 8985 section 7).
+    Probe,
     /// It is a message of the handshake.
     Handshake(Message),
 }
@@ -40,4 +42,8 @@ pub struct Segment {
     pub cause: Cause,
     /// What it says about congestion notification.
     pub ecn: Ecn,
+    /// It ends what the application has written (PSH).
+    pub push: bool,
+    /// It ends the data of the flow (FIN).
+    pub fin: bool,
 }

@@ -97,6 +97,13 @@ impl PacketIds {
         }
     }
 
+    /// The packet of this number comes to the end of a channel on whose wire packets overtake each other.
+    pub fn arrive_as(&mut self, id: i64) {
+        if self.on {
+            self.present = id;
+        }
+    }
+
     /// The packet that has been on a channel's wire for longest arrives and is the present one.
     pub fn arrive(&mut self, channel: usize) {
         if self.on {

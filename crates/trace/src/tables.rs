@@ -40,7 +40,7 @@ category! {
 category! {
     /// Kinds of packets.
     packet_kind: DATA = "data", ACK = "ack", ROUTER = "router", SYN = "syn", SYN_ACK = "syn-ack",
-        HANDSHAKE_ACK = "handshake-ack",
+        HANDSHAKE_ACK = "handshake-ack", FIN = "fin",
 }
 category! {
     /// Directions of a link.
@@ -54,6 +54,7 @@ category! {
     /// Why a packet was dropped or marked.
     drop_reason: QUEUE_FULL = "queue-full", NO_ROUTE = "no-route", LOSS = "loss",
     LINK_DOWN = "link-down", EARLY = "early", FORCED = "forced", CODEL = "codel", OVERLIMIT = "overlimit",
+    THRESHOLD = "threshold", CORRUPTED = "corrupted",
 }
 category! {
     /// What happened to a retransmission timer.
@@ -62,7 +63,8 @@ category! {
 category! {
     /// What happened to a flow.
     flow_event: START = "start", FINISH = "finish", FINISH_ACK = "finish-ack", TIMEOUT = "timeout",
-    FAST_RETRANSMIT = "fast-retransmit", GAP_RETRANSMIT = "gap-retransmit",
+    FAST_RETRANSMIT = "fast-retransmit", GAP_RETRANSMIT = "gap-retransmit", PROBE = "probe",
+    STOP = "stop",
 }
 
 /// A finished column.

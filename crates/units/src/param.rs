@@ -50,12 +50,16 @@ pub enum Kind {
     ObjectEach(&'static [Param]),
     /// A list of mappings.
     ObjectList(&'static [Param]),
+    /// A list of rows: each a mapping with these keys, or a list of their values in this order.
+    Rows(&'static [Param]),
     /// A list of new names (hosts, routers).
     NameList,
     /// Two names of nodes declared elsewhere in the document.
     NodePair,
     /// A name of a host declared elsewhere in the document.
     HostRef,
+    /// A name of a flow declared elsewhere in the document.
+    FlowRef,
     /// A new name, unique in its list.
     Name,
     /// Whatever may stand at the place that another value names.
@@ -285,6 +289,8 @@ pub enum Value {
     Word(String),
     /// Whole numbers.
     List(Vec<u64>),
+    /// Rows of values.
+    Rows(Vec<Chosen>),
     /// A registered thing with its parameters.
     Chosen(Chosen),
     /// Explicitly absent.
@@ -356,6 +362,22 @@ impl Chosen {
         }
     }
 
+    /// A list of whole numbers, empty where the parameter is absent.
+    pub fn optional_list(&self, name: &str) -> &[u64] {
+        match self.value(name) {
+            Value::Null => &[],
+            _ => self.list(name),
+        }
+    }
+
+    /// Rows of values.
+    pub fn rows(&self, name: &str) -> &[Chosen] {
+        match self.value(name) {
+            Value::Rows(rows) => rows,
+            other => panic!("`{}.{name}` is not a list of rows: {other:?}", self.kind),
+        }
+    }
+
     /// A registered thing.
     pub fn inner(&self, name: &str) -> &Chosen {
         match self.value(name) {
@@ -366,8 +388,14 @@ impl Chosen {
 
     /// A word.
     pub fn word(&self, name: &str) -> &str {
+        self.optional_word(name).unwrap_or_else(|| panic!("`{}.{name}` is absent", self.kind))
+    }
+
+    /// A word, or nothing where the parameter is absent.
+    pub fn optional_word(&self, name: &str) -> Option<&str> {
         match self.value(name) {
-            Value::Word(value) => value,
+            Value::Word(value) => Some(value),
+            Value::Null => None,
             other => panic!("`{}.{name}` is not a word: {other:?}", self.kind),
         }
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ackclock.errors import listed
 
@@ -56,7 +57,12 @@ def limit_packets(view: View, lane: Lane) -> float:
     sizes = [
         flow["tcp"]["segment_bytes"] + flow["tcp"]["header_bytes"]
         if flow.get("tcp")
-        else flow["udp"]["source"]["write_bytes"]
+        else _largest_write(flow["udp"]["source"])
         for flow in view.model["flows"]
     ]
     return math.floor(lane.limit_bytes / max(sizes)) if sizes else 0
+
+
+def _largest_write(source: dict[str, Any]) -> int:
+    writes = source.get("writes")
+    return max(write["size_bytes"] for write in writes) if writes else source["write_bytes"]

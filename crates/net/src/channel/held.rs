@@ -1,5 +1,6 @@
 //! Which packets a channel holds.
 
+use super::line::Line;
 use super::{Channel, Service};
 use crate::packet::Packet;
 use crate::queue::Held;
@@ -10,13 +11,19 @@ impl Channel {
     pub fn held(&self) -> u32 {
         match self.service {
             Service::Walked => self.late,
-            _ => self.chain.held() + self.kept(),
+            _ => self.chain.held() + self.kept() + self.on_line(),
         }
     }
 
     /// Packets in the queue.
     pub(super) fn queued(&self) -> u32 {
         self.chain.queued() + self.kept()
+    }
+
+    /// Packets on a wire on which they overtake each other.
+    fn on_line(&self) -> u32 {
+        let line = self.served.as_ref().and_then(|served| served.line.as_ref());
+        line.map_or(0, Line::held)
     }
 
     /// Packets that a discipline keeps.

@@ -3,7 +3,7 @@
 use super::{Channel, Offer};
 use crate::packet::{Ecn, Kind, Packet};
 use crate::queue::{Arrival, Discipline, Fates, Held, OnArrival, Store, Verdict};
-use crate::slots::{Entry, Slots};
+use crate::slots::Slots;
 use ackclock_trace::{MarkRow, Recorder, drop_reason};
 use ackclock_units::Time;
 
@@ -42,6 +42,7 @@ impl Channel {
             drop_reason::QUEUE_FULL => self.stats.drops,
             drop_reason::LOSS => self.stats.losses,
             drop_reason::LINK_DOWN => self.stats.drops_down,
+            drop_reason::CORRUPTED => self.stats.drops_corrupted,
             other => self.managed.as_ref().map_or(0, |managed| managed.early_drops[other as usize]),
         }
     }
@@ -117,9 +118,8 @@ impl Channel {
         slots: &mut Slots,
         recorder: &mut R,
     ) -> Offer {
-        if let Some(loss) = &mut self.loss
-            && loss.at_entry
-            && loss.loses(&packet)
+        if let Some(harm) = &mut self.harm
+            && harm.loses(&packet, true)
         {
             self.stats.losses += 1;
             return Offer::Dropped(drop_reason::LOSS);
@@ -170,17 +170,21 @@ impl Channel {
         }
         self.settle_fates(now, recorder);
         let Some(Held { mut packet, entered, id }) = next else { return false };
-        if let Some(loss) = &mut self.loss
-            && !loss.at_entry
-            && loss.loses(&packet)
-        {
-            self.stats.losses += 1;
-            packet.set_lost();
+        if let Some(harm) = &mut self.harm {
+            if harm.loses(&packet, false) {
+                self.stats.losses += 1;
+                packet.set_lost();
+            }
+            harm.spoil(&mut packet);
         }
         let arrival = self.begin(now, carry, entered, packet);
-        self.chain.push(Entry { time: arrival, packet }, false, slots);
+        self.put_on_wire(arrival, packet, slots);
         if R::ON {
-            recorder.ids().start_kept(self.lane(), id);
+            if self.overtakes {
+                self.number_on_line(id);
+            } else {
+                recorder.ids().start_kept(self.lane(), id);
+            }
             self.record_start(now, arrival, packet, (id, entered), recorder);
         }
         true
@@ -216,8 +220,8 @@ impl Channel {
         for (held, reason) in &fates.dropped {
             self.leave(held.packet);
             self.count_drop(*reason);
-            if let Some(loss) = self.loss.as_mut().filter(|loss| !loss.at_entry) {
-                loss.passes_by(&held.packet);
+            if let Some(harm) = &mut self.harm {
+                harm.passes_by_exit(&held.packet);
             }
             let wait = u128::from(held.sojourn(now).as_ns());
             let [packets, bytes] = &mut self.managed().dropped_wait;

@@ -23,14 +23,17 @@ impl Channel {
     }
 
     pub(super) fn record_transmission<R: Recorder>(
-        &self,
+        &mut self,
         time: Time,
         arrival: Time,
         packet: Packet,
         recorder: &mut R,
     ) {
-        let stays = self.service != Service::Walked;
+        let stays = self.service != Service::Walked && !self.overtakes;
         let known = recorder.ids().start(self.lane(), stays);
+        if self.overtakes {
+            self.number_on_line(known.0);
+        }
         self.record_start(time, arrival, packet, known, recorder);
     }
 

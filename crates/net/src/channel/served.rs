@@ -1,6 +1,8 @@
 //! Channels served by events: an event ends each transmission.
 
+use super::line::Line;
 use super::{Channel, Offer};
+use crate::jitter::Jitter;
 use crate::packet::Packet;
 use crate::serial::Serial;
 use crate::slots::{Entry, Slots};
@@ -30,6 +32,10 @@ pub(super) struct Served {
     pub earlier: (u64, f64),
     /// The wire as it was when the transmission going on began, if its rate has changed since.
     pub wire: Option<Arc<Serial>>,
+    /// How long packets travel, where that differs.
+    pub jitter: Option<Jitter>,
+    /// The wire, where packets overtake each other on it.
+    pub line: Option<Line>,
     /// At one moment departures come before arrivals, whichever event is handled first.
     pub departures_first: bool,
     /// The event that ends a transmission is in the event queue.
@@ -69,7 +75,7 @@ impl Channel {
             return Offer::Waiting;
         }
         let arrival = self.begin(now, self.unfinished(now), now, packet);
-        self.chain.push(Entry { time: arrival, packet }, false, slots);
+        self.put_on_wire(arrival, packet, slots);
         if R::ON {
             self.record_transmission(now, arrival, packet, recorder);
         }
@@ -83,12 +89,26 @@ impl Channel {
         self.next_start = departure;
         self.serving = packet.size();
         self.busy = true;
-        // A shorter delay does not let packets overtake others.
-        let arrival = departure + self.delay;
+        let (usual, overtakes) = (self.delay, self.overtakes);
         let served = self.served();
         served.wire = None;
+        let delay = served.jitter.as_mut().map_or(usual, |jitter| jitter.delay(usual, &packet));
+        let arrival = departure + delay;
+        if overtakes {
+            return arrival;
+        }
+        // A shorter delay does not let packets overtake others.
         served.last_arrival = served.last_arrival.max(arrival);
         served.last_arrival
+    }
+
+    /// Served by events: a packet that did not wait in the chain is on the wire.
+    pub(super) fn put_on_wire(&mut self, arrival: Time, packet: Packet, slots: &mut Slots) {
+        if self.overtakes {
+            self.put_on_line(arrival, packet);
+        } else {
+            self.chain.push(Entry { time: arrival, packet }, false, slots);
+        }
     }
 
     /// Served by events: whether the end of the present transmission has to be put into the event queue;
@@ -143,8 +163,13 @@ impl Channel {
         }
         let Entry { time: entered, packet } = *self.chain.first_waiting(slots);
         let arrival = self.begin(now, self.carry, entered, packet);
-        self.chain.first_waiting(slots).time = arrival;
-        self.chain.start_first(slots);
+        if self.overtakes {
+            self.chain.drop_first(slots);
+            self.put_on_line(arrival, packet);
+        } else {
+            self.chain.first_waiting(slots).time = arrival;
+            self.chain.start_first(slots);
+        }
         self.leave_queue(now, arrival, packet, recorder);
         true
     }
@@ -161,11 +186,17 @@ impl Channel {
 
     /// Served by events: notes the stamp of the arrival of the packet that has just started.
     pub fn push_stamp(&mut self, stamp: Stamp) {
-        self.served().stamps.push_back(stamp);
+        match &mut self.served().line {
+            Some(line) => line.set_stamp(stamp),
+            None => self.served().stamps.push_back(stamp),
+        }
     }
 
     /// Served by events: only packets on the wire know their arrivals.
     pub(super) fn next_served_arrival(&mut self) -> Option<(Time, Stamp)> {
+        if self.overtakes {
+            return self.served().line.as_mut()?.next_entry();
+        }
         if self.chain.held() == self.chain.queued() {
             self.armed = false;
             return None;

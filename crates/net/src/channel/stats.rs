@@ -28,6 +28,8 @@ pub struct ChannelStats {
     pub losses: u64,
     /// Packets that came while the link was down.
     pub drops_down: u64,
+    /// Corrupted packets that came over the link to the host that dropped them.
+    pub drops_corrupted: u64,
     /// Nanoseconds that the transmission going on at the end has taken; the others took their bytes
     /// over the rate.
     pub unfinished_ns: u64,

@@ -1,7 +1,8 @@
 //! Bernoulli loss: each packet is lost with the same probability, whatever became of the others.
 
-use super::{AT, Losses};
+use super::{APPLIES_TO, AT, Losses};
 use crate::packet::Packet;
+use crate::script::Context;
 use ackclock_engine::Stream;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
@@ -12,6 +13,7 @@ pub(super) static ENTRY: Entry = Entry {
     params: &[
         Param::required("p", Kind::Real, "Probability of loss.").at_least("0").at_most("1"),
         AT,
+        APPLIES_TO,
     ],
     ..Entry::BLANK
 };
@@ -24,8 +26,8 @@ pub(super) struct Bernoulli {
 }
 
 impl Bernoulli {
-    pub(super) fn new(chosen: &Chosen, stream: Stream) -> Self {
-        Self { p: chosen.real("p"), stream }
+    pub(super) fn new(chosen: &Chosen, context: Context<'_>) -> Self {
+        Self { p: chosen.real("p"), stream: context.stream }
     }
 }
 

@@ -5,8 +5,9 @@
 //! before each packet: from good to bad with probability p, back with probability r. The share of packets
 //! lost is (p (1 - h) + r (1 - k)) / (p + r), with k and h the chances to get through.
 
-use super::{AT, Losses};
+use super::{APPLIES_TO, AT, Losses};
 use crate::packet::Packet;
+use crate::script::Context;
 use ackclock_engine::Stream;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
@@ -28,6 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
             .at_least("0")
             .at_most("1"),
         AT,
+        APPLIES_TO,
     ],
     ..Entry::BLANK
 };
@@ -43,13 +45,13 @@ pub(super) struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    pub(super) fn new(chosen: &Chosen, stream: Stream) -> Self {
+    pub(super) fn new(chosen: &Chosen, context: Context<'_>) -> Self {
         Self {
             p: chosen.real("p"),
             r: chosen.real("r"),
             loss: [chosen.real("loss_good"), chosen.real("loss_bad")],
             bad: false,
-            stream,
+            stream: context.stream,
         }
     }
 }

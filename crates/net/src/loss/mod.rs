@@ -10,10 +10,11 @@ mod bernoulli;
 mod gilbert_elliott;
 mod packets;
 mod periodic;
+mod script;
 mod segments;
 
-use crate::packet::Packet;
-use ackclock_engine::Stream;
+use crate::packet::{Kind as PacketKind, Packet};
+use crate::script::Context;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 use ackclock_units::registry;
 
@@ -36,10 +37,24 @@ const AT: Param = Param::new(
     "Where packets are lost.",
 );
 
+/// Which packets a model sees.
+const APPLIES_TO: Param = Param::new(
+    "applies_to",
+    Kind::Choice(&[
+        Choice::new("all", "all packets"),
+        Choice::new("data", "data packets: neither ACKs nor messages of a handshake or of routers"),
+        Choice::new("acks", "ACKs without data; messages of a handshake are none"),
+    ]),
+    "all",
+    "Which packets it may take; only these are counted.",
+);
+
 /// A loss model with its place.
 #[derive(Debug, Clone)]
 pub struct Loss {
     model: Model,
+    /// The one kind of packets that it sees; none for all.
+    only: Option<PacketKind>,
     /// Packets are lost before the queue.
     pub at_entry: bool,
 }
@@ -55,34 +70,46 @@ pub trait Losses {
 
 registry! {
     /// Any model that loses packets.
-    enum Model: Losses [stream: Stream], a "loss model" beside NONE {
+    enum Model: Losses [context: Context<'_>], a "loss model" beside NONE {
         Bernoulli: bernoulli as bernoulli::Bernoulli,
         GilbertElliott: gilbert_elliott as gilbert_elliott::GilbertElliott,
         Periodic: periodic as periodic::Periodic,
         Packets: packets as packets::Packets,
         Segments: segments as segments::Segments,
+        Script: script as script::Script,
     }
     fn loses(&mut self, packet: &Packet) -> bool;
     fn passes_by(&mut self, packet: &Packet);
 }
 
 impl Loss {
-    /// The model that a scenario chose, with its own random stream; nothing for `none`.
-    pub fn new(chosen: &Chosen, stream: Stream) -> Option<Self> {
+    /// The model that a scenario chose; nothing for `none`.
+    pub fn new(chosen: &Chosen, context: Context<'_>) -> Option<Self> {
         if chosen.kind == NONE.name {
             return None;
         }
-        let model = Model::new(chosen, stream);
-        Some(Self { model, at_entry: chosen.word("at") == "entry" })
+        let only = chosen.find("applies_to").and_then(|_| match chosen.word("applies_to") {
+            "data" => Some(PacketKind::Data),
+            "acks" => Some(PacketKind::Ack),
+            _ => None,
+        });
+        let at_entry = chosen.word("at") == "entry";
+        Some(Self { model: Model::new(chosen, context), only, at_entry })
+    }
+
+    fn sees(&self, packet: &Packet) -> bool {
+        self.only.is_none_or(|kind| kind == packet.kind())
     }
 
     /// Whether this packet, the next one to enter, is lost.
     pub fn loses(&mut self, packet: &Packet) -> bool {
-        self.model.loses(packet)
+        self.sees(packet) && self.model.loses(packet)
     }
 
     /// This packet came and was dropped for another reason.
     pub fn passes_by(&mut self, packet: &Packet) {
-        self.model.passes_by(packet);
+        if self.sees(packet) {
+            self.model.passes_by(packet);
+        }
     }
 }

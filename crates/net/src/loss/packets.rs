@@ -1,8 +1,8 @@
 //! Chosen packets of a link are lost: the third, the seventeenth.
 
-use super::{AT, Losses};
+use super::{APPLIES_TO, AT, Losses};
 use crate::packet::Packet;
-use ackclock_engine::Stream;
+use crate::script::Context;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -14,8 +14,10 @@ pub(super) static ENTRY: Entry = Entry {
             "numbers",
             Kind::CountList,
             "The lost packets, counted from 1; those that the queue drops count, too.",
-        ),
+        )
+        .at_least("1"),
         AT,
+        APPLIES_TO,
     ],
     ..Entry::BLANK
 };
@@ -28,7 +30,7 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    pub(super) fn new(chosen: &Chosen, _stream: Stream) -> Self {
+    pub(super) fn new(chosen: &Chosen, _context: Context<'_>) -> Self {
         let mut numbers = chosen.list("numbers").to_vec();
         numbers.sort_unstable();
         Self { numbers, seen: 0 }

@@ -1,8 +1,8 @@
 //! Periodic loss: every n-th packet.
 
-use super::{AT, Losses};
+use super::{APPLIES_TO, AT, Losses};
 use crate::packet::Packet;
-use ackclock_engine::Stream;
+use crate::script::Context;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -19,6 +19,7 @@ pub(super) static ENTRY: Entry = Entry {
         )
         .at_least("1"),
         AT,
+        APPLIES_TO,
     ],
     ..Entry::BLANK
 };
@@ -31,7 +32,7 @@ pub(super) struct Periodic {
 }
 
 impl Periodic {
-    pub(super) fn new(chosen: &Chosen, _stream: Stream) -> Self {
+    pub(super) fn new(chosen: &Chosen, _context: Context<'_>) -> Self {
         let every = chosen.int("every");
         Self { every, left: chosen.optional_int("first").unwrap_or(every) }
     }

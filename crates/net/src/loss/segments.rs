@@ -5,7 +5,7 @@
 
 use super::{AT, Losses};
 use crate::packet::{Kind as PacketKind, Packet};
-use ackclock_engine::Stream;
+use crate::script::Context;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    pub(super) fn new(chosen: &Chosen, _stream: Stream) -> Self {
+    pub(super) fn new(chosen: &Chosen, _context: Context<'_>) -> Self {
         let mut numbers = chosen.list("numbers").to_vec();
         numbers.sort_unstable();
         Self { numbers, transmission: chosen.int("transmission"), seen: BTreeMap::new() }

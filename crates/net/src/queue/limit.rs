@@ -18,9 +18,19 @@ pub(super) struct Limit {
 
 impl Limit {
     pub fn new(chosen: &Chosen) -> Self {
-        let bytes = chosen.optional_int("limit_bytes");
-        let packets = chosen.optional_int("limit_packets");
+        Self::named(chosen, "limit")
+    }
+
+    /// The limit that a parameter of another name holds.
+    pub fn named(chosen: &Chosen, name: &str) -> Self {
+        let [bytes, packets] =
+            ["bytes", "packets"].map(|unit| chosen.optional_int(&format!("{name}_{unit}")));
         Self { most: bytes.or(packets).unwrap_or(u64::MAX), in_bytes: bytes.is_some() }
+    }
+
+    /// Whether so many wait, or more.
+    pub fn is_reached(&self, packets: u32, bytes: u64) -> bool {
+        if self.in_bytes { bytes >= self.most } else { u64::from(packets) >= self.most }
     }
 
     /// Whether one more packet of this size may wait beside so many.

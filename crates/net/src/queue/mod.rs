@@ -3,7 +3,7 @@
 //! There are three kinds:
 //!
 //! - **Drop-tail** is part of every channel and costs next to nothing.
-//! - Disciplines that **decide on arrival** alone ([`OnArrival`]: RED) see the queue as a packet finds it. The
+//! - Disciplines that **decide on arrival** alone ([`OnArrival`]: RED, step marking) see the queue as a packet finds it. The
 //!   channel keeps the packets, first in, first out, and needs no event at the end of a transmission.
 //! - Disciplines that **keep the packets** themselves ([`Store`]: all others) are asked when a packet comes and
 //!   again when the transmitter is free. Their channels are served by events.
@@ -19,13 +19,16 @@ mod droptail;
 mod fates;
 mod fifo;
 mod fq_codel;
+mod gate;
 mod limit;
 mod pie;
 mod random_drop;
 mod red;
+mod threshold;
 
 pub use droptail::{DropTail, Occupancy};
 pub use fates::{Fates, Held};
+pub use gate::Gate;
 
 use crate::packet::Packet;
 use ackclock_engine::Stream;
@@ -34,7 +37,8 @@ use ackclock_units::param::Chosen;
 use ackclock_units::registry;
 use droptail::ENTRY as DROP_TAIL;
 use fifo::Fifo;
-use red::{ENTRY as RED, Red};
+use red::ENTRY as RED;
+use threshold::ENTRY as THRESHOLD;
 
 /// The place of a queue: what a discipline may know beyond its parameters.
 #[derive(Debug)]
@@ -95,7 +99,7 @@ pub trait Store {
 registry! {
     /// A discipline that keeps the packets.
     #[allow(clippy::large_enum_variant, reason = "one a channel, in a box")]
-    pub enum Keeper: Store [place: Place], a "queue" beside DROP_TAIL, RED {
+    pub enum Keeper: Store [place: Place], a "queue" beside DROP_TAIL, RED, THRESHOLD {
         DropHead: drop_head as drop_head::DropHead,
         RandomDrop: random_drop as random_drop::RandomDrop,
         CoDel: codel as codel::CoDel,
@@ -111,7 +115,7 @@ registry! {
 #[derive(Debug, Clone)]
 pub enum Discipline {
     /// Decides on arrival.
-    OnArrival(Red),
+    OnArrival(Gate),
     /// Keeps the packets itself.
     Store(Keeper),
 }
@@ -148,8 +152,8 @@ impl Queue {
         if chosen.kind == DROP_TAIL.name {
             return Self::DropTail(DropTail::new(chosen));
         }
-        Self::Managed(Box::new(if chosen.kind == RED.name {
-            Discipline::OnArrival(Red::new(chosen, place()))
+        Self::Managed(Box::new(if Gate::has(&chosen.kind) {
+            Discipline::OnArrival(Gate::new(chosen, place()))
         } else {
             Discipline::Store(Keeper::new(chosen, place()))
         }))
@@ -163,7 +167,7 @@ impl Queue {
 
     /// Whether the discipline of this name keeps the packets and may drop one that it has taken.
     pub fn keeps_packets(kind: &str) -> bool {
-        kind != DROP_TAIL.name && kind != RED.name
+        kind != DROP_TAIL.name && !Gate::has(kind)
     }
 
     /// Whether the channel has to be served by events.

@@ -9,13 +9,14 @@ mod cbr;
 mod on_off;
 mod pace;
 pub mod period;
+mod schedule;
 mod writer;
 
 pub use writer::Writer;
 
 use ackclock_engine::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Kind, Param};
+use ackclock_units::param::{Chosen, Kind, Param, Value};
 use ackclock_units::registry;
 use bulk::ENTRY as BULK;
 
@@ -58,10 +59,25 @@ registry! {
     pub enum Source: Writes [streams: Streams<'_>], a "source" beside BULK {
         Cbr: cbr as cbr::Cbr,
         OnOff: on_off as Box<on_off::OnOff>,
+        Schedule: schedule as schedule::Schedule,
     }
     fn start(&mut self, now: Time) -> Time;
     fn write(&mut self, now: Time) -> (u32, Time);
     fn is_planned(&self) -> bool;
+}
+
+/// The sizes of the writes of a source, as far as they are known beforehand.
+pub fn write_sizes(chosen: &Chosen) -> Vec<u64> {
+    match chosen.find("writes") {
+        Some(Value::Rows(rows)) => rows.iter().map(|row| row.int("size_bytes")).collect(),
+        _ => chosen.optional_int("write_bytes").into_iter().collect(),
+    }
+}
+
+/// The bytes that a source writes in all, if it says so itself.
+pub fn total(chosen: &Chosen) -> Option<u64> {
+    let schedules = matches!(chosen.find("writes"), Some(Value::Rows(_)));
+    schedules.then(|| write_sizes(chosen).iter().sum())
 }
 
 impl Source {

@@ -49,6 +49,13 @@ impl Writer {
         bytes as u32
     }
 
+    /// Nothing more is written.
+    pub fn stop(&mut self) {
+        self.total -= self.left;
+        self.left = 0;
+        self.next = Time::NEVER;
+    }
+
     /// Whether everything is written.
     #[inline]
     pub fn is_finished(&self) -> bool {

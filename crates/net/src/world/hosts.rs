@@ -1,10 +1,10 @@
 //! What happens in hosts: packets come, timers expire, packets go.
 
 use super::World;
-use crate::flow::Endpoint;
+use crate::flow::{Endpoint, Stopped};
 use crate::packet::{Ecn as Codepoint, Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{Ack, AckFields, Cause, DataMarks, Ecn, Ends, Message, Reply, Segment};
+use ackclock_tcp::{Ack, AckFields, Cause, Ecn, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -58,6 +58,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let flow = &mut self.net.flows[packet.flow() as usize];
         let tcp = match &mut flow.endpoint {
             Endpoint::Tcp(tcp) => tcp,
+            Endpoint::Stopped(_) => return self.receive_late(packet),
             Endpoint::Udp(udp) => {
                 udp.received += 1;
                 udp.bytes_received += u64::from(packet.size());
@@ -70,8 +71,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         };
         let payload = packet.size() - tcp.header;
-        let marks = DataMarks { marked: packet.is_marked(), cwr: packet.is_cwr() };
-        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp, marks);
+        let stamp = packet.stamp;
+        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.marks());
         if tcp.finish.is_none() && tcp.connection.is_delivered() {
             tcp.finish = Some(now);
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
@@ -85,7 +86,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     #[inline]
     pub(super) fn send_ack(&mut self, flow: u32, ack: Ack) {
-        let Endpoint::Tcp(tcp) = &self.net.flows[flow as usize].endpoint else { return };
+        let tcp = match &self.net.flows[flow as usize].endpoint {
+            Endpoint::Tcp(tcp) => tcp,
+            Endpoint::Stopped(Stopped { tcp, .. }) => tcp,
+            Endpoint::Udp(_) => return,
+        };
         let mut packet = Packet::new(Kind::Ack, flow, tcp.ack_bytes);
         packet.stamp = ack.fields.stamp;
         packet.seq = ack.fields.seq;
@@ -107,7 +112,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.after_ack(index, packet.seq, rtt);
             return;
         }
-        match tcp.connection.on_message(packet.message(), packet.stamp) {
+        match tcp.connection.on_message(self.now, packet.message(), packet.stamp) {
             None => {}
             Some(Reply::Ack(ack)) => self.send_ack(index, ack),
             Some(Reply::Message(message, bytes, stamp)) => {
@@ -173,10 +178,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn receive_ack(&mut self, packet: Packet) {
         let now = self.now;
         let flow = &mut self.net.flows[packet.flow() as usize];
-        let Endpoint::Tcp(tcp) = &mut flow.endpoint else {
-            unreachable!("an ACK without a sender")
-        };
         let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
+        let tcp = match &mut flow.endpoint {
+            Endpoint::Tcp(tcp) => tcp,
+            Endpoint::Stopped(Stopped { tcp, .. }) => return tcp.connection.on_ack_dropped(ack),
+            Endpoint::Udp(_) => unreachable!("an ACK without a sender"),
+        };
         let rtt = tcp.connection.on_ack(now, ack, packet.is_ece());
         self.after_ack(packet.flow(), packet.seq, rtt);
     }
@@ -261,16 +268,18 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn poll(&mut self, index: u32) -> Option<Segment> {
         match &mut self.net.flows[index as usize].endpoint {
             Endpoint::Tcp(tcp) => tcp.connection.poll_transmit(self.now),
-            Endpoint::Udp(_) => None,
+            Endpoint::Udp(_) | Endpoint::Stopped(_) => None,
         }
     }
 
     #[inline]
     pub(super) fn send_segment(&mut self, index: u32, segment: Segment) {
-        if let Cause::Handshake(message) = segment.cause {
-            return self.send_message(index, message, segment.payload, self.now);
-        }
         let Endpoint::Tcp(tcp) = &self.net.flows[index as usize].endpoint else { return };
+        if let Cause::Handshake(message) = segment.cause {
+            // A FIN is a data packet without data.
+            let bytes = if message == Message::Fin { tcp.header } else { segment.payload };
+            return self.send_message(index, message, bytes, self.now);
+        }
         let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
         packet.stamp = self.now;
         packet.seq = segment.seq;
@@ -282,11 +291,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 packet.set_cwr(true);
             }
         }
+        packet.set_ends(segment.push, segment.fin);
         if segment.cause != Cause::New {
             packet.set_retransmission();
             let event = match segment.cause {
                 Cause::Timeout => flow_event::TIMEOUT,
                 Cause::FastRetransmit => flow_event::FAST_RETRANSMIT,
+                Cause::Probe => flow_event::PROBE,
                 Cause::GapRetransmit | Cause::New | Cause::Handshake(_) => {
                     flow_event::GAP_RETRANSMIT
                 }
@@ -398,6 +409,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 }
                 self.send_datagram(index);
             }
+            Endpoint::Stopped(_) => unreachable!("it has no timers"),
         }
         self.rearm(index)
     }
@@ -409,7 +421,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let due = match &flow.endpoint {
             _ if flow.paused => self.now,
             Endpoint::Tcp(tcp) => tcp.connection.next_timer().min(write),
-            Endpoint::Udp(_) => write,
+            Endpoint::Udp(_) | Endpoint::Stopped(_) => write,
         };
         flow.armed = due;
         if Q::STAMPS_TIMERS && write != Time::NEVER {

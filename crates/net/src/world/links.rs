@@ -9,18 +9,16 @@ use crate::packet::{Kind, Packet};
 use crate::routing::distance_vector::Message;
 use crate::routing::graph::Node;
 use ackclock_engine::EventQueue;
+use ackclock_tcp::{AckFields, Ends};
 use ackclock_trace::{DropRow, Recorder, drop_reason};
 use ackclock_units::Time;
 
 impl<Q: EventQueue, R: Recorder> World<Q, R> {
-    /// What happens to channels now.
+    /// What happens to channels and flows now that does not come from packets and timers.
     #[cold]
-    pub(super) fn change_channels(&mut self) -> Option<(Time, Q::Stamp)> {
-        while let Some(change) = self.net.changes.get(self.changed) {
-            if change.at > self.now {
-                let stamp = self.queue.stamp((change.at - self.now).as_secs());
-                return Some((change.at, stamp));
-            }
+    pub(super) fn change(&mut self) -> Option<(Time, Q::Stamp)> {
+        let now = self.now;
+        while let Some(change) = self.net.changes.get(self.changed).filter(|c| c.at <= now) {
             let channel = &mut self.net.channels[change.channel as usize];
             if let Some(up) = change.up {
                 channel.set_up(up);
@@ -33,7 +31,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
             self.changed += 1;
         }
-        None
+        while let Some(&(_, flow)) = self.net.stops.get(self.cut_off).filter(|(at, _)| *at <= now) {
+            self.stop_flow(flow);
+            self.cut_off += 1;
+        }
+        let next = self.net.next_change(self.changed, self.cut_off)?;
+        Some((next, self.queue.stamp((next - now).as_secs())))
     }
 
     pub(super) fn end_transmission(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
@@ -57,8 +60,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let channel = &mut self.net.channels[index as usize];
         let stamp = self.queue.stamp(channel.serving_s() + channel.delay().as_secs());
         channel.push_stamp(stamp.into());
-        if channel.arm() {
-            let (time, stamp) = channel.next_arrival().expect("a packet is on the wire");
+        // Where packets overtake each other an earlier arrival may be in the event queue already.
+        if (channel.arm() || channel.overtakes())
+            && let Some((time, stamp)) = channel.next_arrival()
+        {
             self.queue.push(time, stamp.into(), self.arrivals + index);
         }
     }
@@ -67,13 +72,59 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn arrival(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
         let packet = channel.deliver(self.now, &mut self.slots, &mut self.recorder);
-        if packet.is_lost() {
-            self.lose(self.now, index, packet);
+        if packet.is_harmed() {
+            self.arrive_harmed(index, packet);
         } else {
             self.forward(index, packet);
         }
         let (time, stamp) = self.net.channels[index as usize].next_arrival()?;
         Some((time, stamp.into()))
+    }
+
+    /// A packet would have come to the end of a channel, or has come there corrupted.
+    #[cold]
+    fn arrive_harmed(&mut self, index: u32, packet: Packet) {
+        if packet.is_lost() {
+            return self.lose(self.now, index, packet);
+        }
+        let ends_here = if self.dynamic {
+            let node = self.net.ends[index as usize][usize::from(packet.is_reverse())];
+            matches!(node, Node::Host(_)) || packet.kind() == Kind::Router
+        } else {
+            let mut packet = packet;
+            packet.advance();
+            self.next_hop(index, packet) == Hop::DELIVER
+        };
+        if !ends_here {
+            return self.forward(index, packet);
+        }
+        let channel = &mut self.net.channels[index as usize];
+        channel.count_corrupted();
+        let place = [channel.link(), channel.direction(), drop_reason::CORRUPTED];
+        let known = self.known(self.now);
+        self.drop_packet(self.now, packet, known, place);
+    }
+
+    /// A packet is duplicated before it enters a channel: it enters, and then its copy.
+    #[cold]
+    fn offer_twice(&mut self, time: Time, hop: Hop, packet: Packet) {
+        self.offer_at(time, hop, packet);
+        let mut copy = packet;
+        self.counters.created += 1;
+        self.counters.duplicated += 1;
+        if self.counters.created >= self.crowd_possible {
+            self.look_at_crowd();
+        }
+        if R::ON {
+            self.recorder.ids().create();
+        }
+        let flow = &mut self.net.flows[packet.flow() as usize];
+        match &mut flow.endpoint {
+            Endpoint::Udp(udp) => udp.copies += 1,
+            Endpoint::Tcp(tcp) if packet.kind() == Kind::Ack => tcp.copy_ack(&mut copy),
+            Endpoint::Stopped(_) | Endpoint::Tcp(_) => {}
+        }
+        self.offer_at(time, hop, copy);
     }
 
     /// A packet has come to the end of a channel.
@@ -173,6 +224,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                         self.lose(arrival, index, packet);
                     }
                 }
+                Offer::Twice => self.offer_twice(time, hop, packet),
                 Offer::Started => self.start(index),
                 Offer::Waiting => {}
                 Offer::Kept { started } => {
@@ -276,7 +328,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                     self.complete_flow();
                 }
             }
-            Kind::Data | Kind::Ack | Kind::Handshake => {}
+            Kind::Ack => {
+                if let Endpoint::Tcp(tcp) = &mut self.net.flows[packet.flow() as usize].endpoint {
+                    let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
+                    tcp.connection.on_ack_dropped(ack);
+                }
+            }
+            Kind::Data | Kind::Handshake => {}
             Kind::Router => {
                 let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
                 protocol.on_drop(packet.aux);

@@ -47,6 +47,8 @@ pub struct Network {
     pub queues_sends: bool,
     /// What happens to channels, in order of time.
     pub changes: Vec<ChannelChange>,
+    /// When flows are cut off, in order of time, with their numbers.
+    pub stops: Vec<(Time, u32)>,
     /// End when all flows are complete, or when nothing can happen any more.
     pub stop_when_complete: bool,
     /// End at this time in any case.
@@ -75,13 +77,24 @@ impl Network {
     }
 }
 
+impl Network {
+    /// When something changes next, after so many changes of channels and ends of flows.
+    pub(super) fn next_change(&self, changed: usize, cut_off: usize) -> Option<Time> {
+        let change = self.changes.get(changed).map(|change| change.at);
+        let stop = self.stops.get(cut_off).map(|(at, _)| *at);
+        change.into_iter().chain(stop).min()
+    }
+}
+
 /// What is counted over the whole network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Events taken from the queue.
     pub events: u64,
-    /// Packets made by hosts and routers.
+    /// Packets made by hosts and routers, and copies made by links.
     pub created: u64,
+    /// Of these, copies made by links.
+    pub duplicated: u64,
     /// Packets that reached their destination.
     pub delivered: u64,
     /// Packets dropped, by the code of the reason.

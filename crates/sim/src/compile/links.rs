@@ -1,13 +1,15 @@
 //! From links to channels.
 
-use crate::model::{Change, Direction, Link, Node as NodeModel, Scenario};
+use crate::model::{Change, Direction, Flow, Link, Node as NodeModel, Scenario};
 use ackclock_engine::{Stream, Ties};
+use ackclock_net::jitter::Jitter;
 use ackclock_net::loss::Loss;
 use ackclock_net::queue::{Place, Queue};
 use ackclock_net::routing::graph::Node;
 use ackclock_net::routing::{Attachment, Graph};
+use ackclock_net::script::Context;
 use ackclock_net::serial::Serial;
-use ackclock_net::{Channel, ChannelChange, Service};
+use ackclock_net::{Chance, Channel, ChannelChange, Harm, Service};
 use ackclock_trace::direction;
 use ackclock_units::Time;
 use std::sync::Arc;
@@ -22,6 +24,7 @@ const fn node(model: NodeModel) -> Node {
 /// Channels as they are made, link by link.
 pub(super) struct Builder<'a> {
     links: &'a [Link],
+    flows: &'a [Flow],
     seed: u64,
     pub channels: Vec<Channel>,
     pub ends: Vec<[Node; 2]>,
@@ -39,6 +42,7 @@ impl<'a> Builder<'a> {
     pub fn of(scenario: &'a Scenario, service: Service) -> Self {
         let mut builder = Self {
             links: &scenario.links,
+            flows: &scenario.flows,
             seed: scenario.seed,
             channels: Vec::new(),
             ends: Vec::new(),
@@ -90,21 +94,35 @@ impl<'a> Builder<'a> {
             let direction = direction::NAMES[way as usize];
             Stream::new(seed, &format!("{purpose}/{}/{direction}", whole.id))
         };
+        let flows = self.flows;
+        let flow = |id: &str| {
+            let place = flows.iter().position(|flow| flow.id == id);
+            place.expect("scripts name flows of the scenario") as u32
+        };
         let queue = Queue::new(&model.queue, || Place {
             rate_bps: model.rate_bps,
             delay: model.delay,
             stream: stream("queue"),
         });
-        // Departures are unknown beforehand where rate or delay will change, or where packets are dropped later.
+        // Departures or arrivals are unknown beforehand where rate or delay change, or where packets are dropped later.
         let fixed = |change: &Change| change.rate_bps.is_none() && change.delay.is_none();
-        let known = whole.changes.iter().all(fixed);
+        let context = |purpose: &str| Context { stream: stream(purpose), flow: &flow };
+        let jitter = Jitter::new(&model.jitter, context("jitter"));
+        let known = whole.changes.iter().all(fixed) && jitter.is_none();
         let service = if known && !queue.needs_events() { self.service } else { Service::Events };
         let serial = self.serial(Serial::new(model.rate_bps, whole.rounding));
         let mut channel = Channel::new(serial, model.delay, queue, service, link, way);
         if self.by_entity {
             channel.let_departures_come_first();
         }
-        channel.set_loss(Loss::new(&model.loss, stream("loss")));
+        if let Some(jitter) = jitter {
+            channel.set_jitter(jitter);
+        }
+        channel.set_harm(Harm::new(
+            Loss::new(&model.loss, context("loss")),
+            Chance::new(model.corruption, || stream("corruption")),
+            Chance::new(model.duplication, || stream("duplication")),
+        ));
         self.channels.push(channel);
         self.ends.push(ends);
         self.channels.len() as u32 - 1

@@ -78,7 +78,7 @@ impl Routes {
 
     /// Which of the channels can be walked: all packets that leave them go on to channels that no other
     /// channel and no host feeds, and that need no event at the end of a transmission; and they leave as they came,
-    /// without a mark.
+    /// without a mark and undamaged.
     pub fn walkable(&self, channels: &[Channel]) -> Vec<bool> {
         /// What feeds a channel.
         #[derive(Clone, Copy, PartialEq)]
@@ -105,7 +105,8 @@ impl Routes {
             }
         }
         let fused = |channel: &Channel| channel.service() == Service::Fused;
-        let walkable = channels.iter().map(|channel| fused(channel) && !channel.is_managed());
+        let unchanged = |channel: &Channel| !channel.is_managed() && !channel.corrupts();
+        let walkable = channels.iter().map(|channel| fused(channel) && unchanged(channel));
         let mut walkable: Vec<bool> = walkable.collect();
         for path in self.rows.chunks_exact(half) {
             for step in path.windows(2).take_while(|step| step[0] != Hop::DELIVER) {

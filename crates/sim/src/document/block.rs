@@ -2,6 +2,7 @@
 //!
 //! Checks look at them, the typed scenario is made of them, and documents and models are written from them.
 
+use super::problems::Path;
 use ackclock_units::param::{Chosen, Entry, Kind, Param, Value as Number};
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
@@ -20,6 +21,8 @@ pub(super) enum Setting {
     Text(String),
     /// A mapping or a registered thing.
     Block(Block),
+    /// Rows of values.
+    Rows(Vec<Block>),
     /// A list of the scenario, whose elements are kept by themselves.
     List,
 }
@@ -68,6 +71,12 @@ impl Block {
         self.entry.map(|entry| entry.name)
     }
 
+    /// Whether each parameter of the registered thing could be read.
+    pub fn is_complete(&self) -> bool {
+        self.entry
+            .is_some_and(|entry| entry.params.iter().all(|param| self.get(param.name).is_some()))
+    }
+
     /// A whole number: bit/s, bytes, packets, nanoseconds or a count.
     pub fn int(&self, name: &str) -> Option<u64> {
         match self.get(name)? {
@@ -100,6 +109,25 @@ impl Block {
         }
     }
 
+    /// Every name of a flow in here, with its place.
+    pub fn flow_names<'b>(&'b self, path: &Path, found: &mut Vec<(Path, &'b str)>) {
+        for (param, setting) in &self.values {
+            let here = || path.key(param.name);
+            match setting {
+                Setting::Text(name) if matches!(param.kind, Kind::FlowRef) => {
+                    found.push((here(), name));
+                }
+                Setting::Block(block) => block.flow_names(&here(), found),
+                Setting::Rows(rows) => {
+                    for (index, row) in rows.iter().enumerate() {
+                        row.flow_names(&here().index(index), found);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// As a resolved document spells it.
     pub fn document(&self) -> Map<String, Value> {
         let values = self.values.iter().filter_map(|(param, setting)| {
@@ -127,6 +155,7 @@ impl Block {
                 Setting::Flag(flag) => Number::Flag(*flag),
                 Setting::Text(text) => Number::Word(text.clone()),
                 Setting::Block(block) => Number::Chosen(block.chosen()),
+                Setting::Rows(rows) => Number::Rows(rows.iter().map(Block::chosen).collect()),
             };
             (setting.name(param), value)
         });
@@ -145,6 +174,7 @@ pub(super) fn object(numbers: Chosen) -> Map<String, Value> {
             Number::Word(text) => text.into(),
             Number::List(values) => values.into(),
             Number::Chosen(chosen) => Value::Object(object(chosen)),
+            Number::Rows(rows) => rows.into_iter().map(|row| Value::Object(object(row))).collect(),
         }
     }
     let kind = (!numbers.kind.is_empty()).then(|| ("kind".to_owned(), numbers.kind.into()));
@@ -168,6 +198,7 @@ impl Setting {
             Self::Flag(flag) => (*flag).into(),
             Self::Text(text) => text.as_str().into(),
             Self::Block(block) => Value::Object(block.document()),
+            Self::Rows(rows) => rows.iter().map(|row| Value::Object(row.document())).collect(),
             Self::List => Value::Null,
         }
     }

@@ -9,6 +9,7 @@ use super::network::Network;
 use super::problems::{Fault, Path, Problems};
 use crate::model::{Direction, Node, Scenario, Transport};
 use ackclock_net::queue::Queue;
+use ackclock_net::source::write_sizes;
 use ackclock_units::param::Value as Setting;
 use ackclock_units::quantity::Quantity;
 use serde_json::Value;
@@ -85,7 +86,7 @@ impl Checker<'_, '_> {
                 let kind = self.side(index, side).queue.kind.clone();
                 if Queue::keeps_packets(&kind) && self.told.insert((index, side)) {
                     let fault = Fault::new(format!("`{kind}` may drop the routers' packets"))
-                        .allowed("`droptail` or `red` with `control: exempt`")
+                        .allowed("a queue that decides on arrival (`droptail`, `red`, `threshold`) with `control: exempt`")
                         .hint("or `control: queued` in `routing`");
                     let path = Path::default().key("links").index(index);
                     let path = if side == 1 { path.key("backward") } else { path };
@@ -253,7 +254,10 @@ fn streams(scenario: &Scenario) -> BTreeMap<u64, Vec<Stream>> {
                 add(tcp.ack_bytes, "ACKs", flow.to, flow.from);
             }
             Transport::Udp { source, .. } => {
-                if let Some(size) = source.optional_int("write_bytes") {
+                let mut sizes = write_sizes(source);
+                sizes.sort_unstable();
+                sizes.dedup();
+                for size in sizes {
                     add(size, "packets", flow.from, flow.to);
                 }
             }

@@ -9,6 +9,9 @@ use super::walk::{Layer, Walker};
 use crate::preset;
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
+use ackclock_net::source;
+use ackclock_tcp::cc::{Cc, CongestionControl};
+use ackclock_tcp::connection;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Param, Value as Number};
 use ackclock_units::quantity::Quantity;
@@ -22,6 +25,8 @@ pub(super) struct FlowPart {
     pub from: Option<String>,
     pub to: Option<String>,
     pub start: Option<Start>,
+    /// When it is cut off; none for never.
+    pub stop: Option<Time>,
     /// Bytes to send, or none for no end.
     pub send: Option<Option<u64>>,
     pub transport: Option<TransportPart>,
@@ -48,6 +53,10 @@ pub(super) fn resolve(
     let [id, from, to] = ["id", "from", "to"].map(|name| walker.text(param(name), &own, path));
     let own = [own];
     let start = start(walker, &own, path);
+    let stop = match walker.setting(param("stop"), &own, path) {
+        Some(Setting::Quantity(time)) => Some(Time::from_ns(time.amount())),
+        _ => None,
+    };
     let send = match walker.setting(param("send"), &own, path) {
         Some(Setting::Quantity(amount)) => Some(Some(amount.amount())),
         Some(_) => Some(None),
@@ -66,7 +75,35 @@ pub(super) fn resolve(
         let tcp = known.get(walker, map, |walker| tcp(walker, &own, path, below));
         tcp.map(TransportPart::Tcp)
     };
-    FlowPart { id, from, to, start, send, transport }
+    let send = match transport.as_ref().and_then(written) {
+        Some(total) => written_out(walker, map, path, send, total),
+        None => send,
+    };
+    FlowPart { id, from, to, start, stop, send, transport }
+}
+
+/// The bytes that the source of a transport writes in all, if it says so itself.
+fn written(transport: &TransportPart) -> Option<u64> {
+    let (TransportPart::Tcp(block) | TransportPart::Udp(block)) = transport;
+    source::total(&block.block("source")?.chosen())
+}
+
+/// What a flow sends whose source says how much that is.
+fn written_out(
+    walker: &mut Walker,
+    map: &Map<String, Value>,
+    path: &Path,
+    send: Option<Option<u64>>,
+    total: u64,
+) -> Option<Option<u64>> {
+    if let (Some(value), true) = (map.get("send"), send.is_some_and(|send| send != Some(total))) {
+        let all = Quantity::Size(total);
+        let fault = Fault::new(format!("the writes of the source add up to {all}"))
+            .hint("leave `send` out: the last write ends the flow");
+        walker.problems.add(&path.key("send"), value, fault);
+        return None;
+    }
+    Some(Some(total))
 }
 
 /// When a flow starts: at a time, or at one that is drawn for each seed.
@@ -128,7 +165,29 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
     let mut tcp = walker.resolve(TCP, &layers, &here);
     tcp.append(walker.resolve(family.params, &layers, &here));
     whole_bytes(walker, &tcp, path);
+    extras(walker, &tcp, path);
     Some(tcp)
+}
+
+/// What the congestion control needs must be there: in the family of senders, and marks where it heeds them.
+fn extras(walker: &mut Walker, tcp: &Block, path: &Path) {
+    let (Some(block), Some(sender)) = (tcp.block("cc"), tcp.word("sender")) else { return };
+    // Where something is missing, that is reported already.
+    let Some(kind) = block.kind().filter(|_| block.is_complete()) else { return };
+    let cc = Cc::new(&block.chosen());
+    let fault = if let Some(lack) = connection::gives(sender).lack(cc.needs()) {
+        let fault =
+            Fault::new(format!("`{kind}` needs {lack}: the {sender} sender cannot give it"));
+        let mut others = connection::ENTRIES.iter().map(|family| family.name);
+        let able = others.find(|name| connection::gives(name).lack(cc.needs()).is_none());
+        fault.maybe_hint(able.map(|name| format!("write `sender: {name}`")))
+    } else if cc.heeds_marks() && tcp.flag("ecn") == Some(false) {
+        Fault::new(format!("`{kind}` heeds marks, and this flow takes none"))
+            .hint("write `ecn: true`")
+    } else {
+        return;
+    };
+    walker.problems.add(&path.key("tcp").key("cc"), &Value::from(kind), fault);
 }
 
 /// Windows of whole bytes must be kept in bytes.

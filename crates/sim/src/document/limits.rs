@@ -7,8 +7,9 @@ use super::network::Network;
 use super::problems::{Fault, Path, Problems};
 use crate::model::Node;
 use crate::tables::MOST_PACKET_BYTES;
-use ackclock_net::source::BULK_NAME;
+use ackclock_net::source::{BULK_NAME, write_sizes};
 use ackclock_tcp::selective;
+use ackclock_units::Time;
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value};
 
@@ -181,11 +182,16 @@ fn datagrams(udp: &Block, path: &Path, problems: &mut Problems) {
             .hint("or write `tcp` instead of `udp`");
         problems.add(path, &Value::from(kind), fault);
     }
-    if let Some(write) = source.int("write").filter(|bytes| *bytes > MOST_PACKET_BYTES) {
+    let sizes = write_sizes(&source.chosen());
+    if let Some(row) = sizes.iter().position(|bytes| *bytes > MOST_PACKET_BYTES) {
         let fault = Fault::new("over `udp` a write is a packet, and this one is too large")
             .allowed(format!("at most {MOST_PACKET_BYTES} B"));
-        let text = Quantity::Size(write).to_string();
-        problems.add(&path.key("write"), &Value::from(text), fault);
+        let text = Quantity::Size(sizes[row]).to_string();
+        let place = match source.get("writes") {
+            Some(_) => path.key("writes").index(row).key("size"),
+            None => path.key("write"),
+        };
+        problems.add(&place, &Value::from(text), fault);
     }
 }
 
@@ -203,6 +209,28 @@ fn periods(transport: &Block, path: &Path, problems: &mut Problems) {
     }
 }
 
+/// Checks that a flow is cut off between its start and the end of the run, if it is at all.
+fn cut(
+    flow: &FlowPart,
+    index: usize,
+    start: u64,
+    latest: u64,
+    problems: &mut Problems,
+    warnings: &mut Problems,
+) {
+    let Some(stop) = flow.stop.map(Time::as_ns) else { return };
+    let path = Path::default().key("flows").index(index).key("stop");
+    let [text, from, end] = [stop, start, latest].map(|time| Quantity::Time(time).to_string());
+    if stop <= start {
+        let fault = Fault::new(format!("`stop` ({text}) is not after the start ({from})"));
+        problems.add(&path, &Value::from(text), fault);
+    } else if stop >= latest {
+        let fault = Fault::new(format!("stops at {text}, when the run is over ({end})"))
+            .hint("a later `stop.at_latest`, or leave `stop` of the flow out");
+        warnings.add(&path, &Value::from(text), fault);
+    }
+}
+
 /// Checks that the run ends, and that all flows start before.
 fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
     let Some(stop) = parts.rest.block("stop") else { return };
@@ -217,7 +245,8 @@ fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
         let fault = Fault::new("`at_latest` is missing: `when: time` needs a time").hint(hint);
         problems.add(&path, &Value::Null, fault);
     } else if !given {
-        let endless = parts.flows.iter().find(|flow| flow.send == Some(None));
+        let endless = |flow: &&FlowPart| flow.send == Some(None) && flow.stop.is_none();
+        let endless = parts.flows.iter().find(endless);
         if let Some(flow) = endless {
             let id = flow.id.as_deref().unwrap_or("?");
             let fault = Fault::new(format!(
@@ -232,6 +261,7 @@ fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
     for (index, flow) in parts.flows.iter().enumerate() {
         let Some(start) = flow.start else { continue };
         let start = start.time(seed, flow.id.as_deref().unwrap_or_default()).as_ns();
+        cut(flow, index, start, latest, problems, warnings);
         if start >= latest {
             let [start, latest] = [start, latest].map(|time| Quantity::Time(time).to_string());
             let path = Path::default().key("flows").index(index).key("start");

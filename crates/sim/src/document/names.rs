@@ -1,13 +1,15 @@
 //! Names: unique where they are given, known where they are used.
 
 use super::flows::FlowPart;
+use super::links::{LinkPart, Nature};
 use super::problems::{Fault, Path, Problems};
 use super::scalar::brief;
 use crate::model::Node;
 use ackclock_units::spelling::nearest;
 use serde_json::Value;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// More known names than these are not listed in a message.
 const MOST_LISTED: usize = 20;
@@ -158,6 +160,41 @@ impl<'d> Names<'d> {
             return None;
         }
         Some((from, to))
+    }
+}
+
+/// Reports names of flows in the settings of links that no flow has.
+pub(super) fn check_flows_of_links(
+    links: &[LinkPart],
+    flows: &[FlowPart],
+    problems: &mut Problems,
+) {
+    let mut known: HashSet<&str> = HashSet::new();
+    let mut seen: HashSet<*const Nature> = HashSet::new();
+    for (index, link) in links.iter().enumerate() {
+        // What is said of many links is looked at once.
+        if !seen.insert(Arc::as_ptr(&link.nature)) {
+            continue;
+        }
+        let path = Path::default().key("links").index(index);
+        let [forward, backward] = &link.nature.sides;
+        let mut found = Vec::new();
+        forward.flow_names(&path, &mut found);
+        if backward != forward {
+            backward.flow_names(&path.key("backward"), &mut found);
+        }
+        if !found.is_empty() && known.is_empty() {
+            known = flows.iter().filter_map(|flow| flow.id.as_deref()).collect();
+        }
+        for (path, name) in found.into_iter().filter(|(_, name)| !known.contains(name)) {
+            let ids = || flows.iter().filter_map(|flow| flow.id.as_ref());
+            problems.add_made(&path, &name.into(), || {
+                let near = nearest(name, ids().take(MOST_GUESSES).map(String::as_str));
+                Fault::new(format!("unknown flow `{}`", brief(name)))
+                    .allowed(listed(ids()))
+                    .maybe_hint(near.map(|name| format!("did you mean `{name}`?")))
+            });
+        }
     }
 }
 

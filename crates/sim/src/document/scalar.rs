@@ -54,7 +54,7 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Setting, Fault> {
         Kind::Family(entries) | Kind::Preset(entries) => {
             Setting::Text(word(param, entries.iter().map(|entry| entry.name), value)?.into())
         }
-        Kind::Name | Kind::HostRef => Setting::Text(name(value)?.into()),
+        Kind::Name | Kind::HostRef | Kind::FlowRef => Setting::Text(name(value)?.into()),
         _ => match value {
             Value::String(text) => Setting::Text(text.trim().into()),
             other => return Err(wrong_type(param, other)),
@@ -260,6 +260,11 @@ fn check_range(param: &Param, setting: &Setting) -> Result<(), Fault> {
         Setting::Count(value) => {
             Some(value.cmp(&bound.parse().expect("a bound is a whole number")))
         }
+        // The bound of a list is that of its numbers, and only a least one.
+        Setting::Counts(values) => {
+            let bound = bound.parse().expect("a bound is a whole number");
+            values.iter().min().map(|least| least.cmp(&bound))
+        }
         // Bounds in segments.
         Setting::Quantity(_) if matches!(param.kind, Kind::SegmentsOrSize) => None,
         Setting::Quantity(value) => {
@@ -352,9 +357,11 @@ fn noun(param: &Param) -> &'static str {
         Kind::TimeOr(_) => "a time with its unit, or a mapping with `kind`",
         Kind::Object(_) | Kind::ObjectEach(_) => "a mapping",
         Kind::ObjectList(_) => "a list of mappings",
+        Kind::Rows(_) => "a list of rows",
         Kind::NameList => "a list of names",
         Kind::NodePair => "two names of hosts or routers",
         Kind::HostRef => "the name of a host",
+        Kind::FlowRef => "the name of a flow",
         Kind::Name => "a name",
         Kind::Any => "a value",
     }
@@ -398,6 +405,7 @@ pub(super) fn wrong_type(param: &Param, value: &Value) -> Fault {
                 Kind::Registered(entries) => entries.iter().any(|entry| entry.name == text),
                 Kind::Text | Kind::Name | Kind::HostRef | Kind::NameList | Kind::NodePair => false,
                 Kind::Object(_) | Kind::ObjectEach(_) | Kind::ObjectList(_) => false,
+                Kind::Rows(_) | Kind::FlowRef => false,
                 _ => read(inner, value).is_ok(),
             };
             let meant = params.iter().find(fits);
@@ -450,9 +458,10 @@ mod tests {
         for param in table {
             found.push(param);
             match param.kind {
-                Kind::Object(inner) | Kind::ObjectEach(inner) | Kind::ObjectList(inner) => {
-                    found.extend(all(inner));
-                }
+                Kind::Object(inner)
+                | Kind::ObjectEach(inner)
+                | Kind::ObjectList(inner)
+                | Kind::Rows(inner) => found.extend(all(inner)),
                 Kind::Registered(entries) | Kind::TimeOr(entries) | Kind::Family(entries) => {
                     for entry in entries {
                         found.extend(all(entry.params));
@@ -471,7 +480,7 @@ mod tests {
             assert_eq!(param.name, param.name.to_lowercase().replace('-', "_"));
             match param.kind {
                 Kind::Object(_) | Kind::ObjectEach(_) | Kind::ObjectList(_) => {}
-                Kind::NameList | Kind::NodePair | Kind::Any => {}
+                Kind::Rows(_) | Kind::NameList | Kind::NodePair | Kind::Any => {}
                 Kind::Registered(entries) => {
                     if let Default::Is(word) = param.default {
                         assert!(entries.iter().any(|entry| entry.name == word), "{word}");
@@ -481,6 +490,7 @@ mod tests {
                     default(param);
                     for bound in [param.min, param.max].into_iter().flatten() {
                         let inside = match param.kind {
+                            Kind::CountList => json!([bound.parse::<u64>().unwrap()]),
                             Kind::Count | Kind::Real | Kind::SegmentsOrSize => {
                                 // JSON has no other way to write 1e9 as a number.
                                 let number: f64 = bound.parse().unwrap();

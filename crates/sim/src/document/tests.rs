@@ -4,6 +4,7 @@ mod families;
 mod layers;
 mod random;
 mod resolved;
+mod scripts;
 mod shapes;
 mod shared;
 mod sources;

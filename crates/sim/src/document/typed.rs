@@ -36,6 +36,7 @@ pub(super) fn flows(parts: &mut [FlowPart], pairs: Vec<Option<(usize, usize)>>) 
             from,
             to,
             start: part.start.expect("a checked flow has a start"),
+            stop: part.stop,
             send_bytes: part.send.expect("a checked flow has an amount"),
             transport: match part.transport.as_ref().expect("a checked flow has a transport") {
                 TransportPart::Tcp(resolved) => Transport::Tcp(tcps.of(resolved)),
@@ -112,6 +113,9 @@ fn direction(block: &Block) -> Direction {
         delay: time(block, "delay"),
         queue: chosen(block, "queue"),
         loss: chosen(block, "loss"),
+        jitter: chosen(block, "jitter"),
+        corruption: real(block, "corruption"),
+        duplication: real(block, "duplication"),
     }
 }
 
@@ -180,6 +184,13 @@ fn text(block: &Block, name: &str) -> String {
 
 fn int(block: &Block, name: &str) -> u64 {
     block.int(name).unwrap_or_else(|| panic!("`{name}` is no whole number of the model"))
+}
+
+fn real(block: &Block, name: &str) -> f64 {
+    match block.get(name) {
+        Some(Setting::Real(value)) => *value,
+        _ => panic!("`{name}` is no number of the model"),
+    }
 }
 
 fn time(block: &Block, name: &str) -> Time {

@@ -87,6 +87,7 @@ impl Walker {
             Kind::TimeOr(entries) if names_rule(param, entries, layers) => {
                 self.registered(param, entries, layers, here).map(Setting::Block)
             }
+            Kind::Rows(table) => self.rows(param, table, layers, here).map(Setting::Rows),
             // What it stands for is a layer of its own.
             Kind::Preset(_) => None,
             Kind::Object(table) => {
@@ -111,6 +112,63 @@ impl Walker {
                 }
             }
         }
+    }
+
+    /// The rows of a list, of the first layer that has it.
+    fn rows(
+        &mut self,
+        param: &'static Param,
+        table: &'static [Param],
+        layers: &[Layer<'_>],
+        here: &Path,
+    ) -> Option<Vec<Block>> {
+        let Some(layer) = layers.iter().find(|layer| layer.map.contains_key(param.name)) else {
+            self.missing(param, here);
+            return None;
+        };
+        let Value::Array(items) = &layer.map[param.name] else {
+            let fault = scalar::wrong_type(param, &layer.map[param.name]);
+            self.fault(layer, param.name, fault);
+            return None;
+        };
+        let place = layer.path.key(param.name);
+        let mut rows = Vec::with_capacity(items.len());
+        let mut complete = true;
+        for (index, item) in items.iter().enumerate() {
+            if self.problems.is_full() {
+                break;
+            }
+            let path = place.index(index);
+            let in_order;
+            let map = match item {
+                Value::Object(map) => map,
+                Value::Array(values) if values.len() <= table.len() => {
+                    let names = table.iter().map(|param| param.name.to_owned());
+                    in_order = names.zip(values.iter().cloned()).collect();
+                    &in_order
+                }
+                other => {
+                    let names: Vec<&str> = table.iter().map(|param| param.name).collect();
+                    let fault =
+                        Fault::new(format!("a row is needed, not {}", scalar::found(other)))
+                            .allowed(format!(
+                                "a mapping with {0}, or a list of at most {1} values: {0}",
+                                names.join(", "),
+                                names.len()
+                            ));
+                    if !layer.told {
+                        self.problems.add(&path, other, fault);
+                    }
+                    complete = false;
+                    continue;
+                }
+            };
+            let layer = Layer { map, path: path.clone(), told: layer.told };
+            let row = self.object(table, &[layer], &path);
+            complete &= table.iter().all(|param| row.get(param.name).is_some());
+            rows.push(row);
+        }
+        complete.then_some(rows)
     }
 
     /// The value of a name or another text of an object's own.
@@ -283,8 +341,9 @@ impl Walker {
 
     /// Reports parameters of an entry that do not fit together. Where one is missing something else is wrong.
     fn check_together(&mut self, entry: &'static Entry, block: &Block, here: &Path) {
-        let complete = entry.params.iter().all(|param| block.get(param.name).is_some());
-        let Some(check) = entry.check.filter(|_| complete && !self.partial) else { return };
+        let Some(check) = entry.check.filter(|_| block.is_complete() && !self.partial) else {
+            return;
+        };
         if let Err(clash) = check(&block.chosen()) {
             let fault = Fault::new(clash.message).maybe_hint(clash.hint);
             let param = entry.params.iter().find(|param| param.name == clash.param);
@@ -417,7 +476,7 @@ fn unknown_preset(word: &str) -> Fault {
     let fault = scalar::unknown_word("preset", word, preset::ENTRIES.iter().map(|e| e.name));
     let is_cc = ackclock_tcp::cc::ENTRIES.iter().any(|entry| entry.name == word);
     let cc = is_cc.then(|| format!("did you mean `{{cc: {word}}}`?"));
-    Fault { hint: cc.or_else(|| preset::hint(word)).or(fault.hint.clone()), ..fault }
+    Fault { hint: preset::hint(word).or(cc).or(fault.hint.clone()), ..fault }
 }
 
 /// Whether a rule stands where a time could stand.

@@ -124,6 +124,9 @@ impl Writer<'_> {
         };
         let mut map = self.flow_head(flow);
         map.insert("start".into(), start);
+        if let Some(stop) = flow.stop {
+            map.insert("stop".into(), time(stop).into());
+        }
         map.insert("send".into(), send.into());
         let (name, transport) = match transport {
             TransportPart::Tcp(tcp) => ("tcp", tcp),
@@ -142,6 +145,7 @@ impl Writer<'_> {
         };
         let mut map = self.flow_head(flow);
         map.insert("start_ns".into(), flow.start.time(self.scenario.seed, &flow.id).as_ns().into());
+        map.insert("stop_ns".into(), flow.stop.map(Time::as_ns).into());
         map.insert("send_bytes".into(), flow.send_bytes.into());
         map.insert("start_draw".into(), draw);
         let [tcp, udp] = match transport {

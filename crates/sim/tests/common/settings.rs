@@ -24,6 +24,10 @@ pub fn variants(param: &Param) -> Vec<Value> {
             of_table(&required(table), table).into_iter().map(|value| json!([value])).collect()
         }
         Kind::CountList => vec![json!([]), json!([1]), json!([2, 3, 5, 8])],
+        Kind::Rows(table) => {
+            of_table(&row(table), table).into_iter().map(|value| json!([value])).collect()
+        }
+        Kind::FlowRef => vec![json!("F1")],
         Kind::Buffer => vec![json!("30 ms"), json!("0.5 BDP")],
         _ => Vec::new(),
     };
@@ -58,11 +62,21 @@ pub fn required(table: &[Param]) -> Map<String, Value> {
     needed.map(|param| (param.name.to_owned(), example(param))).collect()
 }
 
+/// A row of a list: what must be given, and the first list of numbers.
+fn row(table: &[Param]) -> Map<String, Value> {
+    let mut all = required(table);
+    if let Some(param) = table.iter().find(|param| matches!(param.kind, Kind::CountList)) {
+        all.insert(param.name.into(), example(param));
+    }
+    all
+}
+
 /// A value that suits most parameters of a kind.
 fn example(param: &Param) -> Value {
     match param.kind {
         Kind::Registered(entries) => of_entry(entries[0]).remove(0),
         Kind::Object(table) => Value::Object(required(table)),
+        Kind::Rows(table) => json!([row(table)]),
         Kind::Choice(choices) => choices[0].name.into(),
         Kind::Time | Kind::TimeOr(_) => json!("50 ms"),
         Kind::Rate => json!("1 Mbps"),
@@ -79,6 +93,7 @@ fn example(param: &Param) -> Value {
 /// A number of a table as a document spells it: with its unit a text, else a number.
 fn spelled(param: &Param, text: &str) -> Value {
     match param.kind {
+        Kind::CountList => json!([text.parse::<u64>().expect("a whole number")]),
         Kind::Count | Kind::Real | Kind::SegmentsOrSize => text
             .parse::<u64>()
             .map(Value::from)
@@ -106,6 +121,14 @@ pub fn random(param: &Param, draw: &mut Stream) -> Option<Value> {
         Kind::Flag => (draw.uniform() < 0.5).into(),
         Kind::Registered(entries) => random_entry(entries[draw.below(entries.len())], draw),
         Kind::Object(table) => Value::Object(random_table(table, draw)),
+        Kind::Rows(table) => {
+            let mut random_row = || {
+                let mut all = row(table);
+                all.append(&mut random_table(table, draw));
+                Value::Object(all)
+            };
+            json!([random_row(), random_row()])
+        }
         Kind::CountList => (0..draw.below(10)).map(|_| Value::from(1 + draw.below(200))).collect(),
         Kind::Time
         | Kind::TimeOr(_)

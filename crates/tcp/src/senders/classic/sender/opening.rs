@@ -60,7 +60,14 @@ impl Sender {
             }
         }
         let payload = self.rules().handshake.bytes(message);
-        Segment { seq: 0, payload, cause: Cause::Handshake(message), ecn: Ecn::Off }
+        Segment {
+            seq: 0,
+            payload,
+            cause: Cause::Handshake(message),
+            ecn: Ecn::Off,
+            push: false,
+            fin: false,
+        }
     }
 
     /// The rules of the handshake.

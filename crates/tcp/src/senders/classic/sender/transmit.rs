@@ -87,7 +87,7 @@ impl Sender {
             self.start_timer(now);
         }
         let ecn = if self.rules().ecn { self.ecn_of(cause) } else { Ecn::Off };
-        Segment { seq: seq as u32, payload, cause, ecn }
+        Segment { seq: seq as u32, payload, cause, ecn, push: false, fin: false }
     }
 
     #[inline]

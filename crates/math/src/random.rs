@@ -53,6 +53,17 @@ impl Stream {
         -ln(1.0 - self.uniform())
     }
 
+    /// A normally distributed number with mean 0 and deviation 1 (Marsaglia's polar method).
+    pub fn normal(&mut self) -> f64 {
+        loop {
+            let [u, v] = [0; 2].map(|_| 2.0 * self.uniform() - 1.0);
+            let s = u * u + v * v;
+            if s > 0.0 && s < 1.0 {
+                return u * (-2.0 * ln(s) / s).sqrt();
+            }
+        }
+    }
+
     /// A Pareto distributed number: at least 1, and above x with probability x^-shape. The mean is
     /// shape / (shape - 1) for a shape above 1. Computed as e^(E / shape) with E exponential.
     pub fn pareto(&mut self, shape: f64) -> f64 {

@@ -1,0 +1,64 @@
+//! Flows that are cut off.
+//!
+//! The sender is gone from one moment to the next: nothing more is sent, its timers stop, ACKs find nobody. What is
+//! in the network travels on, and the receiver counts and acknowledges it.
+//!
+//! DEVIATION: a host that closes a connection in the middle of a transfer sends one segment with the flag RST
+//! (RFC 9293 section 3.10.5). It is left out. It would reach the receiver after all data, take its place in the
+//! queues, and spare the network nothing but an ACK that the receiver delays; such an ACK is left out, too.
+
+use super::World;
+use crate::flow::{Endpoint, Stopped};
+use crate::packet::Packet;
+use ackclock_engine::EventQueue;
+use ackclock_tcp::Ends;
+use ackclock_trace::{Recorder, flow_event};
+use ackclock_units::Time;
+
+impl<Q: EventQueue, R: Recorder> World<Q, R> {
+    /// Cuts a flow off, unless it is over.
+    pub(super) fn stop_flow(&mut self, index: u32) {
+        let now = self.now;
+        let flow = &mut self.net.flows[index as usize];
+        let completes = match &mut flow.endpoint {
+            Endpoint::Tcp(tcp) if tcp.finish_ack.is_none() => {
+                let tcp = Box::new(tcp.clone());
+                flow.endpoint = Endpoint::Stopped(Stopped { tcp, until: now });
+                true
+            }
+            Endpoint::Udp(udp) if !udp.writer.is_finished() => udp.stop(flow.dropped),
+            _ => return,
+        };
+        flow.stopped = Some(now);
+        flow.armed = Time::NEVER;
+        flow.paused = false;
+        self.last_change = now;
+        self.record_event(index, flow_event::STOP, 0);
+        if completes {
+            self.complete_flow();
+        }
+    }
+
+    /// Data of a flow that was cut off reach its receiver.
+    #[cold]
+    pub(super) fn receive_late(&mut self, packet: Packet) {
+        let now = self.now;
+        let Endpoint::Stopped(stopped) = &mut self.net.flows[packet.flow() as usize].endpoint
+        else {
+            unreachable!("only flows that were cut off")
+        };
+        stopped.until = now;
+        let tcp = &mut stopped.tcp;
+        let payload = packet.size() - tcp.header;
+        let stamp = packet.stamp;
+        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.marks());
+        let finished = tcp.finish.is_none() && tcp.connection.is_delivered();
+        if finished {
+            tcp.finish = Some(now);
+            self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
+        }
+        if let Some(ack) = ack {
+            self.send_ack(packet.flow(), ack);
+        }
+    }
+}
