@@ -95,6 +95,8 @@ pub struct Sender {
     state: CongestionState,
     pending: Pending,
     deadline: Time,
+    /// The timer starts anew when all that may leave has left.
+    timer_due: bool,
     rto: Rto,
     /// A round trip of the estimator ends beyond this byte.
     rtt_end: u64,
@@ -169,7 +171,7 @@ enum Forced {
 struct Facts<'a> {
     rto: &'a Rto,
     state: CongestionState,
-    sample: Option<RateSample>,
+    sample: &'a Option<RateSample>,
     departure: Time,
     marked: Option<f64>,
 }
@@ -184,7 +186,7 @@ impl SenderFacts for Facts<'_> {
     }
 
     fn rate(&self) -> Option<RateSample> {
-        self.sample
+        *self.sample
     }
 
     fn marked(&self) -> Option<f64> {
@@ -233,6 +235,7 @@ impl Sender {
             state: CongestionState::Open,
             pending: Pending::None,
             deadline: Time::NEVER,
+            timer_due: false,
             rto: common.rto,
             rtt_end: 0,
             min_rtt: Time::NEVER,
@@ -393,12 +396,5 @@ impl Sender {
         }
         let cwnd = self.window.cwnd;
         self.window.ssthresh.max((cwnd / 2.0).floor() + (cwnd / 4.0).floor())
-    }
-
-    /// Whether the window limits what is sent (`tcp_is_cwnd_limited`).
-    #[inline]
-    fn is_cwnd_limited(&self) -> bool {
-        self.cwnd_limited
-            || (self.window.in_slow_start() && self.window.cwnd < 2.0 * f64::from(self.most_out))
     }
 }

@@ -82,7 +82,7 @@ impl Sender {
         if payload < self.rules.mss {
             self.small_end = self.nxt;
         }
-        if before == 0 || self.pending == Pending::Probe {
+        if (before == 0 || self.pending == Pending::Probe) && (probe || !self.may_probe()) {
             self.rearm_timeout(now);
         }
         if !probe {
@@ -203,7 +203,10 @@ impl Sender {
             if self.is_reducing() {
                 self.prr_out += u64::from(sent);
             }
-            self.arm_probe(now, false);
+        }
+        let due = std::mem::take(&mut self.timer_due);
+        if (sent > 0 || due) && !self.arm_probe(now, sent == 0) && due {
+            self.rearm_timeout(now);
         }
         if sent > 0 || limited {
             self.validate(limited);
