@@ -130,6 +130,11 @@ impl Pace {
         false
     }
 
+    /// Whether the ACK of something out of order waits.
+    pub(super) fn holds_back(&self) -> bool {
+        self.held > 0
+    }
+
     /// Whether an ACK of so many bytes is due.
     #[inline]
     pub(super) fn is_due(&self, bytes: u64) -> bool {
