@@ -10,7 +10,7 @@ use crate::preset;
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
 use ackclock_net::source;
-use ackclock_tcp::cc::{Cc, CongestionControl};
+use ackclock_tcp::cc::{self, Cc, CongestionControl};
 use ackclock_tcp::connection;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Param, Value as Number};
@@ -174,7 +174,13 @@ fn extras(walker: &mut Walker, tcp: &Block, path: &Path) {
     let (Some(block), Some(sender)) = (tcp.block("cc"), tcp.word("sender")) else { return };
     // Where something is missing, that is reported already.
     let Some(kind) = block.kind().filter(|_| block.is_complete()) else { return };
-    let cc = Cc::new(&block.chosen());
+    let chosen = block.chosen();
+    // Parameters that contradict one another make no congestion control; they are reported already, too.
+    let check = cc::ENTRIES.iter().find(|entry| entry.name == kind).and_then(|entry| entry.check);
+    if check.is_some_and(|check| check(&chosen).is_err()) {
+        return;
+    }
+    let cc = Cc::new(&chosen);
     let fault = if let Some(lack) = connection::gives(sender).lack(cc.needs()) {
         let fault =
             Fault::new(format!("`{kind}` needs {lack}: the {sender} sender cannot give it"));
