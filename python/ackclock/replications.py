@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from ackclock.columns import FLOWS, RUNS, Column
+from ackclock.columns import FLOWS, RUNS, Column, pick
 from ackclock.errors import InputError, unknown
 from ackclock.files import write_bytes
 from ackclock.metrics.statistics import LEVEL, SHARES, Statistics, summarize
@@ -31,8 +31,7 @@ _FORMAT = "ackclock replications 2"
 
 
 def _named(columns: Sequence[Column], *names: str) -> dict[str, Column]:
-    known = {column.name: column for column in columns}
-    return {name: known[name] for name in names}
+    return dict(zip(names, pick(columns, *names), strict=True))
 
 
 OF_RUN = _named(RUNS, "seed", "end_s", "stop_reason", "digest")

@@ -14,7 +14,7 @@ from ackclock.cli.times import FromOption, ToOption
 def log(
     run_directory: Annotated[
         Path,
-        typer.Argument(metavar="RUN_DIR", help="What 'ackclock run' wrote.", show_default=False),
+        typer.Argument(metavar="RUN_DIR", help="What 'ackclock run' wrote."),
     ],
     kinds: Annotated[
         list[str] | None,
@@ -23,7 +23,6 @@ def log(
             metavar="NAME[,NAME...]",
             help="events, rto, drops, packets, cwnd, rtt, queue, transmissions, waiting, routes; "
             "may be repeated. Without it: events and drops.",
-            show_default=False,
         ),
     ] = None,
     flows: FlowsOption = None,

@@ -14,6 +14,7 @@ from ackclock.cli.options import (
     JsonOption,
     ScenarioArgument,
     SetOption,
+    WorkersOption,
     choose,
     read_overrides,
 )
@@ -40,16 +41,7 @@ def replicate(
             "--seed", metavar="FIRST", min=0, help="Seed of the first one; the others count on."
         ),
     ] = 1,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            metavar="N",
-            min=1,
-            help="Processes; default one for each core. The results are the same with any number.",
-            show_default=False,
-        ),
-    ] = None,
+    workers: WorkersOption = None,
     time_limit: TimeLimitOption = None,
     flows: FlowsOption = None,
     fields: Annotated[
@@ -60,7 +52,6 @@ def replicate(
             help="Show these quantities: finish_s, finish_ack_s, goodput_bps, timeouts, "
             "retransmissions, spurious_retransmissions, segments_sent, end_s; may be repeated. "
             "The first one is plotted.",
-            show_default=False,
         ),
     ] = None,
     out: Annotated[
@@ -69,7 +60,6 @@ def replicate(
             "--out",
             metavar="FILE.parquet",
             help="Write one row for each replication and flow.",
-            show_default=False,
         ),
     ] = None,
     plot: Annotated[
@@ -78,7 +68,6 @@ def replicate(
             "--plot",
             metavar="FILE",
             help="Draw the distribution; the suffix says how: .png, .svg, .pdf.",
-            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,

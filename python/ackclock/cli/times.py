@@ -51,12 +51,11 @@ FromOption = Annotated[
         metavar="TIME",
         parser=seconds,
         help="Begin here: seconds, or with a unit ('200 ms').",
-        show_default=False,
     ),
 ]
 ToOption = Annotated[
     float | None,
-    typer.Option("--to", metavar="TIME", parser=seconds, help="End here.", show_default=False),
+    typer.Option("--to", metavar="TIME", parser=seconds, help="End here."),
 ]
 TimeLimitOption = Annotated[
     float | None,
@@ -66,6 +65,5 @@ TimeLimitOption = Annotated[
         parser=limit,
         help="Give a run up that takes longer on the clock ('10 min'); it counts as failed. For "
         "runs that may never end. 'stop: {events: N}' in a scenario is the same on all machines.",
-        show_default=False,
     ),
 ]
