@@ -1,4 +1,4 @@
-"""Errors a user can act on: what is wrong, where, what is allowed, how to mend it."""
+"""Errors a user can act on: what is wrong, where, what is allowed, how to fix it."""
 
 from __future__ import annotations
 

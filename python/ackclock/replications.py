@@ -198,7 +198,7 @@ class Replications:
     def cut_off(self, field: str, flow: str | None = None) -> NDArray[np.float64]:
         """Ends of the replications in which a time would have come later, had they not been ended.
 
-        In a stalled replication it would never have come. Empty for what is no time of a flow.
+        In a stalled replication it would never have come. Empty for what is not a time of a flow.
         """
         if flow is None or field not in _TIMES:
             return np.zeros(0)

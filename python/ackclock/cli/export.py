@@ -160,7 +160,7 @@ def _results(run: str, entry: Format, settings: list[str] | None, seed: int | No
 
 
 def _place(results: Results, entry: Format, options: Options) -> Path:
-    """Where the file goes unless told: into the run directory, or here."""
+    """Where the file goes by default: into the run directory, or here."""
     label = results.summary["scenario"].rsplit("/", 1)[-1] or "run"
     one = entry.name != "csv" or (options.tables is not None and len(options.tables) == 1)
     ending = entry.suffix if one else ""

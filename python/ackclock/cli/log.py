@@ -30,7 +30,7 @@ def log(
     end: ToOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what happened in a run, one line an event, time in seconds first.
+    """Print what happened in a run: one line per event, beginning with the time in seconds.
 
     [bold]Examples[/bold]
 

@@ -177,7 +177,7 @@ def plot(
     place = out if out is not None else folder(run_directories[0]) / "plots"
     if any(map(is_sweep, run_directories)):
         written = _of_sweep(run_directories, kinds, flows or links, image_format, place, options)
-        _tell(written, as_json=as_json)
+        _print_paths(written, as_json=as_json)
         return
     runs = [Results.load(directory) for directory in run_directories]
     results = runs[0]
@@ -190,7 +190,7 @@ def plot(
         out=place,
         options=options,
     )
-    _tell(written, as_json=as_json)
+    _print_paths(written, as_json=as_json)
 
 
 def folder(place: Path) -> Path:
@@ -223,7 +223,7 @@ def _of_sweep(
     )
 
 
-def _tell(written: list[Path], *, as_json: bool) -> None:
+def _print_paths(written: list[Path], *, as_json: bool) -> None:
     from ackclock.cli.terminal import print_json
 
     if as_json:

@@ -74,7 +74,7 @@ def replicate(
 ) -> None:
     """Run a scenario with many seeds and show how its results are distributed.
 
-    One run of a random scenario tells little, and an average of many can tell less: where waits
+    One run of a random scenario says little, and an average of many can say less: where waits
     double, the largest few decide it, and the next thousand runs give another. So this shows
     quantiles, each with the interval that holds the true one with 95 % confidence, whatever the
     distribution, and a mean only with the tail index: below 1 no mean exists, and none is printed;

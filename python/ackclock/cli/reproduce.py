@@ -99,7 +99,7 @@ def _print_experiments(screen: Console) -> None:
 
 @contextmanager
 def _status(*, wanted: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Give a function that shows what is running; None when standard error is no terminal."""
+    """Give a function that shows what is running; None when standard error is not a terminal."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return

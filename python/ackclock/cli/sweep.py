@@ -102,7 +102,7 @@ def sweep(
     place = out if out is not None else default_directory(study)
     with _patience(study, wanted=not as_json):
         plan = study.plan(workers)
-    # After the check: a misspelt value is no other study.
+    # After the check: a misspelt value is not another study.
     Store(place).require(study.identity(), force=force)
     if why is not None:
         explain_run(plan, place, why, file, as_json=as_json)

@@ -24,11 +24,11 @@ def seconds(text: str) -> float:
     """Return a time in seconds.
 
     Raises:
-        typer.BadParameter: this is no time.
+        typer.BadParameter: this is not a time.
     """
     found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([a-zµ]*)\s*", text)
     if not found or found[2] not in _UNITS:
-        raise typer.BadParameter(f"'{text}' is no time; write seconds or a unit: 0.5, '200 ms'")
+        raise typer.BadParameter(f"'{text}' is not a time; write seconds or a unit: 0.5, '200 ms'")
     return float(found[1]) * _UNITS[found[2]]
 
 
