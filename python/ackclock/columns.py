@@ -91,6 +91,12 @@ def link_entries(summary: Summary) -> Iterator[dict[str, Any]]:
             yield {"id": name, "direction": direction, **way}
 
 
+def pick(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:
+    """Return the columns of these names, in the order of the names."""
+    known = {column.name: column for column in columns}
+    return tuple(known[name] for name in names)
+
+
 def _rare(*columns: Column) -> Iterable[Column]:
     return (replace(column, usual=False) for column in columns)
 

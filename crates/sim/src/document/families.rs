@@ -28,7 +28,7 @@ fn sender() -> &'static Param {
     TCP.iter().find(|param| matches!(param.kind, Kind::Family(_))).expect("a choice of families")
 }
 
-/// The family that these layers choose; none if what they say is no family.
+/// The family that these layers choose; none if what they say is not a family.
 pub(super) fn chosen(layers: &[Layer<'_>]) -> Option<&'static Entry> {
     let param = sender();
     let said = layers.iter().find_map(|layer| layer.map.get(param.name));
@@ -121,11 +121,11 @@ impl<'d> Below<'d> {
     pub fn new(walker: &mut Walker, all: Vec<Layer<'d>>, preset: Option<&'static Preset>) -> Self {
         let of = |own: &&'static Entry| all.iter().map(|layer| part(own, layer.map)).collect();
         let parts = FAMILIES.iter().map(of).collect();
-        let own = all.iter().filter(|layer| !layer.told).count();
+        let own = all.iter().filter(|layer| !layer.reported).count();
         let mut below = Self { all, own, parts, preset };
         below.check(walker);
         for layer in &mut below.all {
-            layer.told = true;
+            layer.reported = true;
         }
         below
     }
@@ -135,14 +135,15 @@ impl<'d> Below<'d> {
         let index = FAMILIES.iter().position(|family| family.name == own.name);
         let parts = &self.parts[index.expect("a registered family")];
         let both = self.all.iter().zip(parts);
-        both.map(|(layer, map)| Layer { map, path: layer.path.clone(), told: layer.told }).collect()
+        both.map(|(layer, map)| Layer { map, path: layer.path.clone(), reported: layer.reported })
+            .collect()
     }
 
     fn check(&self, walker: &mut Walker) {
         let here = Path::default();
         // What is said of the family itself is reported with the common keys.
         let default = chosen(&self.all).unwrap_or(FAMILIES[0]);
-        for layer in self.all.iter().filter(|layer| !layer.told) {
+        for layer in self.all.iter().filter(|layer| !layer.reported) {
             for (key, value) in layer.map {
                 if !has(TCP, key) && !FAMILIES.iter().any(|family| has(family.params, key)) {
                     unknown_key(walker, default, key, value, &layer.path);

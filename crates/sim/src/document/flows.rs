@@ -49,7 +49,7 @@ pub(super) fn resolve(
     known: &mut Memo<Block>,
 ) -> FlowPart {
     walker.check_keys(FLOW, map, path);
-    let own = Layer { map, path: path.clone(), told: false };
+    let own = Layer { map, path: path.clone(), reported: false };
     let [id, from, to] = ["id", "from", "to"].map(|name| walker.text(param(name), &own, path));
     let own = [own];
     let start = start(walker, &own, path);
@@ -152,7 +152,7 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
     }
     let maps: Vec<_> = given
         .iter()
-        .map(|layer| match layer.told {
+        .map(|layer| match layer.reported {
             true => families::part(family, layer.map),
             false => families::own(walker, family, layer.map, &layer.path),
         })
@@ -161,7 +161,7 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
     let mut layers: Vec<Layer<'_>> = own.collect();
     layers.extend(below.of(family));
     let last = preset.or(below.preset).map(|preset| families::part(family, preset.of_receiver()));
-    layers.extend(last.iter().map(|map| Layer { map, path: here.clone(), told: true }));
+    layers.extend(last.iter().map(|map| Layer { map, path: here.clone(), reported: true }));
     let mut tcp = walker.resolve(TCP, &layers, &here);
     tcp.append(walker.resolve(family.params, &layers, &here));
     whole_bytes(walker, &tcp, path);

@@ -12,7 +12,7 @@
 //! It starts with a gain of 2.89 until three round trips bring no quarter more, empties the queue that this has made,
 //! then tries a quarter more in one of eight phases, one round trip at a time, and gives it back in the next.
 //! Where ten seconds have shown no lower round-trip time it keeps four segments in flight for 200 ms.
-//! A loss is no sign of congestion: it bounds the window for a round trip; two intervals of much loss and the same rate show a
+//! A loss is not a sign of congestion: it bounds the window for a round trip; two intervals of much loss and the same rate show a
 //! [`policer`]. [`aggregation`] gives the window room for ACKs that come in clumps.
 //!
 //! DEVIATION: segments leave one by one; bursts (the `quantum` of the paper) count in the window alone.
