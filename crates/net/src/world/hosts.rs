@@ -407,6 +407,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// The next event of a flow's timer after one of it.
+    #[inline(always)]
     fn rearm(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let flow = &mut self.net.flows[index as usize];
         let write = flow.next_write();
