@@ -372,7 +372,8 @@ impl Sender {
             transmissions: 1,
         };
         let asked = self.cc.on_loss(&self.window, &loss).unwrap_or(self.window.cwnd);
-        self.window.ssthresh = asked.max(LEAST_SSTHRESH);
+        // What is left over of a segment could never be sent.
+        self.window.ssthresh = asked.floor().max(LEAST_SSTHRESH);
     }
 }
 
