@@ -6,10 +6,10 @@
 use super::receiver::{AckOut, Arrival, Receiver};
 use super::sender::Sender;
 use crate::cc::{CongestionControl, Window};
-use crate::ends::{Ack, AckFields, DataMarks, Ends, Reply, extend};
+use crate::ends::{Ack, AckFields, Ends, Reply, extend};
 use crate::handshake::{Answer, Message, Rules};
 use crate::sack::Notes;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::senders::Common;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
@@ -58,11 +58,10 @@ impl Ends for Modern {
         seq: u32,
         payload: u16,
         stamp: Time,
-        marks: DataMarks,
+        flags: Flags,
     ) -> Option<Ack> {
-        let DataMarks { marked, cwr, push, fin } = marks;
         let seq = extend(seq, self.receiver.next());
-        let arrival = Arrival { seq, payload, fin, push, stamp, marked, cwr };
+        let arrival = Arrival { seq, payload, stamp, flags };
         let out = self.receiver.on_data(now, &arrival)?;
         Some(self.ack(out))
     }
@@ -89,8 +88,8 @@ impl Ends for Modern {
     fn on_message(&mut self, now: Time, message: Message, stamp: Time) -> Option<Reply> {
         if message == Message::Fin {
             let seq = self.sender.bytes()?;
-            let (marked, cwr) = (false, false);
-            let arrival = Arrival { seq, payload: 0, fin: true, push: true, stamp, marked, cwr };
+            let flags = Flags::PUSH.with(Flags::FIN);
+            let arrival = Arrival { seq, payload: 0, stamp, flags };
             let out = self.receiver.on_data(now, &arrival)?;
             return Some(Reply::Ack(self.ack(out)));
         }

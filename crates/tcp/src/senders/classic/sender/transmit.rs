@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::rto::Sampling;
-use crate::segment::{Cause, Ecn, Segment};
+use crate::segment::{Cause, Flags, Segment};
 use crate::senders::classic::recovery::interface::LossRecovery;
 use ackclock_units::Time;
 
@@ -83,8 +83,8 @@ impl Sender {
         if self.deadline == Time::NEVER || idle {
             self.start_timer(now);
         }
-        let ecn = if self.rules().ecn { self.ecn_of(cause) } else { Ecn::Off };
-        Segment { seq: seq as u32, payload, cause, ecn, push: false, fin: false }
+        let flags = if self.rules().ecn { self.ecn_of(cause) } else { Flags::NONE };
+        Segment { seq: seq as u32, payload, cause, flags }
     }
 
     #[inline]

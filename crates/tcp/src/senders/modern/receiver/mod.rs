@@ -12,6 +12,7 @@ mod linux;
 mod pace;
 
 use crate::sack::{MOST_BLOCKS, Note};
+use crate::segment::Flags;
 use ackclock_units::param::Chosen;
 use ackclock_units::{Time, registry};
 use pace::Pace;
@@ -47,16 +48,20 @@ pub struct Arrival {
     pub seq: u64,
     /// Payload bytes.
     pub payload: u16,
-    /// It ends the connection.
-    pub fin: bool,
-    /// It ends a write of the application (PSH).
-    pub push: bool,
     /// When it was sent.
     pub stamp: Time,
-    /// It carries a mark (CE).
-    pub marked: bool,
-    /// The sender has reduced its window (CWR).
-    pub cwr: bool,
+    /// What it says besides.
+    pub flags: Flags,
+}
+
+impl Arrival {
+    fn is_marked(&self) -> bool {
+        self.flags.has(Flags::MARKED)
+    }
+
+    fn is_fin(&self) -> bool {
+        self.flags.has(Flags::FIN)
+    }
 }
 
 /// Blocks that an ACK is to report once at least before others take their place.
@@ -159,10 +164,10 @@ impl Receiver {
     /// A segment arrives; the ACK to send at once, if any.
     #[inline]
     pub fn on_data(&mut self, now: Time, arrival: &Arrival) -> Option<AckOut> {
-        let end = arrival.seq + u64::from(arrival.payload) + u64::from(arrival.fin);
+        let end = arrival.seq + u64::from(arrival.payload) + u64::from(arrival.is_fin());
         self.last_arrival = now;
         let mut owed = None;
-        if arrival.marked || self.ece || arrival.cwr {
+        if arrival.flags.concern_ecn() || self.ece {
             owed = self.on_ecn(arrival);
         }
         if arrival.seq <= self.acknowledged {
@@ -170,7 +175,7 @@ impl Receiver {
         }
         let at_once = if arrival.seq == self.next && self.ahead.is_empty() {
             self.next = end;
-            self.pace.on_arrival(now, arrival) || arrival.fin
+            self.pace.on_arrival(now, arrival) || arrival.is_fin()
         } else {
             if owed.is_none() && self.pace.holds_back() && self.would_hide(arrival.seq, end) {
                 owed = Some(self.acknowledge());
@@ -198,21 +203,22 @@ impl Receiver {
     /// that waits is sent first.
     #[cold]
     fn on_ecn(&mut self, arrival: &Arrival) -> Option<AckOut> {
+        let (marked, reduced) = (arrival.is_marked(), arrival.flags.has(Flags::REDUCED));
         if !self.exact_ecn {
-            if arrival.marked && !self.ece {
+            if marked && !self.ece {
                 self.pace.hurry(2);
             }
-            self.ece = arrival.marked || (self.ece && !arrival.cwr);
-            if arrival.cwr {
+            self.ece = marked || (self.ece && !reduced);
+            if reduced {
                 self.pace.now = true;
             }
             return None;
         }
-        if arrival.marked == self.ece {
+        if marked == self.ece {
             return None;
         }
         let owed = (self.deadline != Time::NEVER).then(|| self.acknowledge());
-        self.ece = arrival.marked;
+        self.ece = marked;
         self.pace.now = true;
         owed
     }
