@@ -41,6 +41,10 @@ impl Sender {
             self.leave = Leave::Holes;
         }
         if self.deadline > now {
+            if self.departure <= now {
+                // What the pacing held back begins with holes, also in F-RTO (`tcp_tsq_write`).
+                self.leave = Leave::Holes;
+            }
             return;
         }
         if self.opening {
