@@ -322,7 +322,7 @@ mod tests {
     fn segment(number: u64) -> Arrival {
         let (payload, stamp) = (100, Time::from_ms(number));
         let seq = 100 * number;
-        Arrival { seq, payload, fin: false, push: false, stamp, marked: false, cwr: false }
+        Arrival { seq, payload, stamp, flags: Flags::NONE }
     }
 
     /// Two of three segments arrive: an ACK that waits is sent before a third block would hide the first.

@@ -392,12 +392,14 @@ impl Sender {
         let loss = LossEvent {
             now,
             signal,
-            flight: f64::from(self.board.in_flight()),
+            // All that is not acknowledged (RFC 5681 section 2), also what has arrived out of order.
+            flight: f64::from(self.board.packets_out()),
             limit: self.receive_window as f64 / self.rules.mss as f64,
             transmissions: 1,
         };
         let asked = self.cc.on_loss(&self.window, &loss).unwrap_or(self.window.cwnd);
-        self.window.ssthresh = asked.max(LEAST_SSTHRESH);
+        // What is left over of a segment could never be sent.
+        self.window.ssthresh = asked.floor().max(LEAST_SSTHRESH);
     }
 }
 
