@@ -110,6 +110,9 @@ pub struct Receiver {
     pub reordered: u64,
 }
 
+/// Blocks beyond which an ACK is not compressed any longer (Linux, `TCP_SACK_BLOCKS_EXPECTED`).
+const BLOCKS_EXPECTED: usize = 2;
+
 impl Receiver {
     /// The receiver that a scenario chose, for segments of this many bytes.
     pub fn new(chosen: &Chosen, segment: u16, exact_ecn: bool) -> Self {
@@ -174,6 +177,12 @@ impl Receiver {
             self.next = end;
             self.pace.on_arrival(now, arrival) || arrival.is_fin()
         } else {
+            if self.makes_room(arrival.seq, end) {
+                let held = self.acknowledge();
+                self.on_disorder(now, arrival, end);
+                self.pace.release();
+                return Some(held);
+            }
             self.on_disorder(now, arrival, end)
         };
         let full = self.next - self.acknowledged;
@@ -257,6 +266,18 @@ impl Receiver {
         self.recent.insert(0, (from, to));
         self.recent.truncate(MOST_BLOCKS + 1);
         self.pace.is_at_once(self.next)
+    }
+
+    /// Whether the ACK that compression holds back leaves before this segment, of which the next one tells: where
+    /// there are two blocks, and it makes another one (Linux, `tcp_sack_new_ofo_skb`, `TCP_SACK_BLOCKS_EXPECTED`).
+    #[cold]
+    fn makes_room(&self, seq: u64, end: u64) -> bool {
+        let inside = |range: &(u64, u64)| range.0 <= seq && end <= range.1;
+        if !self.pace.holds() || seq <= self.next || self.ahead.iter().any(inside) {
+            return false;
+        }
+        let touches = |range: &(u64, u64)| seq <= range.1 && range.0 <= end;
+        self.recent.iter().position(touches).unwrap_or(self.recent.len()) >= BLOCKS_EXPECTED
     }
 
     #[inline]

@@ -130,6 +130,17 @@ impl Pace {
         false
     }
 
+    /// Whether an ACK is held back by compression.
+    #[inline]
+    pub(super) fn holds(&self) -> bool {
+        self.held > 0
+    }
+
+    /// Nothing is held back: an ACK has just left.
+    pub(super) fn release(&mut self) {
+        self.held = 0;
+    }
+
     /// Whether an ACK of so many bytes is due.
     #[inline]
     pub(super) fn is_due(&self, bytes: u64) -> bool {
