@@ -51,7 +51,7 @@ impl Modern {
 }
 
 impl Ends for Modern {
-    #[inline]
+    #[inline(never)]
     fn on_data(
         &mut self,
         now: Time,
@@ -66,7 +66,7 @@ impl Ends for Modern {
         Some(self.ack(out))
     }
 
-    #[inline]
+    #[inline(never)]
     fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time> {
         let number = extend(ack.seq, self.sender.una());
         let note = self.notes.take(ack.aux);
@@ -122,7 +122,7 @@ impl Ends for Modern {
         self.receiver.expect(self.sender.bytes());
     }
 
-    #[inline]
+    #[inline(never)]
     fn next_timer(&self) -> Time {
         self.sender.next_timer().min(self.receiver.next_timer())
     }
@@ -135,12 +135,12 @@ impl Ends for Modern {
         Some(self.ack(out))
     }
 
-    #[inline]
+    #[inline(never)]
     fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         self.sender.poll_transmit(now)
     }
 
-    #[inline]
+    #[inline(never)]
     fn window(&self) -> &Window {
         self.sender.window()
     }

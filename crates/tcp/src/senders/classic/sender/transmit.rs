@@ -18,8 +18,11 @@ impl Sender {
             left = self.refill(now)?;
         }
         let state = &self.state;
-        let usable =
-            (self.window_bytes() + self.extra).min(self.ceiling).saturating_sub(state.flight());
+        let usable = self
+            .window_bytes()
+            .saturating_add(self.extra)
+            .min(self.ceiling)
+            .saturating_sub(state.flight());
         let whole = left.min(state.rules.mss);
         let payload = if usable >= whole {
             whole

@@ -64,6 +64,9 @@ impl Arrival {
     }
 }
 
+/// Blocks that an ACK is to report once at least before others take their place.
+const EXPECTED_BLOCKS: usize = 2;
+
 /// An ACK to send.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AckOut {
@@ -109,9 +112,6 @@ pub struct Receiver {
     /// Segments that arrived ahead of others.
     pub reordered: u64,
 }
-
-/// Blocks beyond which an ACK is not compressed any longer (Linux, `TCP_SACK_BLOCKS_EXPECTED`).
-const BLOCKS_EXPECTED: usize = 2;
 
 impl Receiver {
     /// The receiver that a scenario chose, for segments of this many bytes.
@@ -177,8 +177,9 @@ impl Receiver {
             self.next = end;
             self.pace.on_arrival(now, arrival) || arrival.is_fin()
         } else {
-            if self.makes_room(arrival.seq, end) {
+            if owed.is_none() && self.pace.holds_back() && self.would_hide(arrival.seq, end) {
                 let held = self.acknowledge();
+                // This segment owes no ACK any more: the one that was due has left (`tcp_event_ack_sent`).
                 self.on_disorder(now, arrival, end);
                 self.pace.release();
                 return Some(held);
@@ -226,6 +227,14 @@ impl Receiver {
         owed
     }
 
+    /// Whether this segment would push what the ACK that waits has to report to a later place than the second, so that
+    /// loss of a few ACKs could hide it (Linux: `TCP_SACK_BLOCKS_EXPECTED`).
+    fn would_hide(&self, seq: u64, end: u64) -> bool {
+        let touches = |&(low, high): &(u64, u64)| seq <= high && low <= end;
+        let place = self.recent.iter().position(touches).unwrap_or(self.recent.len());
+        end > self.next && place >= EXPECTED_BLOCKS
+    }
+
     /// A segment arrives that is not the next one, or that is and fills a gap; whether it is acknowledged at once.
     #[cold]
     fn on_disorder(&mut self, now: Time, arrival: &Arrival, end: u64) -> bool {
@@ -268,18 +277,6 @@ impl Receiver {
         self.pace.is_at_once(self.next)
     }
 
-    /// Whether the ACK that compression holds back leaves before this segment, of which the next one tells: where
-    /// there are two blocks, and it makes another one (Linux, `tcp_sack_new_ofo_skb`, `TCP_SACK_BLOCKS_EXPECTED`).
-    #[cold]
-    fn makes_room(&self, seq: u64, end: u64) -> bool {
-        let inside = |range: &(u64, u64)| range.0 <= seq && end <= range.1;
-        if !self.pace.holds() || seq <= self.next || self.ahead.iter().any(inside) {
-            return false;
-        }
-        let touches = |range: &(u64, u64)| seq <= range.1 && range.0 <= end;
-        self.recent.iter().position(touches).unwrap_or(self.recent.len()) >= BLOCKS_EXPECTED
-    }
-
     #[inline]
     fn acknowledge(&mut self) -> AckOut {
         // Its application reads the end of the data and closes, too: its own FIN repeats the last ACK.
@@ -318,5 +315,64 @@ impl Receiver {
         }
         self.pace.on_expiry();
         Some(self.acknowledge())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackclock_units::param::Value;
+
+    fn segment(number: u64) -> Arrival {
+        let (payload, stamp) = (100, Time::from_ms(number));
+        let seq = 100 * number;
+        Arrival { seq, payload, stamp, flags: Flags::NONE }
+    }
+
+    /// Two of three segments arrive: an ACK that waits is sent before a third block would hide the first.
+    #[test]
+    fn compression_hides_no_block() {
+        let chosen = Chosen {
+            kind: "linux".into(),
+            values: vec![
+                ("quick_acks".into(), Value::Int(0)),
+                ("compression_ns".into(), Value::Int(1_000_000)),
+            ],
+        };
+        let mut receiver = Receiver::new(&chosen, 100, false);
+        receiver.on_established(Time::from_ms(100));
+        let mut reported = Vec::new();
+        let mut acks = 0;
+        for number in (1..=60_u64).filter(|number| number % 3 != 0) {
+            let now = Time::from_ns(1_000_000_000 + 10_000 * number);
+            if let Some(ack) = receiver.on_data(now, &segment(number)) {
+                acks += 1;
+                reported.extend(ack.note.expect("blocks").blocks().iter().take(2).copied());
+            }
+        }
+        assert!(acks < 30, "hardly anything was compressed: {acks}");
+        for number in 0..18 {
+            let block = (300 * number + 100, 300 * number + 300);
+            assert!(reported.contains(&block), "{number}: {reported:?}");
+        }
+    }
+
+    /// Each second segment arrives: after the first three ACKs, one leaves with each second arrival.
+    #[test]
+    fn a_segment_that_releases_an_ack_owes_none_itself() {
+        let chosen = Chosen {
+            kind: "linux".into(),
+            values: vec![
+                ("quick_acks".into(), Value::Int(0)),
+                ("compression_ns".into(), Value::Int(1_000_000)),
+            ],
+        };
+        let mut receiver = Receiver::new(&chosen, 100, false);
+        receiver.on_established(Time::from_ms(100));
+        let mut acked = |i: &u64| {
+            let now = Time::from_ns(1_000_000_000 + 10_000 * i);
+            receiver.on_data(now, &segment(2 * i)).is_some()
+        };
+        assert_eq!((1..=9).filter(&mut acked).collect::<Vec<_>>(), [1, 2, 3, 5, 7, 9]);
     }
 }

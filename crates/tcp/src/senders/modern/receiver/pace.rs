@@ -130,13 +130,12 @@ impl Pace {
         false
     }
 
-    /// Whether an ACK is held back by compression.
-    #[inline]
-    pub(super) fn holds(&self) -> bool {
+    /// Whether the ACK of something out of order waits.
+    pub(super) fn holds_back(&self) -> bool {
         self.held > 0
     }
 
-    /// Nothing is held back: an ACK has just left.
+    /// Nothing waits: an ACK has just left.
     pub(super) fn release(&mut self) {
         self.held = 0;
     }

@@ -241,7 +241,7 @@ impl Sender {
         let Some(rate) = self.cc.pacing_rate() else { return };
         let before = self.departure;
         self.departure = self.departure.max(now);
-        if self.stats.segments_sent < NOT_PACED {
+        if self.stats.segments_sent + 1 < NOT_PACED {
             return;
         }
         let gap = (payload * 8).saturating_mul(1_000_000_000) / rate.max(1);
