@@ -23,8 +23,8 @@ _WITHOUT_END = {"limit": "unlimited"}
 _SYN = 60
 _HANDSHAKE_ACK = 52
 _HOSTS_S = 5.6e-5
-"""What both hosts take of a round trip: medians of what the packet traces show beyond transmission
-and propagation (42 microseconds from a lone packet to its ACK, 14 from an ACK to the next packet)."""
+"""What both hosts take of a round trip: medians of what packet traces show beyond transmission and
+propagation, 42 microseconds from a lone packet to its ACK and 14 from an ACK to the next packet."""
 
 _WRITES_AFTER_S = 1e-4
 """From the end of `connect` to the first write; 50 to 450 microseconds were measured."""
