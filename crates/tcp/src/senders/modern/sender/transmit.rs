@@ -247,7 +247,7 @@ impl Sender {
         let gap = (payload * 8).saturating_mul(1_000_000_000) / rate.max(1);
         let credit = self.departure.since(before).as_ns();
         let gap = gap - (gap / 2).min(credit);
-        self.departure = self.departure + Time::from_ns(gap);
+        self.departure += Time::from_ns(gap);
     }
 
     /// When something leaves that only the pacing holds back.
