@@ -46,10 +46,11 @@ fn has(table: &[Param], key: &str) -> bool {
     table.iter().any(|param| param.name == key)
 }
 
-/// The kinds that a parameter of a family can choose from; none where it is not registered.
-fn kinds(family: &'static Entry, key: &str) -> Option<&'static [&'static Entry]> {
+/// The kinds or words that a parameter of a family can choose from; none where it is no choice.
+fn kinds(family: &'static Entry, key: &str) -> Option<Vec<&'static str>> {
     family.params.iter().find(|param| param.name == key).and_then(|param| match param.kind {
-        Kind::Registered(entries) => Some(entries),
+        Kind::Registered(entries) => Some(entries.iter().map(|entry| entry.name).collect()),
+        Kind::Choice(choices) => Some(choices.iter().map(|choice| choice.name).collect()),
         _ => None,
     })
 }
@@ -62,9 +63,8 @@ fn kind_of(value: &Value) -> Option<&str> {
 /// Another family whose kind a value names, for a parameter that both have.
 fn owner_of_kind(own: &'static Entry, key: &str, value: &Value) -> Option<&'static Entry> {
     let kind = kind_of(value)?;
-    let knows = |family: &'static Entry| {
-        kinds(family, key).is_some_and(|kinds| kinds.iter().any(|entry| entry.name == kind))
-    };
+    let knows =
+        |family: &'static Entry| kinds(family, key).is_some_and(|kinds| kinds.contains(&kind));
     kinds(own, key)?;
     if knows(own) { None } else { FAMILIES.iter().copied().find(|family| knows(family)) }
 }
@@ -223,8 +223,7 @@ pub(super) fn own<'m>(
 fn report(walker: &mut Walker, own: &'static Entry, key: &str, value: &Value, path: &Path) {
     if let Some(owner) = owner_of_kind(own, key, value) {
         let kind = kind_of(value).unwrap_or_default();
-        let names: Vec<&str> =
-            kinds(own, key).into_iter().flatten().map(|entry| entry.name).collect();
+        let names = kinds(own, key).unwrap_or_default();
         let fault = Fault::new(format!("`{kind}` does not fit the {} sender", own.name))
             .allowed(names.join(", "))
             .hint(format!("or write `sender: {}`", owner.name));
