@@ -1,5 +1,6 @@
 """What tests share."""
 
+import signal
 import sys
 from typing import NamedTuple
 
@@ -12,6 +13,9 @@ from ackclock import Results, Scenario, run
 # The same examples in every run, and none too slow on a busy machine.
 settings.register_profile("ackclock", deadline=None, derandomize=True)
 settings.load_profile("ackclock")
+
+# Started in the background, a shell lets its programs ignore Ctrl-C, and these what they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -39,6 +39,7 @@ def case_of(report, start):
 # Reliability
 
 
+@pytest.mark.slow
 def test_the_window_table_agrees_to_every_printed_digit(reliability):
     rows = list(case_of(reliability, "Table 3").rows)
     assert len(rows) == 30
@@ -57,12 +58,14 @@ def test_the_window_table_has_a_closed_form(window):
     assert delay == pytest.approx(0.0008 * window * (window - 1) / 2 / 515, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_trace_of_the_timer_is_the_printed_one(reliability):
     rows = list(case_of(reliability, "Snippet 1").rows)
     assert len(rows) == 19
     assert {row.verdict for row in rows} == {Verdict.AGREES}
 
 
+@pytest.mark.slow
 def test_the_scripted_losses_agree_to_the_microsecond(reliability):
     case = case_of(reliability, "Scripted losses")
     assert len(case.groups) == 6
@@ -70,6 +73,7 @@ def test_the_scripted_losses_agree_to_the_microsecond(reliability):
     assert all(row.tolerance.absolute <= 1e-6 for row in case.rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["Table 1: test.txt, quantiles", "Table 2: the PDF, quantiles"])
 def test_quantiles_and_unfinished_shares_of_the_timer_as_handed_in(reliability, table):
     group = case_of(reliability, table).groups[0]
@@ -80,6 +84,7 @@ def test_quantiles_and_unfinished_shares_of_the_timer_as_handed_in(reliability, 
     assert min(shares) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["Table 1: test.txt, quantiles", "Table 2: the PDF, quantiles"])
 def test_a_mended_timer_leaves_nothing_unfinished(reliability, table):
     group = case_of(reliability, table).groups[1]
@@ -88,6 +93,7 @@ def test_a_mended_timer_leaves_nothing_unfinished(reliability, table):
     assert {row.verdict for row in group.rows} == {Verdict.AGREES}
 
 
+@pytest.mark.slow
 def test_a_mean_that_does_not_exist_is_no_figure(reliability):
     for table in ("Table 1: test.txt, means", "Table 2: the PDF, means"):
         case = case_of(reliability, table)
@@ -97,6 +103,7 @@ def test_a_mean_that_does_not_exist_is_no_figure(reliability):
         assert "powers of ten" in case.about
 
 
+@pytest.mark.slow
 def test_means_beyond_the_spread_of_the_mended_timer_have_their_reason(reliability):
     for table in ("Table 1: test.txt, means", "Table 2: the PDF, means"):
         groups = case_of(reliability, table).groups
@@ -106,6 +113,7 @@ def test_means_beyond_the_spread_of_the_mended_timer_have_their_reason(reliabili
         assert all("16 March" in row.reason for row in outside)
 
 
+@pytest.mark.slow
 def test_the_tail_has_the_index_of_the_closed_form(reliability):
     """Far below 1, where means begin to exist."""
     (row,) = case_of(reliability, "Why there is no mean").rows
@@ -121,6 +129,7 @@ def test_averages_without_a_mean_differ_by_powers_of_ten():
     assert spread.middle > 10 * np.median(runs["end_s"])
 
 
+@pytest.mark.slow
 def test_the_reliability_report_can_be_printed_and_written(reliability):
     text = reproduce.markdown(reliability)
     assert "| 384270.68 |" in text
@@ -131,6 +140,7 @@ def test_the_reliability_report_can_be_printed_and_written(reliability):
 # Congestion
 
 
+@pytest.mark.slow
 def test_all_rules_in_all_experiments_agree(congestion):
     """Finish times within 1 %, counts exactly."""
     rows = list(congestion.rows)
@@ -144,18 +154,21 @@ def test_all_rules_in_all_experiments_agree(congestion):
     assert all(row.difference == 0 for row in drops)
 
 
+@pytest.mark.slow
 def test_one_flow_loses_nothing(congestion):
     rows = {row.what: row.ours for row in case_of(congestion, "One flow").groups[0].rows}
     assert rows["F1 is complete"] == pytest.approx(0.8892, abs=1e-9)
     assert (rows["drops"], rows["most packets waiting"]) == (0, 82)
 
 
+@pytest.mark.slow
 def test_five_flows_agree_with_what_the_report_reads_at_1_s(congestion):
     rows = [row for row in case_of(congestion, "Five flows").rows if row.source]
     assert [row.paper for row in rows] == pytest.approx([1000 / 3, 6, 2, 1, 9])
     assert {row.verdict for row in rows} == {Verdict.AGREES}
 
 
+@pytest.mark.slow
 def test_the_rules_are_named_in_the_report(congestion):
     titles = {group.title for case in congestion.cases for group in case.groups}
     with CONGESTION.open(encoding="utf-8") as file:

@@ -229,6 +229,7 @@ def test_schema(ackclock, tmp_path):
     assert ackclock("schema", "--out", "no/folder/s.json").code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*KINDS, "scenario", "plot", "record"])
 def test_list_shows_every_kind_and_every_entry(ackclock, kind):
     entries = json.loads(ackclock("list", kind, "--json").out)
@@ -265,6 +266,7 @@ def test_list_names_the_kinds(ackclock):
     assert set(KINDS) <= set(kinds)
 
 
+@pytest.mark.slow
 def test_plot_of_a_run(ackclock, small_file, tmp_path):
     ackclock("run", small_file, "--no-plots", "--out", "run")
     done = ackclock("plot", "run", "--flows", "F1", "--links", "L1", "--format", "pdf")
@@ -336,6 +338,7 @@ def test_homes_of_nobody_are_files_that_do_not_exist(ackclock, tmp_path):
     assert "no such file: '~nobody-at-all/x.yaml'" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_and_keeps_a_marked_part(tmp_path, number):
     process = start(tmp_path, "run", endless(tmp_path), "--no-plots", "--json", "--out", "out")

@@ -161,6 +161,7 @@ def test_the_result_is_our_own_scenario(case, kind, save, tmp_path):
     assert converted == ours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", ["fast", "reno"])
 def test_the_run_is_the_run_of_our_own_scenario(case, kind, save, tmp_path):

@@ -197,6 +197,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", LONG)
 def test_a_hundred_thousand_flows_are_read_in_seconds(suffix):
     started = time.process_time()
@@ -207,6 +208,7 @@ def test_a_hundred_thousand_flows_are_read_in_seconds(suffix):
     assert place is not None and place > 70_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["key{}: 1\n", "? key{}\n", "key{}: &a{} 1\n", "key{}: [[a, b], {{c: d}}]\n"]
 )

@@ -25,6 +25,7 @@ def digest(seed):
     return run(scenario).summary["digest"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "surroundings",
     [

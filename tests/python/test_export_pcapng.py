@@ -221,6 +221,7 @@ def test_selective_repeat_shows_blocks_ahead_of_a_gap(tmp_path):
     assert expected == 400_001
 
 
+@pytest.mark.slow
 def test_sequence_numbers_wrap_as_in_tcp(tmp_path):
     fast = {
         "id": "L",

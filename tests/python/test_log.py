@@ -161,6 +161,7 @@ def test_times_that_are_none(ackclock, time):
     assert "is no time" in " ".join(err.split())
 
 
+@pytest.mark.slow
 def test_options_of_plots_on_the_command_line(ackclock, tmp_path):
     arguments = ["--kind", "sequence,receiver-rate", "--modulo", "50", "--together", "--sliding"]
     code, out, err = ackclock("plot", "tahoe", *arguments, "--bin", "50 ms", "--to", "1", "--json")

@@ -149,6 +149,7 @@ def test_rates_of_long_tables_are_exact(plain, folder, monkeypatch):
         np.testing.assert_allclose(found.link_rate(lane)[1], rates, rtol=1e-6, atol=1.0)
 
 
+@pytest.mark.slow
 def test_plots_of_long_tables_are_drawn(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(series, "LONG", 1000)
     monkeypatch.setattr(Results, "table", _refuse)
@@ -165,6 +166,7 @@ def test_a_plot_of_each_packet_refuses_too_many(folder, tmp_path, monkeypatch):
         plots.plot(Results.load(folder), kinds=["sequence"], out=tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ["every 50 ms", "min-max every 50 ms"])
 def test_sampled_tables_are_a_part_of_all_and_say_so(rows, folder, tmp_path):
     record = {"queue": rows, "cwnd": rows, "rtt": rows}

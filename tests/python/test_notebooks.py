@@ -48,6 +48,7 @@ def test_every_notebook_has_figures_to_show():
     assert {path.stem for path in FOLDER.glob("*.ipynb")} == set(SHOWN)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_notebook_runs_and_shows_the_figures_of_its_report(name, execute):

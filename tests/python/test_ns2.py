@@ -97,6 +97,7 @@ def test_the_last_ack_of_a_short_transfer_comes_when_it_does_in_ns2():
     assert finish == pytest.approx(0.528384, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(RANDOM_LOSSES))
 def test_with_random_losses_the_means_agree(name):
     runs = [summary(name, seed=seed)["flows"]["F1"] for seed in range(1, OURS + 1)]

@@ -77,6 +77,7 @@ def test_networks_come_out_as_ns2_counted_them(seed, senders, files, counted):
         assert found.finished_us == pytest.approx(finished, abs=ns2.CLOSE_US)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not ns2_program.is_installed(), reason="ns-2.35 is not installed")
 @pytest.mark.parametrize(("senders", "files"), [(VEGAS, False), (VEGAS, True), (OLD, True)])
 def test_networks_come_out_as_ns2_counts_them(senders, files):

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import ackclock.reproduce
 from ackclock.document import Document, plain
 from ackclock.run import run
@@ -23,6 +25,7 @@ def figures():
     return cells
 
 
+@pytest.mark.slow
 def test_every_flow_of_the_grid_ends_as_in_ns_3(tmp_path):
     table = Study.load("ns3/lab-grid").run(tmp_path / "grid", workers=1).table
     expected = figures()

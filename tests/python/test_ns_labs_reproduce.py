@@ -19,6 +19,7 @@ def test_all_figures_of_the_ns_3_lab_agree(ns3):
     assert ns3.exit_code == 0
 
 
+@pytest.mark.slow
 def test_printed_figures_have_no_room_but_their_last_digit(ns3):
     rows = list(ns3.cases[0].rows)
     assert len(rows) == 10
@@ -26,12 +27,14 @@ def test_printed_figures_have_no_room_but_their_last_digit(ns3):
     assert all(row.source == "tables" and row.paper is not None for row in rows)
 
 
+@pytest.mark.slow
 def test_counts_have_no_tolerance(ns3):
     counted = [row for case in ns3.cases[2:] for row in case.rows]
     assert len(counted) == 96 + 2 * 96
     assert {(row.tolerance.relative, row.tolerance.absolute) for row in counted} == {(0, 0)}
 
 
+@pytest.mark.slow
 def test_the_ns_2_lab_agrees_with_and_without_pauses_of_its_sources():
     (report,) = reproduce.run(["ns2-lab"])
     assert Counter(row.verdict for row in report.rows) == {Verdict.AGREES: 36}
@@ -41,6 +44,7 @@ def test_the_ns_2_lab_agrees_with_and_without_pauses_of_its_sources():
     assert (lost, transferred) == ([10, 11, 1], [766520, 759240, 940000])
 
 
+@pytest.mark.slow
 def test_a_wrong_rule_is_noticed():
     """Without the lab's missing guard, the figures of lossy cells must not agree."""
     from ackclock.reproduce import ns3_lab

@@ -104,6 +104,7 @@ def test_listing_the_plots_loads_no_plotting_library():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_drawing_leaves_the_global_state_of_matplotlib_alone(tmp_path):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import matplotlib as mpl, test_plots\n"
@@ -123,6 +124,7 @@ def test_drawing_leaves_the_global_state_of_matplotlib_alone(tmp_path):
 # Files
 
 
+@pytest.mark.slow
 def test_the_default_set_is_written_under_the_names_of_the_plots(run, tmp_path):
     written = plots.plot(run, out=tmp_path / "new" / "plots")
     assert [path.name for path in written] == [
@@ -133,11 +135,13 @@ def test_the_default_set_is_written_under_the_names_of_the_plots(run, tmp_path):
     assert all(path.is_file() for path in written)
 
 
+@pytest.mark.slow
 def test_changing_routes_are_drawn_unasked(tmp_path):
     written = plots.plot(diamond(ALTERNATING).run(15.0), out=tmp_path)
     assert "routes.png" in [path.name for path in written]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmt", ["png", "svg", "pdf"])
 def test_the_same_run_gives_the_same_bytes(run, tmp_path, fmt):
     kinds = ["overview", "topology"]
@@ -219,6 +223,7 @@ def test_units_stand_above_the_panels(run):
         assert unit in found
 
 
+@pytest.mark.slow
 def test_a_flow_has_its_colour_in_all_panels_and_figures(run):
     for kind, title in (
         ("overview", "Congestion window"),
@@ -341,6 +346,7 @@ def test_of_many_links_the_queues_of_those_that_lose_most_are_drawn():
     assert "where less waits and less is lost: A0, A1" in words(figure)
 
 
+@pytest.mark.slow
 def test_a_page_of_very_many_flows_draws_some_of_them_evenly_chosen():
     run = losing_links(300)
     note = "200 of 300 flows are drawn, evenly chosen."
@@ -409,6 +415,7 @@ def test_the_directions_of_a_full_duplex_link_are_told_apart():
 # Unusual runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["overview", "topology", "host-send-rate"])
 def test_forty_flows(kind, tmp_path):
     (path,) = plots.plot(busy_run(flows=40, samples=300), [kind], out=tmp_path)
@@ -426,6 +433,7 @@ def test_forty_flows_have_a_short_legend_and_two_of_them_clear_colours():
 OF_RUNS = [plot.name for plot in plots.available() if plot.form != "sweep"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OF_RUNS)
 def test_a_run_without_a_single_record(kind, tmp_path):
     (path,) = plots.plot(diamond().run(0.0), [kind], out=tmp_path)
@@ -465,6 +473,7 @@ def test_flows_without_tcp_have_no_window():
     ]
 
 
+@pytest.mark.slow
 def test_names_that_look_like_formulas_are_written_as_they_are(tmp_path):
     flow = made.tcp_flow("$F_1$", "a$b", "c$d", 0.0)
     links = [made.link("$\\frac$", "a$b", "c$d")]
@@ -477,6 +486,7 @@ def test_names_that_look_like_formulas_are_written_as_they_are(tmp_path):
 # Records that are switched off
 
 
+@pytest.mark.slow
 def test_a_plot_without_its_record_is_left_out_of_the_default_set(run, tmp_path, caplog):
     with caplog.at_level(logging.INFO, logger="ackclock"):
         written = plots.plot(run.without("packets"), out=tmp_path)

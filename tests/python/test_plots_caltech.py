@@ -54,6 +54,7 @@ def test_figure_5_counts_the_losses_of_each_window(sawtooth):
     assert max(path.vertices[:, 1].max() for path in queue.get_paths()) == 63
 
 
+@pytest.mark.slow
 def test_a_run_directory_gives_the_same_figures_as_the_run(sawtooth, tmp_path):
     directory = sawtooth.save(tmp_path / "run")
     (first,) = plots.plot(sawtooth, ["overview"], out=tmp_path / "a")

@@ -80,6 +80,7 @@ def test_modulo_folds_the_numbers():
     assert "too often to tell apart" not in words(figure)
 
 
+@pytest.mark.slow
 def test_a_long_run_is_thinned_but_no_place_with_a_mark_is_left_empty():
     run = lab_runs.tahoe(2, "15 MB")
     _, axes = sequence(run)
@@ -105,6 +106,7 @@ def test_flows_together_keep_their_colours_and_the_shapes_tell_the_kinds():
     assert set(palette.FLOWS[:2]) <= markers
 
 
+@pytest.mark.slow
 def test_a_figure_for_each_flow_or_one_for_all(tmp_path):
     run = lab_runs.tahoe()
     apart = plots.plot(run, ["sequence", "cwnd-events"], out=tmp_path)

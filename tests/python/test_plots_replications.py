@@ -79,6 +79,7 @@ def test_both_panels_share_an_axis_with_numbers_below_the_last():
     assert (whole.get_xlabel(), tail.get_xlabel()) == ("", "Finish (s)")
 
 
+@pytest.mark.slow
 def test_long_titles_and_names_stay_on_the_page():
     drawn = figure(
         {f"F{i} with a name that is long": sample([*HEAVY, math.nan]) for i in range(6)},
@@ -116,6 +117,7 @@ def test_nothing_to_draw_is_an_error():
         draw(F1=[math.nan, math.nan])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_a_file_is_the_same_every_time(tmp_path, kind):
     for name in ("one", "other"):

@@ -115,6 +115,7 @@ def test_what_is_left_over_becomes_panels():
     assert len(one.axes) == 1
 
 
+@pytest.mark.slow
 def test_panels_of_long_axes_have_different_heads():
     axes = ("links.bottleneck.queue.limit", "flows.F1.tcp.cc", "flows.F2.tcp.cc")
     made = sweep(
@@ -276,6 +277,7 @@ def ackclock(monkeypatch, capsys):
     return call
 
 
+@pytest.mark.slow
 def test_a_sweep_is_drawn_without_options(ackclock, folder):
     status, out, err = ackclock("plot", folder)
     assert status == 0, err
@@ -290,6 +292,7 @@ def test_a_value_has_a_file_of_its_own(ackclock, folder, tmp_path):
     assert out.strip() == str(tmp_path / "heat-map-drops.png")
 
 
+@pytest.mark.slow
 def test_plots_of_a_sweep_are_the_same_every_time(folder, tmp_path):
     for kind in ("sweep-lines", "heat-map", "fairness"):
         (one,) = plots.plot_sweep(load(folder), [kind], out=tmp_path / "one")

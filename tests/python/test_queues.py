@@ -57,6 +57,7 @@ def downloads(
     return run(Scenario.from_dict(document))
 
 
+@pytest.mark.slow
 def test_red_with_ten_flows_is_that_of_ns_2():
     """Ten runs of ns-2.35, 20 to 120 s: 8.761 (sd 0.025) packets wait, 1995 (18) are dropped."""
     results = run(Scenario.load("queues/red-ns2").set("record", RECORD))
@@ -70,6 +71,7 @@ def test_red_with_ten_flows_is_that_of_ns_2():
     assert busy == pytest.approx(0.9847, abs=0.003)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spacing", "often"), [("none", 1.0), ("uniform", 2.0), ("wait", 2 / 3)])
 def test_red_settles_where_its_line_meets_the_response_of_reno(spacing: str, often: float):
     """p = 1.5 / W² of Reno is p = often max_p (q - min) / (max - min) of RED; W = (C R + q) / N."""
@@ -212,6 +214,7 @@ def test_flows_that_answer_to_marks_lose_nothing_to_a_queue_that_marks(kind: str
     assert waits(results, 10.0)[1] > 0.9
 
 
+@pytest.mark.slow
 def test_a_call_waits_as_the_scenarios_say():
     def call(kind: str) -> tuple[float, float, float]:
         scenario = Scenario.load(f"queues/{kind}").set("record", RECORD)

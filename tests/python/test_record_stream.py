@@ -60,6 +60,7 @@ def same_tables(one: Results, two: Results) -> None:
         assert theirs.to_pylist() == ours.to_pylist()
 
 
+@pytest.mark.slow
 def test_a_run_in_parts_is_the_run_in_one(results, scenario, small_parts, tmp_path):
     joined = []
     written = record_stream.parquet_join.join
@@ -86,6 +87,7 @@ def test_a_short_run_is_the_same_bytes_as_a_saved_one(small_results, small_scena
         assert (tmp_path / "run" / "records" / path.name).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_parts_do_not_depend_on_the_clock(scenario, small_parts, tmp_path, monkeypatch):
     run(scenario, directory=tmp_path / "one")
     monkeypatch.setattr(sys.modules["ackclock.run"], "_TURN_S", 1e-6)
@@ -94,6 +96,7 @@ def test_parts_do_not_depend_on_the_clock(scenario, small_parts, tmp_path, monke
         assert (tmp_path / "two" / "records" / path.name).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_parts_that_cannot_be_joined_stay(results, scenario, small_parts, tmp_path, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(28, os.strerror(28))
@@ -133,6 +136,7 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.slow
 def test_what_was_written_before_a_kill_can_be_read(tmp_path):
     process = start(tmp_path, "--out", "run")
     process.kill()
@@ -155,6 +159,7 @@ def test_what_was_written_before_a_kill_can_be_read(tmp_path):
     assert Results.load(tmp_path / "run").table("packets").num_rows > 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_written(tmp_path):
     process = start(tmp_path, "--out", "run")
     process.send_signal(signal.SIGINT)
@@ -174,6 +179,7 @@ def test_ctrl_c_keeps_what_was_written(tmp_path):
     assert "Written to run/" in out
 
 
+@pytest.mark.slow
 def test_two_runs_into_one_folder_at_once(tmp_path):
     first = start(tmp_path, "--out", "run")
     try:

@@ -103,6 +103,7 @@ def test_progress_is_told_and_ends_at_the_end(lossy):
     assert states[-1].wall_s > 0
 
 
+@pytest.mark.slow
 def test_interrupted_replications_keep_what_is_done(lossy):
     def interrupt(state):
         if state.done >= 20:
@@ -154,6 +155,7 @@ def test_what_makes_no_sense_is_refused(lossy, arguments, message):
         replicate(lossy, *arguments)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_transfers_take_seconds(lossy):
     started = time.perf_counter()
     found = replicate(lossy, 100_000)
@@ -166,6 +168,7 @@ def test_a_hundred_thousand_transfers_take_seconds(lossy):
 # What is not finished.
 
 
+@pytest.mark.slow
 def test_unfinished_transfers_are_a_result_of_their_own(stalling):
     found = replicate(stalling, 2000)
     times = found.values("finish_s", "F1")
@@ -197,6 +200,7 @@ def test_an_endless_flow_cannot_be_unfinished(two_flows):
     assert found.summary("finish_s")["F2"].mean is None
 
 
+@pytest.mark.slow
 def test_a_mean_that_does_not_exist_is_flagged(lossy):
     found = replicate(lossy.set("links.L1.loss.p", 0.5), 5000)
     statistics = found.summary("finish_s")["F1"]
@@ -331,6 +335,7 @@ def test_json_is_one_document_and_nothing_else(ackclock):
     assert {**again, "wall_s": 0} == {**report, "wall_s": 0}
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_file_and_a_plot(ackclock, tmp_path):
     command = ["replicate", LOSSY, "-n", "200", "--seed", "5", "--out", "x.parquet"]
     done = ackclock(*command, "--plot", "x.svg", "--set", "links.L1.loss.p=0.5")
@@ -392,6 +397,7 @@ def test_a_part_does_not_take_the_place_of_a_whole(ackclock, tmp_path, monkeypat
     assert Replications.load(tmp_path / "x-partial.parquet").partial
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done(tmp_path):
     # Says when something is done.
     program = """

@@ -397,7 +397,7 @@ def test_a_narrow_terminal_loses_columns_but_no_verdict(report):
 
 
 def test_experiments_are_found_by_name():
-    known = ["caltech", "bene-reliability", "bene-congestion", "ns3-lab", "ns2-lab"]
+    known = ["caltech", "bene-reliability", "bene-congestion", "ns3-lab", "ns2-lab", "linux"]
     assert list(reproduce.available()) == known
     with pytest.raises(InputError, match="caltech"):
         reproduce.run(["caltec"])

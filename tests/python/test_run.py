@@ -1,6 +1,7 @@
 """Running: progress, interruption, repetition."""
 
 import itertools
+import signal
 import time
 from importlib import import_module
 
@@ -154,3 +155,38 @@ def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy(
         run(scenario, progress)
     assert max(b - a for a, b in itertools.pairwise(turns)) < 5
     assert interrupted.value.results.summary["stop_reason"] == "interrupted"
+
+
+def test_a_second_ctrl_c_ends_a_run_whose_links_are_far_ahead():
+    """A queue on the first link is known for minutes, in which the other flow sends millions."""
+    slow = {"source": {"kind": "cbr", "rate": "1 Mbps", "write": "1000 B"}}
+    fast = {"source": {"kind": "cbr", "rate": "1 Gbps", "write": "100 B"}}
+    document = {
+        "hosts": ["A", "B", "C", "D"],
+        "routers": ["R"],
+        "links": [
+            {"id": "slow", "between": ["A", "R"], "rate": "10 kbps", "delay": "1 ms"},
+            {"id": "next", "between": ["R", "B"], "rate": "1 Mbps", "delay": "1 ms"},
+            {"id": "fast", "between": ["C", "D"], "rate": "1 Gbps", "delay": "1 ms"},
+        ],
+        "defaults": {"link": {"queue": {"limit": "unlimited"}}},
+        "flows": [
+            {"id": "F1", "from": "A", "to": "B", "udp": slow},
+            {"id": "F2", "from": "C", "to": "D", "start": "1 s", "udp": fast},
+        ],
+        "stop": {"when": "time", "at_latest": "10 h"},
+        "record": "none",
+    }
+    simulation = _core.Simulation(Scenario.from_dict(document).handle)
+    while simulation.now_s < 1:
+        simulation.advance(0.0)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    started = time.process_time()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            simulation.finish()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.process_time() - started < 1

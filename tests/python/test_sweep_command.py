@@ -220,6 +220,7 @@ def count(what):
     return found
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_it_loses_nothing_and_simulates_nothing_twice(slow):
     draw = random.Random(1)
     kills, interrupted, kept = 0, 0, 0
@@ -259,6 +260,7 @@ def test_killed_again_and_again_it_loses_nothing_and_simulates_nothing_twice(slo
     assert len(fresh) == 60
 
 
+@pytest.mark.slow
 def test_two_at_once_simulate_nothing_twice(slow):
     """Whichever comes first works; the other is refused, or finds all done after it."""
     both = [begin("--workers", "1") for _ in range(2)]
@@ -270,6 +272,7 @@ def test_two_at_once_simulate_nothing_twice(slow):
     assert len(load("s")) == 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_keeps_what_is_done(slow, number):
     process = begin("--workers", "2")
@@ -307,6 +310,7 @@ def endless(folder):
     process.communicate()
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_long_does_not_hold_up_ctrl_c(endless):
     asked = time.monotonic()
     endless.send_signal(signal.SIGINT)
@@ -317,6 +321,7 @@ def test_a_run_that_takes_long_does_not_hold_up_ctrl_c(endless):
     assert (len(load("s")), load("s").runs) == (0, 1)
 
 
+@pytest.mark.slow
 def test_a_folder_in_use_is_refused(endless):
     second = begin()
     _, err = second.communicate()
@@ -329,6 +334,7 @@ def test_a_folder_in_use_is_refused(endless):
     assert json.loads(status.stdout)["busy"]
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_of_a_run_it_leaves_nothing_that_goes_on(endless):
     endless.kill()
     endless.communicate()
@@ -336,6 +342,7 @@ def test_killed_in_the_middle_of_a_run_it_leaves_nothing_that_goes_on(endless):
     assert len(load("s")) == 0
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_twice_costs_one_run(folder, monkeypatch):
     """As a crash of the engine would."""
     data = document()
@@ -363,6 +370,7 @@ def test_a_process_that_dies_twice_costs_one_run(folder, monkeypatch):
     assert sorted(count("start").values()) == [1, 1, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_once_costs_nothing(tmp_path):
     """As a system that is short of memory for a moment would."""
     data = document()

@@ -208,6 +208,7 @@ def test_documents_and_tables(prediction):
     assert "agree in all 21 figures" in shown
 
 
+@pytest.mark.slow
 def test_a_prediction_without_periods_can_be_shown():
     prediction = predict(case_2({"kind": "reno"}))
     run = made_run(predict(case_2()))

@@ -282,6 +282,7 @@ def random_network(draw):
 networks = st.composite(random_network)()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(networks, st.sampled_from(["paper", "paper-with-acks"]))
 def test_capacity_holds_and_packets_wait_only_where_it_is_used_up(case, assumptions):
@@ -299,6 +300,7 @@ def test_capacity_holds_and_packets_wait_only_where_it_is_used_up(case, assumpti
             assert kept == pytest.approx(params["cc"]["alpha"], rel=1e-6)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=8)
 @given(networks)
 def test_the_law_ends_in_the_equilibrium(case):
@@ -311,6 +313,7 @@ def test_the_law_ends_in_the_equilibrium(case):
             assert state.base_rtt_s >= prediction.flows[name].empty_rtt_s * (1 - 1e-12)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(networks, st.sampled_from([0.125, 4, 32]))
 def test_faster_links_and_shorter_times_scale_the_answer(case, factor):
@@ -341,6 +344,7 @@ def test_faster_links_and_shorter_times_scale_the_answer(case, factor):
             )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(networks, st.sampled_from(["paper", "paper-with-acks"]))
 def test_the_order_of_flows_does_not_matter(case, assumptions):
@@ -367,6 +371,7 @@ def test_of_equal_links_the_first_on_the_path_has_the_queue():
         case["flows"].reverse()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_the_solver_finds_the_optimum_that_a_general_minimiser_finds(seed):

@@ -39,12 +39,14 @@ def test_test_case_2_agrees_in_every_steady_period():
     assert all(abs(figure.error) < 0.03 for figure in rtts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_order_of_simultaneous_events_does_not_matter(seed):
     ties = ("ties", f"{{kind: random, seed: {seed}}}")
     assert_agrees(compared("caltech/test-case-2-fast", ties))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "overrides",
     [

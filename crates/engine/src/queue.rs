@@ -323,7 +323,7 @@ impl EventQueue for ClockQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use ackclock_math::random::Stream;
     use std::collections::BTreeSet;
 
     /// Runs a random schedule and checks each event against a sorted set. Handlers schedule events

@@ -117,7 +117,7 @@ impl Ties {
             }
             Self::Random { seed, count } => {
                 *count += 1;
-                crate::random::mix(*seed ^ count.wrapping_mul(0x9E37_79B9_7F4A_7C15)) >> 24
+                ackclock_math::random::mix(*seed ^ count.wrapping_mul(0x9E37_79B9_7F4A_7C15)) >> 24
             }
         }
     }

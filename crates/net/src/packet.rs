@@ -1,6 +1,6 @@
 //! A packet: 24 bytes, moved by value.
 
-use ackclock_tcp::Message;
+use ackclock_tcp::{Flags, Message};
 use ackclock_trace::packet_kind;
 use ackclock_units::Time;
 
@@ -46,7 +46,7 @@ pub struct Packet {
     /// code of the message.
     pub aux: u32,
     /// From the lowest bit: 16 bits of size, 11 of hops, 2 of kind, 3 flags, 2 bits of ECN in the IP header,
-    /// ECE and CWR of the TCP header, 1 flag, 3 free, 24 of flow.
+    /// ECE, CWR, PSH and FIN of the TCP header, 1 flag, 1 free, 24 of flow.
     word: u64,
 }
 
@@ -67,7 +67,7 @@ impl Packet {
     const LOST: u64 = 16 << Self::KIND;
     const ECE: u64 = 4 << Self::ECN;
     const CWR: u64 = 8 << Self::ECN;
-    const CORRUPTED: u64 = 16 << Self::ECN;
+    const CORRUPTED: u64 = 1 << (Self::ECN + Flags::BITS);
 
     /// A packet of this kind, the other fields zero.
     #[inline]
@@ -141,6 +141,7 @@ impl Packet {
                 Message::Syn => packet_kind::SYN,
                 Message::SynAck => packet_kind::SYN_ACK,
                 Message::Ack => packet_kind::HANDSHAKE_ACK,
+                Message::Fin => packet_kind::FIN,
             },
         }
     }
@@ -229,6 +230,18 @@ impl Packet {
     #[inline]
     pub const fn set_cwr(&mut self, on: bool) {
         self.word = (self.word & !Self::CWR) | (on as u64 * Self::CWR);
+    }
+
+    /// Flags of a data packet.
+    #[inline]
+    pub const fn flags(&self) -> Flags {
+        Flags::from_bits((self.word >> Self::ECN) as u8)
+    }
+
+    /// Sets flags of a packet that has none.
+    #[inline]
+    pub const fn add_flags(&mut self, flags: Flags) {
+        self.word |= (flags.bits() as u64) << Self::ECN;
     }
 
     /// Whether its content is damaged.

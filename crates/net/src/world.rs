@@ -209,12 +209,17 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         false
     }
 
+    /// Goes on to the latest moment to which a packet was walked, for at most `budget` events: what links have
+    /// counted holds for no moment before. That may be far ahead, where a walked channel has a long queue. True
+    /// if it is reached.
+    pub fn catch_up(&mut self, budget: u64) -> bool {
+        self.ahead <= self.now || self.run_until(self.ahead, budget)
+    }
+
     /// Ends the run wherever it is: the counters of all links are brought to the present moment, or to
     /// the latest one to which a packet was walked.
     pub fn close(&mut self) {
-        if self.ahead > self.now {
-            self.run_until(self.ahead, u64::MAX);
-        }
+        self.catch_up(u64::MAX);
         for index in 0..self.net.channels.len() {
             let channel = &mut self.net.channels[index];
             channel.close(self.now, &mut self.slots, &mut self.recorder);

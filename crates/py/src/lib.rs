@@ -210,9 +210,13 @@ impl Simulation {
         Ok(self.get()?.scenario().flows.len())
     }
 
-    /// Ends the run wherever it is, and hands out what it has produced.
+    /// Ends the run wherever it is, and hands out what it has produced. That may take a while where links are
+    /// ahead of the rest: signals are looked for meanwhile.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Output> {
-        let run = self.run.take().ok_or_else(finished)?;
+        let mut run = self.run.take().ok_or_else(finished)?;
+        while !py.detach(|| run.catch_up(LOOK_AFTER)) {
+            py.check_signals()?;
+        }
         let RunOutput { summary, tables } = py.detach(|| run.finish());
         Ok(Output { summary: summary.to_string(), tables })
     }

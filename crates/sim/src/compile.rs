@@ -11,7 +11,7 @@ use ackclock_net::routing::DistanceVector;
 use ackclock_net::source::{BULK_NAME, Source, Writer};
 use ackclock_net::world::{Network, service_for};
 use ackclock_net::{Endpoint, Flow, Service, TcpFlow, UdpFlow};
-use ackclock_tcp::cc::Cc;
+use ackclock_tcp::cc::{Cc, CongestionControl};
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{Common, Connection, Data};
 use ackclock_units::Time;
@@ -119,6 +119,8 @@ fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
     let segment = tcp.segment_bytes as f64;
     let mut rto = Rto::new(&tcp.rto);
     rto.draw_phase(|| Stream::new(seed, &format!("rto/{}", flow.id)).uniform());
+    let mut cc = Cc::new(&tcp.cc);
+    cc.on_flow(tcp.segment_bytes as u16, &mut || Stream::new(seed, &format!("cc/{}", flow.id)));
     let common = Common {
         segment: tcp.segment_bytes as u16,
         data: data(flow, tcp),
@@ -126,7 +128,7 @@ fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
         initial_ssthresh: tcp
             .initial_ssthresh
             .map_or(f64::INFINITY, |amount| amount.bytes(segment)),
-        cc: Cc::new(&tcp.cc),
+        cc,
         rto,
     };
     let connection = Connection::new(&tcp.sender, common);

@@ -4,7 +4,7 @@ pub use crate::record::Record;
 use crate::start::Start;
 use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
-use ackclock_units::param::Chosen;
+use ackclock_units::param::{Chosen, Value};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -206,7 +206,11 @@ pub struct Tcp {
 impl Tcp {
     /// What the flow is called in tables and plots: its preset, if it is one.
     pub fn label(&self) -> String {
-        crate::preset::label(&self.sender.kind, &self.sender.inner("recovery").kind, &self.cc.kind)
+        let recovery = match self.sender.find("recovery") {
+            Some(Value::Chosen(recovery)) => recovery.kind.as_str(),
+            _ => "",
+        };
+        crate::preset::label(&self.sender.kind, recovery, &self.cc.kind)
     }
 }
 

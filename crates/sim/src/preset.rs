@@ -16,15 +16,105 @@ pub struct Preset {
     pub entry: Entry,
     /// Family of senders.
     sender: &'static str,
+    /// Loss recovery of the family, where it has such a key.
     recovery: &'static str,
     cc: &'static str,
+    /// More settings, as a JSON object.
+    more: &'static str,
     /// When ACKs are sent, if nothing else says that.
     receiver: Option<&'static str>,
 }
 
 const fn classic(entry: Entry, recovery: &'static str, cc: &'static str) -> Preset {
-    Preset { entry, sender: "classic", recovery, cc, receiver: Some("delayed") }
+    Preset { entry, sender: "classic", recovery, cc, more: "{}", receiver: Some("delayed") }
 }
+
+/// What Linux sends, and how it counts, whatever the congestion control: segments of an Ethernet frame with
+/// timestamps, ten of them at first.
+macro_rules! linux {
+    ($cc:literal $(, $more:literal)?) => {
+        concat!(
+            r#"{"segment": "1448 B", "header": "52 B", "ack": "52 B", "initial_window": 10, "rto": "linux", "#,
+            r#""handshake": {"kind": "three-way", "syn": "60 B", "syn_ack": "60 B", "ack": "52 B", "timeout": "1 s"}, "#,
+            r#""cc": "#,
+            $cc,
+            $(", ", $more,)?
+            "}"
+        )
+    };
+}
+
+const fn linux(entry: Entry, cc: &'static str, more: &'static str) -> Preset {
+    Preset { entry, sender: "modern", recovery: "", cc, more, receiver: Some("linux") }
+}
+
+static LINUX_RENO: Preset = linux(
+    Entry {
+        name: "linux-reno",
+        label: "Reno",
+        summary: "Reno of Linux: SACK, RACK-TLP and PRR repair, whole windows, halves cwnd.",
+        references: &["Linux, tcp_cong.c", "RFC 5681", "RFC 8985"],
+        ..Entry::BLANK
+    },
+    "reno",
+    linux!(
+        r#"{"kind": "reno", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"}"#
+    ),
+);
+
+static LINUX_CUBIC: Preset = linux(
+    Entry {
+        name: "linux-cubic",
+        label: "CUBIC",
+        summary: "CUBIC of Linux, its default: with its arithmetic and its HyStart, on the same sender.",
+        references: &["Linux, tcp_cubic.c", "RFC 9438"],
+        ..Entry::BLANK
+    },
+    "cubic",
+    linux!(
+        r#"{"kind": "cubic", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux", "hystart": "linux"}"#
+    ),
+);
+
+static LINUX_BBR: Preset = linux(
+    Entry {
+        name: "linux-bbr",
+        label: "BBR",
+        summary: "BBR of Linux, version 1: paced at the measured bandwidth, on the same sender.",
+        references: &["Linux, tcp_bbr.c", "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016"],
+        ..Entry::BLANK
+    },
+    "bbr",
+    linux!(r#""bbr""#),
+);
+
+static LINUX_DCTCP: Preset = linux(
+    Entry {
+        name: "linux-dctcp",
+        label: "DCTCP",
+        summary: "DCTCP of Linux, for data centres whose queues mark: marks are echoed exactly, on the same sender.",
+        references: &["Linux, tcp_dctcp.c", "RFC 8257"],
+        ..Entry::BLANK
+    },
+    "dctcp",
+    linux!(
+        r#"{"kind": "dctcp", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"}"#,
+        r#""ecn": true"#
+    ),
+);
+
+static RFC_CUBIC: Preset = linux(
+    Entry {
+        name: "rfc-cubic",
+        label: "CUBIC",
+        summary: "CUBIC as the standards have it: real arithmetic, HyStart++, the modern sender.",
+        references: &["RFC 9438", "RFC 9406", "RFC 8985", "RFC 6298"],
+        ..Entry::BLANK
+    },
+    "cubic",
+    r#"{"segment": "1448 B", "header": "52 B", "ack": "52 B", "initial_window": 10,
+        "cc": {"kind": "cubic", "hystart": "hystart++"}}"#,
+);
 
 static TAHOE: Preset = classic(
     Entry {
@@ -74,6 +164,18 @@ static VEGAS: Preset = classic(
     "vegas",
 );
 
+static RFC1122: Preset = classic(
+    Entry {
+        name: "rfc1122",
+        label: "RFC 1122",
+        summary: "Slow start and congestion avoidance before fast retransmit: only the timer finds losses.",
+        references: &["RFC 1122 section 4.2.2.15", "Jacobson 1988"],
+        ..Entry::BLANK
+    },
+    "timeout",
+    "reno",
+);
+
 static FAST: Preset = Preset {
     entry: Entry {
         name: "fast",
@@ -85,19 +187,28 @@ static FAST: Preset = Preset {
     sender: "selective-repeat",
     recovery: "selective-repeat",
     cc: "fast",
+    more: "{}",
     receiver: None,
 };
 
-/// All presets.
-pub static PRESETS: &[&Preset] = &[&TAHOE, &RENO, &NEWRENO, &VEGAS, &FAST];
+/// Lists the presets.
+macro_rules! presets {
+    ($($preset:ident),* $(,)?) => {
+        /// All presets.
+        pub static PRESETS: &[&Preset] = &[$(&$preset),*];
 
-/// What a scenario can name as a preset.
-pub static ENTRIES: &[&Entry] =
-    &[&TAHOE.entry, &RENO.entry, &NEWRENO.entry, &VEGAS.entry, &FAST.entry];
+        /// What a scenario can name as a preset.
+        pub static ENTRIES: &[&Entry] = &[$(&$preset.entry),*];
+    };
+}
+
+presets! {
+    LINUX_CUBIC, LINUX_RENO, LINUX_BBR, LINUX_DCTCP, RFC_CUBIC,
+    RFC1122, TAHOE, RENO, NEWRENO, VEGAS, FAST,
+}
 
 /// Words that are meant by others, and for which there is no preset yet.
-const MISSING: &[&str] =
-    &["bbr", "bic", "compound", "cubic", "dctcp", "hstcp", "htcp", "illinois", "sack", "westwood"];
+const MISSING: &[&str] = &["bic", "compound", "hstcp", "htcp", "illinois", "westwood"];
 
 /// The settings of a preset: above the defaults, and below everything.
 type Settings = [Map<String, Value>; 2];
@@ -113,9 +224,14 @@ impl Preset {
 
     fn written(&self) -> Settings {
         let word = |(key, word): (&str, &str)| (key.to_owned(), Value::from(word));
-        let sender = [("sender", self.sender), ("recovery", self.recovery), ("cc", self.cc)];
+        let words = [("sender", self.sender), ("recovery", self.recovery), ("cc", self.cc)];
+        let mut sender: Map<String, Value> =
+            words.into_iter().filter(|(_, word)| !word.is_empty()).map(word).collect();
+        let more: Map<String, Value> =
+            serde_json::from_str(self.more).expect("the settings of a preset are JSON");
+        sender.extend(more);
         [
-            sender.into_iter().map(word).collect(),
+            sender,
             self.receiver.map(|receiver| ("receiver", receiver)).into_iter().map(word).collect(),
         ]
     }
@@ -142,6 +258,10 @@ pub fn hint(word: &str) -> Option<String> {
     if Preset::named(&word).is_some() {
         return Some(format!("write `tcp: {word}`, which sets sender, recovery and cc"));
     }
+    let linux = format!("linux-{word}");
+    if Preset::named(&linux).is_some() {
+        return Some(format!("write `tcp: {linux}`, or `cc: {word}` with settings of your own"));
+    }
     let missing = MISSING.contains(&word.as_str());
     missing.then(|| format!("there is no `{word}` yet; `ackclock list preset` shows what there is"))
 }
@@ -166,6 +286,7 @@ pub fn label(sender: &str, recovery: &str, cc: &str) -> String {
             let recovery = label(ackclock_tcp::classic::recovery::ENTRIES, recovery);
             format!("{cc}, recovery {recovery}")
         }
+        "modern" => cc,
         other => format!("{cc} ({})", label(ackclock_tcp::connection::ENTRIES, other)),
     }
 }
@@ -207,7 +328,7 @@ mod tests {
             let mut written = preset.of_sender().clone();
             written.extend(preset.of_receiver().clone());
             assert_eq!(short, tcp(&Value::Object(written), &json!({})).unwrap());
-            let kind = |key: &str| short[key]["kind"].as_str().unwrap();
+            let kind = |key: &str| short[key]["kind"].as_str().unwrap_or_default();
             let sender = short["sender"].as_str().unwrap();
             assert_eq!(label(sender, kind("recovery"), kind("cc")), entry.label());
         }
@@ -241,7 +362,12 @@ mod tests {
             (json!("newrno"), "flows.0.tcp: unknown preset `newrno` | did you mean `newreno`?"),
             (
                 json!({"preset": "cubic"}),
-                "flows.0.tcp.preset: unknown preset `cubic` | there is no `cubic` yet; `ackclock list preset` \
+                "flows.0.tcp.preset: unknown preset `cubic` | write `tcp: linux-cubic`, or `cc: cubic` with \
+                 settings of your own",
+            ),
+            (
+                json!({"preset": "bic"}),
+                "flows.0.tcp.preset: unknown preset `bic` | there is no `bic` yet; `ackclock list preset` \
                  shows what there is",
             ),
             (

@@ -22,6 +22,7 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("loss", ackclock_net::loss::ENTRIES),
     ("jitter", ackclock_net::jitter::ENTRIES),
     ("receiver", ackclock_tcp::receiver::ENTRIES),
+    ("receiver", ackclock_tcp::modern::receiver::ENTRIES),
     ("source", ackclock_net::source::ENTRIES),
     ("period", ackclock_net::source::period::ENTRIES),
     ("handshake", ackclock_tcp::handshake::ENTRIES),

@@ -21,6 +21,7 @@ pub(crate) trait AnyWorld: Send + Sync {
     fn is_complete(&self) -> bool;
     fn is_idle(&self) -> bool;
     fn is_crowded(&self) -> bool;
+    fn catch_up(&mut self, budget: u64) -> bool;
     fn close(&mut self);
     fn digest(&self) -> u64;
     fn network(&self) -> &Network;
@@ -81,6 +82,10 @@ impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
 
     fn is_crowded(&self) -> bool {
         World::is_crowded(self)
+    }
+
+    fn catch_up(&mut self, budget: u64) -> bool {
+        World::catch_up(self, budget)
     }
 
     fn close(&mut self) {
@@ -214,6 +219,12 @@ impl Simulation {
     /// The scenario.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
+    }
+
+    /// Goes on to a moment at which a run that was not advanced to its end can be summed up, for at most `budget`
+    /// events; true if it is reached. [`Simulation::figures`] goes there in one turn.
+    pub fn catch_up(&mut self, budget: u64) -> bool {
+        self.world.catch_up(budget)
     }
 
     /// Ends the run, wherever it is, and sums it up.

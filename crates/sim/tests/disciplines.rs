@@ -1,5 +1,7 @@
 //! Queue disciplines by themselves: packets are put in and taken out at given times.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
 use ackclock_engine::Stream;
 use ackclock_net::queue::{
     Arrival, Discipline, Fates, Held, Keeper, OnArrival, Place, Queue, Store, Verdict,
@@ -94,7 +96,7 @@ fn red(settings: Value) -> impl OnArrival {
 
 #[test]
 fn the_last_place_may_be_filled_and_no_more_fits() {
-    for kind in ["drop-head", "codel", "pie", "fq-codel"] {
+    for kind in ["drop-head", "random-drop", "codel", "pie", "fq-codel"] {
         for (limit, fits) in
             [("3 packets", 3), ("3000 B", 3), ("2999 B", 2), ("0 packets", 0), ("unlimited", 9)]
         {
@@ -138,6 +140,26 @@ fn drop_head_takes_the_oldest_and_makes_room_for_large_packets() {
     }
     // 700 B need the place of two; 1001 B never fit, and have emptied the queue.
     assert_eq!(bench.drops(), [(0, full), (1, full), (2, full), (3, full), (4, full)]);
+}
+
+#[test]
+fn random_drop_takes_each_packet_with_the_same_probability() {
+    // The queue stays full: each of 20 packets and the arrival goes with 1/21, so that a packet sees 20 others
+    // arrive on average before it is dropped, and one in 21 is dropped on arrival.
+    let mut bench = Bench::new(&json!({"kind": "random-drop", "limit": "20 packets"}));
+    for _ in 0..200_000 {
+        bench.put(Time::ZERO, packet(0, 1000));
+    }
+    assert_eq!(bench.waiting().len(), 20);
+    let ages: Vec<i64> = (20..).zip(bench.drops()).map(|(newest, (id, _))| newest - id).collect();
+    let mean = ages.iter().sum::<i64>() as f64 / ages.len() as f64;
+    assert!((mean - 20.0).abs() < 0.2, "{mean}");
+    let at_once = ages.iter().filter(|age| **age == 0).count() as f64 / ages.len() as f64;
+    assert!((at_once * 21.0 - 1.0).abs() < 0.03, "{at_once}");
+    // What waits leaves in the order in which it came.
+    let left: Vec<i64> =
+        std::iter::from_fn(|| bench.take(Time::ZERO)).map(|held| held.id).collect();
+    assert!(left.is_sorted(), "{left:?}");
 }
 
 /// When CoDel drops in an overload that nothing answers, in ms after its first drop, by a packet each 0.1 ms.

@@ -4,28 +4,19 @@
 
 use crate::cc::Window;
 use crate::handshake::Message;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::stats::SenderStats;
 use ackclock_units::Time;
-
-/// What a data packet says about congestion (RFC 3168).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DataMarks {
-    /// A queue has marked it (CE).
-    pub marked: bool,
-    /// The sender has reduced its window (CWR).
-    pub cwr: bool,
-}
 
 /// What an ACK carries.
 ///
 /// `aux` has room for what only some ACKs say: 0 for nothing, else 1 and the number of a note that is kept at the
-/// connection until the ACK arrives or is dropped. No family keeps such notes yet.
+/// connection until the ACK arrives or is dropped: see [`crate::sack`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckFields {
     /// Selective repeat: packet that caused it. Classic: next byte expected, low 32 bits.
     pub seq: u32,
-    /// Selective repeat: number of the arrival. Classic: zero.
+    /// Selective repeat: number of the arrival. Classic: zero. Modern: a note.
     pub aux: u32,
     /// When the packet was sent that caused it.
     pub stamp: Time,
@@ -47,6 +38,13 @@ pub enum Reply {
     Ack(Ack),
     /// A message of this many bytes; with it goes the sending time of the one that it answers.
     Message(Message, u16, Time),
+}
+
+/// The 64-bit number nearest to `near` whose low 32 bits are `low`.
+#[inline]
+pub(crate) fn extend(low: u32, near: u64) -> u64 {
+    let offset = low.wrapping_sub(near as u32) as i32;
+    near.wrapping_add_signed(i64::from(offset))
 }
 
 /// What sequence numbers of a family count.
@@ -77,7 +75,7 @@ pub trait Ends {
         seq: u32,
         payload: u16,
         stamp: Time,
-        marks: DataMarks,
+        flags: Flags,
     ) -> Option<Ack>;
 
     /// An ACK reaches the sender, with the echo of a mark or without; the round-trip time that it measured, if
@@ -85,7 +83,7 @@ pub trait Ends {
     fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time>;
 
     /// A message of the handshake reaches the receiver; what to send at once, if anything.
-    fn on_message(&mut self, _message: Message, _stamp: Time) -> Option<Reply> {
+    fn on_message(&mut self, _now: Time, _message: Message, _stamp: Time) -> Option<Reply> {
         unreachable!("this family of senders has no handshake")
     }
 
@@ -163,5 +161,19 @@ pub trait Ends {
     /// timer.
     fn rto(&self) -> Option<(Time, Time)> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::extend;
+
+    #[test]
+    fn sequence_numbers_wrap() {
+        let near = (1 << 32) - 10;
+        assert_eq!(extend(5, near), (1 << 32) + 5);
+        assert_eq!(extend((near - 100) as u32, near), near - 100);
+        assert_eq!(extend(7, 0), 7);
+        assert_eq!(extend(0xFFFF_FFF0, 1 << 33), (1 << 33) - 16);
     }
 }

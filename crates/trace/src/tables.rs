@@ -40,7 +40,7 @@ category! {
 category! {
     /// Kinds of packets.
     packet_kind: DATA = "data", ACK = "ack", ROUTER = "router", SYN = "syn", SYN_ACK = "syn-ack",
-        HANDSHAKE_ACK = "handshake-ack",
+        HANDSHAKE_ACK = "handshake-ack", FIN = "fin",
 }
 category! {
     /// Directions of a link.
@@ -63,7 +63,8 @@ category! {
 category! {
     /// What happened to a flow.
     flow_event: START = "start", FINISH = "finish", FINISH_ACK = "finish-ack", TIMEOUT = "timeout",
-    FAST_RETRANSMIT = "fast-retransmit", GAP_RETRANSMIT = "gap-retransmit", STOP = "stop",
+    FAST_RETRANSMIT = "fast-retransmit", GAP_RETRANSMIT = "gap-retransmit", PROBE = "probe",
+    STOP = "stop",
 }
 
 /// A finished column.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,9 +28,34 @@ def reproduce(
     show_list: Annotated[
         bool, typer.Option("--list", help="Show the experiments and do nothing else.")
     ] = False,
+    oracle: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="linux: other scenarios, measured with validation/linux (JSON, also compressed).",
+            show_default=False,
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="linux: only scenarios with a name that matches.",
+            show_default=False,
+        ),
+    ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCENARIO",
+            help="linux: compare this run with the kernel's packet by packet, and name the first "
+            "difference.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Set the figures of a published paper beside ours.
+    """Set the figures of a published paper, or of a real kernel, beside ours.
 
     Runs the paper's scenarios and shows each figure with ours, the tolerance, a verdict and, where
     the two differ, the reason. Exit status 1 when a comparison fails.
@@ -38,6 +64,8 @@ def reproduce(
 
     [cyan]ackclock reproduce caltech[/cyan]
     [cyan]ackclock reproduce bene-congestion[/cyan]
+    [cyan]ackclock reproduce linux --only '^v_'[/cyan]
+    [cyan]ackclock reproduce linux --trace v_06_lost_retx_cubic[/cyan]
     [cyan]ackclock reproduce all --json[/cyan]
     """
     from ackclock import reproduce as experiments_of
@@ -49,8 +77,9 @@ def reproduce(
         else:
             _print_experiments(console())
         return
+    options = experiments_of.linux.Options(oracle, only, trace)
     with _status(wanted=not as_json) as progress:
-        reports = experiments_of.run(experiments, progress)
+        reports = experiments_of.run(experiments, progress, options=options)
     if as_json:
         print_json({"experiments": [report.to_json() for report in reports]})
     else:
@@ -64,7 +93,7 @@ def _print_experiments(screen: Console) -> None:
     from ackclock import reproduce as experiments_of
     from ackclock.cli.terminal import table
 
-    shown = table("Name", "Paper")
+    shown = table("Name", "Source")
     known = experiments_of.available()
     for name, summary in known.items():
         shown.add_row(f"[cyan]{name}[/cyan]", summary)

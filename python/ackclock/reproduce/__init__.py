@@ -1,6 +1,6 @@
-"""Set the figures of published papers next to ours.
+"""Set the figures of published papers, and those of a real kernel, next to ours.
 
-An experiment is a file of published figures, a function that compares (for most
+An experiment is a file of figures, a function that compares (for most
 `ackclock.reproduce.comparison`), and an entry in :data:`EXPERIMENTS`.
 
 >>> from ackclock import reproduce
@@ -13,14 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ackclock.errors import InputError, unknown
-from ackclock.reproduce import bene_congestion, bene_reliability, ns3_lab
+from ackclock.reproduce import bene_congestion, bene_reliability, linux, ns3_lab, rendering
 from ackclock.reproduce.comparison import Progress, Runner, compare
 from ackclock.reproduce.paper import load
-from ackclock.reproduce.rendering import markdown, render
 from ackclock.reproduce.report import Report, Verdict, exit_code
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = [
     "EXPERIMENTS",
@@ -29,12 +33,16 @@ __all__ = [
     "Verdict",
     "available",
     "exit_code",
+    "linux",
     "markdown",
     "render",
     "run",
 ]
 
 _FOLDER = Path(__file__).parent
+
+AnyReport = Report | linux.KernelReport
+"""What comes out of an experiment: figures of a publication, or of a kernel, next to ours."""
 
 
 def _paper(name: str, figures: Path, progress: Progress | None, runner: Runner | None) -> Report:
@@ -51,7 +59,7 @@ class Experiment:
     name: str
     summary: str
     figures: Path
-    compare: Callable[[str, Path, Progress | None, Runner | None], Report] = _paper
+    compare: Callable[[str, Path, Progress | None, Runner | None], AnyReport] = _paper
 
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -84,6 +92,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         summary="Fernández Camón and Pérez Datsira 2021: Tahoe, Reno and Vegas in ns-2.35",
         figures=_FOLDER / "ns2-lab.yaml",
     ),
+    Experiment(
+        name="linux",
+        summary="Linux 6.18: Reno, CUBIC and BBR on a known bottleneck, measured on a real kernel",
+        figures=linux.PACKAGED,
+        compare=linux.compare,
+    ),
 )
 """All experiments, in the order in which they are shown."""
 
@@ -97,24 +111,45 @@ def run(
     names: Iterable[str] = ("all",),
     progress: Progress | None = None,
     runner: Runner | None = None,
-) -> list[Report]:
+    options: linux.Options | None = None,
+) -> list[AnyReport]:
     """Run experiments and compare; one report each.
 
     Args:
         names: Names of experiments; ``all`` stands for all of them.
         progress: Called after each run with the title of the case, runs done, runs in all.
         runner: Runs a scenario, given its name and overrides; by default the simulator.
+        options: What is asked of the experiment ``linux``, if it alone is wanted.
 
     Raises:
-        InputError: there is no experiment of such a name.
+        InputError: there is no experiment of such a name, or it has no such options.
     """
     wanted = list(dict.fromkeys(names))
     known = {experiment.name: experiment for experiment in EXPERIMENTS}
     for name in wanted:
         if name not in known and name != "all":
             raise InputError(unknown("experiment", name, [*known, "all"]))
+    if options and wanted != ["linux"]:
+        raise InputError("--oracle, --only and --trace are options of the experiment 'linux' alone")
     chosen = [e for e in EXPERIMENTS if e.name in wanted or "all" in wanted]
     return [
-        experiment.compare(experiment.name, experiment.figures, progress, runner)
+        (partial(linux.compare, options=options) if options else experiment.compare)(
+            experiment.name, experiment.figures, progress, runner
+        )
         for experiment in chosen
     ]
+
+
+def render(report: AnyReport, console: Console) -> None:
+    """Print a report on a terminal."""
+    if isinstance(report, linux.KernelReport):
+        linux.render(report, console)
+    else:
+        rendering.render(report, console)
+
+
+def markdown(report: AnyReport) -> str:
+    """Return a report as Markdown, without a heading of the first level."""
+    if isinstance(report, linux.KernelReport):
+        return linux.markdown(report)
+    return rendering.markdown(report)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
 
 class Verdict(StrEnum):
@@ -293,6 +293,15 @@ class Report:
         }
 
 
-def exit_code(reports: Sequence[Report]) -> int:
-    """Return the exit status for several reports: 1 when any row of them fails."""
+class HasExitCode(Protocol):
+    """Anything that says whether it is as it should be."""
+
+    @property
+    def exit_code(self) -> int:
+        """Exit status of a command that shows it."""
+        ...
+
+
+def exit_code(reports: Sequence[HasExitCode]) -> int:
+    """Return the exit status for several reports: 1 when any of them fails."""
     return max((report.exit_code for report in reports), default=0)

@@ -20,11 +20,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ackclock.theory.laws import Law
-from ackclock.theory.network import NS_PER_S, FlowPath, Network
+from ackclock.theory.network import NS_PER_S, WITHOUT_OWN_DROPS, FlowPath, Network
 from ackclock.theory.periods import State
-
-_WITHOUT_OWN_DROPS = ("droptail", "drop-head")
-"""Queue disciplines that drop or mark nothing as long as there is room."""
 
 
 def disturbed_by(model: Mapping[str, Any], network: Network, group: Sequence[int]) -> str | None:
@@ -52,7 +49,7 @@ def dropping_queues(model: Mapping[str, Any], network: Network, state: State) ->
     for place, station in enumerate(network.stations):
         side = "backward" if station.direction == "backward" else "forward"
         kind = links[station.link][side]["queue"]["kind"]
-        if state.shortage_s[place] > 0 and kind not in _WITHOUT_OWN_DROPS:
+        if state.shortage_s[place] > 0 and kind not in WITHOUT_OWN_DROPS:
             found[station.link] = None
     return list(found)
 

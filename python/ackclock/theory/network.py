@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 
 NS_PER_S = 1_000_000_000
 
+WITHOUT_OWN_DROPS = ("droptail", "drop-head", "random-drop")
+"""Queue disciplines that drop or mark nothing as long as there is room."""
+
 
 @dataclass(frozen=True)
 class Station:
@@ -111,7 +114,7 @@ class Network:
         self._graph = Graph(model)
         self.stations: list[Station] = []
         self._manages_queues = any(
-            link[side]["queue"]["kind"] not in ("droptail", "drop-head")
+            link[side]["queue"]["kind"] not in WITHOUT_OWN_DROPS
             for link in model["links"]
             for side in ("forward", "backward")
         )

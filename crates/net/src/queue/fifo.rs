@@ -22,6 +22,13 @@ impl Fifo {
         Some(held)
     }
 
+    /// Takes out the packet at this place, 0 for the oldest; none if so many do not wait.
+    pub fn remove(&mut self, place: usize) -> Option<Held> {
+        let held = self.packets.remove(place)?;
+        self.bytes -= held.size();
+        Some(held)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }

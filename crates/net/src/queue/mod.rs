@@ -22,6 +22,7 @@ mod fq_codel;
 mod gate;
 mod limit;
 mod pie;
+mod random_drop;
 mod red;
 mod threshold;
 
@@ -100,6 +101,7 @@ registry! {
     #[allow(clippy::large_enum_variant, reason = "one a channel, in a box")]
     pub enum Keeper: Store [place: Place], a "queue" beside DROP_TAIL, RED, THRESHOLD {
         DropHead: drop_head as drop_head::DropHead,
+        RandomDrop: random_drop as random_drop::RandomDrop,
         CoDel: codel as codel::CoDel,
         Pie: pie as pie::Pie,
         FqCoDel: fq_codel as fq_codel::FqCoDel,

@@ -2,9 +2,9 @@
 
 use super::World;
 use crate::flow::{Endpoint, Stopped};
-use crate::packet::{Ecn as Codepoint, Kind, Packet};
+use crate::packet::{Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{Ack, AckFields, Cause, DataMarks, Ecn, Ends, Message, Reply, Segment};
+use ackclock_tcp::{Ack, AckFields, Cause, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -71,8 +71,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         };
         let payload = packet.size() - tcp.header;
-        let marks = DataMarks { marked: packet.is_marked(), cwr: packet.is_cwr() };
-        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp, marks);
+        let stamp = packet.stamp;
+        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.flags());
         if tcp.finish.is_none() && tcp.connection.is_delivered() {
             tcp.finish = Some(now);
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
@@ -112,7 +112,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.after_ack(index, packet.seq, rtt);
             return;
         }
-        match tcp.connection.on_message(packet.message(), packet.stamp) {
+        match tcp.connection.on_message(self.now, packet.message(), packet.stamp) {
             None => {}
             Some(Reply::Ack(ack)) => self.send_ack(index, ack),
             Some(Reply::Message(message, bytes, stamp)) => {
@@ -274,26 +274,22 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     #[inline]
     pub(super) fn send_segment(&mut self, index: u32, segment: Segment) {
-        if let Cause::Handshake(message) = segment.cause {
-            return self.send_message(index, message, segment.payload, self.now);
-        }
         let Endpoint::Tcp(tcp) = &self.net.flows[index as usize].endpoint else { return };
+        if let Cause::Handshake(message) = segment.cause {
+            // A FIN is a data packet without data.
+            let bytes = if message == Message::Fin { tcp.header } else { segment.payload };
+            return self.send_message(index, message, bytes, self.now);
+        }
         let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
         packet.stamp = self.now;
         packet.seq = segment.seq;
-        match segment.ecn {
-            Ecn::Off => {}
-            Ecn::Capable => packet.set_ecn(Codepoint::Ect0),
-            Ecn::Reduced => {
-                packet.set_ecn(Codepoint::Ect0);
-                packet.set_cwr(true);
-            }
-        }
+        packet.add_flags(segment.flags);
         if segment.cause != Cause::New {
             packet.set_retransmission();
             let event = match segment.cause {
                 Cause::Timeout => flow_event::TIMEOUT,
                 Cause::FastRetransmit => flow_event::FAST_RETRANSMIT,
+                Cause::Probe => flow_event::PROBE,
                 Cause::GapRetransmit | Cause::New | Cause::Handshake(_) => {
                     flow_event::GAP_RETRANSMIT
                 }

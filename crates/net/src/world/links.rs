@@ -9,6 +9,7 @@ use crate::packet::{Kind, Packet};
 use crate::routing::distance_vector::Message;
 use crate::routing::graph::Node;
 use ackclock_engine::EventQueue;
+use ackclock_tcp::{AckFields, Ends};
 use ackclock_trace::{DropRow, Recorder, drop_reason};
 use ackclock_units::Time;
 
@@ -82,6 +83,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// A packet would have come to the end of a channel, or has come there corrupted.
     #[cold]
+    #[inline(never)]
     fn arrive_harmed(&mut self, index: u32, packet: Packet) {
         if packet.is_lost() {
             return self.lose(self.now, index, packet);
@@ -334,7 +336,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                     self.complete_flow();
                 }
             }
-            Kind::Data | Kind::Ack | Kind::Handshake => {}
+            Kind::Ack => {
+                if let Endpoint::Tcp(tcp) = &mut self.net.flows[packet.flow() as usize].endpoint {
+                    let ack = AckFields { seq: packet.seq, aux: packet.aux, stamp: packet.stamp };
+                    tcp.connection.on_ack_dropped(ack);
+                }
+            }
+            Kind::Data | Kind::Handshake => {}
             Kind::Router => {
                 let protocol = self.net.distance_vector.as_mut().expect("dynamic routing");
                 protocol.on_drop(packet.aux);

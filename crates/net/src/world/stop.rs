@@ -11,7 +11,7 @@ use super::World;
 use crate::flow::{Endpoint, Stopped};
 use crate::packet::Packet;
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{DataMarks, Ends};
+use ackclock_tcp::Ends;
 use ackclock_trace::{Recorder, flow_event};
 use ackclock_units::Time;
 
@@ -50,8 +50,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         stopped.until = now;
         let tcp = &mut stopped.tcp;
         let payload = packet.size() - tcp.header;
-        let marks = DataMarks { marked: packet.is_marked(), cwr: packet.is_cwr() };
-        let ack = tcp.connection.on_data(now, packet.seq, payload, packet.stamp, marks);
+        let stamp = packet.stamp;
+        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.flags());
         let finished = tcp.finish.is_none() && tcp.connection.is_delivered();
         if finished {
             tcp.finish = Some(now);

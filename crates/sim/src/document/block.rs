@@ -71,6 +71,12 @@ impl Block {
         self.entry.map(|entry| entry.name)
     }
 
+    /// Whether each parameter of the registered thing could be read.
+    pub fn is_complete(&self) -> bool {
+        self.entry
+            .is_some_and(|entry| entry.params.iter().all(|param| self.get(param.name).is_some()))
+    }
+
     /// A whole number: bit/s, bytes, packets, nanoseconds or a count.
     pub fn int(&self, name: &str) -> Option<u64> {
         match self.get(name)? {

@@ -10,6 +10,8 @@ use crate::preset;
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
 use ackclock_net::source;
+use ackclock_tcp::cc::{Cc, CongestionControl};
+use ackclock_tcp::connection;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Param, Value as Number};
 use ackclock_units::quantity::Quantity;
@@ -163,7 +165,29 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
     let mut tcp = walker.resolve(TCP, &layers, &here);
     tcp.append(walker.resolve(family.params, &layers, &here));
     whole_bytes(walker, &tcp, path);
+    extras(walker, &tcp, path);
     Some(tcp)
+}
+
+/// What the congestion control needs must be there: in the family of senders, and marks where it heeds them.
+fn extras(walker: &mut Walker, tcp: &Block, path: &Path) {
+    let (Some(block), Some(sender)) = (tcp.block("cc"), tcp.word("sender")) else { return };
+    // Where something is missing, that is reported already.
+    let Some(kind) = block.kind().filter(|_| block.is_complete()) else { return };
+    let cc = Cc::new(&block.chosen());
+    let fault = if let Some(lack) = connection::gives(sender).lack(cc.needs()) {
+        let fault =
+            Fault::new(format!("`{kind}` needs {lack}: the {sender} sender cannot give it"));
+        let mut others = connection::ENTRIES.iter().map(|family| family.name);
+        let able = others.find(|name| connection::gives(name).lack(cc.needs()).is_none());
+        fault.maybe_hint(able.map(|name| format!("write `sender: {name}`")))
+    } else if cc.heeds_marks() && tcp.flag("ecn") == Some(false) {
+        Fault::new(format!("`{kind}` heeds marks, and this flow takes none"))
+            .hint("write `ecn: true`")
+    } else {
+        return;
+    };
+    walker.problems.add(&path.key("tcp").key("cc"), &Value::from(kind), fault);
 }
 
 /// Windows of whole bytes must be kept in bytes.

@@ -345,8 +345,9 @@ impl Walker {
 
     /// Reports parameters of an entry that do not fit together. Where one is missing something else is wrong.
     fn check_together(&mut self, entry: &'static Entry, block: &Block, here: &Path) {
-        let complete = entry.params.iter().all(|param| block.get(param.name).is_some());
-        let Some(check) = entry.check.filter(|_| complete && !self.partial) else { return };
+        let Some(check) = entry.check.filter(|_| block.is_complete() && !self.partial) else {
+            return;
+        };
         if let Err(clash) = check(&block.chosen()) {
             let fault = Fault::new(clash.message).maybe_hint(clash.hint);
             let param = entry.params.iter().find(|param| param.name == clash.param);
@@ -479,7 +480,7 @@ fn unknown_preset(word: &str) -> Fault {
     let fault = scalar::unknown_word("preset", word, preset::ENTRIES.iter().map(|e| e.name));
     let is_cc = ackclock_tcp::cc::ENTRIES.iter().any(|entry| entry.name == word);
     let cc = is_cc.then(|| format!("did you mean `{{cc: {word}}}`?"));
-    Fault { hint: cc.or_else(|| preset::hint(word)).or(fault.hint.clone()), ..fault }
+    Fault { hint: preset::hint(word).or(cc).or(fault.hint.clone()), ..fault }
 }
 
 /// Whether a rule stands where a time or a rate could stand.

@@ -1,7 +1,7 @@
 //! Slow start and additive increase, as several algorithms share them.
 
-use super::{AckEvent, Window};
-use ackclock_units::param::{Choice, Chosen, Kind, Param};
+use super::{AckEvent, Signal, Window};
+use ackclock_units::param::{Choice, Chosen, Kind, Param, Value};
 
 /// Segments that additive increase adds per round trip.
 pub(super) const INCREASE: Param =
@@ -60,6 +60,76 @@ impl Counting {
     }
 }
 
+/// What a mark leaves, where that differs from a loss.
+pub(super) const ECN_DECREASE: Param = Param::optional(
+    "ecn_decrease",
+    Kind::Real,
+    "as-loss",
+    "What a mark leaves of what a loss cuts; `as-loss` for the same. RFC 8511 (ABE) has 0.8 for Reno, and names \
+     0.85 for CUBIC.",
+)
+.at_least("0")
+.at_most("1");
+
+/// The choice of [`ECN_DECREASE`], in thousand-millionths so that it takes four bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EcnDecrease(u32);
+
+impl EcnDecrease {
+    const AS_LOSS: Self = Self(u32::MAX);
+
+    pub(super) fn new(chosen: &Chosen) -> Self {
+        match chosen.find("ecn_decrease") {
+            None | Some(Value::Null) => Self::AS_LOSS,
+            Some(_) => Self((chosen.real("ecn_decrease") * 1e9).round() as u32),
+        }
+    }
+
+    pub(super) fn is_own(self) -> bool {
+        self != Self::AS_LOSS
+    }
+
+    /// What of a window is left after this signal, if a loss leaves `after_loss` of it.
+    pub(super) fn left(self, signal: Signal, after_loss: f64) -> f64 {
+        if signal == Signal::Ecn && self.is_own() { f64::from(self.0) / 1e9 } else { after_loss }
+    }
+}
+
+/// Segments that were acknowledged and have not made the window grow yet, in arithmetic of whole segments
+/// (Linux, `tcp_slow_start`, `tcp_cong_avoid_ai` and its `snd_cwnd_cnt`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Credit(u32);
+
+impl Credit {
+    /// Slow start, up to the threshold; the segments that are left over.
+    #[inline]
+    pub(super) fn slow_start(window: &mut Window, acked: u32) -> u32 {
+        let before = window.cwnd;
+        window.cwnd = (before + f64::from(acked)).min(window.ssthresh);
+        acked - (window.cwnd - before) as u32
+    }
+
+    /// A segment more for each `every` segments acknowledged.
+    #[inline]
+    pub(super) fn grow(&mut self, window: &mut Window, every: u32, acked: u32) {
+        // What was saved for a slower growth counts for one segment at most.
+        if self.0 >= every {
+            self.0 = 0;
+            window.cwnd += 1.0;
+        }
+        self.0 += acked;
+        if self.0 >= every {
+            window.cwnd += f64::from(self.0 / every);
+            self.0 %= every;
+        }
+    }
+
+    /// The window is cut.
+    pub(super) fn forget(&mut self) {
+        self.0 = 0;
+    }
+}
+
 /// Rules, and what is kept apart of the window.
 #[derive(Debug, Clone)]
 pub(super) struct Growth {
@@ -104,5 +174,35 @@ impl Growth {
     pub(super) fn after_loss(&mut self, window: &Window, target: f64) -> f64 {
         self.rest = 0.0;
         if self.whole { (target / window.segment).floor() * window.segment } else { target }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_segments_come_when_as_many_are_acknowledged() {
+        let mut window = Window { cwnd: 10.0, ssthresh: 10.0, segment: 1.0 };
+        let mut credit = Credit::default();
+        for _ in 0..4 {
+            credit.grow(&mut window, 10, 2);
+        }
+        assert_eq!((window.cwnd, credit), (10.0, Credit(8)));
+        // An ACK of many segments brings several; the rest stays.
+        credit.grow(&mut window, 10, 15);
+        assert_eq!((window.cwnd, credit), (12.0, Credit(3)));
+        // What was saved for a slower growth makes one segment, not three.
+        credit = Credit(9);
+        credit.grow(&mut window, 3, 1);
+        assert_eq!((window.cwnd, credit), (13.0, Credit(1)));
+    }
+
+    #[test]
+    fn slow_start_ends_at_the_threshold_and_gives_back_the_rest() {
+        let mut window = Window { cwnd: 9.0, ssthresh: 11.0, segment: 1.0 };
+        assert_eq!((Credit::slow_start(&mut window, 5), window.cwnd), (3, 11.0));
+        window.ssthresh = f64::INFINITY;
+        assert_eq!((Credit::slow_start(&mut window, 5), window.cwnd), (0, 16.0));
     }
 }

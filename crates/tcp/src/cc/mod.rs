@@ -6,13 +6,19 @@
 
 mod aiad;
 mod aimd;
+mod bbr;
+mod cubic;
+mod dctcp;
 mod fast;
 mod fixed;
 mod growth;
+mod hystart;
+mod max_filter;
 mod reno;
 mod rounds;
 mod vegas;
 
+use ackclock_math::Stream;
 use ackclock_units::{Time, registry};
 
 pub use rounds::Rounds;
@@ -31,12 +37,55 @@ pub struct Window {
     pub segment: f64,
 }
 
+/// What only some families of senders give an algorithm: which of it a family gives, or an algorithm needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// Delivery-rate samples, and packets that leave at the pace of the algorithm.
+    pub rate: bool,
+    /// The window is left to the algorithm, in recovery, too.
+    pub window: bool,
+    /// Windows are whole numbers of segments.
+    pub whole_segments: bool,
+    /// ACKs say how much of what they acknowledge was marked.
+    pub exact_ecn: bool,
+}
+
+impl Extras {
+    /// Nothing of it.
+    pub const NONE: Self =
+        Self { rate: false, window: false, whole_segments: false, exact_ecn: false };
+
+    /// All of it.
+    pub const ALL: Self = Self { rate: true, window: true, whole_segments: true, exact_ecn: true };
+
+    /// The first that an algorithm needs and these do not have, in words.
+    pub fn lack(self, needs: Self) -> Option<&'static str> {
+        let all = [
+            (self.rate, needs.rate, "delivery-rate samples and pacing"),
+            (self.window, needs.window, "a sender that leaves the window to it in recovery, too"),
+            (self.whole_segments, needs.whole_segments, "windows of whole segments"),
+            (self.exact_ecn, needs.exact_ecn, "ACKs that say how much was marked"),
+        ];
+        all.iter().find(|(has, needs, _)| *needs && !has).map(|(.., words)| *words)
+    }
+}
+
 impl Cc {
-    /// Refuses an algorithm that asks for what only some families do.
-    pub(crate) fn require_plain(&self) {
-        assert!(!self.needs_rate(), "this family takes no delivery-rate samples");
-        assert!(self.pacing_rate().is_none(), "this family does not pace");
-        assert!(!self.owns_window(), "this family reduces the window by itself");
+    /// What it needs that only some families of senders give.
+    pub fn needs(&self) -> Extras {
+        Extras {
+            rate: self.needs_rate() || self.pacing_rate().is_some(),
+            window: self.owns_window(),
+            whole_segments: self.counts_segments(),
+            exact_ecn: self.exact_ecn(),
+        }
+    }
+
+    /// Stops where a family lacks what the algorithm needs; a document that asks for both is refused before.
+    pub(crate) fn require(&self, gives: Extras) {
+        if let Some(lack) = gives.lack(self.needs()) {
+            panic!("this family does not give {lack}");
+        }
     }
 }
 
@@ -172,6 +221,8 @@ pub struct RateSample {
     pub newly_delivered: u64,
     /// Segments newly counted as lost at this ACK.
     pub newly_lost: u64,
+    /// How often the flow has counted a segment as lost so far, by timers, too.
+    pub total_lost: u64,
     /// Segments in flight before this ACK.
     pub prior_in_flight: u64,
     /// Whether the ACK is of one short segment, so that the receiver may have delayed it.
@@ -204,8 +255,28 @@ pub struct LossEvent {
     pub transmissions: u32,
 }
 
+/// The sender stands to congestion otherwise than before.
+#[derive(Debug, Clone, Copy)]
+pub struct StateEvent {
+    /// Now.
+    pub now: Time,
+    /// How it stands from now on.
+    pub state: CongestionState,
+    /// Data in flight, in the window's unit.
+    pub flight: f64,
+    /// First byte that is not acknowledged (SND.UNA).
+    pub una: u64,
+    /// Next byte to send (SND.NXT).
+    pub nxt: u64,
+    /// How often the flow has counted a segment as lost so far: see [`RateSample::total_lost`].
+    pub total_lost: u64,
+}
+
 /// A congestion-control algorithm.
 pub trait CongestionControl {
+    /// The flow is made: payload bytes of a full segment, and random numbers of its own for who asks.
+    fn on_flow(&mut self, _segment: u16, _stream: &mut dyn FnMut() -> Stream) {}
+
     /// An ACK of new data came in, before the sender reacts to what else it says. Also during recovery, and where
     /// the window may not grow.
     fn on_sample(&mut self, _window: &mut Window, _ack: &AckEvent) {}
@@ -223,9 +294,8 @@ pub trait CongestionControl {
     /// The handshake is over, and took so long.
     fn on_established(&mut self, _window: &mut Window, _now: Time, _rtt: Time) {}
 
-    /// The sender's state has changed to this one, because of an ACK or of the timer; `flight` is in the window's
-    /// unit.
-    fn on_state(&mut self, _window: &mut Window, _state: CongestionState, _flight: f64) {}
+    /// The sender's state has changed, because of an ACK or of a timer.
+    fn on_state(&mut self, _window: &mut Window, _change: &StateEvent) {}
 
     /// The sender has found out that its last reaction answered no loss: `before` is the window of before. The
     /// sender restores the slow-start threshold.
@@ -259,6 +329,22 @@ pub trait CongestionControl {
         false
     }
 
+    /// Whether it counts whole segments, so that the sender has to do so, too.
+    fn counts_segments(&self) -> bool {
+        false
+    }
+
+    /// Whether it asks how much of what is acknowledged was marked ([`SenderFacts::marked`]), so that the receiver
+    /// has to echo each mark as it comes (RFC 8257 section 3.2), and not until the sender answers.
+    fn exact_ecn(&self) -> bool {
+        false
+    }
+
+    /// Whether it does otherwise with marks than with losses, so that without ECN that has no effect.
+    fn heeds_marks(&self) -> bool {
+        self.exact_ecn()
+    }
+
     /// Whether it holds the flow back on purpose, so that rate samples taken now say nothing about the path.
     fn holds_back(&self) -> bool {
         false
@@ -290,21 +376,28 @@ registry! {
         Reno: reno as reno::Reno,
         Aimd: aimd as Box<aimd::Aimd>,
         Aiad: aiad as Box<aiad::Aiad>,
+        Bbr: bbr as Box<bbr::Bbr>,
+        Cubic: cubic as Box<cubic::Cubic>,
+        Dctcp: dctcp as Box<dctcp::Dctcp>,
         Fast: fast as Box<fast::Fast>,
         Fixed: fixed as fixed::Fixed,
         Vegas: vegas as Box<vegas::Vegas>,
     }
+    fn on_flow(&mut self, segment: u16, stream: &mut dyn FnMut() -> Stream);
     fn on_sample(&mut self, window: &mut Window, ack: &AckEvent);
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent);
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
     fn on_start(&mut self, window: &mut Window);
     fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time);
-    fn on_state(&mut self, window: &mut Window, state: CongestionState, flight: f64);
+    fn on_state(&mut self, window: &mut Window, change: &StateEvent);
     fn on_undo(&mut self, window: &mut Window, before: f64);
     fn on_idle(&mut self, window: &mut Window, now: Time);
     fn on_send_from_idle(&mut self, window: &mut Window, now: Time, idle: Time, app_limited: bool);
     fn needs_rate(&self) -> bool;
     fn owns_window(&self) -> bool;
+    fn counts_segments(&self) -> bool;
+    fn exact_ecn(&self) -> bool;
+    fn heeds_marks(&self) -> bool;
     fn holds_back(&self) -> bool;
     fn needs_send_times(&self) -> bool;
     fn tick_period(&self) -> Option<Time>;

@@ -9,16 +9,25 @@
 //! of the flight size (equation 4) or, as an option, half of the window. The floor of two segments,
 //! the window after a timeout and fast recovery are the sender's and the recovery's.
 //!
+//! `arithmetic: linux` is that of `tcp_slow_start` and `tcp_cong_avoid_ai`: windows are whole segments; the
+//! acknowledged segments are counted until there are as many as the window has, and forgotten when it is cut; half
+//! of a window is cut to whole segments. `ecn_decrease` is ABE (RFC 8511 section 3.1): a mark cuts less than a loss.
+//!
 //! DEVIATION: the window also grows when the flow does not use it (no RFC 7661 validation).
 
-use super::growth::{COUNTING, Counting};
+use super::growth::{COUNTING, Counting, Credit, ECN_DECREASE, EcnDecrease};
 use super::{AckEvent, CongestionControl, LossEvent, Window};
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "reno",
     summary: "Slow start, then one segment per round trip; halves on a loss.",
-    references: &["RFC 5681 section 3.1", "RFC 3465 for `counting: bytes`"],
+    references: &[
+        "RFC 5681 section 3.1",
+        "RFC 3465 for `counting: bytes`",
+        "RFC 8511 for `ecn_decrease`",
+        "Linux, `tcp_cong.c`, for `arithmetic: linux`",
+    ],
     params: &[
         Param::new(
             "decrease_from",
@@ -43,21 +52,40 @@ pub(super) static ENTRY: Entry = Entry {
                     "whole bytes: steps and halves are cut, a step is at least 1 byte (RFC 5681 \
                      section 3.1, ns-3)",
                 ),
+                Choice::new(
+                    "linux",
+                    "whole segments: what is acknowledged counts until it makes a segment, halves are cut",
+                ),
             ]),
             "real",
             "How steps of the window are computed.",
         ),
+        ECN_DECREASE,
     ],
     label: "Reno",
     ..Entry::BLANK
 };
 
-/// State: none but the options; the window holds all of it.
+/// Options, and with whole segments what does not make one yet; the window holds the rest.
 #[derive(Debug, Clone)]
 pub struct Reno {
+    credit: Credit,
+    ecn_decrease: EcnDecrease,
     decrease_from: From,
     counting: Counting,
-    whole: bool,
+    arithmetic: Arithmetic,
+}
+
+// All flows have room for the largest algorithm that is in no box.
+const _: () = assert!(size_of::<super::Cc>() == 16);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arithmetic {
+    Real,
+    /// Whole bytes.
+    Whole,
+    /// Whole segments.
+    Linux,
 }
 
 /// What a loss halves.
@@ -77,7 +105,26 @@ impl Reno {
                 _ => From::Flight,
             },
             counting: Counting::new(chosen),
-            whole: chosen.word("arithmetic") == "whole",
+            arithmetic: match chosen.word("arithmetic") {
+                "whole" => Arithmetic::Whole,
+                "linux" => Arithmetic::Linux,
+                _ => Arithmetic::Real,
+            },
+            credit: Credit::default(),
+            ecn_decrease: EcnDecrease::new(chosen),
+        }
+    }
+}
+
+impl Reno {
+    /// Growth by whole segments.
+    fn grow_whole(&mut self, window: &mut Window, ack: &AckEvent) {
+        let mut acked = self.counting.of(ack, 1.0) as u32;
+        if window.in_slow_start() {
+            acked = Credit::slow_start(window, acked);
+        }
+        if acked > 0 {
+            self.credit.grow(window, window.cwnd as u32, acked);
         }
     }
 }
@@ -87,6 +134,9 @@ impl CongestionControl for Reno {
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         if !ack.may_grow {
             return;
+        }
+        if self.arithmetic == Arithmetic::Linux {
+            return self.grow_whole(window, ack);
         }
         let mut counted = window.segment;
         if window.in_slow_start() {
@@ -101,7 +151,8 @@ impl CongestionControl for Reno {
             counted = ack.newly_acked;
         }
         let step = window.segment * counted / window.cwnd;
-        window.cwnd += if self.whole { step.floor().max(1.0) } else { step };
+        window.cwnd +=
+            if self.arithmetic == Arithmetic::Whole { step.floor().max(1.0) } else { step };
     }
 
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
@@ -110,8 +161,17 @@ impl CongestionControl for Reno {
             From::Cwnd => window.cwnd,
             From::Usable => window.cwnd.min(loss.limit),
         };
-        let half = from / 2.0;
-        Some(if self.whole { half.floor() } else { half })
+        self.credit.forget();
+        let left = from * self.ecn_decrease.left(loss.signal, 0.5);
+        Some(if self.arithmetic == Arithmetic::Real { left } else { left.floor() })
+    }
+
+    fn counts_segments(&self) -> bool {
+        self.arithmetic == Arithmetic::Linux
+    }
+
+    fn heeds_marks(&self) -> bool {
+        self.ecn_decrease.is_own()
     }
 }
 
@@ -200,7 +260,8 @@ mod tests {
     #[test]
     fn whole_bytes_are_cut_and_a_step_is_one_byte_at_least() {
         let mut window = Window { cwnd: 300.0, ssthresh: 300.0, segment: 128.0 };
-        let mut cc = Reno { whole: true, counting: Counting::Acks, ..reno("cwnd") };
+        let mut cc =
+            Reno { arithmetic: Arithmetic::Whole, counting: Counting::Acks, ..reno("cwnd") };
         cc.on_ack(&mut window, &ack(true));
         assert_eq!(window.cwnd, 354.0);
         window.cwnd = 65_535.0;
@@ -212,6 +273,44 @@ mod tests {
         window.ssthresh = 1000.0;
         cc.on_ack(&mut window, &ack(true));
         assert_eq!(window.cwnd, 429.0);
+    }
+
+    #[test]
+    fn in_whole_segments_a_round_trip_adds_one_with_delayed_acks_too() {
+        let mut cc =
+            Reno { arithmetic: Arithmetic::Linux, counting: Counting::Bytes, ..reno("cwnd") };
+        let mut window = Window { cwnd: 10.0, ssthresh: 11.0, segment: 1.0 };
+        let pair = AckEvent { newly_acked: 2.0, ..ack(true) };
+        // One of the first two ends slow start, the other counts after it.
+        for segments in [11.0, 11.0, 11.0, 11.0, 11.0, 12.0] {
+            cc.on_ack(&mut window, &pair);
+            assert_eq!(window.cwnd, segments);
+        }
+        window.cwnd = 23.0;
+        assert_eq!(cc.on_loss(&window, &LOSS), Some(11.0));
+        assert_eq!(cc.credit, Credit::default());
+    }
+
+    /// Vectors of RFC 8511 section 3.1 for a flight of 1000 segments.
+    #[test]
+    fn a_mark_may_cut_less_than_a_loss() {
+        let chosen = |left| Chosen {
+            kind: "reno".into(),
+            values: vec![
+                ("decrease_from".into(), Value::Word("flight".into())),
+                ("counting".into(), Value::Word("capped-bytes".into())),
+                ("arithmetic".into(), Value::Word("real".into())),
+                ("ecn_decrease".into(), left),
+            ],
+        };
+        let window = Window { cwnd: 1200.0, ssthresh: 8.0, segment: 1.0 };
+        let loss = LossEvent { flight: 1000.0, ..LOSS };
+        let mark = LossEvent { signal: Signal::Ecn, ..loss };
+        for (left, after_mark) in [(Value::Null, 500.0), (Value::Real(0.8), 800.0)] {
+            let mut cc = Reno::new(&chosen(left));
+            assert_eq!(cc.on_loss(&window, &loss), Some(500.0));
+            assert_eq!(cc.on_loss(&window, &mark), Some(after_mark));
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod three_way;
 
 use ackclock_units::{Time, registry};
 
-/// A message of a handshake; the code is what a packet carries.
+/// A message without data: of a handshake, or the end; the code is what a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Message {
@@ -21,6 +21,8 @@ pub enum Message {
     SynAck = 2,
     /// From the sender: has seen that.
     Ack = 3,
+    /// From the sender: the end of its data, after the last of them has left.
+    Fin = 4,
 }
 
 impl Message {
@@ -30,6 +32,7 @@ impl Message {
             1 => Self::Syn,
             2 => Self::SynAck,
             3 => Self::Ack,
+            4 => Self::Fin,
             other => unreachable!("no message of a handshake has the code {other}"),
         }
     }

@@ -4,6 +4,7 @@
 //! and one line in [`registry!`] below.
 
 mod fixed;
+mod linux;
 mod rfc6298;
 mod ticks;
 
@@ -46,12 +47,20 @@ pub trait Timer {
     /// A round-trip time was measured that ends now; answers the new wait.
     fn on_sample(&mut self, now: Time, rtt: Time) -> Time;
 
+    /// A round trip is over: data are acknowledged that were sent after the last one was.
+    fn on_round(&mut self) {}
+
     /// The timer expired after `wait`; answers the new wait.
     fn on_timeout(&mut self, wait: Time) -> Time;
 
     /// The smoothed round-trip time, if one is kept and something was measured.
     fn srtt(&self) -> Option<Time> {
         None
+    }
+
+    /// The least wait beyond the round-trip time.
+    fn least(&self) -> Time {
+        Time::from_ms(200)
     }
 
     /// Which round trips are measured.
@@ -101,12 +110,15 @@ registry! {
     enum Rule: Timer, a "retransmission timer" {
         Rfc6298: rfc6298 as rfc6298::Rfc6298,
         Fixed: fixed as fixed::Fixed,
+        Linux: linux as Box<linux::Linux>,
         Ticks: ticks as Box<ticks::Ticks>,
     }
     fn calm(&self) -> Time;
     fn on_sample(&mut self, now: Time, rtt: Time) -> Time;
+    fn on_round(&mut self);
     fn on_timeout(&mut self, wait: Time) -> Time;
     fn srtt(&self) -> Option<Time>;
+    fn least(&self) -> Time;
     fn sampling(&self) -> Sampling;
     fn is_exact(&self) -> bool;
     fn elapsed(&self, from: Time, to: Time) -> Option<Time>;
@@ -151,6 +163,17 @@ impl Rto {
     #[inline]
     pub fn on_sample(&mut self, now: Time, rtt: Time) {
         self.current = self.rule.on_sample(now, rtt);
+    }
+
+    /// A round trip is over.
+    #[inline]
+    pub fn on_round(&mut self) {
+        self.rule.on_round();
+    }
+
+    /// The least wait beyond the round-trip time.
+    pub fn least(&self) -> Time {
+        self.rule.least()
     }
 
     /// Which round trips are measured.

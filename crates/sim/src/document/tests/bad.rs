@@ -133,6 +133,16 @@ fn names_and_keys() {
             "flows.0.tcp.cc.arithmetic: windows in segments cannot be whole bytes | or write \
              `sender: classic` and `window_unit: bytes`",
         ),
+        (
+            "/flows/0/tcp",
+            json!({"cc": {"kind": "reno", "arithmetic": "linux"}}),
+            "flows.0.tcp.cc: `reno` needs windows of whole segments: the selective-repeat sender cannot give it | write `sender: modern`",
+        ),
+        (
+            "/flows/0/tcp",
+            json!({"sender": "classic", "cc": {"kind": "reno", "ecn_decrease": 0.8}}),
+            "flows.0.tcp.cc: `reno` heeds marks, and this flow takes none | write `ecn: true`",
+        ),
         ("/links/0/id", json!("L2"), "links.1.id: duplicate id `L2` | `links.0` has it already"),
         (
             "/flows/-",

@@ -4,10 +4,10 @@
 
 use super::{Sender, Setup};
 use crate::cc::Window;
-use crate::ends::{Ack, AckFields, DataMarks, Ends, Reply};
+use crate::ends::{Ack, AckFields, Ends, Reply, extend};
 use crate::handshake::{Answer, Message, Rules};
 use crate::receiver::{AckOut, Receiver};
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::senders::Common;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
@@ -46,13 +46,6 @@ impl Classic {
     }
 }
 
-/// The 64-bit number nearest to `near` whose low 32 bits are `low`.
-#[inline]
-fn extend(low: u32, near: u64) -> u64 {
-    let offset = low.wrapping_sub(near as u32) as i32;
-    near.wrapping_add_signed(i64::from(offset))
-}
-
 impl From<AckOut> for Ack {
     #[inline]
     fn from(out: AckOut) -> Self {
@@ -69,10 +62,10 @@ impl Ends for Classic {
         seq: u32,
         payload: u16,
         stamp: Time,
-        marks: DataMarks,
+        flags: Flags,
     ) -> Option<Ack> {
-        if marks != DataMarks::default() {
-            self.receiver.on_ecn(marks.marked, marks.cwr);
+        if flags.concern_ecn() {
+            self.receiver.on_ecn(flags.has(Flags::MARKED), flags.has(Flags::REDUCED));
         }
         let seq = extend(seq, self.receiver.next());
         self.receiver.on_data(now, seq, payload, stamp).map(Ack::from)
@@ -85,7 +78,7 @@ impl Ends for Classic {
     }
 
     #[cold]
-    fn on_message(&mut self, message: Message, stamp: Time) -> Option<Reply> {
+    fn on_message(&mut self, _now: Time, message: Message, stamp: Time) -> Option<Reply> {
         let handshake = self.sender.handshake();
         match handshake.answer(message) {
             Answer::Silence => None,
@@ -183,19 +176,5 @@ impl Ends for Classic {
 
     fn rto(&self) -> Option<(Time, Time)> {
         Some((self.sender.rto(), self.sender.deadline()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::extend;
-
-    #[test]
-    fn sequence_numbers_wrap() {
-        let near = (1 << 32) - 10;
-        assert_eq!(extend(5, near), (1 << 32) + 5);
-        assert_eq!(extend((near - 100) as u32, near), near - 100);
-        assert_eq!(extend(7, 0), 7);
-        assert_eq!(extend(0xFFFF_FFF0, 1 << 33), (1 << 33) - 16);
     }
 }

@@ -18,7 +18,11 @@ pub use sender::Sender;
 pub use setup::Setup;
 pub use timer_rules::{Restart, TimerRules};
 
+use crate::cc::Extras;
 use crate::ends::Numbering;
 
 /// What sequence numbers count.
 pub const NUMBERING: Numbering = Numbering::Bytes;
+
+/// What it gives congestion controls beyond what all families give.
+pub const GIVES: Extras = Extras::NONE;

@@ -122,7 +122,7 @@ impl SenderFacts for Facts<'_> {
 impl Sender {
     /// A sender that has not started.
     pub fn new(setup: Setup) -> Self {
-        setup.cc.require_plain();
+        setup.cc.require(super::GIVES);
         let rules = setup.rules();
         let mss = rules.mss;
         let needed = || setup.cc.needs_send_times().then(SendTimes::default);
@@ -337,6 +337,7 @@ impl Sender {
                 && !ece
                 && (!self.rules().grow_only_if_cwnd_limited || ack > self.unused_until),
         };
+        self.cc.on_sample(&mut self.state.window, &event);
         self.cc.on_ack(&mut self.state.window, &event);
         self.deadline = match self.rules().timer.restart {
             _ if verdict.keeps_timer => self.deadline,
@@ -378,7 +379,7 @@ impl Sender {
     fn window_bytes(&self) -> u64 {
         let state = &self.state;
         if self.rules().whole_window {
-            state.window.cwnd as i64 as u64 * state.rules.mss
+            (state.window.cwnd as i64 as u64).saturating_mul(state.rules.mss)
         } else {
             (state.window.cwnd * state.rules.bytes_per_unit) as i64 as u64
         }

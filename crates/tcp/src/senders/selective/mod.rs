@@ -12,7 +12,11 @@ pub use entry::ENTRY;
 pub use recovery::Recovery;
 pub use sender::{Answer, Sender, Setup};
 
+use crate::cc::Extras;
 use crate::ends::Numbering;
 
 /// What sequence numbers count.
 pub const NUMBERING: Numbering = Numbering::Packets;
+
+/// What it gives congestion controls beyond what all families give.
+pub const GIVES: Extras = Extras::NONE;

@@ -16,7 +16,7 @@ use crate::cc::{
 };
 use crate::data::{Data, Written};
 use crate::rto::Rto;
-use crate::segment::{Cause, Ecn, Segment};
+use crate::segment::{Cause, Flags, Segment};
 use crate::senders::selective::arrivals::View;
 use crate::senders::selective::recovery::Recovery;
 use crate::stats::SenderStats;
@@ -125,7 +125,7 @@ impl Sender {
 
     /// A sender that has not started.
     pub fn new(setup: Setup) -> Self {
-        setup.cc.require_plain();
+        setup.cc.require(super::GIVES);
         let written = Written::new(&setup.data, u64::from(setup.segment));
         let mut sender = Self {
             window: Window {
@@ -287,6 +287,7 @@ impl Sender {
             sender: &Facts { rto: &self.rto, recovery: &self.recovery },
             may_grow,
         };
+        self.cc.on_sample(&mut self.window, &event);
         self.cc.on_ack(&mut self.window, &event);
         if !gapless {
             self.on_gaps(now, view);
@@ -482,7 +483,7 @@ impl Sender {
         let payload = self.payload(seq);
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(payload);
-        Segment { seq, payload, cause, ecn: Ecn::Off }
+        Segment { seq, payload, cause, flags: Flags::NONE }
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Logarithm and exponential function from the basic operations alone.
+//! Logarithm, exponential function and cube root from the basic operations alone.
 //!
 //! Those of the C library differ in the last bit between machines; random numbers made with them would
 //! make the same run differ, too. Here every step is one that IEEE 754 prescribes to the bit. The
@@ -7,7 +7,7 @@
 use std::f64::consts::{LN_2, SQRT_2};
 
 /// The natural logarithm of a normal, positive number: series of 2 artanh((m - 1) / (m + 1)).
-pub(crate) fn ln(x: f64) -> f64 {
+pub fn ln(x: f64) -> f64 {
     debug_assert!(x.is_normal() && x > 0.0);
     let bits = x.to_bits();
     let mut exponent = (bits >> 52) as i32 - 1023;
@@ -27,7 +27,7 @@ pub(crate) fn ln(x: f64) -> f64 {
 }
 
 /// e to the power of a number from 0 to 700: Taylor series of the part that is no power of two.
-pub(crate) fn exp(x: f64) -> f64 {
+pub fn exp(x: f64) -> f64 {
     debug_assert!((0.0..700.0).contains(&x));
     let doublings = (x / LN_2 + 0.5) as u64;
     let rest = x - doublings as f64 * LN_2;
@@ -37,6 +37,39 @@ pub(crate) fn exp(x: f64) -> f64 {
         sum = 1.0 + sum * rest / f64::from(order);
     }
     sum * f64::from_bits((1023 + doublings) << 52)
+}
+
+/// The cube root of a number from 0 on, below 2^1020: Newton's iteration from a power of two, which it reaches from
+/// above.
+pub fn cbrt(x: f64) -> f64 {
+    debug_assert!((0.0..f64::MAX / 16.0).contains(&x));
+    if !x.is_normal() {
+        return 0.0;
+    }
+    let exponent = (x.to_bits() >> 52) as i64 - 1023;
+    // The power of two at or above the root: at most 2^(1/3) times 2 too large.
+    let mut root = f64::from_bits(((exponent.div_euclid(3) + 1 + 1023) as u64) << 52);
+    loop {
+        let next = (2.0 * root + x / (root * root)) / 3.0;
+        if next >= root {
+            return root;
+        }
+        root = next;
+    }
+}
+
+/// The greatest whole number whose cube is at most `x`.
+pub fn whole_cbrt(x: u64) -> u64 {
+    let (mut low, mut high) = (0u64, 1 << 22);
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if u128::from(middle).pow(3) <= u128::from(x) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 #[cfg(test)]
@@ -57,13 +90,28 @@ mod tests {
         assert!((ln(least) - least.ln()).abs() < 1e-12);
     }
 
+    #[test]
+    fn cube_roots_agree_with_the_library() {
+        for i in 1..20_000_u32 {
+            let x = f64::from(i) * 0.37;
+            assert!((cbrt(x) / x.cbrt() - 1.0).abs() < 4e-16, "cbrt {x}");
+            let cube = u64::from(i).pow(3);
+            assert_eq!(whole_cbrt(cube), u64::from(i));
+            assert_eq!(whole_cbrt(cube - 1), u64::from(i) - 1);
+        }
+        assert_eq!((cbrt(0.0), cbrt(27.0), cbrt(1e-300)), (0.0, 3.0, 1e-100));
+        assert_eq!(whole_cbrt(u64::MAX), 2_642_245);
+    }
+
     /// The bits are part of the contract: results depend on them.
     #[test]
     fn the_bits_are_pinned() {
         assert_eq!(ln(0.3).to_bits(), PINNED_LN);
         assert_eq!(exp(3.7).to_bits(), PINNED_EXP);
+        assert_eq!(cbrt(75.0).to_bits(), PINNED_CBRT);
     }
 
     const PINNED_LN: u64 = 13_831_473_067_500_349_216;
+    const PINNED_CBRT: u64 = 4_616_434_122_223_844_232;
     const PINNED_EXP: u64 = 4_630_889_269_335_878_785;
 }

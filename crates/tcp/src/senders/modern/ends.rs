@@ -1,0 +1,202 @@
+//! The two ends of a modern flow.
+//!
+//! Packets carry the low 32 bits of sequence numbers, as in TCP; they are extended at the ends. What an ACK carries
+//! besides is kept here while it is on its way.
+
+use super::receiver::{AckOut, Arrival, Receiver};
+use super::sender::Sender;
+use crate::cc::{CongestionControl, Window};
+use crate::ends::{Ack, AckFields, Ends, Reply, extend};
+use crate::handshake::{Answer, Message, Rules};
+use crate::sack::Notes;
+use crate::segment::{Flags, Segment};
+use crate::senders::Common;
+use crate::stats::SenderStats;
+use ackclock_units::Time;
+use ackclock_units::param::Chosen;
+
+/// Both ends; the receiver comes first, as a segment touches nothing else.
+#[derive(Debug, Clone)]
+#[repr(C)]
+pub struct Modern {
+    receiver: Receiver,
+    notes: Notes,
+    sender: Sender,
+}
+
+impl Modern {
+    /// The ends that a scenario chose.
+    pub fn new(chosen: &Chosen, common: Common) -> Self {
+        let exact_ecn = common.cc.exact_ecn();
+        let mut receiver = Receiver::new(chosen.inner("receiver"), common.segment, exact_ecn);
+        let sender = Sender::new(chosen, common);
+        receiver.expect(sender.bytes());
+        Self { receiver, notes: Notes::default(), sender }
+    }
+
+    /// Shares the rules of another connection where they are the same.
+    pub(crate) fn share_rules(&mut self, other: &Self) {
+        self.sender.share_rules(&other.sender);
+    }
+
+    #[inline]
+    fn ack(&mut self, out: AckOut) -> Ack {
+        let aux = match out.note {
+            None => 0,
+            Some(note) => self.notes.keep(note),
+        };
+        let fields = AckFields { seq: out.ack as u32, aux, stamp: out.stamp };
+        Ack { fields, ece: out.ece }
+    }
+}
+
+impl Ends for Modern {
+    #[inline(never)]
+    fn on_data(
+        &mut self,
+        now: Time,
+        seq: u32,
+        payload: u16,
+        stamp: Time,
+        flags: Flags,
+    ) -> Option<Ack> {
+        let seq = extend(seq, self.receiver.next());
+        let arrival = Arrival { seq, payload, stamp, flags };
+        let out = self.receiver.on_data(now, &arrival)?;
+        Some(self.ack(out))
+    }
+
+    #[inline(never)]
+    fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time> {
+        let number = extend(ack.seq, self.sender.una());
+        let note = self.notes.take(ack.aux);
+        self.sender.on_ack(now, number, note.as_ref(), ack.stamp, ece)
+    }
+
+    fn on_ack_dropped(&mut self, ack: AckFields) {
+        self.notes.take(ack.aux);
+    }
+
+    fn duplicate_ack(&mut self, ack: AckFields) -> AckFields {
+        match self.notes.get(ack.aux).copied() {
+            None => ack,
+            Some(note) => AckFields { aux: self.notes.keep(note), ..ack },
+        }
+    }
+
+    #[cold]
+    fn on_message(&mut self, now: Time, message: Message, stamp: Time) -> Option<Reply> {
+        if message == Message::Fin {
+            let seq = self.sender.bytes()?;
+            let flags = Flags::PUSH.with(Flags::FIN);
+            let arrival = Arrival { seq, payload: 0, stamp, flags };
+            let out = self.receiver.on_data(now, &arrival)?;
+            return Some(Reply::Ack(self.ack(out)));
+        }
+        let handshake = self.sender.handshake();
+        match handshake.answer(message) {
+            Answer::Silence => None,
+            Answer::PlainAck => {
+                let out = self.receiver.on_message(stamp);
+                Some(Reply::Ack(self.ack(out)))
+            }
+            Answer::Message(answer) => Some(Reply::Message(answer, handshake.bytes(answer), stamp)),
+        }
+    }
+
+    #[cold]
+    fn on_answer(&mut self, now: Time, stamp: Time) -> Option<Time> {
+        let rtt = self.sender.establish(now, stamp);
+        if let Some(rtt) = rtt {
+            self.receiver.on_established(rtt);
+        }
+        rtt
+    }
+
+    fn start(&mut self, now: Time) {
+        self.sender.start(now);
+    }
+
+    fn write(&mut self, now: Time, bytes: u64, last: bool) {
+        self.sender.write(now, bytes, last);
+        self.receiver.expect(self.sender.bytes());
+    }
+
+    #[inline(never)]
+    fn next_timer(&self) -> Time {
+        self.sender.next_timer().min(self.receiver.next_timer())
+    }
+
+    fn on_timer(&mut self, now: Time) -> Option<Ack> {
+        if self.sender.next_timer() <= now {
+            self.sender.on_timer(now);
+        }
+        let out = self.receiver.on_timer(now)?;
+        Some(self.ack(out))
+    }
+
+    #[inline(never)]
+    fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        self.sender.poll_transmit(now)
+    }
+
+    #[inline(never)]
+    fn window(&self) -> &Window {
+        self.sender.window()
+    }
+
+    #[inline]
+    fn reported_cwnd(&self) -> f64 {
+        self.sender.reported_cwnd()
+    }
+
+    fn finish(&mut self, now: Time) {
+        self.sender.finish(now);
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.sender.in_recovery()
+    }
+
+    #[inline]
+    fn is_finished(&self) -> bool {
+        self.sender.is_finished()
+    }
+
+    #[inline]
+    fn is_delivered(&self) -> bool {
+        self.receiver.is_complete()
+    }
+
+    fn bytes_delivered(&self) -> u64 {
+        self.receiver.delivered()
+    }
+
+    fn segment_bytes(&self) -> u16 {
+        self.sender.segment_bytes()
+    }
+
+    fn stats(&self) -> &SenderStats {
+        self.sender.stats()
+    }
+
+    fn duplicates(&self) -> u64 {
+        self.receiver.duplicates
+    }
+
+    fn reordered(&self) -> u64 {
+        self.receiver.reordered
+    }
+
+    fn ecn_reductions(&self) -> u64 {
+        self.sender.ecn_reductions()
+    }
+
+    fn packets(&self) -> Option<u64> {
+        self.sender.bytes().map(|bytes| bytes.div_ceil(u64::from(self.sender.segment_bytes())))
+    }
+
+    fn rto(&self) -> Option<(Time, Time)> {
+        Some(self.sender.timer())
+    }
+}

@@ -1,0 +1,108 @@
+//! The modern family, as scenarios name it, with its keys.
+
+use super::receiver;
+use ackclock_units::param::{Choice, Entry, Kind, Param};
+
+/// Registry entry.
+pub static ENTRY: Entry = Entry {
+    name: "modern",
+    summary: "TCP as deployed today: SACK, RACK-TLP, PRR, F-RTO and undo, as Linux combines them.",
+    references: &["RFC 9293", "RFC 2018", "RFC 8985", "RFC 6937", "RFC 5682", "Linux, tcp_input.c"],
+    params: &[
+        Param::new(
+            "handshake",
+            Kind::Registered(crate::handshake::ENTRIES),
+            "three-way",
+            "What passes before the first data.",
+        ),
+        Param::new("receiver", Kind::Registered(receiver::ENTRIES), "linux", "When ACKs are sent."),
+        Param::optional(
+            "receive_window",
+            Kind::SizeOrPackets,
+            "1 GB",
+            "The receiver's window, which limits the data in flight; a packet is a full segment.",
+        )
+        .at_least("1 B")
+        .at_most("1 GB"),
+        Param::new(
+            "detect",
+            Kind::Choice(&[
+                Choice::new("rack", "later segments have arrived, and time has passed (RFC 8985)"),
+                Choice::new("dupthresh", "three later segments have arrived (RFC 6675 section 4)"),
+            ]),
+            "rack",
+            "When a segment counts as lost.",
+        ),
+        Param::new(
+            "reduce",
+            Kind::Choice(&[
+                Choice::new("prr", "in proportion to what is delivered (RFC 6937)"),
+                Choice::new("pipe", "at once, to the slow-start threshold (RFC 6675 section 5)"),
+            ]),
+            "prr",
+            "How the window falls in a recovery.",
+        ),
+        Param::new(
+            "tail_loss_probe",
+            Kind::Flag,
+            "true",
+            "Whether a probe is sent before the retransmission timer expires (RFC 8985 section 7).",
+        ),
+        Param::new(
+            "frto",
+            Kind::Flag,
+            "true",
+            "Whether new data after a timeout find out if it was spurious (RFC 5682).",
+        ),
+        Param::new(
+            "undo",
+            Kind::Flag,
+            "true",
+            "Whether a reduction that turns out needless is undone, by D-SACK (RFC 3708) and timestamps (RFC 3522).",
+        ),
+        Param::new(
+            "nagle",
+            Kind::Flag,
+            "true",
+            "Whether a small segment waits while an earlier small one is not acknowledged (RFC 896, as Linux does it).",
+        ),
+        Param::new(
+            "idle_restart",
+            Kind::Choice(&[
+                Choice::new(
+                    "decay",
+                    "it is halved for each RTO of the pause, down to the initial one (Linux, RFC 2861)",
+                ),
+                Choice::new("none", "it stays"),
+            ]),
+            "decay",
+            "What a pause does to the window.",
+        ),
+        Param::new(
+            "ecn",
+            Kind::Flag,
+            "false",
+            "Whether new data may be marked instead of dropped (RFC 3168).",
+        ),
+        Param::new(
+            "timers",
+            Kind::Choice(&[
+                Choice::new("exact", "they expire when they are due"),
+                Choice::new(
+                    "linux",
+                    "they are rounded up as Linux does it with 250 clock ticks a second",
+                ),
+            ]),
+            "exact",
+            "How exact the timers are.",
+        ),
+        Param::new(
+            "fin",
+            Kind::Flag,
+            "true",
+            "Whether the end of the data is a FIN, which rides on the last segment if that has not left yet.",
+        ),
+    ],
+    label: "modern",
+    ..Entry::BLANK
+};

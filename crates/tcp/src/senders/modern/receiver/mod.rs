@@ -1,0 +1,355 @@
+//! The receiver of the modern family: it reports what arrives out of order.
+//!
+//! Source: RFC 9293 section 3.10.7.4, RFC 2018 (SACK), RFC 2883 (D-SACK), RFC 5681 section 4.2 (delayed ACKs), RFC
+//! 7323 section 4.3 (which timestamp an ACK echoes), RFC 3168 section 6.1.3 (the echo of a mark).
+//!
+//! When ACKs are sent is a policy. To add one: a new file with an [`Entry`](ackclock_units::param::Entry) and a
+//! function `new`, and one line in [`registry!`] below.
+
+mod delayed;
+mod immediate;
+mod linux;
+mod pace;
+
+use crate::sack::{MOST_BLOCKS, Note};
+use crate::segment::Flags;
+use ackclock_units::param::Chosen;
+use ackclock_units::{Time, registry};
+use pace::Pace;
+
+/// When ACKs are sent: the rules of one entry.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Policy {
+    /// Full segments after which an ACK is due.
+    count: u32,
+    /// Longest wait of an ACK.
+    delay: Time,
+    /// Segments that are acknowledged at once at the start.
+    quick: u32,
+    /// The wait adapts to the pauses between segments, and ACKs follow Linux's rules in all.
+    adapts: bool,
+    /// ACKs of what arrives out of order are compressed: this many at most, and for this long.
+    compresses: Option<(u32, Time)>,
+}
+
+registry! {
+    /// The policy that a scenario chose.
+    pub fn policy -> Policy, a "receiver" {
+        linux,
+        delayed,
+        immediate,
+    }
+}
+
+/// A data segment that arrives.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival {
+    /// First byte.
+    pub seq: u64,
+    /// Payload bytes.
+    pub payload: u16,
+    /// When it was sent.
+    pub stamp: Time,
+    /// What it says besides.
+    pub flags: Flags,
+}
+
+impl Arrival {
+    fn is_marked(&self) -> bool {
+        self.flags.has(Flags::MARKED)
+    }
+
+    fn is_fin(&self) -> bool {
+        self.flags.has(Flags::FIN)
+    }
+}
+
+/// Blocks that an ACK is to report once at least before others take their place.
+const EXPECTED_BLOCKS: usize = 2;
+
+/// An ACK to send.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AckOut {
+    /// Next byte expected.
+    pub ack: u64,
+    /// Sending time to echo.
+    pub stamp: Time,
+    /// A mark is echoed.
+    pub ece: bool,
+    /// What it carries besides.
+    pub note: Option<Note>,
+}
+
+/// State of one receiver; what a segment in order touches comes first.
+#[derive(Debug, Clone)]
+#[repr(C)]
+pub struct Receiver {
+    /// Next byte expected (RCV.NXT).
+    next: u64,
+    /// What the last ACK acknowledged.
+    acknowledged: u64,
+    /// Bytes of data that will come in all; `u64::MAX` while that is not known.
+    total: u64,
+    /// Sending time to echo.
+    stamp: Time,
+    /// When an ACK is due at the latest.
+    deadline: Time,
+    /// When the last segment arrived.
+    last_arrival: Time,
+    pace: Pace,
+    /// A mark is to be echoed.
+    ece: bool,
+    /// Each ACK echoes whether its segments were marked (RFC 8257), instead of until the sender has reacted.
+    exact_ecn: bool,
+    /// Data beyond the next byte expected, as disjoint ranges in ascending order.
+    ahead: Vec<(u64, u64)>,
+    /// The ranges that were extended last, newest first.
+    recent: Vec<(u64, u64)>,
+    /// What arrived once more, to be reported by the next ACK.
+    repeated: Option<(u64, u64)>,
+    /// Segments that brought nothing new.
+    pub duplicates: u64,
+    /// Segments that arrived ahead of others.
+    pub reordered: u64,
+}
+
+impl Receiver {
+    /// The receiver that a scenario chose, for segments of this many bytes.
+    pub fn new(chosen: &Chosen, segment: u16, exact_ecn: bool) -> Self {
+        Self {
+            next: 0,
+            acknowledged: 0,
+            total: u64::MAX,
+            stamp: Time::ZERO,
+            deadline: Time::NEVER,
+            last_arrival: Time::ZERO,
+            pace: Pace::new(policy(chosen), segment),
+            ece: false,
+            exact_ecn,
+            ahead: Vec::new(),
+            recent: Vec::new(),
+            repeated: None,
+            duplicates: 0,
+            reordered: 0,
+        }
+    }
+
+    /// Next byte expected.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Bytes of data that have arrived in order.
+    pub fn delivered(&self) -> u64 {
+        self.next.min(self.total)
+    }
+
+    /// Learns how many bytes of data will come in all.
+    pub fn expect(&mut self, total: Option<u64>) {
+        self.total = total.unwrap_or(u64::MAX);
+    }
+
+    /// The handshake has measured this round-trip time.
+    pub fn on_established(&mut self, rtt: Time) {
+        self.pace.rtt = rtt;
+    }
+
+    /// Whether all data have arrived.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.next >= self.total
+    }
+
+    /// A segment arrives; the ACK to send at once, if any.
+    #[inline]
+    pub fn on_data(&mut self, now: Time, arrival: &Arrival) -> Option<AckOut> {
+        let end = arrival.seq + u64::from(arrival.payload) + u64::from(arrival.is_fin());
+        self.last_arrival = now;
+        let mut owed = None;
+        if arrival.flags.concern_ecn() || self.ece {
+            owed = self.on_ecn(arrival);
+        }
+        if arrival.seq <= self.acknowledged {
+            self.stamp = self.stamp.max(arrival.stamp);
+        }
+        let at_once = if arrival.seq == self.next && self.ahead.is_empty() {
+            self.next = end;
+            self.pace.on_arrival(now, arrival) || arrival.is_fin()
+        } else {
+            if owed.is_none() && self.pace.holds_back() && self.would_hide(arrival.seq, end) {
+                owed = Some(self.acknowledge());
+            }
+            self.on_disorder(now, arrival, end)
+        };
+        let full = self.next - self.acknowledged;
+        if at_once || self.pace.is_due(full) {
+            if owed.is_some() {
+                // Two ACKs at once: this one follows in an event of its own at the same moment.
+                self.deadline = now;
+                return owed;
+            }
+            return Some(self.acknowledge());
+        }
+        if owed.is_none() && self.deadline <= now {
+            return Some(self.acknowledge());
+        }
+        let deadline = self.pace.deadline(now);
+        self.deadline = self.deadline.min(deadline);
+        owed
+    }
+
+    /// What a mark, or the news that the sender has reacted to one, does to the echo. With the exact echo, the ACK
+    /// that waits is sent first.
+    #[cold]
+    fn on_ecn(&mut self, arrival: &Arrival) -> Option<AckOut> {
+        let (marked, reduced) = (arrival.is_marked(), arrival.flags.has(Flags::REDUCED));
+        if !self.exact_ecn {
+            if marked && !self.ece {
+                self.pace.hurry(2);
+            }
+            self.ece = marked || (self.ece && !reduced);
+            if reduced {
+                self.pace.now = true;
+            }
+            return None;
+        }
+        if marked == self.ece {
+            return None;
+        }
+        let owed = (self.deadline != Time::NEVER).then(|| self.acknowledge());
+        self.ece = marked;
+        self.pace.now = true;
+        owed
+    }
+
+    /// Whether this segment would push what the ACK that waits has to report to a later place than the second, so that
+    /// loss of a few ACKs could hide it (Linux: `TCP_SACK_BLOCKS_EXPECTED`).
+    fn would_hide(&self, seq: u64, end: u64) -> bool {
+        let touches = |&(low, high): &(u64, u64)| seq <= high && low <= end;
+        let place = self.recent.iter().position(touches).unwrap_or(self.recent.len());
+        end > self.next && place >= EXPECTED_BLOCKS
+    }
+
+    /// A segment arrives that is not the next one, or that is and fills a gap; whether it is acknowledged at once.
+    #[cold]
+    fn on_disorder(&mut self, now: Time, arrival: &Arrival, end: u64) -> bool {
+        let seq = arrival.seq;
+        let inside = |range: &&(u64, u64)| range.0 <= seq && end <= range.1;
+        if end <= self.next || self.ahead.iter().find(inside).is_some() {
+            self.duplicates += 1;
+            self.repeated = Some((seq, end));
+            self.pace.hurry(16);
+            return true;
+        }
+        if seq < self.next {
+            self.repeated = Some((seq, self.next));
+        }
+        if seq > self.next {
+            self.reordered += 1;
+        }
+        self.pace.on_arrival(now, arrival);
+        let (mut from, mut to) = (seq, end);
+        self.ahead.retain(|&(low, high)| {
+            let apart = high < from || low > to;
+            if !apart {
+                from = from.min(low);
+                to = to.max(high);
+            }
+            apart
+        });
+        if from <= self.next {
+            self.next = to;
+            let next = self.next;
+            self.recent.retain(|&(_, high)| high > next);
+            // RFC 5681 section 4.2: a segment that fills a gap is acknowledged at once.
+            return self.ahead.is_empty() || self.pace.is_at_once(self.next);
+        }
+        let at = self.ahead.partition_point(|&(low, _)| low < from);
+        self.ahead.insert(at, (from, to));
+        self.recent.retain(|&(low, high)| high < from || low > to);
+        self.recent.insert(0, (from, to));
+        self.recent.truncate(MOST_BLOCKS + 1);
+        self.pace.is_at_once(self.next)
+    }
+
+    #[inline]
+    fn acknowledge(&mut self) -> AckOut {
+        // Its application reads the end of the data and closes, too: its own FIN repeats the last ACK.
+        let closes = self.next > self.total && self.acknowledged <= self.total;
+        self.deadline = if closes { self.last_arrival } else { Time::NEVER };
+        self.pace.on_ack(self.next > self.acknowledged || !self.ahead.is_empty());
+        self.acknowledged = self.next;
+        let note =
+            if self.ahead.is_empty() && self.repeated.is_none() { None } else { self.note() };
+        AckOut { ack: self.next, stamp: self.stamp, ece: self.ece, note }
+    }
+
+    #[cold]
+    fn note(&mut self) -> Option<Note> {
+        let repeated = self.repeated.take();
+        Some(Note::new(repeated.into_iter().chain(self.recent.iter().copied())))
+    }
+
+    /// A message without data is acknowledged at once.
+    #[cold]
+    pub fn on_message(&mut self, stamp: Time) -> AckOut {
+        self.stamp = stamp;
+        self.acknowledge()
+    }
+
+    /// When to call [`Receiver::on_timer`].
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        self.deadline
+    }
+
+    /// The time has come that was asked for, or an earlier one.
+    pub fn on_timer(&mut self, now: Time) -> Option<AckOut> {
+        if self.deadline > now {
+            return None;
+        }
+        self.pace.on_expiry();
+        Some(self.acknowledge())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackclock_units::param::Value;
+
+    fn segment(number: u64) -> Arrival {
+        let (payload, stamp) = (100, Time::from_ms(number));
+        let seq = 100 * number;
+        Arrival { seq, payload, fin: false, push: false, stamp, marked: false, cwr: false }
+    }
+
+    /// Two of three segments arrive: an ACK that waits is sent before a third block would hide the first.
+    #[test]
+    fn compression_hides_no_block() {
+        let chosen = Chosen {
+            kind: "linux".into(),
+            values: vec![
+                ("quick_acks".into(), Value::Int(0)),
+                ("compression_ns".into(), Value::Int(1_000_000)),
+            ],
+        };
+        let mut receiver = Receiver::new(&chosen, 100, false);
+        receiver.on_established(Time::from_ms(100));
+        let mut reported = Vec::new();
+        let mut acks = 0;
+        for number in (1..=60_u64).filter(|number| number % 3 != 0) {
+            let now = Time::from_ns(1_000_000_000 + 10_000 * number);
+            if let Some(ack) = receiver.on_data(now, &segment(number)) {
+                acks += 1;
+                reported.extend(ack.note.expect("blocks").blocks().iter().take(2).copied());
+            }
+        }
+        assert!(acks < 30, "hardly anything was compressed: {acks}");
+        for number in 0..18 {
+            let block = (300 * number + 100, 300 * number + 300);
+            assert!(reported.contains(&block), "{number}: {reported:?}");
+        }
+    }
+}

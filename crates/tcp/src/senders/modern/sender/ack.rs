@@ -1,0 +1,387 @@
+//! What an ACK brings about, in the order of Linux's `tcp_ack`.
+
+use super::{Facts, LEAST_SSTHRESH, Leave, MIN_RTT_WINDOW, Sender};
+use crate::cc::{AckEvent, CongestionControl, CongestionState, LossEvent, RateSample, Signal};
+use crate::sack::Note;
+use ackclock_units::Time;
+
+/// What is known of the present ACK.
+#[derive(Debug)]
+pub(super) struct Acked {
+    pub now: Time,
+    /// First byte in flight before it.
+    pub una_before: u64,
+    /// Sending time that it echoes.
+    pub echo: Time,
+    /// It echoes a mark.
+    pub ece: bool,
+    /// It acknowledges something new.
+    pub advanced: bool,
+    /// It acknowledges whole segments.
+    pub popped: u32,
+    /// One of them was retransmitted.
+    pub again: bool,
+    /// Something has newly arrived out of order.
+    pub sacked: bool,
+    /// It reports a duplicate, that of a probe.
+    pub repeated: bool,
+    pub repeated_probe: bool,
+    /// Something sent once, before the recovery or the timeout, has arrived.
+    pub original: bool,
+    /// The first segment in flight is one that the receiver had reported.
+    pub reneged: bool,
+    /// A retransmission counts as lost.
+    pub lost_again: bool,
+    /// Segments that it delivers.
+    pub delivered: u64,
+    /// When the first and the last of those were sent that are acknowledged, or reported, and were sent once.
+    pub first: Option<Time>,
+    pub last: Option<Time>,
+    pub first_sacked: Option<Time>,
+    pub last_sacked: Option<Time>,
+    /// When the newest of all that it delivers was sent.
+    pub newest: Time,
+    /// First byte of what has arrived after later data.
+    pub reordered: u64,
+    /// What it was before: highest byte reported, segments in flight and lost.
+    pub highest_before: u64,
+    pub in_flight_before: u32,
+    pub lost_before: u64,
+    /// The timer starts anew.
+    pub sets_timer: bool,
+}
+
+impl Sender {
+    /// An ACK of everything below `ack` came in; `echo` is the sending time that it echoes. Answers the round-trip
+    /// time that was measured, if any.
+    #[inline]
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        ack: u64,
+        note: Option<&Note>,
+        echo: Time,
+        ece: bool,
+    ) -> Option<Time> {
+        let una = self.board.una;
+        if ack > self.nxt || self.opening {
+            return None;
+        }
+        let mut acked = Acked {
+            now,
+            una_before: una,
+            echo,
+            ece,
+            advanced: ack > una,
+            popped: 0,
+            again: false,
+            sacked: false,
+            repeated: false,
+            repeated_probe: false,
+            original: false,
+            reneged: false,
+            lost_again: false,
+            delivered: 0,
+            first: None,
+            last: None,
+            first_sacked: None,
+            last_sacked: None,
+            newest: Time::ZERO,
+            reordered: u64::MAX,
+            highest_before: self.board.highest_sack(),
+            in_flight_before: self.board.in_flight(),
+            lost_before: self.board.lost,
+            sets_timer: false,
+        };
+        self.leave = Leave::Holes;
+        let acked = &mut acked;
+        if let Some(note) = note {
+            if let Some(window) = note.window {
+                self.receive_window = u64::from(window);
+            }
+            self.tag(acked, ack.max(una), note);
+        }
+        if ack < una {
+            self.on_old(acked);
+            return None;
+        }
+        if self.board.packets_out() == 0 {
+            self.on_nothing_out(acked, ack);
+            return None;
+        }
+        if acked.advanced {
+            self.retransmits = 0;
+            self.clean(acked, ack);
+        }
+        let (rtt, latest) = self.measure(acked);
+        self.delivered += acked.delivered;
+        if acked.popped > 0 {
+            acked.sets_timer = true;
+            if acked.reordered < acked.highest_before {
+                let highest = self.board.highest_sack();
+                self.rack.on_reordering(acked.reordered, highest, self.rules.mss);
+            }
+        }
+        if latest.is_some() {
+            self.notify(acked, latest, false, |cc, window, event| cc.on_sample(window, event));
+        }
+        if acked.delivered > 0 {
+            self.rack.adapt(now, acked.newest);
+        }
+        if self.probe.is_some() {
+            self.on_probe_ack(acked, ack);
+        }
+        if self.state != CongestionState::Open || self.is_dubious(acked) {
+            self.alert(acked);
+        }
+        if acked.sets_timer && !self.arm_probe(now, true) {
+            self.rearm_timeout(now);
+        }
+        self.control(acked, latest);
+        if acked.delivered > 0 {
+            self.delivered_at = now;
+        }
+        self.stats.on_cwnd(now, self.reported_cwnd());
+        rtt
+    }
+
+    /// Whether the ACK is more than one of new data in order (`tcp_ack_is_dubious`).
+    #[inline]
+    fn is_dubious(&self, acked: &Acked) -> bool {
+        acked.popped == 0 || acked.sacked || acked.ece || acked.repeated
+    }
+
+    /// An ACK that is older than another one: its blocks may be news.
+    #[cold]
+    fn on_old(&mut self, acked: &mut Acked) {
+        if !acked.sacked && !acked.repeated {
+            return;
+        }
+        self.alert(acked);
+        self.delivered += acked.delivered;
+        self.stats.on_cwnd(acked.now, self.reported_cwnd());
+    }
+
+    /// Nothing was in flight: a duplicate that is reported, or the end of a probe.
+    #[cold]
+    fn on_nothing_out(&mut self, acked: &mut Acked, ack: u64) {
+        if acked.repeated {
+            self.alert(acked);
+        }
+        self.delivered += acked.delivered;
+        if self.probe.is_some() {
+            self.on_probe_ack(acked, ack);
+        }
+        self.stats.on_cwnd(acked.now, self.reported_cwnd());
+    }
+
+    /// The segments that are acknowledged leave (`tcp_clean_rtx_queue`).
+    #[inline]
+    fn clean(&mut self, acked: &mut Acked, ack: u64) {
+        let mut at = self.board.una;
+        let (mut segment, end) = self.board.span();
+        while segment < end {
+            let sent = *self.board.get(segment);
+            let start = at;
+            at = self.board.end_of(segment);
+            if at > ack {
+                break;
+            }
+            if sent.was_retransmitted() {
+                acked.again = true;
+            } else if !sent.is_sacked() {
+                acked.first.get_or_insert(sent.time);
+                acked.last = Some(sent.time);
+                acked.reordered = acked.reordered.min(start);
+                acked.original |= at <= self.high_seq;
+            }
+            if !sent.is_sacked() {
+                acked.delivered += 1;
+                // The timestamp may show that it is the first transmission that has arrived.
+                if !(sent.was_retransmitted() && is_before(acked.echo, sent.time)) {
+                    let again = sent.was_retransmitted();
+                    self.rack.on_delivered(acked.now, sent.time, at, again, self.min_rtt);
+                }
+                acked.newest = acked.newest.max(sent.time);
+                if let Some(rate) = &mut self.rate {
+                    rate.on_delivered(segment, sent.time, at);
+                }
+            }
+            self.board.pop();
+            acked.popped += 1;
+            segment += 1;
+        }
+        self.board.advance(ack);
+        acked.reneged = segment < end && self.board.get(segment).is_sacked();
+        if ack > self.written.total {
+            self.fin_sent = true;
+        }
+    }
+
+    /// The round-trip times that the ACK measures: of the first segment, which the timer learns of, and of the last
+    /// (`tcp_ack_update_rtt`).
+    #[inline]
+    fn measure(&mut self, acked: &Acked) -> (Option<Time>, Option<Time>) {
+        let now = acked.now;
+        let clean = if acked.again { None } else { acked.first };
+        let mut rtt = clean.or(acked.first_sacked).map(|sent| now - sent);
+        let last = if acked.again { None } else { acked.last };
+        let mut latest = acked.last_sacked.or(last).map(|sent| now - sent);
+        if rtt.is_none() && acked.popped > 0 {
+            // Only retransmissions: their timestamps tell them apart, in milliseconds.
+            let ticks = millis(now) - millis(acked.echo);
+            rtt = Some(Time::from_ms(ticks.max(1)));
+            latest = rtt;
+        }
+        let Some(sample) = rtt else { return (None, latest) };
+        let new_least = latest.unwrap_or(sample);
+        let expired = now - self.min_rtt_at > MIN_RTT_WINDOW;
+        if new_least <= self.min_rtt || expired {
+            self.take_least(acked, new_least);
+        }
+        self.rto.on_sample(now, sample);
+        if self.board.una > self.rtt_end {
+            self.rto.on_round();
+            self.rtt_end = self.nxt;
+        }
+        self.stats.on_rtt(sample);
+        (rtt, latest)
+    }
+
+    fn take_least(&mut self, acked: &Acked, rtt: Time) {
+        self.min_rtt = rtt;
+        self.min_rtt_at = acked.now;
+    }
+
+    /// Whether the ACK is of one short segment with nothing else delivered meanwhile, so that the receiver may have
+    /// delayed it.
+    fn may_be_delayed(&self, acked: &Acked) -> bool {
+        acked.popped == 1
+            && !acked.sacked
+            && self.board.una - acked.una_before < self.rules.mss
+            && acked.first.is_some_and(|sent| self.delivered_at <= sent)
+    }
+
+    /// Calls the congestion control with what it may know of the ACK.
+    #[inline]
+    pub(super) fn notify<T>(
+        &mut self,
+        acked: &Acked,
+        rtt: Option<Time>,
+        may_grow: bool,
+        call: impl FnOnce(&mut crate::cc::Cc, &mut crate::cc::Window, &AckEvent) -> T,
+    ) -> T {
+        let facts = Facts {
+            rto: &self.rto,
+            state: self.state,
+            sample: self.sample,
+            departure: self.departure,
+            marked: Some(if acked.ece { acked.delivered as f64 } else { 0.0 }),
+        };
+        let event = AckEvent {
+            now: acked.now,
+            rtt,
+            base_rtt: self.min_rtt,
+            newly_acked: acked.delivered as f64,
+            flight: f64::from(self.board.in_flight()),
+            una: self.board.una,
+            nxt: self.nxt,
+            drained: self.nxt == self.end,
+            may_grow,
+            sender: &facts,
+        };
+        call(&mut self.cc, &mut self.window, &event)
+    }
+
+    /// The window follows the ACK (`tcp_cong_control`).
+    #[inline]
+    fn control(&mut self, acked: &Acked, rtt: Option<Time>) {
+        let newly_lost = self.board.lost - acked.lost_before;
+        if let Some(rate) = &mut self.rate {
+            let counts = RateSample {
+                delivered: None,
+                interval: Time::ZERO,
+                prior_delivered: 0,
+                app_limited: false,
+                total_delivered: self.delivered,
+                total_lost: self.board.lost,
+                delivered_time: Time::ZERO,
+                newly_delivered: acked.delivered,
+                newly_lost,
+                prior_in_flight: u64::from(acked.in_flight_before),
+                ack_delayed: false,
+            };
+            let mut sample = rate.sample(acked.now, self.min_rtt, counts);
+            sample.ack_delayed = self.may_be_delayed(acked);
+            self.sample = Some(sample);
+        }
+        if self.cc.owns_window() {
+            self.notify(acked, rtt, true, |cc, window, event| cc.on_ack(window, event));
+            if self.cc.holds_back()
+                && let Some(rate) = &mut self.rate
+            {
+                rate.limit(self.delivered, self.board.in_flight());
+            }
+            return;
+        }
+        let reducing = self.is_reducing();
+        let forward = acked.popped > 0 || (acked.sacked && self.rack.is_reordered());
+        if forward || reducing {
+            let may_grow = !reducing && self.is_cwnd_limited();
+            self.notify(acked, rtt, may_grow, |cc, window, event| cc.on_ack(window, event));
+        }
+        if reducing {
+            self.reduce(acked.delivered, newly_lost, acked.advanced);
+        }
+    }
+
+    /// The window in a reduction: proportional rate reduction (RFC 6937; `tcp_cwnd_reduction`), or the threshold.
+    pub(super) fn reduce(&mut self, delivered: u64, newly_lost: u64, advanced: bool) {
+        if !self.rules.uses_prr {
+            self.window.cwnd = self.window.ssthresh.max(1.0);
+            return;
+        }
+        if delivered == 0 {
+            return;
+        }
+        self.prr_delivered += delivered;
+        let in_flight = u64::from(self.board.in_flight());
+        let ssthresh = self.window.ssthresh.min(1e9) as u64;
+        let out = self.prr_out as i64;
+        let mut sent = if in_flight > ssthresh {
+            let before = (self.undo.cwnd as u64).max(1);
+            (ssthresh * self.prr_delivered).div_ceil(before) as i64 - out
+        } else {
+            let mut room = (self.prr_delivered as i64 - out).max(delivered as i64);
+            if advanced && newly_lost == 0 {
+                room += 1;
+            }
+            room.min((ssthresh - in_flight) as i64)
+        };
+        sent = sent.max(i64::from(self.prr_out == 0));
+        self.window.cwnd = (in_flight as i64 + sent).max(1) as f64;
+    }
+
+    /// The threshold that the congestion control asks for; one that does not react to losses keeps its window.
+    pub(super) fn ask_ssthresh(&mut self, now: Time, signal: Signal) {
+        let loss = LossEvent {
+            now,
+            signal,
+            flight: f64::from(self.board.in_flight()),
+            limit: self.receive_window as f64 / self.rules.mss as f64,
+            transmissions: 1,
+        };
+        let asked = self.cc.on_loss(&self.window, &loss).unwrap_or(self.window.cwnd);
+        self.window.ssthresh = asked.max(LEAST_SSTHRESH);
+    }
+}
+
+/// Milliseconds of a timestamp.
+fn millis(time: Time) -> u64 {
+    time.as_ns() / 1_000_000
+}
+
+/// Whether an echoed timestamp is from before a transmission, both in milliseconds (`tcp_tsopt_ecr_before`).
+pub(super) fn is_before(echo: Time, sent: Time) -> bool {
+    millis(echo) < millis(sent)
+}

@@ -1,0 +1,111 @@
+//! Before the first data, after pauses, and at the end.
+
+use super::Sender;
+use super::timers::Pending;
+use crate::cc::{CongestionControl, CongestionState};
+use crate::handshake::{Message, Rules as _};
+use crate::segment::{Cause, Flags, Segment};
+use ackclock_units::Time;
+
+impl Sender {
+    /// Starts the flow.
+    pub fn start(&mut self, now: Time) {
+        debug_assert!(!self.started);
+        self.started = true;
+        self.cc.on_start(&mut self.window);
+        self.last_send = now;
+        if self.rules.handshake.happens() {
+            self.opening = true;
+            self.message = Some(Message::Syn);
+        } else {
+            self.check_limited();
+        }
+        self.stats.start(now, self.window.cwnd);
+        if let Some(period) = self.cc.tick_period() {
+            self.next_tick = now + period;
+        }
+    }
+
+    /// The timer gives up a message of the handshake.
+    #[cold]
+    pub(super) fn repeat_message(&mut self, _now: Time) {
+        self.tries += 1;
+        self.stats.timeouts += 1;
+        self.deadline = Time::NEVER;
+        if self.tries <= self.rules.handshake.repetitions() {
+            self.message = Some(Message::Syn);
+        }
+    }
+
+    /// The receiver's answer has come: data may be sent. Answers the round-trip time that was measured, if any;
+    /// `stamp` is when the message was sent that is answered.
+    #[cold]
+    pub fn establish(&mut self, now: Time, stamp: Time) -> Option<Time> {
+        if !self.opening {
+            return None;
+        }
+        self.opening = false;
+        self.deadline = Time::NEVER;
+        self.pending = Pending::None;
+        let rtt = now - stamp;
+        self.min_rtt = rtt;
+        self.min_rtt_at = now;
+        self.rto.on_sample(now, rtt);
+        self.stats.on_rtt(rtt);
+        // The SYN was delivered.
+        self.delivered = 1;
+        self.delivered_at = now;
+        if self.tries > 1 {
+            self.window.cwnd = 1.0;
+        }
+        self.cc.on_established(&mut self.window, now, rtt);
+        // The application finds nothing unsent when it writes first.
+        if let Some(rate) = &mut self.rate {
+            rate.limit(self.delivered, 0);
+        }
+        self.message = self.rules.handshake.confirmation();
+        self.stats.on_cwnd(now, self.reported_cwnd());
+        Some(rtt)
+    }
+
+    /// Sends a message of the handshake.
+    pub(super) fn send_message(&mut self, now: Time, message: Message) -> Segment {
+        if message == Message::Syn {
+            let wait = self.rules.handshake.wait(self.tries).unwrap_or(self.rto.current());
+            self.deadline = now + wait;
+        }
+        self.message_of(message)
+    }
+
+    fn message_of(&self, message: Message) -> Segment {
+        let payload = self.rules.handshake.bytes(message);
+        let cause = Cause::Handshake(message);
+        Segment { seq: 0, payload, cause, flags: Flags::NONE }
+    }
+
+    /// A FIN without data.
+    pub(super) fn fin_alone(&self) -> Segment {
+        self.message_of(Message::Fin)
+    }
+
+    /// The flow goes on after a pause (`tcp_cwnd_restart`).
+    #[cold]
+    pub(super) fn restart(&mut self, now: Time) {
+        let rto = self.rto.current();
+        let mut pause = now - self.last_send;
+        if !self.rules.decays_idle || pause <= rto || self.cc.owns_window() {
+            return;
+        }
+        self.window.ssthresh = self.current_ssthresh();
+        let least = self.rules.initial_window.min(self.window.cwnd);
+        let mut cwnd = self.window.cwnd;
+        while pause > rto && cwnd > least {
+            pause = pause - rto;
+            cwnd = (cwnd / 2.0).floor();
+        }
+        self.window.cwnd = cwnd.max(least);
+        self.cc.on_idle(&mut self.window, now);
+        self.stats.on_cwnd(now, self.reported_cwnd());
+        debug_assert!(self.state <= CongestionState::Loss);
+    }
+}

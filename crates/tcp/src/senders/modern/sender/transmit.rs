@@ -1,0 +1,284 @@
+//! What leaves, and when (Linux, `tcp_write_xmit`, `tcp_xmit_retransmit_queue`).
+
+use super::timers::Pending;
+use super::{Forced, Leave, Sender};
+use crate::cc::CongestionControl;
+use crate::segment::{Cause, Flags, Segment};
+use ackclock_units::Time;
+
+/// Segments at the start of a flow that are not paced (Linux, `tcp_update_skb_after_send`).
+const NOT_PACED: u64 = 10;
+
+impl Sender {
+    /// The next segment to send at this moment, if any.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if self.forced.is_some() || self.message.is_some() {
+            return self.send_forced(now);
+        }
+        if self.departure <= now && !self.opening {
+            let cwnd = self.cwnd();
+            if self.board.in_flight() < cwnd {
+                if self.leave == Leave::Holes
+                    && let Some(segment) = self.board.next_hole()
+                {
+                    return Some(self.send_again(now, segment));
+                }
+                if let Some(payload) = self.may_send() {
+                    return Some(self.send_new(now, payload, false));
+                }
+            }
+        }
+        self.end_burst(now)
+    }
+
+    /// First byte that the receiver's window does not allow.
+    pub(super) fn window_end(&self) -> u64 {
+        self.board.una + self.receive_window
+    }
+
+    /// Payload of the next new segment.
+    #[inline]
+    pub(super) fn next_payload(&self) -> u64 {
+        (self.end - self.nxt).min(self.rules.mss)
+    }
+
+    /// Payload of the new segment that may be sent as far as the window is not concerned.
+    #[inline]
+    fn may_send(&self) -> Option<u64> {
+        if self.nxt >= self.end {
+            // A FIN on its own.
+            return (self.fin_due && !self.fin_sent && self.written.is_complete()).then_some(0);
+        }
+        let payload = self.next_payload();
+        if self.nxt + payload > self.window_end() {
+            return None;
+        }
+        let last = self.written.is_complete() && self.nxt + payload == self.end;
+        let waits = payload < self.rules.mss
+            && self.rules.nagle
+            && !last
+            && self.small_end > self.board.una;
+        (!waits).then_some(payload)
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Time, payload: u64, probe: bool) -> Segment {
+        let before = self.board.packets_out();
+        let (first, segment) = self.board.span();
+        if self.board.in_flight() == 0 {
+            self.start_from_idle(now);
+        }
+        self.last_send = now;
+        let seq = self.nxt;
+        let drained = seq + payload == self.end;
+        let fin = drained && self.fin_due && self.written.is_complete();
+        if let Some(rate) = &mut self.rate {
+            rate.on_send(now, segment, (first, segment), self.delivered);
+        }
+        self.board.push(now, seq, payload as u16, fin);
+        self.nxt += payload + u64::from(fin);
+        self.fin_sent |= fin;
+        if payload < self.rules.mss {
+            self.small_end = self.nxt;
+        }
+        if before == 0 || self.pending == Pending::Probe {
+            self.rearm_timeout(now);
+        }
+        if !probe {
+            self.burst += 1;
+        }
+        self.pace(now, payload);
+        if payload == 0 {
+            return self.fin_alone();
+        }
+        self.stats.segments_sent += 1;
+        self.stats.bytes_sent += payload;
+        let mut flags = Flags::NONE.with_if(drained, Flags::PUSH).with_if(fin, Flags::FIN);
+        if self.rules.ecn {
+            let reduced = std::mem::take(&mut self.cwr);
+            flags = flags.with(Flags::CAPABLE).with_if(reduced, Flags::REDUCED);
+        }
+        let payload = payload as u16;
+        Segment { seq: seq as u32, payload, cause: Cause::New, flags }
+    }
+
+    #[cold]
+    fn start_from_idle(&mut self, now: Time) {
+        let limited = self.rate.as_ref().is_some_and(|rate| rate.is_app_limited());
+        let idle = now - self.last_send;
+        self.cc.on_send_from_idle(&mut self.window, now, idle, limited);
+    }
+
+    /// A lost segment is sent again.
+    #[cold]
+    fn send_again(&mut self, now: Time, segment: u64) -> Segment {
+        let is_first = segment == self.board.span().0;
+        let cause = if self.fast { Cause::FastRetransmit } else { Cause::GapRetransmit };
+        self.fast = false;
+        let sent = self.resend(now, segment, cause);
+        if self.is_reducing() {
+            self.prr_out += 1;
+        }
+        if is_first && self.pending != Pending::Reordering {
+            self.rearm_timeout(now);
+        }
+        sent
+    }
+
+    fn resend(&mut self, now: Time, segment: u64, cause: Cause) -> Segment {
+        let probe = cause == Cause::Probe;
+        let seq = self.board.start_of(segment);
+        if let Some(rate) = &mut self.rate {
+            rate.on_send(now, segment, self.board.span(), self.delivered);
+        }
+        self.board.resend(now, segment, probe);
+        if !probe {
+            self.undo.stamp.get_or_insert(now);
+            self.undo.retransmissions = self.undo.retransmissions.max(0) + 1;
+        }
+        if self.board.in_flight() == 1 {
+            self.last_send = now;
+        }
+        let sent = *self.board.get(segment);
+        self.pace(now, u64::from(sent.payload));
+        if sent.payload == 0 {
+            return self.fin_alone();
+        }
+        self.stats.segments_sent += 1;
+        self.stats.bytes_sent += u64::from(sent.payload);
+        self.stats.retransmissions += 1;
+        self.stats.fast_retransmits += u64::from(cause == Cause::FastRetransmit);
+        let seq = seq as u32;
+        let flags = Flags::NONE.with_if(sent.is_fin(), Flags::PUSH.with(Flags::FIN));
+        Segment { seq, payload: sent.payload, cause, flags }
+    }
+
+    /// What is sent whatever the window says.
+    #[cold]
+    fn send_forced(&mut self, now: Time) -> Option<Segment> {
+        if let Some(message) = self.message.take() {
+            return Some(self.send_message(now, message));
+        }
+        let (first, end) = self.board.span();
+        match self.forced.take()? {
+            Forced::Head if first < end => {
+                let sent = self.resend(now, first, Cause::Timeout);
+                if self.is_reducing() {
+                    self.prr_out += 1;
+                }
+                Some(sent)
+            }
+            Forced::ProbeLast if first < end => {
+                let sent = self.resend(now, end - 1, Cause::Probe);
+                self.on_probe_sent(now, true);
+                Some(sent)
+            }
+            Forced::ProbeNew => {
+                let payload = self.next_payload();
+                let sent = self.send_new(now, payload, true);
+                self.prr_out += u64::from(self.is_reducing());
+                self.on_probe_sent(now, false);
+                Some(sent)
+            }
+            _ => self.poll_transmit(now),
+        }
+    }
+
+    /// Nothing more leaves at this moment.
+    #[inline]
+    fn end_burst(&mut self, now: Time) -> Option<Segment> {
+        if self.leave == Leave::New {
+            self.leave = Leave::Holes;
+            if self.nxt <= self.high_seq {
+                self.frto = false;
+                return self.poll_transmit(now);
+            }
+            self.leave = Leave::NoHoles;
+        }
+        let sent = std::mem::take(&mut self.burst);
+        let in_flight = self.board.in_flight();
+        let limited = in_flight >= self.cwnd();
+        if sent > 0 {
+            if self.is_reducing() {
+                self.prr_out += u64::from(sent);
+            }
+            self.arm_probe(now, false);
+        }
+        if sent > 0 || limited {
+            self.validate(limited);
+        }
+        if !self.fin_due && !self.opening && self.written.is_complete() && self.rules.fin {
+            // What leaves from now on does so after the application has closed.
+            self.fin_due = true;
+            if self.nxt == self.end {
+                return self.poll_transmit(now);
+            }
+        }
+        None
+    }
+
+    /// Whether the window was used (`tcp_cwnd_validate`).
+    #[inline]
+    fn validate(&mut self, limited: bool) {
+        let out = self.board.packets_out();
+        if self.board.una >= self.usage_end
+            || limited
+            || (!self.cwnd_limited && out > self.most_out)
+        {
+            self.cwnd_limited = limited;
+            self.most_out = out;
+            self.usage_end = self.nxt;
+        }
+    }
+
+    /// When the next segment may leave after this one (`tcp_update_skb_after_send`).
+    #[inline]
+    fn pace(&mut self, now: Time, payload: u64) {
+        if self.rate.is_none() {
+            return;
+        }
+        let Some(rate) = self.cc.pacing_rate() else { return };
+        let before = self.departure;
+        self.departure = self.departure.max(now);
+        if self.stats.segments_sent + 1 < NOT_PACED {
+            return;
+        }
+        let gap = (payload * 8).saturating_mul(1_000_000_000) / rate.max(1);
+        let credit = self.departure.since(before).as_ns();
+        let gap = gap - (gap / 2).min(credit);
+        self.departure = self.departure + Time::from_ns(gap);
+    }
+
+    /// When something leaves that only the pacing holds back.
+    #[inline]
+    pub(super) fn next_departure(&self) -> Time {
+        if self.rate.is_none() || self.departure == Time::ZERO || self.opening {
+            return Time::NEVER;
+        }
+        let room = self.board.in_flight() < self.cwnd();
+        let something = self.board.has_hole() || self.may_send().is_some();
+        if room && something { self.departure } else { Time::NEVER }
+    }
+
+    /// The application writes (`tcp_sendmsg`).
+    pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
+        self.check_limited();
+        if self.started && !self.opening && self.board.packets_out() == 0 {
+            self.restart(now);
+        }
+        self.written.add(bytes, last);
+        self.end = self.written.bytes;
+    }
+
+    /// Whether the application limits the flow (`tcp_rate_check_app_limited`).
+    pub(super) fn check_limited(&mut self) {
+        let in_flight = self.board.in_flight();
+        let limited = self.end - self.nxt.min(self.end) < self.rules.mss
+            && in_flight < self.cwnd()
+            && !self.board.has_hole();
+        if limited && let Some(rate) = &mut self.rate {
+            rate.limit(self.delivered, in_flight);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+"""A real Linux kernel beside ours: the same scenarios, measured there and simulated here.
+
+The kernel's figures come from `validation/linux`, which sends real TCP through an emulated link
+that is known to the packet. `README.md` in this folder says what is shipped, and how it was
+measured.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from ackclock.errors import InputError, unknown
+from ackclock.reproduce.comparison import Progress, Runner
+from ackclock.reproduce.linux import oracle
+from ackclock.reproduce.linux.conversion import UnsupportedError, document
+from ackclock.reproduce.linux.figures import Taken, middle, take
+from ackclock.reproduce.linux.look import look_at
+from ackclock.reproduce.linux.oracle import PACKAGED, KernelScenario
+from ackclock.reproduce.linux.score import KernelReport, rows
+from ackclock.reproduce.linux.shown import markdown, render
+from ackclock.run import run
+from ackclock.scenario import Scenario
+
+__all__ = ["PACKAGED", "KernelReport", "Options", "compare", "markdown", "render"]
+
+SEEDS = 5
+"""Runs of a scenario in which something is random; the median of each figure counts, as of the
+kernel's repetitions."""
+
+_TITLE = "Linux TCP on an exactly known bottleneck"
+_NOTES = (
+    "A figure agrees if it is within the tolerance of the kernel's median; tolerances are at least "
+    "twice the range of the kernel's own repetitions.",
+    f"Where something is random, ours is the median of {SEEDS} seeds.",
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can be asked of this experiment.
+
+    ``oracle`` is another file of measured scenarios; ``only`` a regular expression that their names
+    match; ``trace`` the name of a scenario to be compared packet by packet.
+    """
+
+    oracle: Path | None = None
+    only: str | None = None
+    trace: str | None = None
+
+    def __bool__(self) -> bool:
+        return self != Options()
+
+
+def compare(
+    name: str,
+    figures_file: Path,
+    progress: Progress | None = None,
+    runner: Runner | None = None,
+    options: Options | None = None,
+) -> KernelReport:
+    """Run the measured scenarios and make the report; see `comparison.compare`.
+
+    Raises:
+        InputError: the file of measured scenarios or a name is wrong, or there is no trace.
+    """
+    chosen = options or Options()
+    file = chosen.oracle or figures_file
+    scenarios = oracle.read(file)
+    looked_at = _one(scenarios, chosen.trace) if chosen.trace else None
+    wanted = _chosen(scenarios, chosen.only, looked_at)
+    looks = (look_at(looked_at, file),) if looked_at else ()
+    return KernelReport(
+        name=name,
+        title=_TITLE,
+        source=_source(file, wanted),
+        notes=_NOTES,
+        rows=tuple(
+            row
+            for scenario, taken, why in _all(wanted, progress)
+            for row in rows(scenario, taken, why)
+        ),
+        looks=looks,
+    )
+
+
+def _source(file: Path, scenarios: list[KernelScenario]) -> str:
+    if file == PACKAGED:
+        return f"Linux 6.18, {len(scenarios)} scenarios, three repetitions each"
+    return f"{file}, {len(scenarios)} scenarios"
+
+
+def _one(scenarios: list[KernelScenario], name: str) -> KernelScenario:
+    known = {scenario.name: scenario for scenario in scenarios}
+    if name not in known:
+        raise InputError(unknown("measured scenario", name, known))
+    return known[name]
+
+
+def _chosen(
+    scenarios: list[KernelScenario], only: str | None, looked_at: KernelScenario | None
+) -> list[KernelScenario]:
+    if only is None:
+        return [looked_at] if looked_at else scenarios
+    try:
+        pattern = re.compile(only)
+    except re.error as error:
+        raise InputError(f"--only: '{only}' is not a regular expression: {error}") from None
+    found = [scenario for scenario in scenarios if pattern.search(scenario.name)]
+    if not found:
+        raise InputError(f"--only: no scenario's name matches '{only}'")
+    return found
+
+
+Outcome = tuple[KernelScenario, Taken | None, str]
+
+
+def _all(scenarios: list[KernelScenario], progress: Progress | None) -> list[Outcome]:
+    """Run all scenarios, as many at a time as there are processors."""
+    outcomes: list[Outcome] = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for outcome in pool.map(_outcome, scenarios):
+            outcomes.append(outcome)
+            if progress is not None:
+                progress(outcome[0].name, len(outcomes), len(scenarios))
+    return outcomes
+
+
+def _outcome(scenario: KernelScenario) -> Outcome:
+    seeds = range(1, SEEDS + 1) if scenario.random else range(1, 2)
+    try:
+        taken = [
+            take(scenario, run(Scenario.from_dict(document(scenario, seed)))) for seed in seeds
+        ]
+    except UnsupportedError as error:
+        return scenario, None, str(error)
+    return scenario, middle(taken), ""

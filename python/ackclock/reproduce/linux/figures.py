@@ -1,0 +1,243 @@
+"""The kernel's figures, taken from a run of ours as the measurement took them.
+
+Two sources, as there: the packets at the bottleneck (what arrived, waited, was dropped), and the
+sender's own state, which the measurement asked for each 10 ms from the end of `connect` on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.metrics import HasTables, cwnd_series, jain, queue_series, rtt_series, select
+from ackclock.metrics.steps import step_at
+from ackclock.reproduce.linux.conversion import BOTTLENECK, flow_id
+from ackclock.reproduce.linux.oracle import KernelScenario
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Figures = dict[str, float]
+
+SAMPLING_S = 0.01
+"""How often the measurement asked the sender."""
+
+_INITIAL_WINDOW = 10
+_SRTT_WEIGHT = 1 / 8
+_QUANTILES = (5, 50, 95, 99)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Figures of a run: of the bottleneck, and of each flow."""
+
+    link: Figures
+    flows: tuple[Figures, ...]
+
+
+def take(scenario: KernelScenario, results: HasTables) -> Taken:
+    """Return all figures that the kernel's can be compared with."""
+    flows = tuple(_flow(scenario, results, number) for number in range(len(scenario.flows)))
+    link = _link(scenario, results) if scenario.bulk else {}
+    if scenario.bulk and len(flows) > 1:
+        shares = [flow["goodput_mbps_window"] for flow in flows]
+        total = sum(shares)
+        link["jain"] = jain(shares) or 0.0
+        link["share_first"] = shares[0] / total if total else 0.0
+    return Taken(link, flows)
+
+
+def middle(runs: list[Taken]) -> Taken:
+    """Return the median of each figure over several runs."""
+    first = runs[0]
+    return Taken(
+        _medians([run.link for run in runs]),
+        tuple(_medians([run.flows[i] for run in runs]) for i in range(len(first.flows))),
+    )
+
+
+def _medians(runs: list[Figures]) -> Figures:
+    known = [name for name in runs[0] if all(name in run for run in runs)]
+    return {name: float(np.median([run[name] for run in runs])) for name in known}
+
+
+def _link(scenario: KernelScenario, results: HasTables) -> Figures:
+    start, end = scenario.warmup_s, scenario.duration_s
+    time_s, size = select(
+        results, "transmissions", ("time_s", "bytes"), link=BOTTLENECK, direction="forward"
+    )
+    within = (time_s >= start) & (time_s < end)
+    sent_bits = float(size[within].sum()) * 8
+    taken = {"utilisation": sent_bits / (scenario.rate_mbps * 1e6 * (end - start))}
+    changed_s, waiting = queue_series(results, BOTTLENECK, "forward", "queue_packets")
+    held, share = held_for(changed_s, waiting, start, end)
+    taken["queue_pkts_mean"] = float(np.dot(held, share))
+    for percent in _QUANTILES:
+        taken[f"queue_pkts_p{percent}"] = quantile(held, share, percent / 100)
+    return taken
+
+
+def held_for(
+    time_s: Floats, value: NDArray[Any], start_s: float, end_s: float
+) -> tuple[Floats, Floats]:
+    """Return the values of a step series within a span, and the share of the span that each has."""
+    inside = (time_s > start_s) & (time_s < end_s)
+    edges = np.concatenate(([start_s], time_s[inside], [end_s]))
+    held = step_at(time_s, value, edges[:-1])
+    return held, np.diff(edges) / (end_s - start_s)
+
+
+def quantile(held: Floats, share: Floats, level: float) -> float:
+    """Return the least value that with all below it was held for this share of the time."""
+    order = np.argsort(held, kind="stable")
+    reached = np.cumsum(share[order])
+    place = min(int(np.searchsorted(reached, level * reached[-1])), held.size - 1)
+    return float(held[order][place])
+
+
+def _flow(scenario: KernelScenario, results: HasTables, number: int) -> Figures:
+    flow, name = scenario.flows[number], flow_id(number)
+    (again,) = select(results, "packets", ("retransmission",), flow=name, event="sent", kind="data")
+    taken: Figures = {
+        "retransmits_wire": float(np.count_nonzero(again)),
+        "drops_tail": _dropped(results, name, "queue-full"),
+        "drops_rand": _dropped(results, name, "loss"),
+        "ce_marks": float(select(results, "marks", ("time_s",), flow=name, kind="data")[0].size),
+    }
+    progress = Progress.of(results, name, scenario.mtu - scenario.mss)
+    if progress is None:
+        return taken
+    changed_s, cwnd_bytes = cwnd_series(results, name)
+    cwnd = np.floor(cwnd_bytes / scenario.mss + 1e-9)
+    if scenario.bulk:
+        start, end = max(scenario.warmup_s, flow.start_s), min(scenario.duration_s, flow.stop_s)
+        asked = progress.samples(start, end)
+        if asked.size > 1:
+            acked = progress.acked(asked)
+            span = asked[-1] - asked[0]
+            taken["goodput_mbps_window"] = float(acked[-1] - acked[0]) * 8e-6 / span
+            taken["mean_cwnd_pkts_kernel"] = _mean_of(changed_s, cwnd, asked, _INITIAL_WINDOW)
+            sampled_s, rtt_s = rtt_series(results, name)
+            srtt_ms = smoothed(rtt_s) * 1e3
+            taken["mean_srtt_ms_kernel"] = _mean_of(sampled_s, srtt_ms, asked, np.nan)
+        return taken
+    end = min(scenario.duration_s, flow.stop_s)
+    if flow.offered is not None and (complete := progress.complete_s(flow.offered)) is not None:
+        taken["fct_ms"] = (complete - flow.start_s) * 1e3
+        # The measurement looks for the end of the flow when it asks, too.
+        asked = progress.samples(0.0, progress.acked_s(flow.offered) + SAMPLING_S)
+    else:
+        asked = progress.samples(0.0, end)
+    window = step_at(changed_s, cwnd, asked, _INITIAL_WINDOW)
+    taken["final_cwnd"] = float(window[-1])
+    taken["max_cwnd_pkts_kernel"] = float(window.max())
+    return taken
+
+
+def _mean_of(time_s: Floats, value: Floats, asked_s: Floats, initial: float) -> float:
+    return float(np.nanmean(step_at(time_s, value, asked_s, initial)))
+
+
+def _dropped(results: HasTables, flow: str, reason: str) -> float:
+    where = {"flow": flow, "kind": "data", "link": BOTTLENECK, "reason": reason}
+    return float(select(results, "drops", ("time_s",), **where)[0].size)
+
+
+def smoothed(rtt_s: Floats) -> Floats:
+    """Return the smoothed round-trip time after each sample (RFC 6298, 2.3)."""
+    values = np.empty(rtt_s.size)
+    srtt = 0.0
+    for i, sample in enumerate(rtt_s.tolist()):
+        srtt = sample if i == 0 else srtt + _SRTT_WEIGHT * (sample - srtt)
+        values[i] = srtt
+    return values
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a flow is: at the receiver in order, and at the sender acknowledged.
+
+    Attributes:
+        connected_s: When the sender had the answer to its SYN.
+        whole_s: When all up to the end of each segment was at the receiver, ascending.
+        whole_bytes: The number of bytes in order from then on.
+        heard_s: When each ACK reached the sender.
+        carried: The bytes that it acknowledges.
+    """
+
+    connected_s: float
+    whole_s: Floats
+    whole_bytes: Ints
+    heard_s: Floats
+    carried: Ints
+
+    @property
+    def heard_bytes(self) -> Ints:
+        """The largest number of bytes acknowledged so far, after each ACK."""
+        return np.maximum.accumulate(self.carried)
+
+    @classmethod
+    def of(cls, results: HasTables, flow: str, header: int) -> Progress | None:
+        """Take it from the records; none for a flow that was not connected."""
+        (answered,) = select(
+            results, "packets", ("time_s",), flow=flow, event="received", kind="syn-ack"
+        )
+        if not answered.size:
+            return None
+        arrived_s, seq, size = select(
+            results, "packets", ("time_s", "seq", "bytes"), flow=flow, event="received", kind="data"
+        )
+        whole_s, whole_bytes = in_order(arrived_s, seq, size - header)
+        made_s, made = select(
+            results, "packets", ("time_s", "packet_id"), flow=flow, event="sent", kind="ack"
+        )
+        heard_s, heard = select(
+            results, "packets", ("time_s", "packet_id"), flow=flow, event="received", kind="ack"
+        )
+        acked = step_at(whole_s, whole_bytes, made_s).astype(np.int64)
+        order = np.argsort(made)
+        carried = acked[order][np.searchsorted(made[order], heard)] if heard.size else acked[:0]
+        return cls(float(answered[0]), whole_s, whole_bytes, heard_s, carried)
+
+    def samples(self, start_s: float, end_s: float) -> Floats:
+        """Return the times within a span, the end excluded, at which the sender was asked."""
+        first = max(0, int(np.ceil((start_s - self.connected_s) / SAMPLING_S - 1e-9)))
+        count = int(np.ceil((end_s - self.connected_s) / SAMPLING_S - 1e-9)) - first
+        steps = np.arange(first, first + max(0, count), dtype=np.float64)
+        return self.connected_s + SAMPLING_S * steps
+
+    def acked(self, at_s: Floats) -> Floats:
+        """Return the bytes that were acknowledged at these times."""
+        return step_at(self.heard_s, self.heard_bytes, at_s)
+
+    def complete_s(self, size: int) -> float | None:
+        """Return when so many bytes were at the receiver in order; none for never."""
+        place = int(np.searchsorted(self.whole_bytes, size))
+        return float(self.whole_s[place]) if place < self.whole_s.size else None
+
+    def acked_s(self, size: int) -> float:
+        """Return when the sender knew that so many bytes were there; infinite for never."""
+        place = int(np.searchsorted(self.heard_bytes, size))
+        return float(self.heard_s[place]) if place < self.heard_s.size else np.inf
+
+
+def in_order(arrived_s: Floats, seq: Ints, length: Ints) -> tuple[Floats, Ints]:
+    """Return when a stream was in order up to which byte: times and bytes, both ascending.
+
+    Segments may arrive several times, with other borders, and in any order.
+    """
+    order = np.lexsort((arrived_s, seq))
+    reached_s, reached = [], []
+    end, at = 0, -np.inf
+    for time, first, size in zip(
+        arrived_s[order].tolist(), seq[order].tolist(), length[order].tolist(), strict=True
+    ):
+        if first > end:
+            break
+        if first + size > end:
+            end, at = first + size, max(at, time)
+            reached_s.append(at)
+            reached.append(end)
+    return np.array(reached_s), np.array(reached, dtype=np.int64)
