@@ -1,4 +1,4 @@
-"""Rates of links from files: `rate: {kind: table, file: PATH}`, `rate: {kind: mahimahi, file: PATH}`.
+"""Rates of links from files: `rate: {kind: table, file: PATH}`, also of kind `mahimahi`.
 
 The simulator reads no files, so what a file says is put in its place. A resolved scenario holds the
 content, and can be run where the file is not.
@@ -112,7 +112,7 @@ def _trace(lines: list[str]) -> list[int]:
 
 
 def _table(lines: list[str]) -> list[dict[str, str]]:
-    """Return the steps of a table: time and rate in each line, with units or under names with units."""
+    """Return the steps of a table: in each line time and rate, with units or under names of them."""
     units = ("", "")
     steps: list[dict[str, str]] = []
     for number, cells in enumerate(csv.reader(lines), 1):
