@@ -250,7 +250,7 @@ mod tests {
         }
         assert_eq!(registry["recovery"][0]["sender"], "selective-repeat");
         assert_eq!(registry["recovery"][1]["sender"], "classic");
-        assert_eq!(registry["receiver"][0].get("sender"), None);
+        assert_eq!(registry["receiver"][0]["sender"], "classic");
         let fast = registry["cc"].as_array().unwrap().iter().find(|e| e["name"] == "fast").unwrap();
         let period = fast["params"].as_array().unwrap().iter().find(|p| p["name"] == "period");
         assert_eq!(

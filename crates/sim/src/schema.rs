@@ -107,7 +107,8 @@ fn any(registry: &str, entries: &[&Entry]) -> Map<String, Value> {
     let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
     for entry in entries {
         for param in entry.params {
-            let place = reference(&format!("{}/properties/{}", place_of(registry, entry), param.name));
+            let place =
+                reference(&format!("{}/properties/{}", place_of(registry, entry), param.name));
             match all.iter_mut().find(|(name, _)| *name == param.name) {
                 Some((_, known)) => known.push(place),
                 None => all.push((param.name, vec![place])),
@@ -321,7 +322,9 @@ mod tests {
         assert_eq!(tcp["initial_window"]["minimum"], json!(1));
         let same = "#/definitions/tcp/properties/initial_window";
         assert_eq!(tcp["initial-window"]["$ref"], same);
-        assert_eq!(tcp["nagle"]["$ref"], "#/definitions/sender.classic/properties/nagle");
+        assert_eq!(tcp["framing"]["$ref"], "#/definitions/sender.classic/properties/framing");
+        // Both families have it.
+        assert_eq!(tcp["nagle"]["anyOf"].as_array().unwrap().len(), 2);
         assert_eq!(tcp["recovery"]["anyOf"].as_array().unwrap().len(), 2);
         assert_eq!(tcp["cc"]["anyOf"][0]["const"], "reno");
         assert_eq!(schema["definitions"]["link"]["required"], json!(["id", "between"]));
