@@ -10,6 +10,7 @@
 mod ack;
 mod alert;
 mod opening;
+mod pushes;
 mod tagging;
 mod timers;
 mod transmit;
@@ -153,6 +154,9 @@ pub struct Sender {
     fin_sent: bool,
     fin_due: bool,
     ecn_reductions: u64,
+    /// End of the next segment with PSH within a long write, and such writes.
+    next_push: u64,
+    pushes: Option<Box<pushes::Pushes>>,
 }
 
 /// What is sent whatever the window says.
@@ -282,6 +286,8 @@ impl Sender {
             fin_sent: false,
             fin_due: false,
             ecn_reductions: 0,
+            next_push: u64::MAX,
+            pushes: None,
             rules: Arc::new(rules),
         }
     }

@@ -94,7 +94,12 @@ impl Sender {
         }
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += payload;
-        let mut flags = Flags::NONE.with_if(drained, Flags::PUSH).with_if(fin, Flags::FIN);
+        let forced = self.nxt >= self.next_push;
+        if forced {
+            self.after_push(self.next_push);
+        }
+        let push = drained || forced;
+        let mut flags = Flags::NONE.with_if(push, Flags::PUSH).with_if(fin, Flags::FIN);
         if self.rules.ecn {
             let reduced = std::mem::take(&mut self.cwr);
             flags = flags.with(Flags::CAPABLE).with_if(reduced, Flags::REDUCED);
@@ -270,8 +275,10 @@ impl Sender {
         if self.started && !self.opening && self.board.packets_out() == 0 {
             self.restart(now);
         }
+        let from = self.written.bytes;
         self.written.add(bytes, last);
         self.end = self.written.bytes;
+        self.plan_pushes(from);
     }
 
     /// Whether the application limits the flow (`tcp_rate_check_app_limited`).
