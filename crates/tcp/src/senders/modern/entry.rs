@@ -25,6 +25,18 @@ pub static ENTRY: Entry = Entry {
         .at_least("1 B")
         .at_most("1 GB"),
         Param::new(
+            "sack",
+            Kind::Flag,
+            "true",
+            "Whether ACKs report what has arrived out of order (RFC 2018); without, repeated ACKs are counted (RFC 6582).",
+        ),
+        Param::new(
+            "timestamps",
+            Kind::Flag,
+            "true",
+            "Whether segments carry timestamps and ACKs echo them (RFC 7323).",
+        ),
+        Param::new(
             "detect",
             Kind::Choice(&[
                 Choice::new("rack", "later segments have arrived, and time has passed (RFC 8985)"),

@@ -77,7 +77,7 @@ impl Sender {
         self.message_of(message)
     }
 
-    fn message_of(&self, message: Message) -> Segment {
+    pub(super) fn message_of(&self, message: Message) -> Segment {
         let payload = self.rules.handshake.bytes(message);
         let cause = Cause::Handshake(message);
         Segment { seq: 0, payload, cause, ecn: Ecn::Off, push: false, fin: false }

@@ -22,6 +22,8 @@ pub(super) enum Pending {
     Probe,
     /// Segments that may only be late.
     Reordering,
+    /// A probe of the receiver's window.
+    Persist,
 }
 
 impl Sender {
@@ -48,6 +50,7 @@ impl Sender {
             Pending::Timeout => self.on_timeout(now),
             Pending::Probe => self.send_probe(now),
             Pending::Reordering => self.on_reordering_timer(now),
+            Pending::Persist => self.on_persist_timer(),
         }
         self.stats.on_cwnd(now, self.reported_cwnd());
     }
@@ -59,7 +62,7 @@ impl Sender {
     }
 
     #[inline]
-    fn arm(&mut self, now: Time, pending: Pending, wait: Time) {
+    pub(super) fn arm(&mut self, now: Time, pending: Pending, wait: Time) {
         self.pending = pending;
         self.deadline =
             if self.rules.coarse_timers { ticks::expiry(now, wait) } else { now + wait };
@@ -107,7 +110,7 @@ impl Sender {
     pub(super) fn arm_probe(&mut self, now: Time, anew: bool) -> bool {
         let packets_out = self.board.packets_out();
         let may = matches!(self.state, CongestionState::Open | CongestionState::Cwr);
-        if !self.rules.probes || packets_out == 0 || !may {
+        if !self.rules.probes || !self.rules.sack || packets_out == 0 || !may {
             return false;
         }
         let mut wait = match self.rto.srtt() {
@@ -153,6 +156,7 @@ impl Sender {
         let was_recovering = self.state >= CongestionState::Recovery;
         let (first, _) = self.board.span();
         let reneged = self.board.get(first).is_sacked();
+        self.forget_counted();
         self.rack.on_timeout(now, &mut self.board, reneged);
         let first_in_loss = self.state == CongestionState::Loss && self.retransmits == 0;
         if self.state <= CongestionState::Disorder

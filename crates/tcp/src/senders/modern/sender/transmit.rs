@@ -21,6 +21,7 @@ impl Sender {
             if self.board.in_flight() < cwnd {
                 if self.leave == Leave::Holes
                     && let Some(segment) = self.board.next_hole()
+                    && self.is_inside(segment)
                 {
                     return Some(self.send_again(now, segment));
                 }
@@ -40,7 +41,7 @@ impl Sender {
     /// Payload of the next new segment.
     #[inline]
     pub(super) fn next_payload(&self) -> u64 {
-        (self.end - self.nxt).min(self.rules.mss)
+        (self.end.min(self.record_end) - self.nxt).min(self.rules.mss)
     }
 
     /// Payload of the new segment that may be sent as far as the window is not concerned.
@@ -55,15 +56,13 @@ impl Sender {
             return None;
         }
         let last = self.written.is_complete() && self.nxt + payload == self.end;
-        let waits = payload < self.rules.mss
-            && self.rules.nagle
-            && !last
-            && self.small_end > self.board.una;
+        let small = payload < self.rules.mss && !last && self.nxt + payload == self.end;
+        let waits = small && ((self.rules.nagle && self.small_end > self.board.una) || self.corked);
         (!waits).then_some(payload)
     }
 
     #[inline]
-    fn send_new(&mut self, now: Time, payload: u64, probe: bool) -> Segment {
+    pub(super) fn send_new(&mut self, now: Time, payload: u64, probe: bool) -> Segment {
         let before = self.board.packets_out();
         let (first, segment) = self.board.span();
         if self.board.in_flight() == 0 {
@@ -79,6 +78,9 @@ impl Sender {
         self.board.push(now, seq, payload as u16, fin);
         self.nxt += payload + u64::from(fin);
         self.fin_sent |= fin;
+        if self.nxt >= self.record_end {
+            self.next_record();
+        }
         if payload < self.rules.mss {
             self.small_end = self.nxt;
         }
@@ -174,6 +176,7 @@ impl Sender {
                 self.on_probe_sent(now, true);
                 Some(sent)
             }
+            Forced::ProbeWindow => Some(self.probe_window(now)),
             Forced::ProbeNew => {
                 let payload = self.next_payload();
                 let sent = self.send_new(now, payload, true);
@@ -207,6 +210,9 @@ impl Sender {
         }
         if sent > 0 || limited {
             self.validate(limited);
+        }
+        if self.board.packets_out() == 0 && self.nxt < self.end && self.pending == Pending::None {
+            self.arm_persist(now);
         }
         if !self.fin_due && !self.opening && self.written.is_complete() && self.rules.fin {
             // What leaves from now on does so after the application has closed.
@@ -264,7 +270,7 @@ impl Sender {
     /// The application writes (`tcp_sendmsg`).
     pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
         self.check_limited();
-        if self.started && !self.opening && self.board.packets_out() == 0 {
+        if bytes > 0 && self.started && !self.opening && self.board.packets_out() == 0 {
             self.restart(now);
         }
         self.written.add(bytes, last);
