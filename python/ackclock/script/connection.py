@@ -121,7 +121,7 @@ class Connection:
             **self.host.tcp,
         }
         if self.host.paced:
-            tcp["pacing"] = {"kind": "linux", "burst": self.host.paced_segments}
+            tcp |= {"pacing": "window", "pacing_burst": self.host.paced_segments}
         _merge(tcp, self.overrides)
         return {
             "name": "script",

@@ -109,6 +109,26 @@ pub static ENTRY: Entry = Entry {
             "How exact the timers are.",
         ),
         Param::new(
+            "pacing",
+            Kind::Choice(&[
+                Choice::new("none", "segments leave as soon as the window lets them"),
+                Choice::new(
+                    "window",
+                    "twice a window a round trip in slow start, 1.2 times after that (Linux with the queue discipline fq)",
+                ),
+            ]),
+            "none",
+            "How segments are spread over the round trip where the congestion control sets no pace of its own.",
+        ),
+        Param::new(
+            "pacing_burst",
+            Kind::Count,
+            "1",
+            "Segments that leave together, with pacing.",
+        )
+        .at_least("1")
+        .at_most("64"),
+        Param::new(
             "fin",
             Kind::Flag,
             "true",

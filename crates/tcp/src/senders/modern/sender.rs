@@ -12,6 +12,7 @@ mod alert;
 mod counted;
 mod info;
 mod opening;
+mod pace;
 mod persist;
 mod socket;
 mod tagging;
@@ -59,6 +60,9 @@ struct Rules {
     ecn: bool,
     coarse_timers: bool,
     fin: bool,
+    /// The pace follows the window, and this many segments leave together.
+    paced: bool,
+    pacing_burst: u32,
     /// ACKs carry blocks, and echo timestamps.
     sack: bool,
     timestamps: bool,
@@ -147,6 +151,9 @@ pub struct Sender {
     small_end: u64,
     /// When the next segment may leave, with pacing.
     departure: Time,
+    paced: bool,
+    window_rate: Option<u64>,
+    train: pace::Train,
     next_tick: Time,
     rate: Option<Box<Rate>>,
     sample: Option<RateSample>,
@@ -237,6 +244,8 @@ impl Sender {
             ecn: chosen.flag("ecn"),
             coarse_timers: chosen.word("timers") == "linux",
             fin: chosen.flag("fin"),
+            paced: chosen.word("pacing") == "window",
+            pacing_burst: chosen.int("pacing_burst") as u32,
             sack: chosen.flag("sack"),
             timestamps: chosen.flag("timestamps"),
         };
@@ -289,6 +298,9 @@ impl Sender {
             cwr: false,
             small_end: 0,
             departure: Time::ZERO,
+            paced: rate.is_some() || rules.paced,
+            window_rate: None,
+            train: pace::Train::default(),
             next_tick: Time::NEVER,
             rate,
             sample: None,

@@ -342,6 +342,9 @@ impl Sender {
         if reducing {
             self.reduce(acked.delivered, newly_lost, acked.advanced);
         }
+        if self.rules.paced {
+            self.follow_window();
+        }
     }
 
     /// The window in a reduction: proportional rate reduction (RFC 6937; `tcp_cwnd_reduction`), or the threshold.

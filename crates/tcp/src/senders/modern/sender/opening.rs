@@ -63,6 +63,9 @@ impl Sender {
         if let Some(rate) = &mut self.rate {
             rate.limit(self.delivered, 0);
         }
+        if self.rules.paced {
+            self.follow_window();
+        }
         self.message = self.rules.handshake.confirmation();
         self.stats.on_cwnd(now, self.reported_cwnd());
         Some(rtt)

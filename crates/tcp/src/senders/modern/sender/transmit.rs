@@ -6,9 +6,6 @@ use crate::cc::CongestionControl;
 use crate::segment::{Cause, Ecn, Segment};
 use ackclock_units::Time;
 
-/// Segments at the start of a flow that are not paced (Linux, `tcp_update_skb_after_send`).
-const NOT_PACED: u64 = 10;
-
 impl Sender {
     /// The next segment to send at this moment, if any.
     #[inline]
@@ -46,7 +43,7 @@ impl Sender {
 
     /// Payload of the new segment that may be sent as far as the window is not concerned.
     #[inline]
-    fn may_send(&self) -> Option<u64> {
+    pub(super) fn may_send(&self) -> Option<u64> {
         if self.nxt >= self.end {
             // A FIN on its own.
             return (self.fin_due && !self.fin_sent && self.written.is_complete()).then_some(0);
@@ -199,6 +196,9 @@ impl Sender {
             }
             self.leave = Leave::NoHoles;
         }
+        if self.train.segments > 0 {
+            self.end_train();
+        }
         let sent = std::mem::take(&mut self.burst);
         let in_flight = self.board.in_flight();
         let limited = in_flight >= self.cwnd();
@@ -236,35 +236,6 @@ impl Sender {
             self.most_out = out;
             self.usage_end = self.nxt;
         }
-    }
-
-    /// When the next segment may leave after this one (`tcp_update_skb_after_send`).
-    #[inline]
-    fn pace(&mut self, now: Time, payload: u64) {
-        if self.rate.is_none() {
-            return;
-        }
-        let Some(rate) = self.cc.pacing_rate() else { return };
-        let before = self.departure;
-        self.departure = self.departure.max(now);
-        if self.stats.segments_sent < NOT_PACED {
-            return;
-        }
-        let gap = (payload * 8).saturating_mul(1_000_000_000) / rate.max(1);
-        let credit = self.departure.since(before).as_ns();
-        let gap = gap - (gap / 2).min(credit);
-        self.departure = self.departure + Time::from_ns(gap);
-    }
-
-    /// When something leaves that only the pacing holds back.
-    #[inline]
-    pub(super) fn next_departure(&self) -> Time {
-        if self.rate.is_none() || self.departure == Time::ZERO || self.opening {
-            return Time::NEVER;
-        }
-        let room = self.board.in_flight() < self.cwnd();
-        let something = self.board.has_hole() || self.may_send().is_some();
-        if room && something { self.departure } else { Time::NEVER }
     }
 
     /// The application writes (`tcp_sendmsg`).
