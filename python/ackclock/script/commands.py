@@ -148,7 +148,7 @@ def _run(host: Host, line: int, command: str) -> None:
         for setting in _settings(match[2]):
             _set(host, line, setting)
     elif match := _SET_SYSCTLS.fullmatch(command):
-        for setting in match[1].split():
+        for setting in _settings(match[1]):
             _set(host, line, setting.removeprefix("/proc/sys/"))
     elif match := _INITIAL.fullmatch(command):
         host.tcp["initial_window"] = int(match[1])
@@ -168,7 +168,7 @@ def _set_defaults(host: Host) -> None:
 
 def _settings(text: str) -> list[str]:
     """Return the settings of one call of sysctl; values in quotes hold blanks."""
-    found = re.findall(r"""[\w./]+\s*=\s*(?:"[^"]*"|'[^']*'|\S+)""", text)
+    found = re.findall(r"""[\w./]+\s*=\s*(?:"[^"]*"|'[^']*'|\S+(?:\s+[\d.]+(?!\S))*)""", text)
     return [setting.replace('"', "").replace("'", "") for setting in found]
 
 

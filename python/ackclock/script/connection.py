@@ -9,7 +9,7 @@ from typing import Any
 from ackclock import _core
 from ackclock.script.commands import Host
 from ackclock.script.matching import Sent
-from ackclock.script.model import NS, Option, ScriptError, Segment, Unsupported
+from ackclock.script.model import Option, ScriptError, Segment, Unsupported
 
 OWN_MSS = 1460
 OWN_SCALE = 8
@@ -107,7 +107,7 @@ class Connection:
 
     # The engine.
 
-    def _document(self) -> dict[str, Any]:
+    def _tcp(self) -> dict[str, Any]:
         header = 40 + _TIMESTAMPS * self.timestamps
         tcp = {
             "preset": f"linux-{self.host.control}",
@@ -122,7 +122,9 @@ class Connection:
         }
         if self.host.paced:
             tcp |= {"pacing": "window", "pacing_burst": self.host.paced_segments}
-        _merge(tcp, self.overrides)
+        return tcp
+
+    def _document(self, tcp: dict[str, Any]) -> dict[str, Any]:
         return {
             "name": "script",
             "topology": {
@@ -141,14 +143,25 @@ class Connection:
         if self._end is None:
             if self.ready_at is None:
                 raise Unsupported(0, "data or state before the connection is established")
-            scenario, errors, _ = _core.check(json.dumps(self._document()))
-            if scenario is None:
-                raise ScriptError("; ".join(e["message"] for e in json.loads(errors)))
-            self._end = _core.Endpoint(scenario)
+            tcp = self._tcp()
+            if self.overrides:
+                # What a preset says of a model stays, but for what is set.
+                resolved = json.loads(self._check(tcp).canonical())["flows"][0]["tcp"]
+                for key, value in self.overrides.items():
+                    if isinstance(value, dict) and isinstance(resolved.get(key), dict):
+                        value = resolved[key] | value
+                    tcp[key] = value
+            self._end = _core.Endpoint(self._check(tcp))
             self._end.open(self.opened)
             self._end.establish(self.ready_at, self.opened, self._window)
             self._end.take()
         return self._end
+
+    def _check(self, tcp: dict[str, Any]) -> _core.Scenario:
+        scenario, errors, _ = _core.check(json.dumps(self._document(tcp)))
+        if scenario is None:
+            raise ScriptError("; ".join(e["message"] for e in json.loads(errors)))
+        return scenario
 
     @property
     def is_made(self) -> bool:
@@ -279,13 +292,3 @@ class Connection:
         if not self.closing:
             info["tcpi_state"] = 1
         return info
-
-
-def _merge(target: dict[str, Any], more: dict[str, Any]) -> None:
-    for key, value in more.items():
-        target[key] = value
-
-
-def seconds(ns: int) -> str:
-    """Return nanoseconds as seconds."""
-    return f"{ns / NS:.6f}"

@@ -114,8 +114,8 @@ class _Run:
                     start = self.now
                 width = max(self.tolerance, self.percent * abs(start - previous))
                 self._do(event, base, start, int(width))
-                # Several injected segments in a row count from the first.
-                injected_at = (injected_at if injected_at is not None else start) if event.inject else None
+                # An injected segment counts from when one before it was due.
+                injected_at = start if event.inject else None
                 previous = start
             self._finish()
         except Failure as failure:
@@ -319,7 +319,7 @@ class _Run:
 
     def _getsockopt(self, event: Event, call: Call, _base: int) -> None:
         name = call.arguments[2]
-        known = {"SO_ERROR": 0, "TCP_MAXSEG": self.connection.mss}
+        known = {"SO_ERROR": 0, "TCP_MAXSEG": min(self.connection.mss, self.connection.most)}
         if name not in known:
             raise Unsupported(event.line, f"the option {name} of getsockopt()")
         if (wanted := number(call.arguments[3])) != known[name]:

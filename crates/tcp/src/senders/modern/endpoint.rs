@@ -124,7 +124,10 @@ impl Endpoint {
     /// Small segments wait no longer, or may wait.
     pub fn set_nagle(&mut self, now: Time, waits: bool) {
         self.sender.set_nagle(waits);
+        // What was held back leaves once.
+        let corked = self.sender.set_cork(false);
         self.send(now);
+        self.sender.set_cork(corked);
     }
 
     /// Small segments wait for more whatever happens (`TCP_CORK`), or no longer.

@@ -28,8 +28,9 @@ impl Sender {
     }
 
     /// Whether a small segment waits for more data (`TCP_CORK`, `MSG_MORE`); after a while it leaves nevertheless.
-    pub fn set_cork(&mut self, corked: bool) {
-        self.corked = corked;
+    /// Answers what was before.
+    pub fn set_cork(&mut self, corked: bool) -> bool {
+        std::mem::replace(&mut self.corked, corked)
     }
 
     /// What was written so far is a record: no segment holds its last byte and the next one (`MSG_EOR`).
