@@ -156,7 +156,7 @@ def parse(name: str, line: int, text: str) -> ast.Module:
     lines = text.split("\n")
     # The first line stands behind the opening mark, the others have an indentation of their own.
     rest = textwrap.dedent("\n".join(lines[1:]))
-    source = f"{lines[0].strip()}\n{rest}"
+    source = f"{lines[0].strip()}\n{rest}".rstrip().removesuffix("\\")
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -3,7 +3,7 @@
 //! What is injected reaches this end at once, and what it sends is taken from a list, each packet with the time at
 //! which it left. Numbers count from the first byte of data, in both directions, and a FIN takes one.
 
-use super::receiver::{Arrival, Receiver};
+use super::receiver::{AckOut, Arrival, Receiver};
 use super::sender::{Info, Sender};
 use crate::ends::extend;
 use crate::handshake::Message;
@@ -82,13 +82,15 @@ pub struct Endpoint {
     sender: Sender,
     receiver: Receiver,
     sent: Vec<Packet>,
+    /// An ACK that is due; whatever leaves first carries it.
+    owed: Option<AckOut>,
     /// The local queue takes no packets.
     refuses: bool,
 }
 
 impl Endpoint {
     pub(super) fn new(sender: Sender, receiver: Receiver) -> Self {
-        Self { sender, receiver, sent: Vec::new(), refuses: false }
+        Self { sender, receiver, sent: Vec::new(), owed: None, refuses: false }
     }
 
     /// The handshake begins: its first message of this end leaves.
@@ -146,7 +148,6 @@ impl Endpoint {
         if let Some(ack) = packet.ack {
             self.sender.on_ack(now, ack, Some(&packet.note), packet.echo, packet.ece);
         }
-        let mut owed = false;
         if packet.payload > 0 || packet.fin {
             let arrival = Arrival {
                 seq: packet.seq,
@@ -157,13 +158,10 @@ impl Endpoint {
                 marked: packet.marked,
                 cwr: packet.cwr,
             };
-            owed = self.receiver.on_data(now, &arrival).is_some();
+            self.owed = self.receiver.on_data(now, &arrival);
         }
-        let before = self.sent.len();
         self.send(now);
-        if owed && self.sent.len() == before {
-            self.acknowledge(now);
-        }
+        self.acknowledge(now);
     }
 
     /// When something happens by itself.
@@ -179,7 +177,8 @@ impl Endpoint {
             self.sender.on_timer(now);
         }
         self.send(now);
-        if self.receiver.next_timer() <= now && self.receiver.on_timer(now).is_some() {
+        if self.receiver.next_timer() <= now {
+            self.owed = self.receiver.on_timer(now);
             self.acknowledge(now);
         }
     }
@@ -228,7 +227,7 @@ impl Endpoint {
 
     /// A packet without data; whatever leaves carries an ACK.
     fn plain(&mut self, now: Time) -> Packet {
-        let out = self.receiver.acknowledge();
+        let out = self.owed.take().unwrap_or_else(|| self.receiver.acknowledge());
         Packet {
             time: now,
             form: Form::Plain,
@@ -246,7 +245,7 @@ impl Endpoint {
     }
 
     fn acknowledge(&mut self, now: Time) {
-        if !self.refuses {
+        if self.owed.is_some() && !self.refuses {
             let mut packet = self.plain(now);
             packet.seq = self.sender.nxt() as i64;
             self.sent.push(packet);

@@ -205,7 +205,11 @@ impl Sender {
 
     /// Whether the timestamp of the ACK is from before the first retransmission (`tcp_packet_delayed`).
     fn is_from_before(&self, acked: &Acked) -> bool {
-        self.undo.stamp.is_none_or(|stamp| is_before(acked.echo, stamp))
+        match self.undo.stamp {
+            Some(stamp) => is_before(acked.echo, stamp),
+            // Without SACK the end of a recovery forgets it while its state is held.
+            None => self.rules.sack || self.board.una < self.high_seq,
+        }
     }
 
     fn may_undo(&self, acked: &Acked) -> bool {
