@@ -21,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check test-fast bench bench-startup bench-ns2 fuzz format lint lint-rust lint-python test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check test-fast bench bench-startup bench-memory bench-ns2 fuzz format lint lint-rust lint-python test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -50,7 +50,8 @@ demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 
 test: lint test-rust test-python reproduce ## Everything that must pass: format, lint, tests, quick reproductions
 
-check: lint test-fast ## What to run before each commit: format, lint, the fast tests; a minute and a half
+check: setup ## What to run before each commit: format, lint, the fast tests, side by side
+	@$(MAKE) --no-print-directory --jobs 2 lint-python lint-rust test-fast
 
 test-fast: setup
 	cargo test --workspace --locked --lib --quiet
@@ -87,6 +88,9 @@ fuzz: setup ## Run random documents (CASES=10000 SEED=1) through the program
 
 bench-startup: setup ## Measure the CPU time of small commands against their budgets
 	@$(BIN)/python benches/startup.py
+
+bench-memory: setup ## Measure the memory of a run of 50 million packet-hops with all records
+	@$(BIN)/python benches/memory.py
 
 bench-ns2: setup ## Compare the speed with ns-2, where that is installed
 	@cargo build --release --locked --quiet -p ackclock-bench

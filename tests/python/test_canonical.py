@@ -34,6 +34,7 @@ def test_what_is_written_reads_back(document):
     assert Document.parse(to_yaml(document, ["A header", "of two lines"])).data == document
 
 
+@pytest.mark.slow
 @given(DOCUMENTS)
 def test_other_readers_of_yaml_read_the_same(document):
     assert YAML(typ="safe", pure=True).load(to_yaml(document)) == document
@@ -55,6 +56,7 @@ def test_long_text_is_folded_and_reads_back():
     assert Document.parse(text).data == document
 
 
+@pytest.mark.slow
 def test_a_scenario_of_many_flows_is_written_and_read_in_no_time(tmp_path):
     flow = {"from": "A", "to": "B", "send": "1 MiB", "tcp": {"cc": {"kind": "reno"}, "ack": "40 B"}}
     document = {"name": "many", "flows": [{"id": f"F{i}", **flow} for i in range(60_000)]}

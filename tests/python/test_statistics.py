@@ -148,6 +148,7 @@ def test_the_bootstrap_agrees_with_scipy():
     assert found.high == pytest.approx(expected.high, abs=0.08 * width)
 
 
+@pytest.mark.slow
 def test_intervals_of_the_mean_cover():
     random = np.random.default_rng(7)
     found = [mean(exponential(random, 100)) for _ in range(300)]
@@ -155,6 +156,7 @@ def test_intervals_of_the_mean_cover():
     assert covered([(m.by_bootstrap.low, m.by_bootstrap.high) for m in found], 1) >= 0.9
 
 
+@pytest.mark.slow
 def test_the_bootstrap_gives_the_same_every_time_and_stops_at_large_samples():
     values = exponential(np.random.default_rng(8), MOST_RESAMPLED + 1)
     assert mean(values[:-1]) == mean(values[:-1])

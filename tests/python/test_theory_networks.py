@@ -371,6 +371,7 @@ def test_of_equal_links_the_first_on_the_path_has_the_queue():
         case["flows"].reverse()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_the_solver_finds_the_optimum_that_a_general_minimiser_finds(seed):

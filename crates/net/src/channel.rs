@@ -39,6 +39,7 @@ use crate::hop::Hop;
 use crate::jitter::Jitter;
 use crate::packet::{Kind, Packet};
 use crate::queue::{Discipline, DropTail, Occupancy, Queue};
+use crate::rate::Varying;
 use crate::serial::Serial;
 use crate::slots::Slots;
 use ackclock_engine::Stamp;
@@ -204,6 +205,11 @@ impl Channel {
         }
         self.served().jitter = Some(jitter);
         self.set_gated();
+    }
+
+    /// Lets the rate change in the course of the run; only for channels served by events.
+    pub fn set_rates(&mut self, rates: Varying) {
+        self.served().rates = Some(rates);
     }
 
     fn set_gated(&mut self) {
@@ -386,6 +392,19 @@ impl Channel {
     fn transmit(&mut self, start: Time, carry: u64, entered: Time, packet: Packet) -> Time {
         let (span, carry) = self.serial.time(packet.size(), carry);
         let departure = start + Time::from_ns(span);
+        self.count_transmission(start, (departure, carry), entered, packet);
+        departure
+    }
+
+    /// Counts a transmission that ends then and leaves this over.
+    #[inline(always)]
+    fn count_transmission(
+        &mut self,
+        start: Time,
+        (departure, carry): (Time, u64),
+        entered: Time,
+        packet: Packet,
+    ) {
         self.free_at = departure;
         self.carry = carry;
         let stats = &mut self.stats;
@@ -402,7 +421,6 @@ impl Channel {
         {
             waits.add(entered, start);
         }
-        departure
     }
 
     /// Whether the next arrival has to be scheduled; from now on it counts as scheduled.

@@ -32,8 +32,8 @@ pub struct Flow {
     pub dropped: u64,
     /// The same by place and reason.
     pub drops: Vec<Drops>,
-    /// Messages of the handshake that the sending host sent.
-    pub(crate) messages: OnWire,
+    /// What the sending host's link got beside data: messages of the handshake, and copies that the link made.
+    pub(crate) extra: OnWire,
     /// Packets that the sending host sent and of which its link did not begin the transmission.
     pub(crate) never_transmitted: OnWire,
 }
@@ -81,7 +81,7 @@ impl Flow {
             paused: false,
             dropped: 0,
             drops: Vec::new(),
-            messages: OnWire::default(),
+            extra: OnWire::default(),
             never_transmitted: OnWire::default(),
         }
     }
@@ -93,7 +93,8 @@ impl Flow {
         }
     }
 
-    /// Packets to the receiver that began to leave the sending host: data, and messages of the handshake.
+    /// Packets to the receiver that began to leave the sending host: data, messages of the handshake, and copies that its
+    /// link made.
     pub fn on_wire(&self) -> OnWire {
         let (packets, bytes) = match &self.endpoint {
             Endpoint::Udp(udp) => (u64::from(udp.sent), udp.bytes_sent),
@@ -101,8 +102,8 @@ impl Flow {
             Endpoint::Stopped(Stopped { tcp, .. }) => tcp.on_wire(),
         };
         OnWire {
-            packets: packets + self.messages.packets - self.never_transmitted.packets,
-            bytes: bytes + self.messages.bytes - self.never_transmitted.bytes,
+            packets: packets + self.extra.packets - self.never_transmitted.packets,
+            bytes: bytes + self.extra.bytes - self.never_transmitted.bytes,
         }
     }
 

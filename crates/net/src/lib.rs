@@ -11,6 +11,7 @@ pub mod jitter;
 pub mod loss;
 pub mod packet;
 pub mod queue;
+pub mod rate;
 pub mod routing;
 pub mod script;
 pub mod serial;

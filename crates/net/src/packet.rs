@@ -1,6 +1,6 @@
 //! A packet: 24 bytes, moved by value.
 
-use ackclock_tcp::{DataMarks, Message};
+use ackclock_tcp::{Flags, Message};
 use ackclock_trace::packet_kind;
 use ackclock_units::Time;
 
@@ -67,9 +67,7 @@ impl Packet {
     const LOST: u64 = 16 << Self::KIND;
     const ECE: u64 = 4 << Self::ECN;
     const CWR: u64 = 8 << Self::ECN;
-    const PUSH: u64 = 16 << Self::ECN;
-    const FIN: u64 = 32 << Self::ECN;
-    const CORRUPTED: u64 = 64 << Self::ECN;
+    const CORRUPTED: u64 = 1 << (Self::ECN + Flags::BITS);
 
     /// A packet of this kind, the other fields zero.
     #[inline]
@@ -235,33 +233,16 @@ impl Packet {
         self.word = (self.word & !Self::CWR) | (on as u64 * Self::CWR);
     }
 
-    /// Flag PSH of the TCP header: it ends what the application has written.
+    /// Flags of a data packet.
     #[inline]
-    pub const fn is_push(&self) -> bool {
-        self.word & Self::PUSH != 0
+    pub const fn flags(&self) -> Flags {
+        Flags::from_bits((self.word >> Self::ECN) as u8)
     }
 
-    /// Flag FIN of the TCP header: it ends the data of the flow.
+    /// Sets flags of a packet that has none.
     #[inline]
-    pub const fn is_fin(&self) -> bool {
-        self.word & Self::FIN != 0
-    }
-
-    /// What it says beside its data.
-    #[inline]
-    pub const fn marks(&self) -> DataMarks {
-        DataMarks {
-            marked: self.is_marked(),
-            cwr: self.is_cwr(),
-            push: self.is_push(),
-            fin: self.is_fin(),
-        }
-    }
-
-    /// Sets PSH and FIN.
-    #[inline]
-    pub const fn set_ends(&mut self, push: bool, fin: bool) {
-        self.word |= (push as u64 * Self::PUSH) | (fin as u64 * Self::FIN);
+    pub const fn add_flags(&mut self, flags: Flags) {
+        self.word |= (flags.bits() as u64) << Self::ECN;
     }
 
     /// Whether its content is damaged.

@@ -1,7 +1,7 @@
 //! One end of a connection, driven by hand. Times are nanoseconds.
 
 use crate::scenario::Scenario;
-use ackclock_sim::endpoint::{self, CongestionState, Form, Info, Injected, Note, Packet};
+use ackclock_sim::endpoint::{self, CongestionState, Flags, Form, Info, Injected, Note, Packet};
 use ackclock_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -83,8 +83,12 @@ impl Endpoint {
         note.window = Some(window);
         let echo = echo.map_or(Time::NEVER, Time::from_ns);
         let stamp = Time::from_ns(stamp);
-        let packet =
-            Injected { seq, payload, fin, push, marked, cwr, ack, note, ece, echo, stamp };
+        let flags = Flags::NONE
+            .with_if(fin, Flags::FIN)
+            .with_if(push, Flags::PUSH)
+            .with_if(marked, Flags::MARKED)
+            .with_if(cwr, Flags::REDUCED);
+        let packet = Injected { seq, payload, flags, ack, note, ece, echo, stamp };
         self.end.inject(Time::from_ns(now), &packet);
     }
 
@@ -117,11 +121,11 @@ fn told<'py>(py: Python<'py>, packet: &Packet) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("syn", packet.form == Form::Syn)?;
     dict.set_item("seq", packet.seq)?;
     dict.set_item("payload", packet.payload)?;
-    dict.set_item("fin", packet.fin)?;
-    dict.set_item("push", packet.push)?;
-    dict.set_item("cwr", packet.cwr)?;
+    dict.set_item("fin", packet.flags.has(Flags::FIN))?;
+    dict.set_item("push", packet.flags.has(Flags::PUSH))?;
+    dict.set_item("cwr", packet.flags.has(Flags::REDUCED))?;
     dict.set_item("ece", packet.ece)?;
-    dict.set_item("ect", packet.capable)?;
+    dict.set_item("ect", packet.flags.has(Flags::CAPABLE))?;
     dict.set_item("ack", packet.ack)?;
     dict.set_item("blocks", note.blocks().to_vec())?;
     dict.set_item("window", note.window)?;

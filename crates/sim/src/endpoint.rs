@@ -6,6 +6,7 @@ pub use ackclock_tcp::cc::CongestionState;
 pub use ackclock_tcp::modern::{Endpoint, Form, Info, Injected, Packet};
 use ackclock_tcp::modern::{ENTRY, Modern};
 pub use ackclock_tcp::sack::Note;
+pub use ackclock_tcp::segment::Flags;
 
 /// One end of the first flow of a scenario; none if its family of senders cannot be driven by hand. What the
 /// scenario says of the network and of the data does not matter.

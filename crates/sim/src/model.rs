@@ -99,8 +99,10 @@ pub struct Change {
 /// One direction of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Direction {
-    /// Bits per second, at least 1.
+    /// Bits per second, at least 1; of a rate that changes by a rule the mean.
     pub rate_bps: u64,
+    /// The rule by which the rate changes, if there is one.
+    pub rates: Option<Chosen>,
     /// Propagation delay.
     pub delay: Time,
     /// Queue discipline.

@@ -18,6 +18,7 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("rto", ackclock_tcp::rto::ENTRIES),
     ("queue", ackclock_net::queue::ENTRIES),
     ("routing", ackclock_net::routing::ENTRIES),
+    ("rate", ackclock_net::rate::ENTRIES),
     ("loss", ackclock_net::loss::ENTRIES),
     ("jitter", ackclock_net::jitter::ENTRIES),
     ("receiver", ackclock_tcp::receiver::ENTRIES),
@@ -173,6 +174,7 @@ fn choices(kind: Kind) -> Option<Vec<Value>> {
         }
         Kind::Registered(entries)
         | Kind::TimeOr(entries)
+        | Kind::RateOr(entries)
         | Kind::Family(entries)
         | Kind::Preset(entries) => {
             Some(entries.iter().map(|e| one(e.name, e.summary, e.defect)).collect())
@@ -198,6 +200,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Sampling(_) => "word or every time",
         Kind::Registered(_) => "word or mapping",
         Kind::TimeOr(_) => "time, or word or mapping",
+        Kind::RateOr(_) => "rate, or mapping",
         Kind::Object(_) => "mapping",
         Kind::ObjectEach(_) => "mapping of values or lists",
         Kind::ObjectList(_) => "list of mappings",
@@ -262,8 +265,10 @@ mod tests {
     fn every_registry_of_the_tables_has_a_name() {
         for (_, _, params) in BLOCKS {
             for param in *params {
-                if let Kind::Registered(entries) | Kind::TimeOr(entries) | Kind::Family(entries) =
-                    param.kind
+                if let Kind::Registered(entries)
+                | Kind::TimeOr(entries)
+                | Kind::RateOr(entries)
+                | Kind::Family(entries) = param.kind
                 {
                     assert!(name_of(entries).is_some() || param.name == "record", "{}", param.name);
                 }

@@ -324,7 +324,7 @@ fn link_summary<'a>(channel: &Channel, model: &Direction, end: Time) -> Figure<'
     let over_time = |area: u128| if span > 0.0 { area as f64 / span } else { 0.0 };
     // Each transmission is cut to whole nanoseconds, or rounded to them: at their exact lengths all
     // of them can be longer than the run, by a nanosecond each.
-    let busy = channel.busy_ns();
+    let busy = channel.carried_share(end).map_or_else(|| channel.busy_ns(), |share| share * span);
     debug_assert!(busy <= span * (1.0 + 1e-9) + (stats.packets + 1) as f64, "{busy} of {span} ns");
     let entered = stats.packets + stats.unfinished;
     let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };

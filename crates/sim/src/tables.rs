@@ -90,9 +90,13 @@ pub static DEFAULTS: &[Param] = &[
 ];
 
 // The fastest ports of today carry 1.6 Tbps. A light-day is far beyond the planets.
-const RATE: Param = Param::required("rate", Kind::Rate, "Bits per second on the wire.")
-    .at_least("1 bps")
-    .at_most("100 Tbps");
+const RATE: Param = Param::required(
+    "rate",
+    Kind::RateOr(ackclock_net::rate::ENTRIES),
+    "Bits per second on the wire, or a rule by which they change.",
+)
+.at_least("1 bps")
+.at_most("100 Tbps");
 const DELAY: Param = Param::required("delay", Kind::Time, "Propagation delay.").at_most("1 d");
 const QUEUE: Param = Param::new(
     "queue",

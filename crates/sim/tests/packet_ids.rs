@@ -1,5 +1,7 @@
 //! Every packet can be followed through the records by its number.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
 mod common;
 
 use ackclock_sim::model::Record;

@@ -1,5 +1,7 @@
 //! Links on which packets overtake each other, are damaged or come twice.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
 mod documents;
 
 use ackclock_sim::Output;
@@ -194,4 +196,49 @@ fn transfers_survive_it() {
         let kinds = ints(&output, "drops", "kind");
         assert!(kinds.contains(&i64::from(packet_kind::ACK)));
     }
+}
+
+#[test]
+fn a_table_of_one_rate_is_that_rate() {
+    let plain = stream(&json!({"rate": "3333333 bps"}));
+    let table = json!({"kind": "table", "steps": [["0 s", "3333333 bps"]]});
+    let other = stream(&json!({"rate": table}));
+    assert_eq!(other.summary["digest"], plain.summary["digest"]);
+    let [used, same] =
+        [&plain, &other].map(|o| o.summary["links"]["L"]["forward"]["utilization"].as_f64());
+    assert!((used.unwrap() - same.unwrap()).abs() < 1e-9, "{used:?} {same:?}");
+}
+
+#[test]
+fn packets_wait_while_the_rate_is_nothing() {
+    // 8 Mbps for 100 ms, then nothing for 50 ms: what comes then waits, and leaves 1 ms apart afterwards.
+    let table = json!({"kind": "table", "repeat": "150 ms",
+        "steps": [["0 s", "8 Mbps"], ["100 ms", "0 bps"]]});
+    let output = stream(&json!({"rate": table, "queue": {"limit": "unlimited"}}));
+    let found = received(&output);
+    assert_eq!(found.len(), 100);
+    assert_eq!(found[9], (9, 142_100));
+    // Number 10 comes at 100 ms and is sent from 150 to 151 ms, 11 behind it.
+    assert_eq!(
+        found[10..16].iter().map(|row| row.1 - 51_100).collect::<Vec<_>>(),
+        [151_000, 152_000, 153_000, 154_000, 155_000, 156_000]
+    );
+    let link = &output.summary["links"]["L"]["forward"];
+    // 100 packets of 1 ms in 3 s, of which 2 s carry.
+    assert!((link["utilization"].as_f64().unwrap() - 0.05).abs() < 1e-9, "{link}");
+}
+
+#[test]
+fn opportunities_carry_what_waits() {
+    let trace = json!({"kind": "mahimahi", "opportunities": [4, 20, 20]});
+    let output = stream(&json!({"rate": trace, "queue": {"limit": "unlimited"}}));
+    let found: Vec<i64> = received(&output).iter().map(|row| row.1 - 51_100).collect();
+    // Packets come at 0, 10, 20, ... ms; opportunities are at 4, 20, 20, 24, 40, 40 ms and so on, each for 1504 bytes.
+    // At 20 ms one of two is used: the packet of that moment comes after them.
+    assert_eq!(found[..5], [4_000, 20_000, 24_000, 40_000, 44_000]);
+    let link = &output.summary["links"]["L"]["forward"];
+    assert_eq!(link["packets_carried"], 100);
+    // Three opportunities each 20 ms, for 3 s.
+    let offered = 1504.0 * 450.0;
+    assert!((link["utilization"].as_f64().unwrap() - 100_000.0 / offered).abs() < 1e-9);
 }

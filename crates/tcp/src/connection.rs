@@ -1,9 +1,9 @@
 //! A connection of any family of senders: the table of families, and an enum in place of a virtual call.
 
 use crate::cc::{Extras, Window};
-use crate::ends::{Ack, AckFields, DataMarks, Ends, Numbering, Reply};
+use crate::ends::{Ack, AckFields, Ends, Numbering, Reply};
 use crate::handshake::Message;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::senders::{Common, classic, modern, selective};
 use crate::stats::SenderStats;
 use ackclock_units::{Time, registry};
@@ -17,7 +17,7 @@ macro_rules! families {
             pub enum Connection: Ends [common: Common], a "sender" {
                 $($variant: $module as $holder),*
             }
-            fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time, marks: DataMarks) -> Option<Ack>;
+            fn on_data(&mut self, now: Time, seq: u32, payload: u16, stamp: Time, flags: Flags) -> Option<Ack>;
             fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time>;
             fn on_message(&mut self, now: Time, message: Message, stamp: Time) -> Option<Reply>;
             fn on_answer(&mut self, now: Time, stamp: Time) -> Option<Time>;

@@ -4,22 +4,9 @@
 
 use crate::cc::Window;
 use crate::handshake::Message;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::stats::SenderStats;
 use ackclock_units::Time;
-
-/// What a data packet says beside its data: about congestion (RFC 3168), and about what it ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DataMarks {
-    /// A queue has marked it (CE).
-    pub marked: bool,
-    /// The sender has reduced its window (CWR).
-    pub cwr: bool,
-    /// It ends what the application has written (PSH).
-    pub push: bool,
-    /// It ends the data of the flow (FIN).
-    pub fin: bool,
-}
 
 /// What an ACK carries.
 ///
@@ -88,7 +75,7 @@ pub trait Ends {
         seq: u32,
         payload: u16,
         stamp: Time,
-        marks: DataMarks,
+        flags: Flags,
     ) -> Option<Ack>;
 
     /// An ACK reaches the sender, with the echo of a mark or without; the round-trip time that it measured, if

@@ -21,9 +21,9 @@ pub mod stats;
 
 pub use connection::Connection;
 pub use data::Data;
-pub use ends::{Ack, AckFields, DataMarks, Ends, Numbering, Reply};
+pub use ends::{Ack, AckFields, Ends, Numbering, Reply};
 pub use handshake::{Handshake, Message};
 pub use receiver::Receiver;
-pub use segment::{Cause, Ecn, Segment};
+pub use segment::{Cause, Flags, Segment};
 pub use senders::{Common, classic, modern, selective};
 pub use stats::SenderStats;

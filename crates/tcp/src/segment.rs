@@ -19,16 +19,65 @@ pub enum Cause {
     Handshake(Message),
 }
 
-/// What a data segment says about congestion notification (RFC 3168).
+/// Flags of a data segment: the ECN field of the IP header (RFC 3168 section 5), and some of the TCP header.
+///
+/// A packet carries these bits as they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ecn {
+pub struct Flags(u8);
+
+impl Flags {
+    /// How many bits there are.
+    pub const BITS: u32 = 6;
     /// Nothing: congestion means a drop.
-    #[default]
-    Off,
-    /// It may be marked instead of dropped (ECT).
-    Capable,
-    /// The same, and the window was reduced since the last such segment (CWR).
-    Reduced,
+    pub const NONE: Self = Self(0);
+    /// It may be marked instead of dropped (ECT(0)).
+    pub const CAPABLE: Self = Self(0b10);
+    /// It is marked (CE).
+    pub const MARKED: Self = Self(0b11);
+    /// The window was reduced since the last new segment (CWR).
+    pub const REDUCED: Self = Self(1 << 3);
+    /// It ends what the application has written so far (PSH).
+    pub const PUSH: Self = Self(1 << 4);
+    /// It ends the data of the flow (FIN).
+    pub const FIN: Self = Self(1 << 5);
+
+    /// The flags of these bits.
+    #[inline]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits & ((1 << Self::BITS) - 1))
+    }
+
+    /// The bits.
+    #[inline]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// These and others.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// These and others, if they are wanted.
+    #[inline]
+    #[must_use]
+    pub const fn with_if(self, wanted: bool, others: Self) -> Self {
+        Self(self.0 | others.0 * wanted as u8)
+    }
+
+    /// Whether all of these are set.
+    #[inline]
+    pub const fn has(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    /// Whether it says anything about congestion that a receiver reacts to.
+    #[inline]
+    pub const fn concern_ecn(self) -> bool {
+        self.has(Self::MARKED) || self.has(Self::REDUCED)
+    }
 }
 
 /// A packet to send now.
@@ -40,10 +89,6 @@ pub struct Segment {
     pub payload: u16,
     /// Why.
     pub cause: Cause,
-    /// What it says about congestion notification.
-    pub ecn: Ecn,
-    /// It ends what the application has written (PSH).
-    pub push: bool,
-    /// It ends the data of the flow (FIN).
-    pub fin: bool,
+    /// What it says besides.
+    pub flags: Flags,
 }

@@ -119,6 +119,18 @@ fn two_losses(recovery: Recovery) -> Script {
 }
 
 #[test]
+fn a_window_of_more_bytes_than_there_are_numbers_is_one_without_end() {
+    let mut script = Script::new(Setup {
+        initial_window: 2f64.powi(60),
+        receive_window: 4 * MSS,
+        window_in_segments: true,
+        ..setup(recovery("newreno", &[]))
+    });
+    assert_eq!(script.sender.max(), 4 * MSS);
+    assert_eq!(script.ack_bytes(MSS), [(4 * MSS, Cause::New)]);
+}
+
+#[test]
 fn slow_start_doubles_and_avoidance_adds_a_segment_a_window() {
     let mut setup = setup(recovery("tahoe", &[]));
     setup.initial_window = 1.0;

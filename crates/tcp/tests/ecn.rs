@@ -4,7 +4,7 @@ mod setup;
 
 use ackclock_tcp::cc::Cc;
 use ackclock_tcp::classic::{Classic, Recovery, Sender, Setup};
-use ackclock_tcp::{Ack, Cause, DataMarks, Ecn, Ends, Receiver, Segment};
+use ackclock_tcp::{Ack, Cause, Ends, Flags, Receiver, Segment};
 use ackclock_units::Time;
 use ackclock_units::param::Value;
 use setup::{chosen, setup, word};
@@ -59,8 +59,8 @@ impl Pair {
     fn deliver(&mut self, marked: bool) -> Ack {
         self.now += Time::from_ms(1);
         let segment = self.flying.remove(0);
-        assert!(!marked || segment.ecn != Ecn::Off, "only capable segments are marked");
-        let marks = DataMarks { marked, cwr: segment.ecn == Ecn::Reduced };
+        assert!(!marked || segment.flags != Flags::NONE, "only capable segments are marked");
+        let marks = segment.flags.with_if(marked, Flags::MARKED);
         let Segment { seq, payload, .. } = segment;
         let ack = self.ends.on_data(self.now, seq, payload, Time::ZERO, marks);
         let ack = ack.expect("each segment is acknowledged");
@@ -76,8 +76,8 @@ impl Pair {
 
 #[test]
 fn without_ecn_nothing_may_be_marked() {
-    assert!(Pair::new(false).flying.iter().all(|segment| segment.ecn == Ecn::Off));
-    assert!(Pair::new(true).flying.iter().all(|segment| segment.ecn == Ecn::Capable));
+    assert!(Pair::new(false).flying.iter().all(|segment| segment.flags == Flags::NONE));
+    assert!(Pair::new(true).flying.iter().all(|segment| segment.flags == Flags::CAPABLE));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_mark_halves_the_window_once_and_is_echoed_until_the_sender_says_that_it_did
     // Nothing is sent again. Other marks of the same window, and echoes, change nothing, nor does the window grow.
     let half = pair.cwnd();
     let mut echoed = 0;
-    while pair.flying[0].ecn != Ecn::Reduced {
+    while !pair.flying[0].flags.has(Flags::REDUCED) {
         assert!(pair.deliver(echoed == 1).ece);
         assert_eq!(pair.cwnd(), half);
         echoed += 1;
@@ -109,7 +109,7 @@ fn a_mark_halves_the_window_once_and_is_echoed_until_the_sender_says_that_it_did
 fn a_marked_segment_that_says_that_the_window_was_cut_is_echoed_anew() {
     let mut pair = Pair::new(true);
     pair.deliver(true);
-    while pair.flying[0].ecn != Ecn::Reduced {
+    while !pair.flying[0].flags.has(Flags::REDUCED) {
         pair.deliver(false);
     }
     assert!(pair.deliver(true).ece);
@@ -127,7 +127,7 @@ fn a_loss_in_a_window_that_a_mark_has_cut_is_repaired_without_another_cut() {
     let again = pair.flying.iter().find(|segment| segment.cause == Cause::FastRetransmit);
     let again = again.expect("the third duplicate sends the segment again");
     // What is sent again cannot be marked (section 6.1.5).
-    assert_eq!((again.seq, again.ecn), (MSS, Ecn::Off));
+    assert_eq!((again.seq, again.flags), (MSS, Flags::NONE));
     assert_eq!(pair.ends.window().ssthresh, half);
     assert!(pair.ends.in_recovery());
 }

@@ -50,7 +50,7 @@ const SYN: (u32, u16, Cause) = (0, 40, Cause::Handshake(Message::Syn));
 
 /// The receiver's answer to the first segment reaches the sender.
 fn answer(connection: &mut Connection, sent: Time, now: Time) -> Option<Time> {
-    match connection.on_message(Message::Syn, sent) {
+    match connection.on_message(sent, Message::Syn, sent) {
         Some(Reply::Ack(ack)) => connection.on_ack(now, ack.fields, ack.ece),
         other => panic!("{other:?}"),
     }
@@ -119,7 +119,7 @@ fn three_messages_and_then_the_data() {
     assert_eq!(sent(&mut connection, Time::ZERO), [LONG_SYN]);
     let half = Time::from_ms(40);
     assert_eq!(
-        connection.on_message(Message::Syn, Time::ZERO),
+        connection.on_message(Time::ZERO, Message::Syn, Time::ZERO),
         Some(Reply::Message(Message::SynAck, 56, Time::ZERO))
     );
     let rtt = half.times(2);
@@ -127,7 +127,7 @@ fn three_messages_and_then_the_data() {
     let messages = sent(&mut connection, rtt);
     assert_eq!(messages[..2], [(0, 52, Cause::Handshake(Message::Ack)), (0, 1000, Cause::New)]);
     assert_eq!(messages.len(), 5);
-    assert_eq!(connection.on_message(Message::Ack, rtt), None);
+    assert_eq!(connection.on_message(rtt, Message::Ack, rtt), None);
     // A second SYN-ACK changes nothing.
     assert_eq!(connection.on_answer(rtt + half, Time::ZERO), None);
     assert_eq!(sent(&mut connection, rtt + half), []);

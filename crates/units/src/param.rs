@@ -43,6 +43,8 @@ pub enum Kind {
     Preset(&'static [&'static Entry]),
     /// A time, or a registered rule that makes one: `0.5 s`, or `{kind: uniform, ...}`.
     TimeOr(&'static [&'static Entry]),
+    /// A rate, or a registered rule that makes one: `10 Mbps`, or `{kind: table, ...}`.
+    RateOr(&'static [&'static Entry]),
     /// A mapping with these keys.
     Object(&'static [Param]),
     /// A mapping with these keys for several objects at once: a value may be a list with one value an

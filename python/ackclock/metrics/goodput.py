@@ -1,7 +1,6 @@
 """Useful data of a flow in a span of time."""
 
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ackclock.metrics.condense import Codes, bins, split
@@ -40,6 +39,8 @@ def arrival_counts(results: HasPieces, end_s: float) -> dict[str, tuple[Floats, 
     Returns:
         For each flow times in seconds, ascending, and how many packets had arrived by then.
     """
+    import pyarrow.compute as pc  # not needed by most who import the metrics
+
     columns = ("time_s", "flow", "event", "kind", "seq", "bytes")
     flows: dict[str, _Receiver] = {}
     counts: dict[str, Floats] = {}

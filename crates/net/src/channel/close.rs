@@ -26,11 +26,12 @@ impl Channel {
             self.stats.bytes -= size;
             self.stats.unfinished += 1;
             let rest = (self.next_start - now).as_ns();
-            self.stats.unfinished_ns = span.saturating_sub(rest);
+            self.stats.unfinished_ns = if self.varies() { 0 } else { span.saturating_sub(rest) };
         }
         // Waits that are not over.
         let (mut start, mut carry) = (self.next_start, self.carry);
-        for Entry { time, packet } in self.chain.waiting(slots) {
+        let waiting: Vec<Entry> = self.chain.waiting(slots).collect();
+        for Entry { time, packet } in waiting {
             if R::ON {
                 let known = recorder.ids().start(self.lane(), false);
                 self.record_waiting(packet, known, recorder);
@@ -43,9 +44,11 @@ impl Channel {
                 self.stats.wait_byte_ns += waited * size;
                 // The longest wait is that of all packets that entered, as in a fused channel.
                 self.stats.wait_max = self.stats.wait_max.max(start - time);
-                let (span, rest) = self.serial.time(packet.size(), carry);
-                start += Time::from_ns(span);
-                carry = rest;
+                (start, carry) =
+                    self.varying_end(start, carry, time, packet.size()).unwrap_or_else(|| {
+                        let (span, rest) = self.serial.time(packet.size(), carry);
+                        (start + Time::from_ns(span), rest)
+                    });
             } else {
                 let rest = u128::from((start - now).as_ns());
                 self.stats.wait_ns -= rest;

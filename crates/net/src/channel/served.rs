@@ -4,6 +4,7 @@ use super::line::Line;
 use super::{Channel, Offer};
 use crate::jitter::Jitter;
 use crate::packet::Packet;
+use crate::rate::{Begun, Rates, Varying};
 use crate::serial::Serial;
 use crate::slots::{Entry, Slots};
 use ackclock_engine::Stamp;
@@ -32,6 +33,9 @@ pub(super) struct Served {
     pub earlier: (u64, f64),
     /// The wire as it was when the transmission going on began, if its rate has changed since.
     pub wire: Option<Arc<Serial>>,
+    /// The rate, where it changes in the course of the run, and how long the last transmission takes.
+    pub rates: Option<Varying>,
+    span: Time,
     /// How long packets travel, where that differs.
     pub jitter: Option<Jitter>,
     /// The wire, where packets overtake each other on it.
@@ -85,7 +89,13 @@ impl Channel {
     /// Served by events: starts the transmission of a packet that entered at `entered`; answers when it
     /// arrives.
     pub(super) fn begin(&mut self, now: Time, carry: u64, entered: Time, packet: Packet) -> Time {
-        let departure = self.transmit(now, carry, entered, packet);
+        let departure = match self.varying_end(now, carry, entered, packet.size()) {
+            None => self.transmit(now, carry, entered, packet),
+            Some(end) => {
+                self.count_transmission(now, end, entered, packet);
+                end.0
+            }
+        };
         self.next_start = departure;
         self.serving = packet.size();
         self.busy = true;
@@ -179,9 +189,40 @@ impl Channel {
         self.free_at
     }
 
+    /// When a transmission ends that begins now, and what it leaves over, where the rate changes in the course of
+    /// the run.
+    pub(super) fn varying_end(
+        &mut self,
+        now: Time,
+        carry: u64,
+        entered: Time,
+        bytes: u16,
+    ) -> Option<(Time, u64)> {
+        let served = self.served();
+        let begun = Begun { at: now, bytes, waited: entered < now, carry };
+        let end = served.rates.as_mut()?.finish(begun);
+        served.span = end.0 - now;
+        Some(end)
+    }
+
+    /// Whether the rate changes in the course of the run.
+    pub(super) fn varies(&self) -> bool {
+        self.served.as_ref().is_some_and(|served| served.rates.is_some())
+    }
+
     /// Served by events: seconds that the packet in transmission takes.
     pub fn serving_s(&self) -> f64 {
-        self.serial.seconds(self.serving)
+        match &self.served {
+            Some(served) if served.rates.is_some() => served.span.as_secs(),
+            _ => self.serial.seconds(self.serving),
+        }
+    }
+
+    /// Of what the link could have carried until then, the share that it carried; none where the rate is not one from
+    /// a table or a trace.
+    pub fn carried_share(&self, until: Time) -> Option<f64> {
+        let offered = self.served.as_ref()?.rates.as_ref()?.offered_bytes(until);
+        Some(if offered > 0.0 { self.stats.bytes as f64 / offered } else { 0.0 })
     }
 
     /// Served by events: notes the stamp of the arrival of the packet that has just started.

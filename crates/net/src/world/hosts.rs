@@ -2,9 +2,9 @@
 
 use super::World;
 use crate::flow::{Endpoint, Stopped};
-use crate::packet::{Ecn as Codepoint, Kind, Packet};
+use crate::packet::{Kind, Packet};
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{Ack, AckFields, Cause, Ecn, Ends, Message, Reply, Segment};
+use ackclock_tcp::{Ack, AckFields, Cause, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -72,7 +72,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         };
         let payload = packet.size() - tcp.header;
         let stamp = packet.stamp;
-        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.marks());
+        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.flags());
         if tcp.finish.is_none() && tcp.connection.is_delivered() {
             tcp.finish = Some(now);
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
@@ -127,7 +127,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         packet.stamp = stamp;
         packet.aux = message as u32;
         if !packet.goes_back() {
-            self.net.flows[flow as usize].messages.add(bytes);
+            self.net.flows[flow as usize].extra.add(bytes);
         }
         self.send(packet);
     }
@@ -286,15 +286,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
         packet.stamp = self.now;
         packet.seq = segment.seq;
-        match segment.ecn {
-            Ecn::Off => {}
-            Ecn::Capable => packet.set_ecn(Codepoint::Ect0),
-            Ecn::Reduced => {
-                packet.set_ecn(Codepoint::Ect0);
-                packet.set_cwr(true);
-            }
-        }
-        packet.set_ends(segment.push, segment.fin);
+        packet.add_flags(segment.flags);
         if segment.cause != Cause::New {
             packet.set_retransmission();
             let event = match segment.cause {

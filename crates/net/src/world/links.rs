@@ -83,6 +83,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// A packet would have come to the end of a channel, or has come there corrupted.
     #[cold]
+    #[inline(never)]
     fn arrive_harmed(&mut self, index: u32, packet: Packet) {
         if packet.is_lost() {
             return self.lose(self.now, index, packet);
@@ -119,6 +120,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.recorder.ids().create();
         }
         let flow = &mut self.net.flows[packet.flow() as usize];
+        if !packet.goes_back() && flow.first[0] == hop {
+            flow.extra.add(packet.size());
+        }
         match &mut flow.endpoint {
             Endpoint::Udp(udp) => udp.copies += 1,
             Endpoint::Tcp(tcp) if packet.kind() == Kind::Ack => tcp.copy_ack(&mut copy),
@@ -128,7 +132,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// A packet has come to the end of a channel.
-    #[inline]
+    #[inline(always)]
     pub(super) fn forward(&mut self, index: u32, mut packet: Packet) {
         if self.dynamic {
             self.forward_dynamic(index, packet);

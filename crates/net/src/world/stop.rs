@@ -51,7 +51,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let tcp = &mut stopped.tcp;
         let payload = packet.size() - tcp.header;
         let stamp = packet.stamp;
-        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.marks());
+        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.flags());
         let finished = tcp.finish.is_none() && tcp.connection.is_delivered();
         if finished {
             tcp.finish = Some(now);

@@ -5,6 +5,7 @@ use ackclock_engine::{Stream, Ties};
 use ackclock_net::jitter::Jitter;
 use ackclock_net::loss::Loss;
 use ackclock_net::queue::{Place, Queue};
+use ackclock_net::rate::Varying;
 use ackclock_net::routing::graph::Node;
 use ackclock_net::routing::{Attachment, Graph};
 use ackclock_net::script::Context;
@@ -108,12 +109,15 @@ impl<'a> Builder<'a> {
         let fixed = |change: &Change| change.rate_bps.is_none() && change.delay.is_none();
         let context = |purpose: &str| Context { stream: stream(purpose), flow: &flow };
         let jitter = Jitter::new(&model.jitter, context("jitter"));
-        let known = whole.changes.iter().all(fixed) && jitter.is_none();
+        let known = whole.changes.iter().all(fixed) && jitter.is_none() && model.rates.is_none();
         let service = if known && !queue.needs_events() { self.service } else { Service::Events };
         let serial = self.serial(Serial::new(model.rate_bps, whole.rounding));
         let mut channel = Channel::new(serial, model.delay, queue, service, link, way);
         if self.by_entity {
             channel.let_departures_come_first();
+        }
+        if let Some(rates) = &model.rates {
+            channel.set_rates(Varying::new(rates));
         }
         if let Some(jitter) = jitter {
             channel.set_jitter(jitter);

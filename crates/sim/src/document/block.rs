@@ -206,7 +206,8 @@ impl Setting {
     /// The name of a parameter in the model.
     fn name(&self, param: &Param) -> String {
         let suffix = match (self, param.kind) {
-            (Self::Quantity(Quantity::Rate(_)), _) | (Self::Absent, Kind::Rate) => "_bps",
+            (Self::Quantity(Quantity::Rate(_)), _)
+            | (Self::Absent, Kind::Rate | Kind::RateOr(_)) => "_bps",
             (Self::Quantity(Quantity::Size(_)), _) | (Self::Absent, Kind::Size) => "_bytes",
             (Self::Quantity(Quantity::Packets(_)), _)
             | (Self::Absent, Kind::SizeOrPackets | Kind::Buffer) => "_packets",

@@ -74,7 +74,33 @@ fn nature(walker: &mut Walker, own: Layer<'_>, defaults: &[Layer<'_>]) -> Nature
         })
     };
     let changes = changes(walker, &own, half);
+    rates(walker, &own, &whole, &sides, &changes);
     Nature { whole, sides, changes }
+}
+
+/// Checks that nothing else speaks about a rate that changes by a rule.
+fn rates(
+    walker: &mut Walker,
+    own: &Layer<'_>,
+    whole: &Block,
+    sides: &[Block; 2],
+    changes: &[Block],
+) {
+    let Some(kind) = sides.iter().find_map(|side| side.block("rate")?.kind()) else { return };
+    if whole.word("rounding") == Some("double") {
+        let fault = Fault::new(format!("a rate of kind `{kind}` is kept exactly"))
+            .allowed("carried")
+            .hint("leave `rounding` out");
+        walker.problems.add(&own.path.key("rounding"), &Value::from("double"), fault);
+    }
+    if let Some(place) = changes.iter().position(|change| change.int("rate").is_some()) {
+        let fault = Fault::new(format!("the rate changes by a rule of kind `{kind}` already"))
+            .hint(
+                "put all rates into a table: `rate: {kind: table, steps: [[0 s, 10 Mbps], ...]}`",
+            );
+        let path = own.path.key("changes").index(place).key("rate");
+        walker.problems.add(&path, &Value::Null, fault);
+    }
 }
 
 /// What happens to a link in the course of the run, in order of time.

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 pub(crate) fn dimensions(kind: Kind) -> &'static [Dimension] {
     match kind {
         Kind::Time | Kind::TimeOr(_) => &[Dimension::Time],
-        Kind::Rate => &[Dimension::Rate],
+        Kind::Rate | Kind::RateOr(_) => &[Dimension::Rate],
         Kind::Size | Kind::SegmentsOrSize => &[Dimension::Size],
         Kind::SizeOrPackets => &[Dimension::Size, Dimension::Packets],
         Kind::Buffer => {
@@ -36,6 +36,7 @@ pub(super) fn read(param: &Param, value: &Value) -> Result<Setting, Fault> {
         Kind::Time
         | Kind::TimeOr(_)
         | Kind::Rate
+        | Kind::RateOr(_)
         | Kind::Size
         | Kind::SizeOrPackets
         | Kind::Buffer => read_quantity(param, value)?,
@@ -321,7 +322,7 @@ pub(super) fn allowed(param: &Param) -> String {
             some => quantity::allowed(some),
         },
     };
-    if let Kind::TimeOr(entries) = param.kind {
+    if let Kind::TimeOr(entries) | Kind::RateOr(entries) = param.kind {
         let kinds: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
         text.push_str(&format!("; or a mapping with `kind`: {}", kinds.join(", ")));
     }
@@ -355,6 +356,7 @@ fn noun(param: &Param) -> &'static str {
         }
         Kind::Registered(_) => "a word, or a mapping with `kind`",
         Kind::TimeOr(_) => "a time with its unit, or a mapping with `kind`",
+        Kind::RateOr(_) => "a rate with its unit, or a mapping with `kind`",
         Kind::Object(_) | Kind::ObjectEach(_) => "a mapping",
         Kind::ObjectList(_) => "a list of mappings",
         Kind::Rows(_) => "a list of rows",
@@ -462,7 +464,10 @@ mod tests {
                 | Kind::ObjectEach(inner)
                 | Kind::ObjectList(inner)
                 | Kind::Rows(inner) => found.extend(all(inner)),
-                Kind::Registered(entries) | Kind::TimeOr(entries) | Kind::Family(entries) => {
+                Kind::Registered(entries)
+                | Kind::TimeOr(entries)
+                | Kind::RateOr(entries)
+                | Kind::Family(entries) => {
                     for entry in entries {
                         found.extend(all(entry.params));
                     }

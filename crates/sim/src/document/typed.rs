@@ -8,6 +8,7 @@ use crate::model::{
     Amount, Change, Direction, Flow, Link, LinkNature, Node, Record, Scenario, Stop, Tcp, Transport,
 };
 use crate::record;
+use ackclock_net::rate::mean_bps;
 use ackclock_net::serial::Rounding;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
@@ -108,8 +109,10 @@ pub(super) fn scenario(
 }
 
 fn direction(block: &Block) -> Direction {
+    let rates = block.block("rate").map(Block::chosen);
     Direction {
-        rate_bps: int(block, "rate"),
+        rate_bps: rates.as_ref().map_or_else(|| int(block, "rate"), mean_bps),
+        rates,
         delay: time(block, "delay"),
         queue: chosen(block, "queue"),
         loss: chosen(block, "loss"),

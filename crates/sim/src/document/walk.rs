@@ -84,8 +84,12 @@ impl Walker {
             Kind::Registered(entries) => {
                 self.registered(param, entries, layers, here).map(Setting::Block)
             }
-            Kind::TimeOr(entries) if names_rule(param, entries, layers) => {
-                self.registered(param, entries, layers, here).map(Setting::Block)
+            Kind::TimeOr(entries) | Kind::RateOr(entries) if names_rule(param, entries, layers) => {
+                // A quantity in a lower layer says nothing about the rule.
+                let rules =
+                    |layer: &&Layer<'_>| names_rule(param, entries, std::slice::from_ref(*layer));
+                let layers: Vec<Layer<'_>> = layers.iter().filter(rules).cloned().collect();
+                self.registered(param, entries, &layers, here).map(Setting::Block)
             }
             Kind::Rows(table) => self.rows(param, table, layers, here).map(Setting::Rows),
             // What it stands for is a layer of its own.
@@ -479,7 +483,7 @@ fn unknown_preset(word: &str) -> Fault {
     Fault { hint: preset::hint(word).or(cc).or(fault.hint.clone()), ..fault }
 }
 
-/// Whether a rule stands where a time could stand.
+/// Whether a rule stands where a time or a rate could stand.
 fn names_rule(param: &Param, entries: &[&Entry], layers: &[Layer<'_>]) -> bool {
     match layers.iter().find_map(|layer| layer.map.get(param.name)) {
         Some(Value::Object(_)) => true,

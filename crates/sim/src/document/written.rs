@@ -96,8 +96,12 @@ impl Writer<'_> {
         map.extend(nature.whole.model());
         let changes = nature.changes.iter().map(|change| Value::Object(change.model()));
         map.insert("changes".into(), changes.collect());
-        for (side, block) in ["forward", "backward"].into_iter().zip(&nature.sides) {
-            map.insert(side.into(), Value::Object(block.model()));
+        let ways = [("forward", &link.forward), ("backward", &link.backward)];
+        for ((side, way), block) in ways.into_iter().zip(&nature.sides) {
+            let mut model = block.model();
+            // Of a rate that changes by a rule there is a mean, too.
+            model.insert("rate_bps".into(), way.rate_bps.into());
+            map.insert(side.into(), Value::Object(model));
         }
         Value::Object(map)
     }

@@ -11,7 +11,7 @@ use ackclock_tcp::connection::ENTRIES as FAMILIES;
 use ackclock_units::param::{Chosen, Value as Setting};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use settings::{random, random_table};
+use settings::{random, random_entry, random_table};
 
 /// All of the engine's shortcuts switched off.
 pub const ALL_OFF: Shortcuts = Shortcuts { fused: false, packed: false, walked: false };
@@ -100,7 +100,11 @@ pub fn document(seed: u64, attempt: u64) -> Value {
 const RATES: [u64; 5] = [1_000_000, 1_544_000, 3_333_333, 10_485_760, 13_107_200];
 
 fn direction(draw: &mut Stream) -> Map<String, Value> {
+    let rules = ackclock_net::rate::ENTRIES;
+    let rule = (draw.uniform() < 0.2)
+        .then(|| alone("rate", || Some(random_entry(rules[draw.below(rules.len())], draw))));
     let rate = format!("{} bps", RATES[draw.below(RATES.len())]);
+    let rate = rule.flatten().unwrap_or_else(|| rate.into());
     let delay = format!("{} ns", draw.below(20_000_000));
     let mut all =
         Map::from_iter([("rate".to_owned(), json!(rate)), ("delay".to_owned(), json!(delay))]);

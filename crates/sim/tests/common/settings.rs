@@ -16,7 +16,7 @@ pub fn variants(param: &Param) -> Vec<Value> {
             entries.iter().map(|entry| Value::from(entry.name)).collect()
         }
         Kind::Flag => vec![json!(true), json!(false)],
-        Kind::Registered(entries) | Kind::TimeOr(entries) => {
+        Kind::Registered(entries) | Kind::TimeOr(entries) | Kind::RateOr(entries) => {
             entries.iter().flat_map(|entry| of_entry(entry)).collect()
         }
         Kind::Object(table) => of_table(&required(table), table),
@@ -25,7 +25,7 @@ pub fn variants(param: &Param) -> Vec<Value> {
         }
         Kind::CountList => vec![json!([]), json!([1]), json!([2, 3, 5, 8])],
         Kind::Rows(table) => {
-            of_table(&row(table), table).into_iter().map(|value| json!([value])).collect()
+            of_table(&row(table, 0), table).into_iter().map(|value| json!([value])).collect()
         }
         Kind::FlowRef => vec![json!("F1")],
         Kind::Buffer => vec![json!("30 ms"), json!("0.5 BDP")],
@@ -62,9 +62,12 @@ pub fn required(table: &[Param]) -> Map<String, Value> {
     needed.map(|param| (param.name.to_owned(), example(param))).collect()
 }
 
-/// A row of a list: what must be given, and the first list of numbers.
-fn row(table: &[Param]) -> Map<String, Value> {
+/// A row of a list: what must be given, and the first list of numbers. Rows with a time come in order.
+fn row(table: &[Param], number: usize) -> Map<String, Value> {
     let mut all = required(table);
+    if let Some(at) = all.get_mut("at") {
+        *at = format!("{} ms", 70 * number).into();
+    }
     if let Some(param) = table.iter().find(|param| matches!(param.kind, Kind::CountList)) {
         all.insert(param.name.into(), example(param));
     }
@@ -76,10 +79,10 @@ fn example(param: &Param) -> Value {
     match param.kind {
         Kind::Registered(entries) => of_entry(entries[0]).remove(0),
         Kind::Object(table) => Value::Object(required(table)),
-        Kind::Rows(table) => json!([row(table)]),
+        Kind::Rows(table) => json!([row(table, 0)]),
         Kind::Choice(choices) => choices[0].name.into(),
         Kind::Time | Kind::TimeOr(_) => json!("50 ms"),
-        Kind::Rate => json!("1 Mbps"),
+        Kind::Rate | Kind::RateOr(_) => json!("1 Mbps"),
         Kind::Size => json!("1000 B"),
         Kind::SizeOrPackets | Kind::Buffer => json!("20 packets"),
         Kind::Count => json!(4),
@@ -122,17 +125,18 @@ pub fn random(param: &Param, draw: &mut Stream) -> Option<Value> {
         Kind::Registered(entries) => random_entry(entries[draw.below(entries.len())], draw),
         Kind::Object(table) => Value::Object(random_table(table, draw)),
         Kind::Rows(table) => {
-            let mut random_row = || {
-                let mut all = row(table);
-                all.append(&mut random_table(table, draw));
+            let mut random_row = |number| {
+                let mut all = random_table(table, draw);
+                all.extend(row(table, number));
                 Value::Object(all)
             };
-            json!([random_row(), random_row()])
+            json!([random_row(0), random_row(1)])
         }
         Kind::CountList => (0..draw.below(10)).map(|_| Value::from(1 + draw.below(200))).collect(),
         Kind::Time
         | Kind::TimeOr(_)
         | Kind::Rate
+        | Kind::RateOr(_)
         | Kind::Size
         | Kind::SizeOrPackets
         | Kind::Buffer
@@ -143,7 +147,8 @@ pub fn random(param: &Param, draw: &mut Stream) -> Option<Value> {
     })
 }
 
-fn random_entry(entry: &Entry, draw: &mut Stream) -> Value {
+/// A registered thing with random parameters.
+pub fn random_entry(entry: &Entry, draw: &mut Stream) -> Value {
     let mut all = random_table(entry.params, draw);
     all.insert("kind".into(), entry.name.into());
     Value::Object(all)
@@ -179,7 +184,12 @@ fn random_number(param: &Param, draw: &mut Stream) -> Value {
             }
         }
         Value::Number(value) => {
-            let value = within(value.as_f64().expect("a number") * factor);
+            // What does not happen by default happens sometimes.
+            let usual = match (value.as_f64().expect("a number"), param.max) {
+                (0.0, Some(max)) if matches!(param.kind, Kind::Real) => number(max).0 / 50.0,
+                (usual, _) => usual,
+            };
+            let value = within(usual * factor);
             match param.kind {
                 Kind::Count => (value as u64).into(),
                 _ => value.into(),

@@ -120,9 +120,9 @@ def _kernel_packets(rows: Iterator[dict[str, str]]) -> tuple[list[Sent], list[Ac
     for row in rows:
         time, length = float(row["t_ms"]), int(row["len"])
         if row["dir"] == "<":
-            # The answer to the SYN acknowledges no data.
+            # The answer to the SYN acknowledges no data, and a FIN is none.
             if length == 0 and int(row["ack"]) > 1:
-                _append_ack(acks, time, int(row["ack"]) - 1)
+                _append_ack(acks, time, min(int(row["ack"]) - 1, highest))
         elif row["ev"] == "mark":
             marked = True
         elif length:

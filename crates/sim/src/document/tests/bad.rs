@@ -54,7 +54,11 @@ fn quantities() {
         ("/links/0/rate", json!("400 Tbps"), "`400 Tbps` is too large"),
         ("/links/0/rate", json!("1e308 bps"), "`1e308 bps` is too large"),
         ("/links/0/rate", json!("-1 Mbps"), "`-1 Mbps` is negative"),
-        ("/links/0/rate", json!(["1 Mbps"]), "`rate` needs a rate with its unit, not a list"),
+        (
+            "/links/0/rate",
+            json!(["1 Mbps"]),
+            "`rate` needs a rate with its unit, or a mapping with `kind`, not a list",
+        ),
         ("/links/0/rate", Value::Null, "`rate` has no value"),
         ("/links/0/delay", json!("2 d"), "`2 d` is too large"),
         ("/links/0/delay", json!("nan ms"), "`nan ms` is not a finite number"),
@@ -343,7 +347,10 @@ fn words_and_kinds() {
 #[test]
 fn missing_things() {
     for (pointer, expected) in [
-        ("/links/0/rate", "`rate` is missing | Bits per second on the wire."),
+        (
+            "/links/0/rate",
+            "`rate` is missing | Bits per second on the wire, or a rule by which they change.",
+        ),
         ("/links/1/delay", "`delay` is missing | Propagation delay."),
         ("/flows/1/id", "`id` is missing | Name of the flow."),
         ("/flows/0/from", "`from` is missing | Host that sends."),
@@ -591,7 +598,7 @@ fn a_problem_has_path_value_and_what_is_allowed() {
             "value": "10",
             "message": "`10` has no unit",
             "allowed": "a number and a unit, such as `10 Mbps`; units: bps kbps Mbps Gbps Tbps Kibps \
-                        Mibps Gibps B/s kB/s MB/s GB/s KiB/s MiB/s GiB/s; 1 bps to 100 Tbps",
+                        Mibps Gibps B/s kB/s MB/s GB/s KiB/s MiB/s GiB/s; or a mapping with `kind`: table, mahimahi; 1 bps to 100 Tbps",
             "hint": "for example `10 Mbps`",
         })
     );

@@ -22,7 +22,8 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
                 "queue": {
                     "kind": "droptail", "limit_bytes": 65_536, "counts": "waiting", "admission": "fits",
                 },
-                "loss": {"kind": "none"},
+                "loss": {"kind": "none"}, "jitter": {"kind": "none"},
+                "corruption": 0.0, "duplication": 0.0,
             },
             "backward": {
                 "rate_bps": 1_000_000,
@@ -30,7 +31,8 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
                 "queue": {
                     "kind": "droptail", "limit_packets": 20, "counts": "waiting", "admission": "fits",
                 },
-                "loss": {"kind": "none"},
+                "loss": {"kind": "none"}, "jitter": {"kind": "none"},
+                "corruption": 0.0, "duplication": 0.0,
             },
         })
     );

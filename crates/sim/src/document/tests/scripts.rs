@@ -125,3 +125,48 @@ fn a_flow_is_cut_off_after_its_start_and_before_the_end() {
     let [canonical, model] = flow(&valid());
     assert_eq!((canonical.get("stop"), &model["stop_ns"]), (None, &Value::Null));
 }
+
+#[test]
+fn a_rate_can_change_by_a_rule() {
+    let table =
+        json!({"kind": "table", "steps": [["0 s", "8 Mbps"], ["1 s", "2 Mbps"]], "repeat": "2 s"});
+    let mut document = valid();
+    document["defaults"] = json!({"link": {"rate": "3 Mbps"}});
+    document["links"][1]["rate"] = table.clone();
+    let checked = check(&document);
+    assert_eq!(told(&checked.problems), Vec::<String>::new());
+    let canonical = checked.canonical().unwrap();
+    assert_eq!(canonical["links"][1]["rate"]["steps"][1], json!({"at": "1 s", "rate": "2 Mbps"}));
+    assert_eq!(check(&canonical).canonical().unwrap(), canonical);
+    let forward = &checked.model().unwrap()["links"][1]["forward"];
+    assert_eq!(
+        (&forward["rate_bps"], &forward["rate"]["repeat_ns"]),
+        (&json!(5_000_000), &json!(2_000_000_000_u64))
+    );
+    // The mean is what a buffer of 50 ms is made of.
+    document["links"][1]["queue"] = json!({"limit": "80 ms"});
+    let scenario = check(&document).scenario.unwrap();
+    assert_eq!(scenario.links[1].forward.queue.int("limit_bytes"), 50_000);
+
+    let of = |key: &str, value: Value| {
+        let mut document = valid();
+        document["links"][0]["rate"] = table.clone();
+        document["links"][0][key] = value;
+        problems(&document)
+    };
+    assert_eq!(
+        of("rounding", json!("double")),
+        ["links.0.rounding: a rate of kind `table` is kept exactly | leave `rounding` out"]
+    );
+    assert_eq!(
+        of("changes", json!([{"at": "1 s", "rate": "1 Mbps"}])),
+        ["links.0.changes.0.rate: the rate changes by a rule of kind `table` already | \
+          put all rates into a table: `rate: {kind: table, steps: [[0 s, 10 Mbps], ...]}`"]
+    );
+    assert_eq!(of("changes", json!([{"at": "1 s", "delay": "1 ms"}])), Vec::<String>::new());
+    assert_eq!(
+        told_of("/links/0/rate", json!({"kind": "mahimahi", "opportunities": [3, 2]})),
+        ["links.0.rate.opportunities: opportunity 2 is before the one in front of it | \
+          for example `opportunities: [3, 5, 5, 10]`, or a file: `file: PATH`"]
+    );
+}

@@ -4,10 +4,10 @@
 
 use super::{Sender, Setup};
 use crate::cc::Window;
-use crate::ends::{Ack, AckFields, DataMarks, Ends, Reply, extend};
+use crate::ends::{Ack, AckFields, Ends, Reply, extend};
 use crate::handshake::{Answer, Message, Rules};
 use crate::receiver::{AckOut, Receiver};
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::senders::Common;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
@@ -62,10 +62,10 @@ impl Ends for Classic {
         seq: u32,
         payload: u16,
         stamp: Time,
-        marks: DataMarks,
+        flags: Flags,
     ) -> Option<Ack> {
-        if marks.marked || marks.cwr {
-            self.receiver.on_ecn(marks.marked, marks.cwr);
+        if flags.concern_ecn() {
+            self.receiver.on_ecn(flags.has(Flags::MARKED), flags.has(Flags::REDUCED));
         }
         let seq = extend(seq, self.receiver.next());
         self.receiver.on_data(now, seq, payload, stamp).map(Ack::from)

@@ -379,7 +379,7 @@ impl Sender {
     fn window_bytes(&self) -> u64 {
         let state = &self.state;
         if self.rules().whole_window {
-            state.window.cwnd as i64 as u64 * state.rules.mss
+            (state.window.cwnd as i64 as u64).saturating_mul(state.rules.mss)
         } else {
             (state.window.cwnd * state.rules.bytes_per_unit) as i64 as u64
         }

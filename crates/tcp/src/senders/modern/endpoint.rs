@@ -8,7 +8,7 @@ use super::sender::{Info, Sender};
 use crate::ends::extend;
 use crate::handshake::Message;
 use crate::sack::Note;
-use crate::segment::{Cause, Ecn, Segment};
+use crate::segment::{Cause, Flags, Segment};
 use ackclock_units::Time;
 
 /// What a packet is.
@@ -31,16 +31,10 @@ pub struct Packet {
     pub seq: i64,
     /// Payload bytes.
     pub payload: u64,
-    /// It ends the data.
-    pub fin: bool,
-    /// It ends what was written.
-    pub push: bool,
-    /// The window was reduced.
-    pub cwr: bool,
+    /// What it says besides.
+    pub flags: Flags,
     /// It echoes a mark.
     pub ece: bool,
-    /// It may be marked (ECT(0)).
-    pub capable: bool,
     /// Next byte expected.
     pub ack: u64,
     /// What has arrived beyond, and the window.
@@ -56,14 +50,8 @@ pub struct Injected {
     pub seq: u64,
     /// Payload bytes.
     pub payload: u64,
-    /// It ends the data.
-    pub fin: bool,
-    /// It ends a write.
-    pub push: bool,
-    /// It was marked.
-    pub marked: bool,
-    /// The window of its sender was reduced.
-    pub cwr: bool,
+    /// What it says besides.
+    pub flags: Flags,
     /// What it acknowledges; none without ACK.
     pub ack: Option<u64>,
     /// The window in bytes, and blocks.
@@ -148,15 +136,12 @@ impl Endpoint {
         if let Some(ack) = packet.ack {
             self.sender.on_ack(now, ack, Some(&packet.note), packet.echo, packet.ece);
         }
-        if packet.payload > 0 || packet.fin {
+        if packet.payload > 0 || packet.flags.has(Flags::FIN) {
             let arrival = Arrival {
                 seq: packet.seq,
                 payload: packet.payload.min(u64::from(u16::MAX)) as u16,
-                fin: packet.fin,
-                push: packet.push,
+                flags: packet.flags,
                 stamp: packet.stamp,
-                marked: packet.marked,
-                cwr: packet.cwr,
             };
             self.owed = self.receiver.on_data(now, &arrival);
         }
@@ -206,17 +191,14 @@ impl Endpoint {
         let mut packet = self.plain(now);
         packet.seq = extend(segment.seq, una) as i64;
         packet.payload = u64::from(segment.payload);
-        packet.fin = segment.fin;
-        packet.push = segment.push;
-        packet.cwr = segment.ecn == Ecn::Reduced;
-        packet.capable = segment.ecn != Ecn::Off;
+        packet.flags = segment.flags;
         if let Cause::Handshake(message) = segment.cause {
             packet.payload = 0;
             match message {
                 Message::Syn | Message::SynAck => packet.form = Form::Syn,
                 Message::Ack => packet.seq = self.sender.info().bytes_acked as i64,
                 Message::Fin => {
-                    packet.fin = true;
+                    packet.flags = packet.flags.with(Flags::FIN);
                     packet.seq = self.sender.bytes().unwrap_or(una) as i64;
                 }
                 Message::Probe => packet.seq = una as i64 - 1,
@@ -233,11 +215,8 @@ impl Endpoint {
             form: Form::Plain,
             seq: 0,
             payload: 0,
-            fin: false,
-            push: false,
-            cwr: false,
+            flags: Flags::NONE,
             ece: out.ece,
-            capable: false,
             ack: out.ack,
             note: out.note,
             echo: out.stamp,

@@ -7,10 +7,10 @@ use super::endpoint::Endpoint;
 use super::receiver::{AckOut, Arrival, Receiver};
 use super::sender::Sender;
 use crate::cc::{CongestionControl, Window};
-use crate::ends::{Ack, AckFields, DataMarks, Ends, Reply, extend};
+use crate::ends::{Ack, AckFields, Ends, Reply, extend};
 use crate::handshake::{Answer, Message, Rules};
 use crate::sack::{self, Notes};
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::senders::Common;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
@@ -59,23 +59,22 @@ impl Modern {
 }
 
 impl Ends for Modern {
-    #[inline]
+    #[inline(never)]
     fn on_data(
         &mut self,
         now: Time,
         seq: u32,
         payload: u16,
         stamp: Time,
-        marks: DataMarks,
+        flags: Flags,
     ) -> Option<Ack> {
-        let DataMarks { marked, cwr, push, fin } = marks;
         let seq = extend(seq, self.receiver.next());
-        let arrival = Arrival { seq, payload, fin, push, stamp, marked, cwr };
+        let arrival = Arrival { seq, payload, stamp, flags };
         let out = self.receiver.on_data(now, &arrival)?;
         Some(self.ack(out))
     }
 
-    #[inline]
+    #[inline(never)]
     fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time> {
         let number = extend(ack.seq, self.sender.una());
         let note = self.notes.take(ack.aux);
@@ -97,8 +96,8 @@ impl Ends for Modern {
     fn on_message(&mut self, now: Time, message: Message, stamp: Time) -> Option<Reply> {
         if message == Message::Fin {
             let seq = self.sender.bytes()?;
-            let (marked, cwr) = (false, false);
-            let arrival = Arrival { seq, payload: 0, fin: true, push: true, stamp, marked, cwr };
+            let flags = Flags::PUSH.with(Flags::FIN);
+            let arrival = Arrival { seq, payload: 0, stamp, flags };
             let out = self.receiver.on_data(now, &arrival)?;
             return Some(Reply::Ack(self.ack(out)));
         }
@@ -131,7 +130,7 @@ impl Ends for Modern {
         self.receiver.expect(self.sender.bytes());
     }
 
-    #[inline]
+    #[inline(never)]
     fn next_timer(&self) -> Time {
         self.sender.next_timer().min(self.receiver.next_timer())
     }
@@ -144,12 +143,12 @@ impl Ends for Modern {
         Some(self.ack(out))
     }
 
-    #[inline]
+    #[inline(never)]
     fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         self.sender.poll_transmit(now)
     }
 
-    #[inline]
+    #[inline(never)]
     fn window(&self) -> &Window {
         self.sender.window()
     }

@@ -2,8 +2,8 @@
 
 use super::{Answer, Arrivals, Recovery, Sender, Setup};
 use crate::cc::Window;
-use crate::ends::{Ack, AckFields, DataMarks, Ends};
-use crate::segment::Segment;
+use crate::ends::{Ack, AckFields, Ends};
+use crate::segment::{Flags, Segment};
 use crate::senders::Common;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
@@ -53,7 +53,7 @@ impl Ends for SelectiveRepeat {
         seq: u32,
         _payload: u16,
         stamp: Time,
-        _marks: DataMarks,
+        _flags: Flags,
     ) -> Option<Ack> {
         let new = self.arrivals.on_data(seq);
         (new || self.acks_duplicates).then(|| {

@@ -16,7 +16,7 @@ use crate::cc::{
 };
 use crate::data::{Data, Written};
 use crate::rto::Rto;
-use crate::segment::{Cause, Ecn, Segment};
+use crate::segment::{Cause, Flags, Segment};
 use crate::senders::selective::arrivals::View;
 use crate::senders::selective::recovery::Recovery;
 use crate::stats::SenderStats;
@@ -483,7 +483,7 @@ impl Sender {
         let payload = self.payload(seq);
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(payload);
-        Segment { seq, payload, cause, ecn: Ecn::Off, push: false, fin: false }
+        Segment { seq, payload, cause, flags: Flags::NONE }
     }
 
     #[inline]

@@ -16,7 +16,7 @@
 
 use super::Sender;
 use crate::cc::{CongestionControl, Signal};
-use crate::segment::{Cause, Ecn};
+use crate::segment::{Cause, Flags};
 use ackclock_units::Time;
 
 /// What marks have done to the window.
@@ -65,13 +65,13 @@ impl Sender {
 
     /// What a segment says about congestion.
     #[cold]
-    pub(super) fn ecn_of(&mut self, cause: Cause) -> Ecn {
+    pub(super) fn ecn_of(&mut self, cause: Cause) -> Flags {
         match &mut self.ecn {
             Some(marks) if cause == Cause::New => {
                 let announces = std::mem::take(&mut marks.announces);
-                if announces { Ecn::Reduced } else { Ecn::Capable }
+                Flags::CAPABLE.with_if(announces, Flags::REDUCED)
             }
-            _ => Ecn::Off,
+            _ => Flags::NONE,
         }
     }
 

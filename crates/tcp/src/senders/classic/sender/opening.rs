@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::cc::CongestionControl;
 use crate::handshake::{Handshake, Message, Rules};
-use crate::segment::{Cause, Ecn, Segment};
+use crate::segment::{Cause, Flags, Segment};
 use crate::senders::classic::recovery::interface::LossRecovery;
 use ackclock_units::Time;
 
@@ -60,14 +60,7 @@ impl Sender {
             }
         }
         let payload = self.rules().handshake.bytes(message);
-        Segment {
-            seq: 0,
-            payload,
-            cause: Cause::Handshake(message),
-            ecn: Ecn::Off,
-            push: false,
-            fin: false,
-        }
+        Segment { seq: 0, payload, cause: Cause::Handshake(message), flags: Flags::NONE }
     }
 
     /// The rules of the handshake.

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::rto::Sampling;
-use crate::segment::{Cause, Ecn, Segment};
+use crate::segment::{Cause, Flags, Segment};
 use crate::senders::classic::recovery::interface::LossRecovery;
 use ackclock_units::Time;
 
@@ -18,8 +18,11 @@ impl Sender {
             left = self.refill(now)?;
         }
         let state = &self.state;
-        let usable =
-            (self.window_bytes() + self.extra).min(self.ceiling).saturating_sub(state.flight());
+        let usable = self
+            .window_bytes()
+            .saturating_add(self.extra)
+            .min(self.ceiling)
+            .saturating_sub(state.flight());
         let whole = left.min(state.rules.mss);
         let payload = if usable >= whole {
             whole
@@ -83,8 +86,8 @@ impl Sender {
         if self.deadline == Time::NEVER || idle {
             self.start_timer(now);
         }
-        let ecn = if self.rules().ecn { self.ecn_of(cause) } else { Ecn::Off };
-        Segment { seq: seq as u32, payload, cause, ecn, push: false, fin: false }
+        let flags = if self.rules().ecn { self.ecn_of(cause) } else { Flags::NONE };
+        Segment { seq: seq as u32, payload, cause, flags }
     }
 
     #[inline]

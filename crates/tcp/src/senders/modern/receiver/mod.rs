@@ -12,6 +12,7 @@ mod linux;
 mod pace;
 
 use crate::sack::{MOST_BLOCKS, Note};
+use crate::segment::Flags;
 use ackclock_units::param::Chosen;
 use ackclock_units::{Time, registry};
 use pace::Pace;
@@ -47,17 +48,24 @@ pub struct Arrival {
     pub seq: u64,
     /// Payload bytes.
     pub payload: u16,
-    /// It ends the connection.
-    pub fin: bool,
-    /// It ends a write of the application (PSH).
-    pub push: bool,
     /// When it was sent.
     pub stamp: Time,
-    /// It carries a mark (CE).
-    pub marked: bool,
-    /// The sender has reduced its window (CWR).
-    pub cwr: bool,
+    /// What it says besides.
+    pub flags: Flags,
 }
+
+impl Arrival {
+    fn is_marked(&self) -> bool {
+        self.flags.has(Flags::MARKED)
+    }
+
+    fn is_fin(&self) -> bool {
+        self.flags.has(Flags::FIN)
+    }
+}
+
+/// Blocks that an ACK is to report once at least before others take their place.
+const EXPECTED_BLOCKS: usize = 2;
 
 /// An ACK to send.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -159,10 +167,10 @@ impl Receiver {
     /// A segment arrives; the ACK to send at once, if any.
     #[inline]
     pub fn on_data(&mut self, now: Time, arrival: &Arrival) -> Option<AckOut> {
-        let end = arrival.seq + u64::from(arrival.payload) + u64::from(arrival.fin);
+        let end = arrival.seq + u64::from(arrival.payload) + u64::from(arrival.is_fin());
         self.last_arrival = now;
         let mut owed = None;
-        if arrival.marked || self.ece || arrival.cwr {
+        if arrival.flags.concern_ecn() || self.ece {
             owed = self.on_ecn(arrival);
         }
         if arrival.seq <= self.acknowledged {
@@ -170,8 +178,11 @@ impl Receiver {
         }
         let at_once = if arrival.seq == self.next && self.ahead.is_empty() {
             self.next = end;
-            self.pace.on_arrival(now, arrival) || arrival.fin
+            self.pace.on_arrival(now, arrival) || arrival.is_fin()
         } else {
+            if owed.is_none() && self.pace.holds_back() && self.would_hide(arrival.seq, end) {
+                owed = Some(self.acknowledge());
+            }
             self.on_disorder(now, arrival, end)
         };
         let full = self.next - self.acknowledged;
@@ -195,23 +206,32 @@ impl Receiver {
     /// that waits is sent first.
     #[cold]
     fn on_ecn(&mut self, arrival: &Arrival) -> Option<AckOut> {
+        let (marked, reduced) = (arrival.is_marked(), arrival.flags.has(Flags::REDUCED));
         if !self.exact_ecn {
-            if arrival.marked && !self.ece {
+            if marked && !self.ece {
                 self.pace.hurry(2);
             }
-            self.ece = arrival.marked || (self.ece && !arrival.cwr);
-            if arrival.cwr {
+            self.ece = marked || (self.ece && !reduced);
+            if reduced {
                 self.pace.now = true;
             }
             return None;
         }
-        if arrival.marked == self.ece {
+        if marked == self.ece {
             return None;
         }
         let owed = (self.deadline != Time::NEVER).then(|| self.acknowledge());
-        self.ece = arrival.marked;
+        self.ece = marked;
         self.pace.now = true;
         owed
+    }
+
+    /// Whether this segment would push what the ACK that waits has to report to a later place than the second, so that
+    /// loss of a few ACKs could hide it (Linux: `TCP_SACK_BLOCKS_EXPECTED`).
+    fn would_hide(&self, seq: u64, end: u64) -> bool {
+        let touches = |&(low, high): &(u64, u64)| seq <= high && low <= end;
+        let place = self.recent.iter().position(touches).unwrap_or(self.recent.len());
+        end > self.next && place >= EXPECTED_BLOCKS
     }
 
     /// A segment arrives that is not the next one, or that is and fills a gap; whether it is acknowledged at once.
@@ -299,5 +319,45 @@ impl Receiver {
         }
         self.pace.on_expiry();
         Some(self.acknowledge())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackclock_units::param::Value;
+
+    fn segment(number: u64) -> Arrival {
+        let (payload, stamp) = (100, Time::from_ms(number));
+        let seq = 100 * number;
+        Arrival { seq, payload, fin: false, push: false, stamp, marked: false, cwr: false }
+    }
+
+    /// Two of three segments arrive: an ACK that waits is sent before a third block would hide the first.
+    #[test]
+    fn compression_hides_no_block() {
+        let chosen = Chosen {
+            kind: "linux".into(),
+            values: vec![
+                ("quick_acks".into(), Value::Int(0)),
+                ("compression_ns".into(), Value::Int(1_000_000)),
+            ],
+        };
+        let mut receiver = Receiver::new(&chosen, 100, false);
+        receiver.on_established(Time::from_ms(100));
+        let mut reported = Vec::new();
+        let mut acks = 0;
+        for number in (1..=60_u64).filter(|number| number % 3 != 0) {
+            let now = Time::from_ns(1_000_000_000 + 10_000 * number);
+            if let Some(ack) = receiver.on_data(now, &segment(number)) {
+                acks += 1;
+                reported.extend(ack.note.expect("blocks").blocks().iter().take(2).copied());
+            }
+        }
+        assert!(acks < 30, "hardly anything was compressed: {acks}");
+        for number in 0..18 {
+            let block = (300 * number + 100, 300 * number + 300);
+            assert!(reported.contains(&block), "{number}: {reported:?}");
+        }
     }
 }

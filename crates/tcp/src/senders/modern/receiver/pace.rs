@@ -4,6 +4,7 @@
 //! `__tcp_ack_snd_check`, `tcp_send_delayed_ack`, `tcp_measure_rcv_mss` and `tcp_cleanup_rbuf` of Linux.
 
 use super::{Arrival, Policy};
+use crate::segment::Flags;
 use ackclock_units::Time;
 
 /// Least wait of a delayed ACK (Linux: `TCP_DELACK_MIN` and `TCP_ATO_MIN`).
@@ -97,7 +98,7 @@ impl Pace {
     fn on_push(&mut self, arrival: &Arrival) {
         if u32::from(arrival.payload) >= self.full {
             self.full = u32::from(arrival.payload);
-            self.pushed |= arrival.push;
+            self.pushed |= arrival.flags.has(Flags::PUSH);
             return;
         }
         // Two in a row of the same length that is not tiny are segments of a smaller maximum.
@@ -127,6 +128,11 @@ impl Pace {
         }
         self.held += 1;
         false
+    }
+
+    /// Whether the ACK of something out of order waits.
+    pub(super) fn holds_back(&self) -> bool {
+        self.held > 0
     }
 
     /// Whether an ACK of so many bytes is due.

@@ -4,7 +4,7 @@ use super::Sender;
 use super::timers::Pending;
 use crate::cc::{CongestionControl, CongestionState};
 use crate::handshake::{Message, Rules as _};
-use crate::segment::{Cause, Ecn, Segment};
+use crate::segment::{Cause, Flags, Segment};
 use ackclock_units::Time;
 
 impl Sender {
@@ -83,7 +83,7 @@ impl Sender {
     pub(super) fn message_of(&self, message: Message) -> Segment {
         let payload = self.rules.handshake.bytes(message);
         let cause = Cause::Handshake(message);
-        Segment { seq: 0, payload, cause, ecn: Ecn::Off, push: false, fin: false }
+        Segment { seq: 0, payload, cause, flags: Flags::NONE }
     }
 
     /// A FIN without data.

@@ -37,7 +37,7 @@ impl Sender {
         let Some(rate) = self.cc.pacing_rate().or(self.window_rate) else { return };
         let before = self.departure;
         self.departure = self.departure.max(now);
-        if self.stats.segments_sent < NOT_PACED {
+        if self.stats.segments_sent + 1 < NOT_PACED {
             return;
         }
         if self.train.segments == 0 {

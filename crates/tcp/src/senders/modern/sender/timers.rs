@@ -38,7 +38,15 @@ impl Sender {
         if self.next_tick <= now {
             self.tick(now);
         }
+        if self.next_departure() <= now {
+            // What the pacing has held back leaves with what is lost first (`tcp_tsq_write`).
+            self.leave = Leave::Holes;
+        }
         if self.deadline > now {
+            if self.departure <= now {
+                // What the pacing held back begins with holes, also in F-RTO (`tcp_tsq_write`).
+                self.leave = Leave::Holes;
+            }
             return;
         }
         if self.opening {

@@ -3,7 +3,7 @@
 use super::timers::Pending;
 use super::{Forced, Leave, Sender};
 use crate::cc::CongestionControl;
-use crate::segment::{Cause, Ecn, Segment};
+use crate::segment::{Cause, Flags, Segment};
 use ackclock_units::Time;
 
 impl Sender {
@@ -93,13 +93,13 @@ impl Sender {
         }
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += payload;
-        let ecn = match self.rules.ecn {
-            false => Ecn::Off,
-            true if std::mem::take(&mut self.cwr) => Ecn::Reduced,
-            true => Ecn::Capable,
-        };
+        let mut flags = Flags::NONE.with_if(drained, Flags::PUSH).with_if(fin, Flags::FIN);
+        if self.rules.ecn {
+            let reduced = std::mem::take(&mut self.cwr);
+            flags = flags.with(Flags::CAPABLE).with_if(reduced, Flags::REDUCED);
+        }
         let payload = payload as u16;
-        Segment { seq: seq as u32, payload, cause: Cause::New, ecn, push: drained, fin }
+        Segment { seq: seq as u32, payload, cause: Cause::New, flags }
     }
 
     #[cold]
@@ -149,8 +149,8 @@ impl Sender {
         self.stats.retransmissions += 1;
         self.stats.fast_retransmits += u64::from(cause == Cause::FastRetransmit);
         let seq = seq as u32;
-        let fin = sent.is_fin();
-        Segment { seq, payload: sent.payload, cause, ecn: Ecn::Off, push: fin, fin }
+        let flags = Flags::NONE.with_if(sent.is_fin(), Flags::PUSH.with(Flags::FIN));
+        Segment { seq, payload: sent.payload, cause, flags }
     }
 
     /// What is sent whatever the window says.

@@ -1,0 +1,110 @@
+"""Small documents that once hung or came to impossible figures: an error, or a right figure."""
+
+import time
+from typing import Any
+
+import pytest
+
+from ackclock import Scenario, ScenarioError, _core, run
+
+Doc = dict[str, Any]
+
+
+def document(flow: Doc, link: Doc | None = None, **more: Any) -> Doc:
+    """Return flow F from A to B over link L of 10 Mbps and 1 ms."""
+    return {
+        "hosts": ["A", "B"],
+        "links": [
+            {"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "1 ms", **(link or {})}
+        ],
+        "flows": [{"id": "F", "from": "A", "to": "B", **flow}],
+        **more,
+    }
+
+
+def source(**periods: Doc) -> Doc:
+    return {"source": {"kind": "on-off", "rate": "1 Mbps", "write": "1000 B", **periods}}
+
+
+ZERO = {"kind": "fixed", "mean": "0 s"}
+FAST = {"sender": "classic", "recovery": "newreno", "segment": "536 B"}
+
+
+@pytest.mark.parametrize(
+    ("flow", "place", "words"),
+    [
+        (
+            {"tcp": {**FAST, "cc": {"kind": "fast", "alpha": 800_000_000, "update": "rtt"}}},
+            "flows.F.tcp.cc.alpha",
+            "too large",
+        ),
+        (
+            {"send": "10 KB", "tcp": {"rto": {"kind": "ticks", "tick": f"{2**64 - 1} ns"}}},
+            "flows.F.tcp.rto.tick",
+            "too large",
+        ),
+        (
+            {"send": "10 KB", "udp": source(on=ZERO, off=ZERO)},
+            "flows.F.udp.source.on.mean",
+            "on-periods of no length hold no write",
+        ),
+        ({"send": {"file": "~nouser/x"}}, "flows.F.send.file", "there is no such file"),
+    ],
+    ids=["a window without end", "a tick of centuries", "periods of no length", "nobody's home"],
+)
+def test_what_cannot_be_simulated_is_an_error_at_its_place(flow: Doc, place: str, words: str):
+    with pytest.raises(ScenarioError) as error:
+        Scenario.from_dict(document(flow))
+    assert f"{place}: " in str(error.value)
+    assert words in str(error.value)
+
+
+def test_a_window_of_a_million_packets_leaves_in_turns():
+    flow = {"tcp": {"cc": {"kind": "fixed", "window": 1_000_000}, "segment": "2 B"}}
+    scenario = Scenario.from_dict(document(flow, stop={"at_latest": "1 s"}, record="none"))
+    simulation = _core.Simulation(scenario.handle)
+    for _ in range(20):
+        before = time.process_time()
+        simulation.advance(0.02)
+        assert time.process_time() - before < 1
+    assert simulation.now_s < 1
+
+
+def test_a_rate_that_changes_during_a_transmission_does_not_make_a_link_busier_than_time():
+    changes = [{"at": "1 ms", "rate": "1 Mbps"}]
+    link = {"rate": "100 bps", "changes": changes}
+    results = run(Scenario.from_dict(document({"send": "10 KB"}, link, stop={"at_latest": "10 s"})))
+    # The first packet takes two minutes at the rate at which it began.
+    forward = results.summary["links"]["L"]["forward"]
+    assert forward["utilization"] == pytest.approx(1.0, abs=1e-4)
+    assert forward["utilization"] <= 1
+    assert results.summary["flows"]["F"]["bytes_delivered"] == 0
+
+
+def test_a_window_has_its_mean_between_its_bounds_though_the_flow_ends_early():
+    flows = document({"send": "4 KB"}, {"rate": "10 kbps", "delay": "2 s"})
+    flows["flows"].append({"id": "G", "from": "A", "to": "B"})
+    results = run(
+        Scenario.from_dict({**flows, "stop": {"when": "time", "at_latest": "100 s"}}),
+    )
+    for flow in results.summary["flows"].values():
+        assert 1460 <= flow["cwnd_bytes"]["mean"] <= flow["cwnd_bytes"]["max"]
+
+
+def test_a_cut_that_subtracts_more_than_there_is_leaves_a_segment():
+    cc = {"kind": "aiad", "subtract": 20}
+    results = run(
+        Scenario.from_dict(
+            document(
+                {
+                    "send": "200 KB",
+                    "tcp": {"sender": "classic", "recovery": "vegas", "cc": cc},
+                },
+                {"loss": {"kind": "periodic", "every": 15}, "queue": {"limit": "20 packets"}},
+                stop={"at_latest": "60 s"},
+            )
+        )
+    )
+    segment = results.scenario.model["flows"][0]["tcp"]["segment_bytes"]
+    assert results.table("cwnd").to_pandas().cwnd_bytes.min() >= segment
+    assert results.summary["flows"]["F"]["bytes_delivered"] == 200_000
