@@ -303,7 +303,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// Sees to it that the flow's timer is in the event queue.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wake(&mut self, index: u32) {
         let flow = &mut self.net.flows[index as usize];
         let Endpoint::Tcp(tcp) = &flow.endpoint else { return };

@@ -347,7 +347,7 @@ mod tests {
                 ("compression_ns".into(), Value::Int(1_000_000)),
             ],
         };
-        let mut receiver = Receiver::new(&chosen, 100, false);
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
         receiver.on_established(Time::from_ms(100));
         let mut reported = Vec::new();
         let mut acks = 0;
@@ -375,7 +375,7 @@ mod tests {
                 ("compression_ns".into(), Value::Int(1_000_000)),
             ],
         };
-        let mut receiver = Receiver::new(&chosen, 100, false);
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
         receiver.on_established(Time::from_ms(100));
         let mut acked = |i: &u64| {
             let now = Time::from_ns(1_000_000_000 + 10_000 * i);
