@@ -112,7 +112,7 @@ def _trace(lines: list[str]) -> list[int]:
 
 
 def _table(lines: list[str]) -> list[dict[str, str]]:
-    """Return the steps of a table: a time and a rate in each line, with units or under their names."""
+    """Return the steps of a table: a time and a rate a line, with units or under their names."""
     units = ("", "")
     steps: list[dict[str, str]] = []
     for number, cells in enumerate(csv.reader(lines), 1):

@@ -25,8 +25,8 @@ class Packets:
             router's packet, the router.
         bytes: Size on the wire.
         stamp_ns: Of an ACK, when the data were sent that it echoes.
-        sent_ns: When it was sent; -1 for a router's packet. A copy that a link made has the times of
-            the packet that it was made of.
+        sent_ns: When it was sent; -1 for a router's packet. A copy that a link made has the times
+            of the packet that it was made of.
         back: Whether the flow's receiver sent it.
     """
 
