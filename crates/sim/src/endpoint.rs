@@ -3,8 +3,8 @@
 use crate::compile::common;
 use crate::model::{Scenario, Transport};
 pub use ackclock_tcp::cc::CongestionState;
-pub use ackclock_tcp::modern::{Endpoint, Form, Info, Injected, Packet};
 use ackclock_tcp::modern::{ENTRY, Modern};
+pub use ackclock_tcp::modern::{Endpoint, Form, Info, Injected, Packet};
 pub use ackclock_tcp::sack::Note;
 pub use ackclock_tcp::segment::Flags;
 

@@ -56,7 +56,14 @@ fn kinds() -> Vec<Value> {
 enum Step {
     Write(u64),
     /// An ACK at this share of what was sent, off by some bytes; a window; blocks at shares, off by some bytes.
-    Ack { share: u64, off: i64, window: u32, blocks: Vec<(u64, i64, u64)>, ece: bool, again: u8 },
+    Ack {
+        share: u64,
+        off: i64,
+        window: u32,
+        blocks: Vec<(u64, i64, u64)>,
+        ece: bool,
+        again: u8,
+    },
     /// Time passes, and timers run.
     Wait(u64),
     Timer,
@@ -67,8 +74,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let block = (0..=1100_u64, off(), prop_oneof![Just(MSS), 0..4 * MSS]);
     let window = prop_oneof![6 => Just(1 << 20), 1 => Just(0), 2 => 0..5000_u32];
     let ack = (0..=1000_u64, off(), window, prop::collection::vec(block, 0..5), 0..8_u8, 1..4_u8)
-        .prop_map(|(share, off, window, blocks, ece, again)| {
-            Step::Ack { share, off, window, blocks, ece: ece == 0, again }
+        .prop_map(|(share, off, window, blocks, ece, again)| Step::Ack {
+            share,
+            off,
+            window,
+            blocks,
+            ece: ece == 0,
+            again,
         });
     let step = prop_oneof![
         2 => (1..30_000_u64).prop_map(Step::Write),
@@ -187,7 +199,10 @@ fn transfer(tcp: &Value, bytes: u64, lost: u64) -> (Endpoint, Endpoint) {
             }
         }
         if ends[0].info().bytes_acked > bytes {
-            return { let [first, second] = ends; (first, second) };
+            return {
+                let [first, second] = ends;
+                (first, second)
+            };
         }
         let arrival = |wire: &std::collections::VecDeque<Packet>| {
             wire.front().map_or(Time::NEVER, |packet| packet.time + delay)

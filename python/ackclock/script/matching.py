@@ -54,9 +54,7 @@ def joined(line: int, expected: Segment, parts: list[Sent]) -> Sent:
         flags += "W"
     return Sent(
         last.time,
-        replace(
-            last.segment, seq=first.segment.seq, length=at - first.segment.seq, flags=flags
-        ),
+        replace(last.segment, seq=first.segment.seq, length=at - first.segment.seq, flags=flags),
         last.ect,
         last.stamp,
     )

@@ -95,9 +95,7 @@ class _Run:
         try:
             return default if text is None else float(text)
         except ValueError:
-            raise ScriptError(
-                f"{self.script.name}: --{option}={text}: expected a number"
-            ) from None
+            raise ScriptError(f"{self.script.name}: --{option}={text}: expected a number") from None
 
     def result(self) -> Result:
         result = Result(self.script.name, "passed")
@@ -224,7 +222,9 @@ class _Run:
         if parts[0].segment.seq != wanted.seq:
             raise Failure(line, "wrong sequence number", wanted.text(), parts[0].text())
 
-    def _next(self, line: int, wanted: Segment, limit: int, so_far: list[Sent] | None = None) -> Sent:
+    def _next(
+        self, line: int, wanted: Segment, limit: int, so_far: list[Sent] | None = None
+    ) -> Sent:
         self.connection.run(limit, inclusive=True, need=1)
         if not self.connection.queue:
             seen = " after ".join(["nothing", *(part.text() for part in (so_far or [])[-1:])])

@@ -4,7 +4,7 @@
 //! besides is kept here while it is on its way.
 
 use super::endpoint::Endpoint;
-use super::receiver::{Buffer, AckOut, Arrival, Receiver};
+use super::receiver::{AckOut, Arrival, Buffer, Receiver};
 use super::sender::Sender;
 use crate::cc::{CongestionControl, Window};
 use crate::ends::{Ack, AckFields, Ends, Reply, extend};
