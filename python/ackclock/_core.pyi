@@ -136,6 +136,64 @@ class Output:
     def tables(self) -> dict[str, dict[str, np.ndarray]]:
         """Return the records as columns; a column with a category holds codes, -1 for none."""
 
+class Endpoint:
+    """One end of a connection, driven by hand. Times are nanoseconds, numbers count from 0."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        """Make an end of the first flow; ValueError if its sender cannot be driven."""
+
+    def open(self, now: int) -> None:
+        """Begin the handshake."""
+
+    def establish(self, now: int, stamp: int, window: int) -> None:
+        """End the handshake: the message of `stamp` was answered, with a window in bytes."""
+
+    def write(self, now: int, bytes: int, ends: bool = False) -> None:
+        """Let the application write; nothing is joined to what it wrote if it ends a record."""
+
+    def close(self, now: int) -> None:
+        """Let the application close."""
+
+    def set_nagle(self, now: int, waits: bool) -> None:
+        """Let small segments wait for ACKs, or not."""
+
+    def set_cork(self, now: int, corked: bool) -> None:
+        """Let small segments wait for more data, or not."""
+
+    def refuse(self, refuses: bool) -> None:
+        """Let the local queue refuse every packet from now on, or not."""
+
+    def inject(
+        self,
+        now: int,
+        *,
+        ack: int | None,
+        window: int,
+        blocks: list[tuple[int, int]],
+        ece: bool,
+        echo: int | None,
+        seq: int,
+        payload: int,
+        fin: bool,
+        push: bool,
+        marked: bool,
+        cwr: bool,
+        stamp: int,
+    ) -> None:
+        """Let a packet arrive; `ack` is None without an ACK, `echo` without timestamps."""
+
+    def next_timer(self) -> int | None:
+        """Return when something happens by itself; None for never."""
+
+    def on_timer(self, now: int) -> None:
+        """Let the time come that was asked for."""
+
+    def take(self) -> list[dict[str, Any]]:
+        """Return the packets that were sent since."""
+
+    def info(self) -> dict[str, int]:
+        """Return what it says of itself, by the names of `struct tcp_info`."""
+
 class Text:
     """A document that was read from text: its data, and the places of its values."""
 

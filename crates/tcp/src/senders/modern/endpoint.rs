@@ -178,6 +178,16 @@ impl Endpoint {
         self.sender.info()
     }
 
+    /// Whether what the sender counts agrees with what it knows of each segment.
+    pub fn is_consistent(&self) -> bool {
+        self.sender.is_consistent()
+    }
+
+    /// Bytes of data that have arrived in order, a FIN included.
+    pub fn received(&self) -> u64 {
+        self.receiver.next()
+    }
+
     fn send(&mut self, now: Time) {
         while !self.refuses
             && let Some(segment) = self.sender.poll_transmit(now)

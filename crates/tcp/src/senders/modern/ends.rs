@@ -4,7 +4,7 @@
 //! besides is kept here while it is on its way.
 
 use super::endpoint::Endpoint;
-use super::receiver::{AckOut, Arrival, Receiver};
+use super::receiver::{AckOut, Arrival, Buffer, Receiver};
 use super::sender::Sender;
 use crate::cc::{CongestionControl, Window};
 use crate::ends::{Ack, AckFields, Ends, Reply, extend};
@@ -32,7 +32,13 @@ impl Modern {
         let blocks = sack::most_blocks(chosen.flag("sack"), chosen.flag("timestamps"));
         let mut receiver =
             Receiver::new(chosen.inner("receiver"), common.segment, exact_ecn, blocks);
-        let sender = Sender::new(chosen, common);
+        let segment = u64::from(common.segment);
+        let mut sender = Sender::new(chosen, common);
+        if let Some(size) = chosen.optional_int("receive_buffer_bytes") {
+            sender.set_receive_window(size.min(sender.info().receive_window));
+            let rate = chosen.optional_int("reads_bps").expect("a buffer is read at a rate");
+            receiver.set_buffer(Buffer::new(size, rate, segment));
+        }
         receiver.expect(sender.bytes());
         Self { receiver, notes: Notes::default(), sender }
     }
@@ -101,11 +107,15 @@ impl Ends for Modern {
             let out = self.receiver.on_data(now, &arrival)?;
             return Some(Reply::Ack(self.ack(out)));
         }
+        if message == Message::Probe {
+            let out = self.receiver.on_message(now, stamp);
+            return Some(Reply::Ack(self.ack(out)));
+        }
         let handshake = self.sender.handshake();
         match handshake.answer(message) {
             Answer::Silence => None,
             Answer::PlainAck => {
-                let out = self.receiver.on_message(stamp);
+                let out = self.receiver.on_message(now, stamp);
                 Some(Reply::Ack(self.ack(out)))
             }
             Answer::Message(answer) => Some(Reply::Message(answer, handshake.bytes(answer), stamp)),

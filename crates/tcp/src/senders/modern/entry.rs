@@ -1,7 +1,7 @@
 //! The modern family, as scenarios name it, with its keys.
 
 use super::receiver;
-use ackclock_units::param::{Choice, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
 
 /// Registry entry.
 pub static ENTRY: Entry = Entry {
@@ -24,6 +24,21 @@ pub static ENTRY: Entry = Entry {
         )
         .at_least("1 B")
         .at_most("1 GB"),
+        Param::optional(
+            "receive_buffer",
+            Kind::Size,
+            "unlimited",
+            "The receiver's buffer, from which its application reads at the rate `reads`; what is free is its window.",
+        )
+        .at_least("1 B")
+        .at_most("1 GB"),
+        Param::optional(
+            "reads",
+            Kind::Rate,
+            "at-once",
+            "How fast the receiver's application reads from `receive_buffer`; without, it reads at once.",
+        )
+        .at_least("1 bps"),
         Param::new(
             "sack",
             Kind::Flag,
@@ -130,6 +145,16 @@ pub static ENTRY: Entry = Entry {
             "Whether the end of the data is a FIN, which rides on the last segment if that has not left yet.",
         ),
     ],
+    check: Some(check),
     label: "modern",
     ..Entry::BLANK
 };
+
+fn check(chosen: &Chosen) -> Result<(), Clash> {
+    let given = |name| chosen.optional_int(name).is_some();
+    match (given("receive_buffer_bytes"), given("reads_bps")) {
+        (true, false) => Err(Clash::without_effect("receive_buffer", "`reads`")),
+        (false, true) => Err(Clash::without_effect("reads", "`receive_buffer`")),
+        _ => Ok(()),
+    }
+}

@@ -407,6 +407,25 @@ impl Scoreboard {
         self.fresh = self.fresh.max(segment);
     }
 
+    /// Whether the counters are what the records add up to; `counted` segments are no marked ones.
+    pub fn is_consistent(&self, counted: bool) -> bool {
+        let (mut sacked, mut lost, mut again) = (0, 0, 0);
+        let mut at = None;
+        for segment in self.first..self.end {
+            let sent = self.get(segment);
+            sacked += u32::from(sent.is_sacked());
+            lost += u32::from(sent.is_lost());
+            again += u32::from(sent.has(RETRANSMITTED));
+            if sent.has(SACKED | LOST) || at.is_some_and(|at| at != self.start_of(segment)) {
+                return false;
+            }
+            at = Some(self.end_of(segment));
+        }
+        let sacks = if counted { sacked == 0 } else { sacked == self.sacked_out };
+        let room = self.sacked_out + self.lost_out <= self.packets_out();
+        sacks && room && (lost, again) == (self.lost_out, self.retrans_out)
+    }
+
     /// Nothing counts as lost any more.
     pub fn forget_losses(&mut self) {
         for segment in self.first..self.end {

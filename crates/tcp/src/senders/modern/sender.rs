@@ -157,6 +157,8 @@ pub struct Sender {
     paced: bool,
     window_rate: Option<u64>,
     train: pace::Train,
+    /// When it was asked last what leaves.
+    polled: Time,
     next_tick: Time,
     rate: Option<Box<Rate>>,
     sample: Option<RateSample>,
@@ -308,6 +310,7 @@ impl Sender {
             paced: rate.is_some() || rules.paced,
             window_rate: None,
             train: pace::Train::default(),
+            polled: Time::ZERO,
             next_tick: Time::NEVER,
             rate,
             sample: None,

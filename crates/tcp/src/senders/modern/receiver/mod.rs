@@ -6,6 +6,7 @@
 //! When ACKs are sent is a policy. To add one: a new file with an [`Entry`](ackclock_units::param::Entry) and a
 //! function `new`, and one line in [`registry!`] below.
 
+mod buffer;
 mod delayed;
 mod immediate;
 mod linux;
@@ -15,6 +16,7 @@ use crate::sack::{MOST_BLOCKS, Note};
 use crate::segment::Flags;
 use ackclock_units::param::Chosen;
 use ackclock_units::{Time, registry};
+pub use buffer::Buffer;
 use pace::Pace;
 
 /// When ACKs are sent: the rules of one entry.
@@ -109,6 +111,9 @@ pub struct Receiver {
     recent: Vec<(u64, u64)>,
     /// What arrived once more, to be reported by the next ACK.
     repeated: Option<(u64, u64)>,
+    /// A finite buffer, and when its window opens again.
+    buffer: Option<Box<Buffer>>,
+    opens: Time,
     /// Segments that brought nothing new.
     pub duplicates: u64,
     /// Segments that arrived ahead of others.
@@ -132,9 +137,16 @@ impl Receiver {
             ahead: Vec::new(),
             recent: Vec::new(),
             repeated: None,
+            buffer: None,
+            opens: Time::NEVER,
             duplicates: 0,
             reordered: 0,
         }
+    }
+
+    /// The application reads at a rate from a finite buffer, instead of at once.
+    pub fn set_buffer(&mut self, buffer: Buffer) {
+        self.buffer = Some(Box::new(buffer));
     }
 
     /// Next byte expected.
@@ -176,6 +188,10 @@ impl Receiver {
         if arrival.seq <= self.acknowledged {
             self.stamp = self.stamp.max(arrival.stamp);
         }
+        let before = self.next;
+        if self.buffer.is_some() && !self.has_room(now, end) {
+            return Some(self.acknowledge());
+        }
         let at_once = if arrival.seq == self.next && self.ahead.is_empty() {
             self.next = end;
             self.pace.on_arrival(now, arrival) || arrival.is_fin()
@@ -189,6 +205,10 @@ impl Receiver {
             }
             self.on_disorder(now, arrival, end)
         };
+        if let Some(buffer) = &mut self.buffer {
+            buffer.add(self.next - before);
+            self.opens = buffer.update(self.next);
+        }
         let full = self.next - self.acknowledged;
         if at_once || self.pace.is_due(full) {
             if owed.is_some() {
@@ -204,6 +224,14 @@ impl Receiver {
         let deadline = self.pace.deadline(now);
         self.deadline = self.deadline.min(deadline);
         owed
+    }
+
+    /// Whether a segment that arrives fits into the buffer.
+    #[cold]
+    fn has_room(&mut self, now: Time, end: u64) -> bool {
+        let Some(buffer) = &mut self.buffer else { return true };
+        buffer.advance(now);
+        buffer.has_room(end)
     }
 
     /// What a mark, or the news that the sender has reacted to one, does to the echo. With the exact echo, the ACK
@@ -290,7 +318,20 @@ impl Receiver {
         self.acknowledged = self.next;
         let note =
             if self.ahead.is_empty() && self.repeated.is_none() { None } else { self.note() };
+        let note = if self.buffer.is_some() { Some(self.offer(note)) } else { note };
         AckOut { ack: self.next, stamp: self.stamp, ece: self.ece, note }
+    }
+
+    /// What an ACK carries, with the window.
+    #[cold]
+    fn offer(&mut self, note: Option<Note>) -> Note {
+        let mut note = note.unwrap_or_default();
+        if let Some(buffer) = &mut self.buffer {
+            note.window = Some(buffer.offer(self.next));
+            let more = self.next < self.total;
+            self.opens = if more { buffer.update(self.next) } else { Time::NEVER };
+        }
+        note
     }
 
     #[cold]
@@ -305,23 +346,31 @@ impl Receiver {
 
     /// A message without data is acknowledged at once.
     #[cold]
-    pub fn on_message(&mut self, stamp: Time) -> AckOut {
+    pub fn on_message(&mut self, now: Time, stamp: Time) -> AckOut {
         self.stamp = stamp;
+        if let Some(buffer) = &mut self.buffer {
+            buffer.advance(now);
+        }
         self.acknowledge()
     }
 
     /// When to call [`Receiver::on_timer`].
     #[inline]
     pub fn next_timer(&self) -> Time {
-        self.deadline
+        self.deadline.min(self.opens)
     }
 
     /// The time has come that was asked for, or an earlier one.
     pub fn on_timer(&mut self, now: Time) -> Option<AckOut> {
-        if self.deadline > now {
+        if self.next_timer() > now {
             return None;
         }
-        self.pace.on_expiry();
+        if let Some(buffer) = &mut self.buffer {
+            buffer.advance(now);
+        }
+        if self.deadline <= now {
+            self.pace.on_expiry();
+        }
         Some(self.acknowledge())
     }
 }

@@ -105,7 +105,7 @@ impl Sender {
             if let Some(window) = note.window {
                 acked.plain &= !self.on_window(ack, u64::from(window));
             }
-            if !note.blocks().is_empty() {
+            if self.rules.sack && !note.blocks().is_empty() {
                 self.tag(acked, ack.max(una), note);
             }
         }

@@ -62,6 +62,14 @@ pub struct Info {
 }
 
 impl Sender {
+    /// Whether what it counts agrees with what it knows of each segment.
+    pub fn is_consistent(&self) -> bool {
+        self.board.is_consistent(!self.rules.sack)
+            && self.board.una <= self.nxt
+            && self.window.cwnd >= 1.0
+            && self.window.ssthresh >= 2.0
+    }
+
     /// The state at this moment.
     pub fn info(&self) -> Info {
         let board = &self.board;

@@ -71,7 +71,8 @@ impl Sender {
     /// When something leaves that only the pacing holds back.
     #[inline]
     pub(super) fn next_departure(&self) -> Time {
-        if !self.paced || self.departure == Time::ZERO || self.opening {
+        // What did not leave when it was due waits for something else.
+        if !self.paced || self.departure <= self.polled || self.opening {
             return Time::NEVER;
         }
         let room = self.board.in_flight() < self.cwnd();

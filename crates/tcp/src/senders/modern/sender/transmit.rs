@@ -201,6 +201,7 @@ impl Sender {
             }
             self.leave = Leave::NoHoles;
         }
+        self.polled = now;
         if self.train.segments > 0 {
             self.end_train();
         }

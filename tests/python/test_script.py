@@ -1,0 +1,144 @@
+"""Segment scripts: those that come with the sources, and the runner's verdicts."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ackclock.cli.app import application
+from ackclock.errors import AckclockError
+from ackclock.script import run_script
+from ackclock.script.model import ScriptError
+
+FOLDER = Path(__file__).parents[1] / "scripts"
+SCRIPTS = sorted(FOLDER.rglob("*.pkt"))
+OPEN = """
+    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+   +0 listen(3, 1) = 0
+   +0 < S 0:0(0) win 65535 <mss 1000,nop,nop,sackOK,nop,wscale 7>
+   +0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 8>
+  +.1 < . 1:1(0) ack 1 win 1000
+   +0 accept(3, ..., ...) = 4
+   +0 write(4, ..., 2000) = 2000
+"""
+
+
+def run(text, **options):
+    return run_script("test.pkt", text, **options)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_own_scripts_pass(path):
+    result = run_script(path.name, path.read_text(encoding="utf-8"))
+    told = f"{result.line}: {result.message}: {result.expected} / {result.actual}"
+    assert result.verdict == "passed", told
+
+
+def test_there_are_many_and_each_names_its_source():
+    assert len(SCRIPTS) >= 60
+    for path in SCRIPTS:
+        assert "// Source: " in path.read_text(encoding="utf-8"), path
+
+
+def test_segments_are_joined():
+    for lines in (
+        "+0 > P. 1:2001(2000) ack 1",
+        "+0 > . 1:1001(1000) ack 1\n+0 > P. 1001:2001(1000) ack 1",
+    ):
+        assert run(OPEN + lines).verdict == "passed"
+    strict = run("--strict_segments\n" + OPEN + "+0 > P. 1:2001(2000) ack 1")
+    assert (strict.verdict, strict.message) == ("failed", "wrong payload length")
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ("+0 > P. 1:1501(1500) ack 1", "wrong payload length"),
+        ("+0 > P. 2:2002(2000) ack 1", "wrong sequence number"),
+        ("+0 > P. 1:2001(2000) ack 2", "wrong ack number"),
+        ("+0 > F. 1:2001(2000) ack 1", "wrong flags"),
+        ("+0 > P. 1:2001(2000) ack 1 <nop,nop,sack 1:2>", "wrong options"),
+        ("+.1 > P. 1:2001(2000) ack 1", "the segment left at the wrong time"),
+        ("+0 %{ assert tcpi_snd_cwnd == 11 }%", "assertion failed: tcpi_snd_cwnd == 11"),
+    ],
+)
+def test_failures_name_line_field_and_segments(expected, message):
+    result = run(OPEN + expected)
+    assert (result.verdict, result.line) == ("failed", 9)
+    assert result.message.startswith(message)
+    assert result.expected and result.actual
+
+
+def test_nothing_sent_is_a_failure():
+    result = run(OPEN + "+0 > P. 1:2001(2000) ack 1\n+0 > . 2001:2001(0) ack 7")
+    assert (result.verdict, result.line) == ("failed", 10)
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("+0 read(4, ..., 10) = 10", "read()"),
+        ("+0 < R. 1:1(0) ack 1 win 10", "RST"),
+        ("+0 `ip link set dev tun0 down`", "ip link"),
+        ("+0 `sysctl -q net.ipv4.tcp_unheard_of=1`", "tcp_unheard_of"),
+        ("+0 %{ assert tcpi_unheard_of == 1 }%", "tcpi_unheard_of"),
+        ("+0 %{ import os }%", "import os"),
+        ("+0 %{ assert __import__('os') }%", "__import__"),
+        ('+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, "hybla", 5) = 0', "TCP_CONGESTION"),
+        ("+0 > [ect0] icmp unreachable", "icmp"),
+    ],
+)
+def test_what_is_not_understood_is_neither_passed_nor_failed(line, what):
+    result = run(OPEN + line)
+    assert (result.verdict, result.line) == ("unsupported", 9)
+    assert what in result.message
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("0 socket(...) =", "test.pkt:1:16"),
+        ("0 < S 0:5(4) win 1", "test.pkt:1"),
+        ("0 < S 0:0(0)", "test.pkt:1"),
+        ("\n\n+0 %{ assert ( }%", "test.pkt:3"),
+        ("--unheard=1\n0 listen(3, 1) = 0", "test.pkt:1"),
+        ("/* open", "test.pkt:1:1"),
+        ("0 < S 0:0(0) win 1 <what 5>", "test.pkt:1"),
+        ("", "test.pkt"),
+    ],
+)
+def test_bad_scripts_name_the_place(text, place):
+    with pytest.raises(ScriptError) as caught:
+        run(text)
+    assert str(caught.value).startswith(place)
+
+
+def test_any_part_of_a_script_is_read_without_a_crash():
+    for path in SCRIPTS[::7]:
+        text = path.read_text(encoding="utf-8")
+        for cut in range(0, len(text), 23):
+            for part in (text[:cut], text[cut:], text[:cut] + "(" + text[cut:]):
+                try:
+                    run(part)
+                except AckclockError as error:
+                    assert str(error)
+
+
+def test_command(tmp_path):
+    good, bad = tmp_path / "good.pkt", tmp_path / "bad.pkt"
+    good.write_text(OPEN + "+0 > P. 1:2001(2000) ack 1\n+0 %{ print(tcpi_snd_cwnd) }%")
+    bad.write_text(OPEN + "+0 > P. 1:2001(2000) ack 5")
+    runner = CliRunner()
+    app = application(["script", "list"])
+    result = runner.invoke(app, ["script", str(tmp_path), "--json"])
+    answer = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert answer["counts"] == {"failed": 1, "passed": 1}
+    assert [s["verdict"] for s in answer["scripts"]] == ["failed", "passed"]
+    assert answer["scripts"][1]["printed"] == ["10"]
+    result = runner.invoke(app, ["script", str(good), "--set", "initial_window=1"])
+    assert result.exit_code == 1
+    assert "expected: P. 1:2001(2000) ack 1" in result.stdout
+    good.write_text("nonsense")
+    assert runner.invoke(app, ["script", str(good)]).exit_code == 2
