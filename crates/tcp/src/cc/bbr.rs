@@ -25,6 +25,7 @@ use super::max_filter::MaxFilter;
 use super::{
     AckEvent, CongestionControl, CongestionState, LossEvent, RateSample, StateEvent, Window,
 };
+use crate::journal::Rule;
 use ackclock_math::Stream;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
@@ -590,6 +591,18 @@ impl CongestionControl for Bbr {
 
     fn holds_back(&self) -> bool {
         self.holds_back
+    }
+
+    fn phase(&self) -> Option<Rule> {
+        Some(match self.mode {
+            _ if self.conserves || self.prior_state >= CongestionState::Recovery => {
+                Rule::BbrRecovery
+            }
+            Mode::Startup => Rule::BbrStartup,
+            Mode::Drain => Rule::BbrDrain,
+            Mode::ProbeBw => Rule::BbrProbeBw,
+            Mode::ProbeRtt => Rule::BbrProbeRtt,
+        })
     }
 
     fn pacing_rate(&self) -> Option<u64> {

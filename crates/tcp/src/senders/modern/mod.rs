@@ -15,6 +15,7 @@ mod ticks;
 
 pub use ends::Modern;
 pub use entry::ENTRY;
+pub use sender::Info;
 
 use crate::cc::Extras;
 use crate::ends::Numbering;
@@ -24,3 +25,6 @@ pub const NUMBERING: Numbering = Numbering::Bytes;
 
 /// What congestion controls get from it.
 pub const GIVES: Extras = Extras::ALL;
+
+/// Whether its senders write down what sets their window, and report their state.
+pub const KEEPS_JOURNAL: bool = true;

@@ -9,10 +9,14 @@
 
 mod ack;
 mod alert;
+mod info;
+mod journal;
 mod opening;
 mod tagging;
 mod timers;
 mod transmit;
+
+pub use info::Info;
 
 use super::rack::Rack;
 use super::rate::Rate;
@@ -22,6 +26,7 @@ use crate::cc::{
 };
 use crate::data::Written;
 use crate::handshake::{Handshake, Message};
+use crate::journal::Journal;
 use crate::rto::Rto;
 use crate::senders::Common;
 use crate::stats::SenderStats;
@@ -153,6 +158,8 @@ pub struct Sender {
     fin_sent: bool,
     fin_due: bool,
     ecn_reductions: u64,
+    /// What is written down, if the sender is recorded.
+    journal: Option<Box<Journal>>,
 }
 
 /// What is sent whatever the window says.
@@ -282,6 +289,7 @@ impl Sender {
             fin_sent: false,
             fin_due: false,
             ecn_reductions: 0,
+            journal: None,
             rules: Arc::new(rules),
         }
     }
@@ -372,6 +380,7 @@ impl Sender {
 
     fn set_state(&mut self, now: Time, state: CongestionState) {
         if self.state != state {
+            self.note_state(state);
             self.state = state;
             let change = StateEvent {
                 now,
