@@ -1,4 +1,4 @@
-"""Captures of modern flows: options, flags and blocks as TCP has them, and what tshark says of them."""
+"""Captures of modern flows: options, flags and blocks, and what tshark says of them."""
 
 import shutil
 import struct
@@ -115,8 +115,8 @@ def test_tshark_finds_no_fault(name, request, tmp_path):
     (path,) = export(results, "pcapng", tmp_path / "x.pcapng", snaplen=65535)
     expert = "\n".join(tshark(path, "-q", "-z", "expert", "-o", "tcp.check_checksum:TRUE"))
     assert "Errors" not in expert
-    # Its rule for disorder takes a retransmission within the first RTT of the highest segment for an
-    # original that comes late; and it warns of every D-SACK.
+    # Its rule for disorder takes a retransmission within the first RTT of the highest segment for
+    # an original that comes late; and it warns of every D-SACK.
     warned = expert.partition("Warns")[2].partition("\n\n")[0].splitlines()[3:]
     known = ("(suspected) out-of-order segment", "D-SACK Sequence")
     assert [line for line in warned if not any(words in line for words in known)] == []

@@ -1,8 +1,8 @@
 """IPv4, TCP and UDP headers of many packets at once, as rows of bytes.
 
 Source: RFC 791 section 3.1, RFC 1071 (checksums), RFC 9293 section 3.1, RFC 7323 sections 2.2 and
-3.2, RFC 2018 section 3, RFC 3168 (ECN), RFC 768. Payloads are zeros, so that checksums over whole packets need the
-headers only.
+3.2, RFC 2018 section 3, RFC 3168 (ECN), RFC 768. Payloads are zeros, so that checksums over whole
+packets need the headers only.
 """
 
 from __future__ import annotations

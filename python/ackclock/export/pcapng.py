@@ -32,8 +32,9 @@ _COMMENT, _END = 1, 0
 
 
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
-    """The capture, piece by piece. Needs `packets`, `transmissions`, `drops` and `waiting`; takes
-    `headers` and `marks` where they were recorded.
+    """The capture, piece by piece.
+
+    Needs `packets`, `transmissions`, `drops` and `waiting`; takes `headers` and `marks` where they were recorded.
     """
     network = Network(results.model)
     packets = Packets.of(results)
