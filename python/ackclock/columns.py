@@ -405,6 +405,18 @@ LINKS = (
             path="drops.overlimit",
         ),
         Column("marks", "Marked", "count", "packets", "Packets marked with congestion experienced"),
+        Column("corrupted", "Damaged", "count", "packets", "Packets that the link has damaged"),
+        Column(
+            "duplicated", "Duplicated", "count", "packets", "Packets that came to the link twice"
+        ),
+        Column(
+            "drops_corrupted",
+            "Damaged, dropped",
+            "count",
+            "packets",
+            "Damaged packets that came over the link to the host that dropped them",
+            path="drops.corrupted",
+        ),
         Column(
             "drops_loss",
             "Loss model",

@@ -82,7 +82,7 @@ def test_bbr_paces_exactly_and_keeps_two_products_in_flight():
     packets = results.table("packets").to_pandas()
     sent = packets[(packets.kind == "data") & (packets.event == "sent") & (packets.host == "A")]
     product = 10e6 * 0.04 / 8 / PACKET
-    # Two products, three bursts of two segments, evened, what was aggregated, two in the first phase.
+    # Two products, three bursts of two segments, evened, aggregation, two in the first phase.
     time_s, cwnd = window(results)
     assert cwnd[time_s > 2].max() <= 2 * product + 14
     # In the cycle the gaps are L / (0.99 · gain · bandwidth), with the gains 1.25, 1 and 0.75.

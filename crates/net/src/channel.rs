@@ -82,8 +82,12 @@ pub enum Offer {
         /// A transmission has begun.
         started: bool,
     },
-    /// Nothing yet: it is duplicated, and it and its copy have to be offered one after the other.
-    Twice,
+}
+
+impl Offer {
+    /// In the place of a reason: it is duplicated, and it and its copy have to be offered one after the other. This is
+    /// no variant of its own, since every packet would pay for the arm.
+    pub(crate) const TWICE: i32 = -1;
 }
 
 /// A transmitter with its queue and its wire.

@@ -1,6 +1,7 @@
 //! Python bindings: documents go in as JSON text, checked scenarios stay here behind a handle, results come
 //! out as JSON text and numpy arrays.
 
+mod endpoint;
 mod rows;
 mod scenario;
 mod text;
@@ -271,6 +272,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
+    module.add_class::<endpoint::Endpoint>()?;
     module.add_class::<text::Text>()?;
     module.add_function(wrap_pyfunction!(text::read_text, module)?)?;
     module.add_function(wrap_pyfunction!(text::scalar, module)?)?;

@@ -240,19 +240,27 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                     }
                     self.take_dropped(index);
                 }
-                Offer::Dropped(reason) => {
-                    let (link, direction) = (channel.link(), channel.direction());
-                    if channel.has_dropped() {
-                        self.take_dropped(index);
-                    }
-                    self.never_transmitted(hop, packet);
-                    let known = self.known(time);
-                    self.drop_packet(time, packet, known, [link, direction, reason]);
-                }
-                Offer::Twice => self.offer_twice(time, hop, packet),
+                Offer::Dropped(reason) => self.refused(time, hop, packet, reason),
             }
             return time;
         }
+    }
+
+    /// A channel has dropped a packet that was offered, or wants it twice.
+    #[cold]
+    #[inline(never)]
+    fn refused(&mut self, time: Time, hop: Hop, packet: Packet, reason: i32) {
+        if reason == Offer::TWICE {
+            return self.offer_twice(time, hop, packet);
+        }
+        let channel = &self.net.channels[hop.channel() as usize];
+        let (link, direction) = (channel.link(), channel.direction());
+        if channel.has_dropped() {
+            self.take_dropped(hop.channel());
+        }
+        self.never_transmitted(hop, packet);
+        let known = self.known(time);
+        self.drop_packet(time, packet, known, [link, direction, reason]);
     }
 
     /// Served by events: a transmission has begun on an idle channel.

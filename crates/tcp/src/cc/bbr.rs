@@ -168,7 +168,7 @@ fn bandwidth(segments: u64, micros: u64) -> u64 {
     ((segments << BW_SHIFT) / micros).min(u64::from(u32::MAX))
 }
 
-/// Segments that a bandwidth delivers in so many microseconds.
+/// Segments that it delivers in so many microseconds.
 fn delivered_in(bw: u64, micros: u64) -> u64 {
     ((u128::from(bw) * u128::from(micros)) >> BW_SHIFT) as u64
 }
@@ -558,14 +558,8 @@ impl CongestionControl for Bbr {
         self.policer.reset(self.counts);
     }
 
-    fn on_send_from_idle(
-        &mut self,
-        window: &mut Window,
-        now: Time,
-        _idle: Time,
-        app_limited: bool,
-    ) {
-        if !app_limited {
+    fn on_send_from_idle(&mut self, window: &mut Window, now: Time, _idle: Time, limited: bool) {
+        if !limited {
             return;
         }
         self.restarts = true;

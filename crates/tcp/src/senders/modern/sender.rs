@@ -9,14 +9,17 @@
 
 mod ack;
 mod alert;
+mod counted;
 mod info;
 mod journal;
 mod opening;
+mod pace;
+mod persist;
+mod pushes;
+mod socket;
 mod tagging;
 mod timers;
 mod transmit;
-
-pub use info::Info;
 
 use super::rack::Rack;
 use super::rate::Rate;
@@ -32,6 +35,8 @@ use crate::senders::Common;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
+pub use info::Info;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use timers::Pending;
 
@@ -41,7 +46,7 @@ const MIN_RTT_WINDOW: Time = Time::from_secs(300);
 const LEAST_SSTHRESH: f64 = 2.0;
 
 /// What never changes.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Rules {
     mss: u64,
     /// The receiver's window at the start, bytes.
@@ -58,6 +63,12 @@ struct Rules {
     ecn: bool,
     coarse_timers: bool,
     fin: bool,
+    /// The pace follows the window, and this many segments leave together.
+    paced: bool,
+    pacing_burst: u32,
+    /// ACKs carry blocks, and echo timestamps.
+    sack: bool,
+    timestamps: bool,
 }
 
 /// What may be sent after an ACK.
@@ -136,18 +147,30 @@ pub struct Sender {
     frto: bool,
     /// Expiries of the timer since something new was acknowledged.
     retransmits: u32,
+    /// Zero-window probes without an answer, and how often their wait was doubled.
+    window_probes: u32,
+    window_backoff: u32,
     /// The next new segment says that the window was reduced (CWR).
     cwr: bool,
     /// End of the last small segment.
     small_end: u64,
     /// When the next segment may leave, with pacing.
     departure: Time,
+    paced: bool,
+    window_rate: Option<u64>,
+    train: pace::Train,
     next_tick: Time,
     rate: Option<Box<Rate>>,
     sample: Option<RateSample>,
     cc: Cc,
     stats: SenderStats,
     written: Written,
+    /// Ends of records: no segment goes beyond.
+    records: VecDeque<u64>,
+    /// End of the data that may stand in the next segment.
+    record_end: u64,
+    /// Small segments wait for more (`TCP_CORK`).
+    corked: bool,
     opening: bool,
     started: bool,
     message: Option<Message>,
@@ -158,6 +181,9 @@ pub struct Sender {
     fin_sent: bool,
     fin_due: bool,
     ecn_reductions: u64,
+    /// End of the next segment with PSH within a long write, and such writes.
+    next_push: u64,
+    pushes: Option<Box<pushes::Pushes>>,
     /// What is written down, if the sender is recorded.
     journal: Option<Box<Journal>>,
 }
@@ -171,6 +197,8 @@ enum Forced {
     ProbeNew,
     /// The last segment again, as a probe.
     ProbeLast,
+    /// A probe of the receiver's window.
+    ProbeWindow,
 }
 
 /// What congestion control may ask about.
@@ -226,6 +254,10 @@ impl Sender {
             ecn: chosen.flag("ecn"),
             coarse_timers: chosen.word("timers") == "linux",
             fin: chosen.flag("fin"),
+            paced: chosen.word("pacing") == "window",
+            pacing_burst: chosen.int("pacing_burst") as u32,
+            sack: chosen.flag("sack"),
+            timestamps: chosen.flag("timestamps"),
         };
         let written = Written::new(&common.data, mss);
         let rate = common.cc.needs_rate().then(Box::default);
@@ -272,15 +304,23 @@ impl Sender {
             forced: None,
             frto: false,
             retransmits: 0,
+            window_probes: 0,
+            window_backoff: 0,
             cwr: false,
             small_end: 0,
             departure: Time::ZERO,
+            paced: rate.is_some() || rules.paced,
+            window_rate: None,
+            train: pace::Train::default(),
             next_tick: Time::NEVER,
             rate,
             sample: None,
             cc: common.cc,
             stats: SenderStats::new(),
             written,
+            records: VecDeque::new(),
+            record_end: u64::MAX,
+            corked: false,
             opening: false,
             started: false,
             message: None,
@@ -289,6 +329,8 @@ impl Sender {
             fin_sent: false,
             fin_due: false,
             ecn_reductions: 0,
+            next_push: u64::MAX,
+            pushes: None,
             journal: None,
             rules: Arc::new(rules),
         }

@@ -99,6 +99,8 @@ pub struct Receiver {
     pace: Pace,
     /// A mark is to be echoed.
     ece: bool,
+    /// Blocks that an ACK carries at most; none without SACK.
+    blocks: u8,
     /// Each ACK echoes whether its segments were marked (RFC 8257), instead of until the sender has reacted.
     exact_ecn: bool,
     /// Data beyond the next byte expected, as disjoint ranges in ascending order.
@@ -115,7 +117,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// The receiver that a scenario chose, for segments of this many bytes.
-    pub fn new(chosen: &Chosen, segment: u16, exact_ecn: bool) -> Self {
+    pub fn new(chosen: &Chosen, segment: u16, exact_ecn: bool, blocks: usize) -> Self {
         Self {
             next: 0,
             acknowledged: 0,
@@ -126,6 +128,7 @@ impl Receiver {
             pace: Pace::new(policy(chosen), segment),
             ece: false,
             exact_ecn,
+            blocks: blocks as u8,
             ahead: Vec::new(),
             recent: Vec::new(),
             repeated: None,
@@ -277,8 +280,9 @@ impl Receiver {
         self.pace.is_at_once(self.next)
     }
 
+    /// The ACK that leaves now, whatever it leaves with.
     #[inline]
-    fn acknowledge(&mut self) -> AckOut {
+    pub(super) fn acknowledge(&mut self) -> AckOut {
         // Its application reads the end of the data and closes, too: its own FIN repeats the last ACK.
         let closes = self.next > self.total && self.acknowledged <= self.total;
         self.deadline = if closes { self.last_arrival } else { Time::NEVER };
@@ -292,7 +296,11 @@ impl Receiver {
     #[cold]
     fn note(&mut self) -> Option<Note> {
         let repeated = self.repeated.take();
-        Some(Note::new(repeated.into_iter().chain(self.recent.iter().copied())))
+        if self.blocks == 0 {
+            return None;
+        }
+        let reported = repeated.into_iter().chain(self.recent.iter().copied());
+        Some(Note::new(reported.take(usize::from(self.blocks))))
     }
 
     /// A message without data is acknowledged at once.
@@ -339,7 +347,7 @@ mod tests {
                 ("compression_ns".into(), Value::Int(1_000_000)),
             ],
         };
-        let mut receiver = Receiver::new(&chosen, 100, false);
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
         receiver.on_established(Time::from_ms(100));
         let mut reported = Vec::new();
         let mut acks = 0;
@@ -367,7 +375,7 @@ mod tests {
                 ("compression_ns".into(), Value::Int(1_000_000)),
             ],
         };
-        let mut receiver = Receiver::new(&chosen, 100, false);
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
         receiver.on_established(Time::from_ms(100));
         let mut acked = |i: &u64| {
             let now = Time::from_ns(1_000_000_000 + 10_000 * i);

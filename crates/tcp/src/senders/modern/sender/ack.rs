@@ -20,6 +20,8 @@ pub(super) struct Acked {
     pub ece: bool,
     /// It acknowledges something new.
     pub advanced: bool,
+    /// It says nothing at all.
+    pub plain: bool,
     /// It acknowledges whole segments.
     pub popped: u32,
     /// One of them was retransmitted.
@@ -74,9 +76,10 @@ impl Sender {
         let mut acked = Acked {
             now,
             una_before: una,
-            echo,
+            echo: if self.rules.timestamps { echo } else { Time::NEVER },
             ece,
             advanced: ack > una,
+            plain: ack == una,
             popped: 0,
             again: false,
             sacked: false,
@@ -101,9 +104,11 @@ impl Sender {
         let acked = &mut acked;
         if let Some(note) = note {
             if let Some(window) = note.window {
-                self.receive_window = u64::from(window);
+                acked.plain &= !self.on_window(ack, u64::from(window));
             }
-            self.tag(acked, ack.max(una), note);
+            if !note.blocks().is_empty() {
+                self.tag(acked, ack.max(una), note);
+            }
         }
         if ack < una {
             self.on_old(acked);
@@ -116,6 +121,7 @@ impl Sender {
         if acked.advanced {
             self.retransmits = 0;
             self.clean(acked, ack);
+            self.uncount(acked);
         }
         let (rtt, latest) = self.measure(acked);
         self.delivered += acked.delivered;
@@ -181,6 +187,7 @@ impl Sender {
         if self.probe.is_some() {
             self.on_probe_ack(acked, ack);
         }
+        self.on_probed(acked.now);
         self.stats.on_cwnd(acked.now, self.reported_cwnd());
     }
 
@@ -207,7 +214,9 @@ impl Sender {
             if !sent.is_sacked() {
                 acked.delivered += 1;
                 // The timestamp may show that it is the first transmission that has arrived.
-                if !(sent.was_retransmitted() && is_before(acked.echo, sent.time)) {
+                if self.rules.sack
+                    && !(sent.was_retransmitted() && is_before(acked.echo, sent.time))
+                {
                     let again = sent.was_retransmitted();
                     self.rack.on_delivered(acked.now, sent.time, at, again, self.min_rtt);
                 }
@@ -240,7 +249,7 @@ impl Sender {
             if acked.again { (Time::NEVER, Time::NEVER) } else { (acked.first, acked.last) };
         let mut rtt = known(first, acked.first_sacked);
         let mut latest = known(acked.last_sacked, last);
-        if rtt.is_none() && acked.popped > 0 {
+        if rtt.is_none() && acked.popped > 0 && self.rules.timestamps {
             // Only retransmissions: their timestamps tell them apart, in milliseconds.
             let ticks = millis(now) - millis(acked.echo);
             rtt = Some(Time::from_ms(ticks.max(1)));
@@ -361,6 +370,9 @@ impl Sender {
         }
         if reducing {
             self.reduce(acked.delivered, newly_lost, acked.advanced);
+        }
+        if self.rules.paced {
+            self.follow_window();
         }
     }
 

@@ -23,6 +23,8 @@ pub struct Info {
     pub retrans_out: u32,
     /// Distance of reordering, segments.
     pub reordering: u32,
+    /// How often reordering was seen.
+    pub reordering_events: u32,
     /// How long a segment may be late before it counts as lost.
     pub reo_wnd: Time,
     /// Smoothed round-trip time.
@@ -39,6 +41,26 @@ pub struct Info {
     pub retransmissions: u64,
     /// Delivery rate, bit/s; none where nobody measures it.
     pub delivery_rate: Option<f64>,
+    /// Data segments sent in all.
+    pub segments_sent: u64,
+    /// Payload bytes sent in all.
+    pub bytes_sent: u64,
+    /// Bytes acknowledged.
+    pub bytes_acked: u64,
+    /// Bytes that were written and not sent.
+    pub unsent: u64,
+    /// Expiries of the retransmission timer in a row.
+    pub timeouts: u32,
+    /// Zero-window probes without an answer.
+    pub window_probes: u32,
+    /// How often the wait of a timer was doubled.
+    pub backoff: u32,
+    /// Duplicates that were reported.
+    pub repeated: u64,
+    /// The receiver's window, bytes.
+    pub receive_window: u64,
+    /// Payload of a full segment, bytes.
+    pub mss: u64,
     /// Pace, bit/s; none without pacing.
     pub pacing_rate: Option<u64>,
 }
@@ -56,6 +78,7 @@ impl Sender {
             lost_out: board.lost_out,
             retrans_out: board.retrans_out,
             reordering: self.rack.reordering,
+            reordering_events: self.rack.reordering_events,
             reo_wnd: self.reo_wnd(),
             srtt: self.srtt(),
             rttvar: self.rto.deviation().unwrap_or(Time::ZERO),
@@ -64,7 +87,17 @@ impl Sender {
             delivered: self.delivered,
             retransmissions: self.stats.retransmissions,
             delivery_rate: self.delivery_rate(),
-            pacing_rate: self.cc.pacing_rate(),
+            segments_sent: self.stats.segments_sent,
+            bytes_sent: self.stats.bytes_sent,
+            bytes_acked: board.una,
+            unsent: self.end - self.nxt.min(self.end),
+            timeouts: self.retransmits,
+            window_probes: self.window_probes,
+            backoff: self.window_backoff.max(self.retransmits),
+            repeated: self.repeated,
+            receive_window: self.receive_window,
+            mss: self.rules.mss,
+            pacing_rate: self.cc.pacing_rate().or(self.window_rate),
         }
     }
 

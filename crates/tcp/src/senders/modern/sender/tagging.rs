@@ -74,7 +74,7 @@ impl Sender {
         acked.delivered += segments;
         let of_probe = self.probe.is_some_and(|(end, again)| again && block.1 == end);
         acked.repeated_probe |= of_probe;
-        if self.rack.reordering_seen && !of_probe {
+        if self.rack.has_seen_reordering() && !of_probe {
             self.rack.duplicate_seen = true;
         }
         let Some(marker) = self.undo.marker else { return };

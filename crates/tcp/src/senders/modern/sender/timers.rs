@@ -23,6 +23,8 @@ pub(super) enum Pending {
     Probe,
     /// Segments that may only be late.
     Reordering,
+    /// A probe of the receiver's window.
+    Persist,
 }
 
 impl Sender {
@@ -57,6 +59,7 @@ impl Sender {
             Pending::Timeout => self.on_timeout(now),
             Pending::Probe => self.send_probe(now),
             Pending::Reordering => self.on_reordering_timer(now),
+            Pending::Persist => self.on_persist_timer(),
         }
         self.stats.on_cwnd(now, self.reported_cwnd());
     }
@@ -68,7 +71,7 @@ impl Sender {
     }
 
     #[inline]
-    fn arm(&mut self, now: Time, pending: Pending, wait: Time) {
+    pub(super) fn arm(&mut self, now: Time, pending: Pending, wait: Time) {
         self.pending = pending;
         self.deadline =
             if self.rules.coarse_timers { ticks::expiry(now, wait) } else { now + wait };
@@ -114,7 +117,9 @@ impl Sender {
     /// Whether the timer is a probe's rather than that of retransmissions.
     #[inline]
     pub(super) fn may_probe(&self) -> bool {
-        self.rules.probes && matches!(self.state, CongestionState::Open | CongestionState::Cwr)
+        self.rules.probes
+            && self.rules.sack
+            && matches!(self.state, CongestionState::Open | CongestionState::Cwr)
     }
 
     /// The timer starts anew: at the end of the burst, which may set it once more, if it is a probe's.
@@ -177,6 +182,7 @@ impl Sender {
         let was_recovering = self.state >= CongestionState::Recovery;
         let (first, _) = self.board.span();
         let reneged = self.board.get(first).is_sacked();
+        self.forget_counted();
         self.rack.on_timeout(now, &mut self.board, reneged);
         let first_in_loss = self.state == CongestionState::Loss && self.retransmits == 0;
         if self.state <= CongestionState::Disorder
