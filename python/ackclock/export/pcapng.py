@@ -34,7 +34,8 @@ _COMMENT, _END = 1, 0
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
     """The capture, piece by piece.
 
-    Needs `packets`, `transmissions`, `drops` and `waiting`; takes `headers` and `marks` where they were recorded.
+    Needs `packets`, `transmissions`, `drops` and `waiting`; takes `headers` and `marks` where they
+    were recorded.
     """
     network = Network(results.model)
     packets = Packets.of(results)
