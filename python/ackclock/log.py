@@ -26,7 +26,10 @@ KINDS = (
     "drops",
     "marks",
     "packets",
+    "headers",
+    "window_rules",
     "cwnd",
+    "tcp_info",
     "rtt",
     "queue",
     "transmissions",
@@ -37,6 +40,34 @@ KINDS = (
 
 USUAL = ("events", "drops")
 """What is logged unless asked otherwise, as far as it was recorded."""
+
+
+WHY = ("events", "window_rules")
+"""What is logged to explain windows: what happened, and the rule behind each change."""
+
+_RULES = {
+    "initial": "initial window",
+    "slow-start": "slow start",
+    "congestion-avoidance": "congestion avoidance, as {cc} grows",
+    "slow-start-exit": "{cc} ends slow start without a loss",
+    "recovery-entry": "a loss: recovery begins with the threshold that {cc} gives",
+    "ecn-reduction": "a mark was echoed: the threshold is what {cc} gives",
+    "probe-repair": "a tail loss probe has repaired a loss: the threshold is what {cc} gives",
+    "prr": "proportional rate reduction",
+    "pipe": "recovery keeps the window at the threshold",
+    "recovery-exit": "the reduction is over: the window is the threshold",
+    "timeout": "the retransmission timer expired: the threshold is what {cc} gives",
+    "undo-dsack": "undone: D-SACK reported each retransmission as a duplicate",
+    "undo-timestamps": "undone: the timestamp shows that the original had arrived",
+    "undo-frto": "undone: F-RTO shows that the timeout was spurious",
+    "idle-restart": "the flow was idle for longer than the RTO",
+    "syn-lost": "the SYN was lost: one segment to start with",
+    "bbr-startup": "BBR, startup",
+    "bbr-drain": "BBR, drain",
+    "bbr-probe-bw": "BBR, probing for bandwidth",
+    "bbr-probe-rtt": "BBR, probing for the round-trip time",
+    "bbr-recovery": "BBR, after a loss",
+}
 
 
 @dataclass(frozen=True)
@@ -133,6 +164,7 @@ class _Sentences:
     def __init__(self, model: Mapping[str, Any]) -> None:
         self._tcp = {flow["id"]: flow.get("tcp") for flow in model["flows"]}
         self._offered = {flow["id"]: flow.get("send_bytes") for flow in model["flows"]}
+        self._cc = {flow["id"]: flow["label"] for flow in model["flows"]}
         self._rto_s: dict[str, float] = {}
 
     def events(self, row: Row) -> str:
@@ -146,10 +178,13 @@ class _Sentences:
             return "flow finished: all data are acknowledged"
         if event == "stop":
             return "flow is cut off: its sender sends nothing more"
+        if event in _EPISODES:
+            return _EPISODES[event].format(self._data(flow, row["seq"]))
         words = {
             "timeout": "timeout: {} is taken for lost",
             "fast-retransmit": "fast retransmit of {}",
             "gap-retransmit": "{} sent again",
+            "probe": "tail loss probe: {}",
         }.get(event, f"{event.replace('-', ' ')}: {{}}")
         return words.format(self._data(flow, row["seq"]))
 
@@ -190,6 +225,39 @@ class _Sentences:
         threshold = f"{_short(limit)} B" if math.isfinite(limit) else "unlimited"
         return f"window {_short(row['cwnd_bytes'])} B, threshold {threshold}, {state}"
 
+    def window_rules(self, row: Row) -> str:
+        window = _change(row["cwnd_before_bytes"], row["cwnd_bytes"])
+        if row["ssthresh_before_bytes"] != row["ssthresh_bytes"]:
+            threshold = _change(row["ssthresh_before_bytes"], row["ssthresh_bytes"])
+            window += f", threshold {threshold}"
+        why = _RULES[row["rule"]].format(cc=self._cc[row["flow"]])
+        return f"window {window}: {why}"
+
+    def tcp_info(self, row: Row) -> str:
+        counts = ", ".join(
+            f"{row[name]} {words}"
+            for name, words in (
+                ("in_flight", "in flight"),
+                ("sacked", "sacked"),
+                ("lost", "lost"),
+                ("retransmitted", "sent again"),
+            )
+        )
+        return f"state {row['state']}: {counts}, window {row['cwnd']:g}"
+
+    def headers(self, row: Row) -> str:
+        flags = [name for name in ("ece", "cwr", "push", "fin") if row[name]]
+        parts = [word.upper().replace("PUSH", "PSH") for word in flags]
+        parts += ["ECT(0)"] if row["capable"] else []
+        parts += [f"window {row['window_bytes']} B"] if row["window_bytes"] >= 0 else []
+        blocks = [
+            f"{row[f'sack_{place}_from']}-{row[f'sack_{place}_to']}"
+            for place in range(1, 5)
+            if row[f"sack_{place}_from"] >= 0
+        ]
+        parts += [f"SACK {' '.join(blocks)}"] if blocks else []
+        return f"packet {row['packet_id']} says {', '.join(parts)}"
+
     def rtt(self, row: Row) -> str:
         return f"RTT {_exact(row['rtt_s'] * 1e3)} ms"
 
@@ -227,6 +295,21 @@ class _Sentences:
             return str(seq)
         number, rest = divmod(seq, tcp["segment_bytes"])
         return f"byte {seq}" if rest else f"segment {number} (byte {seq})"
+
+
+_EPISODES = {
+    "recovery": "recovery begins at {}",
+    "reduction": "the window is reduced at {}",
+    "recovery-end": "recovery is over at {}",
+    "undo": "the reduction is undone at {}",
+    "spurious": "the receiver had {} already: its retransmission was needless",
+}
+
+
+def _change(before: float, now: float) -> str:
+    """A number of bytes that may have changed."""
+    words = [f"{_short(value)} B" if math.isfinite(value) else "none" for value in (before, now)]
+    return words[0] if before == now else f"{words[0].removesuffix(' B')} -> {words[1]}"
 
 
 def _exact(value: float) -> str:

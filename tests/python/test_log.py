@@ -1,9 +1,11 @@
 """The log of a run, in Python and on the command line."""
 
+import itertools
 import json
 import sys
 
 import lab_runs
+import modern_runs
 import pytest
 
 from ackclock.cli.app import main
@@ -171,3 +173,68 @@ def test_options_of_plots_on_the_command_line(ackclock, tmp_path):
     code, _, err = ackclock("plot", "tahoe", "--kind", "topology", "--modulo", "50")
     assert code == 2
     assert "it does to sequence" in err
+
+
+@pytest.fixture(scope="module")
+def modern():
+    return modern_runs.simulated()
+
+
+def test_each_change_of_a_modern_window_names_its_rule(modern):
+    table = modern.table("window_rules").to_pylist()
+    told = text(modern, kinds=["window_rules"])
+    assert len(told) == len(table)
+    assert told[0] == "0.000000000  F  window 14480 B: initial window"
+    assert told[1].endswith("F  window 14480 -> 15928 B: slow start")
+    (first, *_) = (line for line in told if "recovery begins" in line)
+    assert ", threshold none -> " in first
+    assert first.endswith("a loss: recovery begins with the threshold that CUBIC gives")
+
+
+def test_the_rules_explain_the_recorded_windows(modern):
+    """What the rules leave behind at each time is what `cwnd` has, and nothing is left out."""
+    rules, windows = {}, {}
+    for row in modern.table("window_rules").to_pylist():
+        rules[row["time_s"]] = row["cwnd_bytes"], row["ssthresh_bytes"]
+    for row in modern.table("cwnd").to_pylist():
+        windows[row["time_s"]] = row["cwnd_bytes"], row["ssthresh_bytes"]
+    assert len(rules) > 100
+    assert {time: windows.get(time) for time in rules} == rules
+    rows = modern.table("window_rules").to_pylist()
+    for before, after in itertools.pairwise(rows):
+        assert after["cwnd_before_bytes"] == before["cwnd_bytes"]
+        assert after["ssthresh_before_bytes"] == before["ssthresh_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "rules"),
+    [
+        ({"send": "300 kB", "late": True}, {"timeout", "undo-timestamps"}),
+        ({"tcp": {"cc": "bbr"}}, {"bbr-startup", "bbr-drain", "bbr-probe-bw"}),
+        ({"tcp": {"ecn": True}, "queue": modern_runs.ECN}, {"ecn-reduction", "prr"}),
+        ({"tcp": {"reduce": "pipe"}}, {"recovery-entry", "pipe"}),
+        ({"tcp": {"cc": {"kind": "cubic", "hystart": "linux"}}}, {"slow-start-exit"}),
+    ],
+)
+def test_rules_of_other_kinds_are_named(options, rules):
+    run = modern_runs.simulated(**options)
+    assert rules <= set(run.table("window_rules")["rule"].to_pylist())
+
+
+def test_why_explains_windows_on_the_command_line(modern, tmp_path, capsys, monkeypatch):
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["ackclock", *args])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        shown = capsys.readouterr()
+        return caught.value.code or 0, shown.out, shown.err
+
+    modern.save(tmp_path / "run")
+    code, out, _ = call("log", str(tmp_path / "run"), "--why", "--to", "0.1")
+    assert code == 0
+    assert "flow starts" in out
+    assert ": slow start\n" in out
+    lab_runs.timer().save(tmp_path / "classic")
+    code, _, err = call("log", str(tmp_path / "classic"), "--why")
+    assert code == 2
+    assert "sender: modern" in err

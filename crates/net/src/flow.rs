@@ -2,6 +2,7 @@
 
 use crate::hop::Hop;
 use crate::packet::{Ecn, Packet};
+use crate::recorded::Last;
 use crate::source::Writer;
 use ackclock_tcp::{AckFields, Connection, Ends};
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
@@ -180,6 +181,8 @@ pub struct TcpFlow {
     recorded: (f64, f64, i32),
     /// Expiry of the retransmission timer that was recorded last.
     recorded_deadline: Time,
+    /// What was recorded of the sender last, if it is recorded.
+    pub(crate) last: Option<Box<Last>>,
 }
 
 // The receiver begins the second cache line of a flow.
@@ -207,6 +210,7 @@ impl TcpFlow {
             finish_ack: None,
             recorded: (f64::NAN, f64::NAN, -1),
             recorded_deadline: Time::NEVER,
+            last: None,
         }
     }
 

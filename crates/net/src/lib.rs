@@ -12,6 +12,7 @@ pub mod loss;
 pub mod packet;
 pub mod queue;
 pub mod rate;
+mod recorded;
 pub mod routing;
 pub mod script;
 pub mod serial;

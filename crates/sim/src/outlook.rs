@@ -8,6 +8,7 @@
 use crate::model::{Flow, Scenario, Transport};
 use ackclock_net::source::write_sizes;
 use ackclock_net::{Channel, Network};
+use ackclock_tcp::connection::keeps_journal;
 use ackclock_trace::{Keep, TABLES, direction, row_bytes};
 use ackclock_units::Time;
 
@@ -33,6 +34,8 @@ struct Load {
     packets: f64,
     bytes: f64,
     acks: f64,
+    /// Of senders that report their state.
+    reported: bool,
 }
 
 /// The outlook of a scenario with its compiled network.
@@ -69,18 +72,20 @@ pub(crate) fn outlook(scenario: &Scenario, network: &Network) -> Outlook {
         .zip(&carried)
         .map(|(channel, bytes)| (rate(channel) * end_s / 8.0 / bytes).min(1.0))
         .collect();
-    let (mut hops, mut ends, mut acks) = (0.0, 0.0, 0.0);
+    let (mut hops, mut ends, mut acks, mut reports) = (0.0, 0.0, 0.0, 0.0);
     for load in &loads {
         let part = load.channels.iter().map(|channel| share[*channel]).fold(1.0, f64::min);
         hops += part * load.hops * (load.packets + load.acks);
         ends += part * 2.0 * (load.packets + load.acks);
         acks += part * load.acks;
+        reports += if load.reported { part * load.acks } else { 0.0 };
     }
     let rows = |table: &str| match table {
         "transmissions" => hops,
         "packets" => ends,
         "queue" => QUEUE_ROWS * hops,
         "cwnd" | "rtt" | "rto" => acks,
+        "tcp_info" | "window_rules" => reports,
         _ => 0.0,
     };
     let subjects =
@@ -125,5 +130,9 @@ fn load(model: &Flow, rate_bps: f64, life_s: f64, hops: f64, channels: Vec<usize
     };
     let most = rate_bps.min(source_bps) * life_s / 8.0 / wire;
     let packets = model.send_bytes.map_or(most, |bytes| (bytes as f64 / payload).min(most));
-    Load { channels, hops, packets, bytes: packets * wire, acks: acks * packets }
+    let reported = match &model.transport {
+        Transport::Tcp(tcp) => keeps_journal(&tcp.sender.kind),
+        Transport::Udp { .. } => false,
+    };
+    Load { channels, hops, packets, bytes: packets * wire, acks: acks * packets, reported }
 }

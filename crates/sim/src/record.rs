@@ -26,6 +26,14 @@ macro_rules! recorded {
             Param::new("routes", CHANGES, $default, "Changes of routes."),
             Param::new("rto", CHANGES, $default, "Retransmission timers of classic senders."),
             Param::new("events", CHANGES, $default, "Starts, ends, timeouts, retransmissions."),
+            Param::new("headers", CHANGES, $default, "ECN, flags and SACK blocks in headers."),
+            Param::new("tcp_info", SAMPLED, $default, "State of modern senders."),
+            Param::new(
+                "window_rules",
+                CHANGES,
+                $default,
+                "Which rule set the window, of modern senders.",
+            ),
             Param::optional(
                 "limit",
                 Kind::Size,

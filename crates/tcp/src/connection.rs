@@ -3,6 +3,8 @@
 use crate::cc::{Extras, Window};
 use crate::ends::{Ack, AckFields, Ends, Numbering, Reply};
 use crate::handshake::Message;
+use crate::journal::Journal;
+use crate::sack::Note;
 use crate::segment::{Flags, Segment};
 use crate::senders::{Common, classic, modern, selective};
 use crate::stats::SenderStats;
@@ -42,6 +44,10 @@ macro_rules! families {
             fn ecn_reductions(&self) -> u64;
             fn packets(&self) -> Option<u64>;
             fn rto(&self) -> Option<(Time, Time)>;
+            fn watch(&mut self);
+            fn journal(&mut self) -> Option<&mut Journal>;
+            fn info(&self) -> Option<modern::Info>;
+            fn note(&self, ack: AckFields) -> Option<&Note>;
         }
 
         impl Connection {
@@ -63,6 +69,14 @@ macro_rules! families {
                 }
             )*
             panic!("`{family}` is not the name of a sender")
+        }
+
+        /// Whether senders of a family write down what sets their window, and report their state.
+        pub fn keeps_journal(family: &str) -> bool {
+            match family {
+                $(name if name == $module::ENTRY.name => $module::KEEPS_JOURNAL,)*
+                _ => panic!("`{family}` is not the name of a sender"),
+            }
         }
 
         /// What senders of a family give congestion controls beyond what all give.

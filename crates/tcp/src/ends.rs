@@ -4,7 +4,10 @@
 
 use crate::cc::Window;
 use crate::handshake::Message;
+use crate::journal::Journal;
+use crate::sack::Note;
 use crate::segment::{Flags, Segment};
+use crate::senders::modern::Info;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
 
@@ -160,6 +163,24 @@ pub trait Ends {
     /// The present wait of the retransmission timer and when it expires, where the sender has one
     /// timer.
     fn rto(&self) -> Option<(Time, Time)> {
+        None
+    }
+
+    /// From now on the sender is recorded; called before the start.
+    fn watch(&mut self) {}
+
+    /// What a sender that is recorded has written down, where it does so.
+    fn journal(&mut self) -> Option<&mut Journal> {
+        None
+    }
+
+    /// The state of the sender, where it can say it.
+    fn info(&self) -> Option<Info> {
+        None
+    }
+
+    /// What an ACK on its way carries beyond its number.
+    fn note(&self, _ack: AckFields) -> Option<&Note> {
         None
     }
 }

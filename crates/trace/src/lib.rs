@@ -12,10 +12,10 @@ pub use digest::Digest;
 pub use ids::PacketIds;
 pub use sampling::Keep;
 pub use tables::{
-    CATEGORIES, Column, ColumnInfo, Columns, CwndRow, DropRow, EventRow, MarkRow, PacketRow,
-    QueueRow, RouteRow, RtoRow, RttRow, Size, TABLES, Table, TableInfo, TransmissionRow,
-    WaitingRow, cc_state, direction, drop_reason, flow_event, packet_event, packet_kind, row_bytes,
-    rto_event,
+    CATEGORIES, Column, ColumnInfo, Columns, CwndRow, DropRow, EventRow, HeaderRow, InfoRow,
+    MarkRow, PacketRow, QueueRow, RouteRow, RtoRow, RttRow, RuleRow, Size, TABLES, Table,
+    TableInfo, TransmissionRow, WaitingRow, cc_state, direction, drop_reason, flow_event,
+    packet_event, packet_kind, row_bytes, rto_event, tcp_state, window_rule,
 };
 
 /// Receives what happens in a run.
@@ -47,6 +47,12 @@ pub trait Recorder {
     fn rto(&mut self, row: RtoRow);
     /// Something happened to a flow.
     fn event(&mut self, row: EventRow);
+    /// A header says more than its packet's row.
+    fn header(&mut self, row: HeaderRow);
+    /// The state of a sender changed.
+    fn info(&mut self, row: InfoRow);
+    /// A rule changed a window.
+    fn rule(&mut self, row: RuleRow);
 }
 
 /// Records nothing.
@@ -70,4 +76,7 @@ impl Recorder for NoRecord {
     fn route(&mut self, _row: RouteRow) {}
     fn rto(&mut self, _row: RtoRow) {}
     fn event(&mut self, _row: EventRow) {}
+    fn header(&mut self, _row: HeaderRow) {}
+    fn info(&mut self, _row: InfoRow) {}
+    fn rule(&mut self, _row: RuleRow) {}
 }

@@ -14,6 +14,8 @@ pub static CATEGORIES: &[(&str, &[&str])] = &[
     ("drop_reason", drop_reason::NAMES),
     ("flow_event", flow_event::NAMES),
     ("rto_event", rto_event::NAMES),
+    ("tcp_state", tcp_state::NAMES),
+    ("window_rule", window_rule::NAMES),
 ];
 
 macro_rules! category {
@@ -64,7 +66,21 @@ category! {
     /// What happened to a flow.
     flow_event: START = "start", FINISH = "finish", FINISH_ACK = "finish-ack", TIMEOUT = "timeout",
     FAST_RETRANSMIT = "fast-retransmit", GAP_RETRANSMIT = "gap-retransmit", PROBE = "probe",
-    STOP = "stop",
+    STOP = "stop", RECOVERY = "recovery", REDUCTION = "reduction", RECOVERY_END = "recovery-end",
+    UNDO = "undo", SPURIOUS = "spurious",
+}
+category! {
+    /// How a sender stands to congestion (Linux, `tcp_ca_state`).
+    tcp_state: OPEN = "open", DISORDER = "disorder", CWR = "cwr", RECOVERING = "recovery", LOSS = "loss",
+}
+category! {
+    /// The rules that set a window.
+    window_rule: INITIAL = "initial", SLOW_START = "slow-start", AVOIDANCE = "congestion-avoidance",
+    SLOW_START_EXIT = "slow-start-exit", RECOVERY = "recovery-entry", MARK = "ecn-reduction",
+    PROBE_REPAIR = "probe-repair", PRR = "prr", PIPE = "pipe", EXIT = "recovery-exit", TIMEOUT = "timeout",
+    UNDO_DSACK = "undo-dsack", UNDO_TIMESTAMPS = "undo-timestamps", UNDO_FRTO = "undo-frto",
+    IDLE = "idle-restart", SYN_LOST = "syn-lost", BBR_STARTUP = "bbr-startup", BBR_DRAIN = "bbr-drain",
+    BBR_PROBE_BW = "bbr-probe-bw", BBR_PROBE_RTT = "bbr-probe-rtt", BBR_RECOVERY = "bbr-recovery",
 }
 
 /// A finished column.
@@ -356,7 +372,8 @@ pub fn row_bytes() -> impl Iterator<Item = usize> {
 }
 
 /// Tables whose rows name packets by their numbers.
-const WITH_PACKET_IDS: [&str; 5] = ["packets", "transmissions", "drops", "marks", "waiting"];
+const WITH_PACKET_IDS: [&str; 6] =
+    ["packets", "transmissions", "drops", "marks", "waiting", "headers"];
 
 tables! {
     /// A host sent or received a packet.
@@ -466,11 +483,63 @@ tables! {
         rto: Time as "rto_s" ["s" ""] "The retransmission timeout from now on.",
     }
     /// Something happened to a flow.
-    events / EventRow / event: "Starts and ends of flows, timeouts and retransmissions." {
+    events / EventRow / event: "Starts and ends of flows, timeouts and retransmissions; of modern senders also recoveries and what undoes them." {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
         event: i32 as "event" ["" "flow_event"] "What.",
         seq: i64 as "seq" ["" ""] "The packet concerned; for `finish` the number of packets.",
+    }
+    /// A header says more than `packets`.
+    headers / HeaderRow / header: "What headers say beyond `packets`: a row for each packet sent that has flags, blocks or another window." {
+        time: Time as "time_s" ["s" ""] "When it was sent.",
+        flow: i32 as "flow" ["" "flow"] "The flow.",
+        id: i64 as "packet_id" ["" ""] "The packet, as in `packets`.",
+        capable: bool as "capable" ["" ""] "It may be marked instead of dropped: ECT(0).",
+        ece: bool as "ece" ["" ""] "It echoes a mark, or asks for ECN.",
+        cwr: bool as "cwr" ["" ""] "The window was reduced, or ECN is asked for.",
+        push: bool as "push" ["" ""] "It ends what was written: PSH.",
+        fin: bool as "fin" ["" ""] "It ends the data: FIN.",
+        window: i64 as "window_bytes" ["B" ""] "The receiver's window; -1 for the one at the start.",
+        from_1: i64 as "sack_1_from" ["" ""] "First block: its first byte; -1 for none.",
+        to_1: i64 as "sack_1_to" ["" ""] "The byte after its last; -1 for none.",
+        from_2: i64 as "sack_2_from" ["" ""] "Second block.",
+        to_2: i64 as "sack_2_to" ["" ""] "Second block.",
+        from_3: i64 as "sack_3_from" ["" ""] "Third block.",
+        to_3: i64 as "sack_3_to" ["" ""] "Third block.",
+        from_4: i64 as "sack_4_from" ["" ""] "Fourth block.",
+        to_4: i64 as "sack_4_to" ["" ""] "Fourth block.",
+    }
+    /// The state of a modern sender changed.
+    tcp_info / InfoRow / info [|row| row.flow, |row| f64::from(row.in_flight)]: "What modern senders know of themselves, as `struct tcp_info` of Linux says it, after each event that changes it." {
+        time: Time as "time_s" ["s" ""] "When.",
+        flow: i32 as "flow" ["" "flow"] "The flow.",
+        state: i32 as "state" ["" "tcp_state"] "How it stands to congestion.",
+        in_flight: i32 as "in_flight" ["" ""] "Segments in flight: sent, and neither acknowledged, reported nor lost, with retransmissions.",
+        sacked: i32 as "sacked" ["" ""] "Segments that have arrived out of order.",
+        lost: i32 as "lost" ["" ""] "Segments that count as lost.",
+        retransmitted: i32 as "retransmitted" ["" ""] "Retransmissions in flight.",
+        retransmissions: i64 as "retransmissions" ["" ""] "Segments sent again so far.",
+        cwnd: f64 as "cwnd" ["" ""] "Congestion window, segments.",
+        ssthresh: f64 as "ssthresh" ["" ""] "Slow-start threshold, segments; infinite for none.",
+        srtt: f64 as "srtt_s" ["s" ""] "Smoothed round-trip time; NaN before the first.",
+        rttvar: f64 as "rttvar_s" ["s" ""] "Mean deviation of round-trip times; NaN before the first.",
+        min_rtt: f64 as "min_rtt_s" ["s" ""] "Least round-trip time; NaN before the first.",
+        rto: Time as "rto_s" ["s" ""] "Wait of the retransmission timer.",
+        delivered: i64 as "delivered" ["" ""] "Segments delivered so far, the SYN included.",
+        delivery_rate: f64 as "delivery_rate_bps" ["bit/s" ""] "Latest delivery rate that tells of the path; NaN before the first.",
+        pacing_rate: f64 as "pacing_rate_bps" ["bit/s" ""] "Rate at which segments leave; NaN without pacing.",
+        reordering: i32 as "reordering" ["" ""] "Distance of reordering that was seen, segments; at least 3.",
+        reo_wnd: Time as "reo_wnd_s" ["s" ""] "How long a segment may be late before it counts as lost (RFC 8985).",
+    }
+    /// A rule changed a window.
+    window_rules / RuleRow / rule: "Changes of windows of modern senders, each with the rule that made it; several at one time stand in their order." {
+        time: Time as "time_s" ["s" ""] "When.",
+        flow: i32 as "flow" ["" "flow"] "The flow.",
+        rule: i32 as "rule" ["" "window_rule"] "The rule.",
+        cwnd_before: f64 as "cwnd_before_bytes" ["B" ""] "Congestion window before.",
+        cwnd: f64 as "cwnd_bytes" ["B" ""] "Congestion window from now on.",
+        ssthresh_before: f64 as "ssthresh_before_bytes" ["B" ""] "Slow-start threshold before; infinite for none.",
+        ssthresh: f64 as "ssthresh_bytes" ["B" ""] "Slow-start threshold from now on; infinite for none.",
     }
 }
 

@@ -21,10 +21,18 @@ def log(
         typer.Option(
             "--kind",
             metavar="NAME[,NAME...]",
-            help="events, rto, drops, packets, cwnd, rtt, queue, transmissions, waiting, routes; "
-            "may be repeated. Without it: events and drops.",
+            help="events, rto, drops, marks, packets, headers, window_rules, cwnd, tcp_info, rtt, "
+            "queue, transmissions, waiting, routes; may be repeated. Without it: events and drops.",
         ),
     ] = None,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why",
+            help="Name the rule behind each change of a window, of modern senders; with events. "
+            "Short for --kind events,window_rules.",
+        ),
+    ] = False,
     flows: FlowsOption = None,
     begin: FromOption = None,
     end: ToOption = None,
@@ -37,18 +45,25 @@ def log(
     [cyan]ackclock log runs/bene/two-flows-1 --from 0.2 --to 0.3[/cyan]
     [cyan]ackclock log runs/bene/reliability-timer-trace-1 --kind rto[/cyan]
     [cyan]ackclock log runs/bene/two-flows-1 --kind events,packets --flows F1 --json[/cyan]
+    [cyan]ackclock log runs/my-cubic-1 --why --from 1.2 --to 1.4[/cyan]
     """
     import math
     import sys
 
     from ackclock import log as told
     from ackclock.cli.terminal import echo_error, print_json
+    from ackclock.errors import InputError
     from ackclock.results import Results
 
     results = Results.load(run_directory)
+    chosen = choose("kind of log", kinds, told.KINDS)
+    if why and not results.table("window_rules").num_rows:
+        raise InputError(
+            "no flow of this run reports why its window changes; flows with `sender: modern` do"
+        )
     found = told.entries(
         results,
-        choose("kind of log", kinds, told.KINDS),
+        [*told.WHY, *(chosen or ())] if why else chosen,
         choose("flow", flows, results.summary["flows"]),
         begin or 0.0,
         math.inf if end is None else end,

@@ -50,6 +50,7 @@ class Capture:
             forward.
         comment: Place of its comment in `comments`; -1 for none.
         comments: Texts of comments.
+        marked: Whether it had been marked (CE) before.
     """
 
     interfaces: list[Interface]
@@ -59,6 +60,7 @@ class Capture:
     outbound: Flags
     comment: Ints
     comments: list[str]
+    marked: Flags
 
     def __len__(self) -> int:
         return len(self.number)
@@ -93,18 +95,24 @@ class _Maker:
         self._all_flows = options.flows is None
         self._interfaces: dict[tuple[int, int], int] = {}
         self._shown: list[Interface] = []
-        # interface, time, number, outbound, comment; handshakes stand before what is captured then.
-        self._parts: list[tuple[Ints, Ints, Ints, Flags, Ints]] = []
-        self._handshakes: list[tuple[Ints, Ints, Ints, Flags, Ints]] = []
+        # interface, time, number, outbound, comment, marked; handshakes stand before what is
+        # captured then.
+        self._parts: list[tuple[Ints, Ints, Ints, Flags, Ints, Flags]] = []
+        self._handshakes: list[tuple[Ints, Ints, Ints, Flags, Ints, Flags]] = []
         self._comments: list[str] = [_MADE_UP]
         self._comment_of = self._drops()
+        self._marked_ns = self._marks()
 
     def capture(self) -> Capture:
         parts = self._handshakes + self._parts
-        columns: list[Any] = [np.concatenate([part[place] for part in parts]) for place in range(5)]
+        columns: list[Any] = [np.concatenate([part[place] for part in parts]) for place in range(6)]
         order = np.argsort(columns[1], kind="stable")
-        interface, time_ns, number, outbound, comment = (column[order] for column in columns)
-        return Capture(self._shown, interface, time_ns, number, outbound, comment, self._comments)
+        interface, time_ns, number, outbound, comment, marked = (
+            column[order] for column in columns
+        )
+        return Capture(
+            self._shown, interface, time_ns, number, outbound, comment, self._comments, marked
+        )
 
     def at_senders(self) -> None:
         """Each flow where it is sent."""
@@ -131,7 +139,9 @@ class _Maker:
             place, via = divmod(int(value), len(self._network.links) + 1)
             interface[key == value] = self._interface(place, via - 1)
         comment = np.where(sent, self._comment_of[number], -1)
-        self._parts.append((interface, table.ns("time_s")[rows], number, sent, comment))
+        time_ns = table.ns("time_s")[rows]
+        marked = ~sent & (self._marked_ns[number] <= time_ns)
+        self._parts.append((interface, time_ns, number, sent, comment, marked))
         self._handshakes_at(node[rows], flow[rows], interface, sent)
 
     def _handshakes_at(self, node: Ints, flow: Ints, interface: Ints, sent: Flags) -> None:
@@ -160,6 +170,7 @@ class _Maker:
                 base + np.arange(HANDSHAKE),
                 np.array([outbound, not outbound, outbound]),
                 np.zeros(HANDSHAKE, np.int64),
+                np.zeros(HANDSHAKE, np.bool_),
             )
         )
 
@@ -178,9 +189,10 @@ class _Maker:
             outbound = visits.origin[rows] == first_end
             here = visits.dropped_ns[rows] != NEVER
             comment = np.where(here, self._comment_of[visits.packet[rows]], -1)
-            self._parts.append(
-                (np.full(len(rows), interface), seen[rows], visits.packet[rows], outbound, comment)
-            )
+            number, time_ns = visits.packet[rows], seen[rows]
+            marked = self._marked_ns[number] <= time_ns
+            place = np.full(len(rows), interface)
+            self._parts.append((place, time_ns, number, outbound, comment, marked))
             for number in np.unique(flow[rows][flow[rows] >= 0]):
                 of_flow = rows[flow[rows] == number]
                 forward = visits.origin[of_flow[0]] == first_end
@@ -218,6 +230,14 @@ class _Maker:
         """Link of each packet's last visit in an order; -1 for none."""
         found = np.full(len(self._packets), -1)
         found[self._visits.packet[order]] = self._visits.link[order]
+        return found
+
+    def _marks(self) -> Ints:
+        """When each packet was marked first, if marks were recorded."""
+        found = np.full(len(self._packets), np.iinfo(np.int64).max)
+        if "marks" in self._results.tables:
+            marks = Columns(self._results, "marks")
+            np.minimum.at(found, marks.ints("packet_id"), marks.ns("time_s"))
         return found
 
     def _drops(self) -> Ints:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-DATA, ACK, ROUTER, SYN, SYN_ACK, HANDSHAKE_ACK = range(6)
-KINDS = ("data", "ack", "router", "syn", "syn-ack", "handshake-ack")
+DATA, ACK, ROUTER, SYN, SYN_ACK, HANDSHAKE_ACK, FIN, WINDOW_PROBE = range(8)
+KINDS = ("data", "ack", "router", "syn", "syn-ack", "handshake-ack", "fin", "window-probe")
 """Kinds of packets, in the order of the codes above."""
 
 

@@ -1,8 +1,8 @@
 """IPv4, TCP and UDP headers of many packets at once, as rows of bytes.
 
 Source: RFC 791 section 3.1, RFC 1071 (checksums), RFC 9293 section 3.1, RFC 7323 sections 2.2 and
-3.2, RFC 2018 section 3, RFC 768. Payloads are zeros, so that checksums over whole packets need the
-headers only.
+3.2, RFC 2018 section 3, RFC 3168 (ECN), RFC 768. Payloads are zeros, so that checksums over whole
+packets need the headers only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ Bytes = NDArray[np.uint8]
 
 TCP, UDP, OTHER = 6, 17, 253
 """Protocols. The last is for experiments (RFC 3692), and marks messages between routers."""
-SYN_FLAG, PSH_FLAG, ACK_FLAG = 0x02, 0x08, 0x10
+FIN_FLAG, SYN_FLAG, PSH_FLAG, ACK_FLAG, ECE_FLAG, CWR_FLAG = 0x01, 0x02, 0x08, 0x10, 0x40, 0x80
+ECT_0, CE = 2, 3
+"""Code points of the ECN field of the IPv4 header."""
+MOST_BLOCKS = 4
 
 _IP, _PORTS = 20, 20
 WIDTH = 20 + 20 + 40
@@ -47,8 +50,10 @@ class Segments:
         sack_permitted: Option of a SYN: 1, or 0 for none.
         tsval: Timestamps option; -1 for none.
         tsecr: The same.
-        sack_left: First byte of a block of selective acknowledgment; -1 for none.
-        sack_right: The byte after its last.
+        ecn: Code point of the ECN field of the IPv4 header.
+        sack_left: First bytes of blocks of selective acknowledgment, a row a segment, the one to be
+            reported first in front; -1 for none.
+        sack_right: The bytes after their last.
     """
 
     protocol: Ints
@@ -67,6 +72,7 @@ class Segments:
     sack_permitted: Ints
     tsval: Ints
     tsecr: Ints
+    ecn: Ints
     sack_left: Ints
     sack_right: Ints
 
@@ -112,6 +118,7 @@ def headers(segments: Segments) -> tuple[Bytes, Ints]:
 
 def _ipv4(rows: Bytes, segments: Segments, length: Ints) -> None:
     rows[:, 0] = 0x45
+    rows[:, 1] = segments.ecn
     _put(rows, 2, length + segments.payload, 2)
     _put(rows, 4, segments.identification, 2)
     rows[:, 6] = 0x40  # don't fragment
@@ -143,11 +150,14 @@ def _tcp_options(rows: Bytes, segments: Segments, tcp: NDArray[np.bool_], length
     add(segments.scale >= 0, b"\x01\x03\x03", [(segments.scale, 1)])
     add(segments.sack_permitted > 0, b"\x01\x01\x04\x02", [])
     add(segments.tsval >= 0, b"\x01\x01\x08\x0a", [(segments.tsval, 4), (segments.tsecr, 4)])
-    add(
-        segments.sack_left >= 0,
-        b"\x01\x01\x05\x0a",
-        [(segments.sack_left, 4), (segments.sack_right, 4)],
-    )
+    blocks = (segments.sack_left >= 0).sum(axis=1)
+    for count in range(1, segments.sack_left.shape[1] + 1):
+        edges = [
+            (side[:, place], 4)
+            for place in range(count)
+            for side in (segments.sack_left, segments.sack_right)
+        ]
+        add(blocks == count, bytes((1, 1, 5, 2 + 8 * count)), edges)
 
 
 def _put(

@@ -156,6 +156,8 @@ def _kinds(flows: list[dict[str, Any]]) -> list[str]:
             "syn": "tcp",
             "syn-ack": "ack",
             "handshake-ack": "ack",
+            "fin": "tcp",
+            "window-probe": "tcp",
         }
         words += [f"{by_kind[kind]} " for kind in KINDS]
     return words

@@ -105,6 +105,11 @@ def counts_bytes(flow: dict[str, Any]) -> bool:
     return flow["tcp"] is not None and flow["tcp"]["numbering"] == "bytes"
 
 
+def is_modern(flow: dict[str, Any]) -> bool:
+    """Whether the ends of a flow of the model agree on options, and close, as in TCP."""
+    return flow["tcp"] is not None and flow["tcp"]["sender"] == "modern"
+
+
 def _unwrapped(low: Ints) -> Ints:
     """Sequence numbers whose low 32 bits were recorded, in the order of sending."""
     if not len(low):

@@ -17,7 +17,7 @@ import numpy as np
 from ackclock.export import segments as contents
 from ackclock.export.capture import Capture, Interface
 from ackclock.export.columns import Ints
-from ackclock.export.headers import Bytes, headers
+from ackclock.export.headers import CE, Bytes, headers
 from ackclock.export.network import Network
 from ackclock.export.options import Options
 from ackclock.export.packets import Packets
@@ -32,7 +32,11 @@ _COMMENT, _END = 1, 0
 
 
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
-    """The capture, piece by piece. Needs `packets`, `transmissions`, `drops` and `waiting`."""
+    """The capture, piece by piece.
+
+    Needs `packets`, `transmissions`, `drops` and `waiting`; takes `headers` and `marks` where they
+    were recorded.
+    """
     network = Network(results.model)
     packets = Packets.of(results)
     capture = Capture.of(results, network, packets, options)
@@ -104,6 +108,7 @@ def _packets(
     comment = capture.comment[which]
     # What a capture shows is numbered as the packets are, and handshakes follow them.
     found = flows.taken(number)
+    found.ecn = np.where(capture.marked[which] & (found.ecn > 0), CE, found.ecn)
     header, length = headers(found)
     original = length + found.payload
     captured = np.minimum(original, snaplen)

@@ -68,7 +68,9 @@ FORMATS = (
         (
             "draft-ietf-opsawg-pcapng",
             "RFC 791 (IPv4), RFC 9293 (TCP), RFC 7323 (window scale, timestamps), RFC 2018 (SACK)",
+            "RFC 2883 (D-SACK), RFC 3168 (ECN)",
         ),
+        also=("headers", "marks"),
     ),
     Format(
         "windows",

@@ -7,6 +7,9 @@ adds to a packet beside (a link layer, or no header at all) is not shown.
 A flow without handshake starts established; SYN, SYN-ACK and ACK at its start are made up, so that
 a reader learns the window scale.
 
+What headers say beyond numbers (flags, ECN, SACK blocks, windows) is shown if the table `headers`
+was recorded. The receiver's end of a connection sends no data and no FIN.
+
 Selective repeat numbers packets and acknowledges each by itself. In a capture packet n begins at
 byte n times the segment, and an ACK shows the next byte expected and, ahead of it, the block around
 the packet that caused it (RFC 2018).
@@ -21,16 +24,32 @@ import numpy as np
 from ackclock.export.columns import (
     ACK,
     DATA,
+    FIN,
     HANDSHAKE_ACK,
     ROUTER,
     SYN,
     SYN_ACK,
+    WINDOW_PROBE,
     Columns,
     Ints,
 )
-from ackclock.export.headers import ACK_FLAG, OTHER, SYN_FLAG, TCP, UDP, WIDTH, Segments
+from ackclock.export.headers import (
+    ACK_FLAG,
+    CWR_FLAG,
+    ECE_FLAG,
+    ECT_0,
+    FIN_FLAG,
+    MOST_BLOCKS,
+    OTHER,
+    PSH_FLAG,
+    SYN_FLAG,
+    TCP,
+    UDP,
+    WIDTH,
+    Segments,
+)
 from ackclock.export.network import Network
-from ackclock.export.packets import Packets, counts_bytes
+from ackclock.export.packets import Packets, counts_bytes, is_modern
 
 if TYPE_CHECKING:
     from ackclock.results import Results
@@ -59,7 +78,8 @@ def of_packets(results: Results, network: Network, packets: Packets) -> Segments
     """All packets by number, and after them for each flow the messages of a made-up handshake."""
     flows = results.model["flows"]
     count = len(packets)
-    whole = _blank(count + HANDSHAKE * len(flows))
+    modern = any(map(is_modern, flows))
+    whole = _blank(count + HANDSHAKE * len(flows), MOST_BLOCKS if modern else 1)
     whole.identification[:count] = np.arange(count)
     _routers(whole, network, packets)
     table = Columns(results, "packets")
@@ -86,19 +106,74 @@ def of_packets(results: Results, network: Network, packets: Packets) -> Segments
             _tcp(whole, packets, flow, number, mine, arrived)
             if has_timestamps(flow):
                 _timestamps(whole, packets, flow, own, steps)
+            if is_modern(flow):
+                _ends(whole, packets, number, steps)
+    if "headers" in results.tables:
+        _recorded(whole, packets, Columns(results, "headers"), flows)
     return whole
 
 
 def has_timestamps(flow: dict[str, Any]) -> bool:
-    """Whether the headers of a flow have room for the timestamps option: 20 + 20 + 12 bytes."""
+    """Whether a flow uses timestamps, or its headers have room for them: 20 + 20 + 12 bytes."""
+    if is_modern(flow):
+        return flow["tcp"].get("timestamps", True)
     return counts_bytes(flow) and flow["tcp"]["header_bytes"] >= 52
 
 
-def _blank(count: int) -> Segments:
-    made = Segments(*(np.zeros(count, np.int64) for _ in range(18)))
-    for column in (made.scale, made.tsval, made.tsecr, made.sack_left, made.sack_right):
+def _blank(count: int, blocks: int) -> Segments:
+    columns = [np.zeros(count, np.int64) for _ in range(17)]
+    made = Segments(*columns, *(np.full((count, blocks), -1, np.int64) for _ in range(2)))
+    for column in (made.scale, made.tsval, made.tsecr):
         column[:] = -1
     return made
+
+
+def _recorded(
+    whole: Segments, packets: Packets, table: Columns, flows: list[dict[str, Any]]
+) -> None:
+    """Flags, windows and blocks that were recorded.
+
+    Who sends packets that may be marked has asked for it in the handshake (RFC 3168 section 6.1.1).
+    """
+    number = table.ints("packet_id")
+    for name, flag in (
+        ("ece", ECE_FLAG),
+        ("cwr", CWR_FLAG),
+        ("push", PSH_FLAG),
+        ("fin", FIN_FLAG),
+    ):
+        whole.flags[number] |= np.where(table.flags(name), flag, 0)
+    whole.ecn[number] = np.where(table.flags("capable"), ECT_0, 0)
+    window, flow = table.ints("window_bytes"), packets.flow[number]
+    for place in np.unique(flow[window >= 0]):
+        mine = (flow == place) & (window >= 0)
+        whole.window[number[mine]] = window[mine] >> _window(flows[place]["tcp"])[0]
+    for place in range(whole.sack_left.shape[1]):
+        for side, word in ((whole.sack_left, "from"), (whole.sack_right, "to")):
+            edge = table.ints(f"sack_{place + 1}_{word}")
+            rows = np.flatnonzero(edge >= 0)
+            side[number[rows], place] = edge[rows] + 1
+    asks = np.isin(packets.flow, flow[table.flags("capable")])
+    flags = whole.flags[: len(packets)]
+    flags |= np.where(asks & (packets.kind == SYN), ECE_FLAG | CWR_FLAG, 0)
+    flags |= np.where(asks & (packets.kind == SYN_ACK), ECE_FLAG, 0)
+
+
+def _ends(whole: Segments, packets: Packets, number: int, steps: Ints) -> None:
+    """Numbers of what has no data: a FIN of its own, and probes of the receiver's window."""
+    mine = np.flatnonzero(packets.flow == number)
+    kind = packets.kind[mine]
+    data, fins = mine[kind == DATA], mine[kind == FIN]
+    whole.seq[fins] = 1 + (packets.seq[data] + whole.payload[data]).max(initial=0)
+    whole.flags[fins] |= FIN_FLAG
+    probes = mine[kind == WINDOW_PROBE]
+    if len(probes):
+        packet = np.where(steps < 0, -1 - steps, steps)
+        acked = (steps >= 0) & (packets.flow[packet] == number) & (packets.kind[packet] == ACK)
+        highest = np.maximum.accumulate(np.where(acked, whole.ack[packet], 1))
+        sent = np.flatnonzero(steps < 0)
+        sent = sent[np.isin(packet[sent], probes)]
+        whole.seq[packet[sent]] = highest[sent] - 1
 
 
 def _routers(whole: Segments, network: Network, packets: Packets) -> None:
@@ -153,7 +228,8 @@ def _tcp(
     opening = np.concatenate([asks, answers])
     whole.mss[opening] = tcp["segment_bytes"]
     whole.scale[opening] = scale
-    whole.sack_permitted[opening] = not counts_bytes(flow)
+    permitted = tcp.get("sack", True) if is_modern(flow) else not counts_bytes(flow)
+    whole.sack_permitted[opening] = permitted
 
 
 def _window(tcp: dict[str, Any]) -> tuple[int, int]:
@@ -211,8 +287,8 @@ def _selective(
     whole.ack[acks] = 1 + _begin(in_order, segment, size)
     ahead = np.flatnonzero(packets.seq[acks] >= in_order)
     blocks = _blocks(first, cause[ahead], packets.seq[acks[ahead]])
-    whole.sack_left[acks[ahead]] = 1 + blocks[:, 0] * segment
-    whole.sack_right[acks[ahead]] = 1 + _begin(blocks[:, 1], segment, size)
+    whole.sack_left[acks[ahead], 0] = 1 + blocks[:, 0] * segment
+    whole.sack_right[acks[ahead], 0] = 1 + _begin(blocks[:, 1], segment, size)
 
 
 def _begin(packet: Ints, segment: int, size: Ints) -> Ints:

@@ -18,7 +18,14 @@ _MOST_THRESHOLDS = 4
 _EXACT = 200.0
 """Up to this many changes in a pixel each one is drawn, so that marks stand on the line."""
 
-_EVENTS = {"fast-retransmit": ("o", "fast retransmit"), "timeout": ("X", "timeout")}
+_EVENTS = {
+    "fast-retransmit": ("o", "fast retransmit"),
+    "timeout": ("X", "timeout"),
+    "reduction": ("s", "reduction without recovery"),
+    "probe": ("^", "tail loss probe"),
+    "undo": ("*", "reduction undone"),
+    "spurious": ("D", "needless retransmission"),
+}
 
 
 def fill(view: View, panel: Panel) -> None:

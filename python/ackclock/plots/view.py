@@ -229,6 +229,10 @@ class View:
         """RTT samples of a flow, in seconds."""
         return self._series("rtt", "rtt_s", flow=name)
 
+    def tcp_info(self, name: str, column: str) -> Series:
+        """What the sender of a flow reports of itself after each change."""
+        return self._series("tcp_info", column, flow=name)
+
     def flow_rate(self, name: str, event: str) -> Series:
         """Rate at which a flow's data packets are `sent` by the source or `received` at the target.
 

@@ -3,6 +3,7 @@
 use super::World;
 use crate::flow::{Endpoint, Stopped};
 use crate::packet::{Kind, Packet};
+use crate::recorded::header_row;
 use ackclock_engine::EventQueue;
 use ackclock_tcp::{Ack, AckFields, Cause, Ends, Message, Reply, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
@@ -43,6 +44,18 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             stamp: packet.stamp,
             id,
         });
+    }
+
+    fn record_header(&mut self, packet: &Packet) {
+        let connection = match &self.net.flows[packet.flow() as usize].endpoint {
+            Endpoint::Tcp(tcp) => Some(&tcp.connection),
+            Endpoint::Stopped(Stopped { tcp, .. }) => Some(&tcp.connection),
+            Endpoint::Udp(_) => None,
+        };
+        let id = self.recorder.ids().present();
+        if let Some(row) = header_row(self.now, id, packet, connection) {
+            self.recorder.header(row);
+        }
     }
 
     pub(super) fn record_event(&mut self, flow: u32, event: i32, seq: u32) {
@@ -149,6 +162,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if R::ON {
             self.recorder.ids().create();
             self.record_packet(&packet, from, packet_event::SENT);
+            self.record_header(&packet);
         }
         let hop = self.net.flows[packet.flow() as usize].first[from];
         if self.net.queues_sends {
@@ -202,6 +216,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 tcp.record_rto(now, index, rto_event::SAMPLE, Some(rtt), &mut self.recorder);
             }
             tcp.record_window(now, index, &mut self.recorder);
+            tcp.record_journal(now, index, &mut self.recorder);
         }
         if tcp.connection.is_finished() && tcp.finish_ack.is_none() {
             tcp.finish_ack = Some(now);
@@ -233,6 +248,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             && let Endpoint::Tcp(tcp) = &mut self.net.flows[index as usize].endpoint
         {
             tcp.record_timer(self.now, index, &mut self.recorder);
+            tcp.record_journal(self.now, index, &mut self.recorder);
+            tcp.record_info(self.now, index, &mut self.recorder);
         }
     }
 
@@ -378,6 +395,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Tcp(tcp) => {
                 let timeouts = tcp.connection.stats().timeouts;
                 let ack = if starts {
+                    if R::ON {
+                        tcp.watch();
+                    }
                     tcp.start(now);
                     None
                 } else {
@@ -389,6 +409,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 }
                 if R::ON {
                     tcp.record_window(now, index, &mut self.recorder);
+                    tcp.record_journal(now, index, &mut self.recorder);
                 }
                 if starts {
                     self.record_event(index, flow_event::START, 0);

@@ -19,16 +19,19 @@
 //! DEVIATION: the clock of `min_rtt` ticks `hz` times a second from time 0; that of Linux begins anywhere.
 
 mod aggregation;
+mod mode;
 mod policer;
 
 use super::max_filter::MaxFilter;
 use super::{
     AckEvent, CongestionControl, CongestionState, LossEvent, RateSample, StateEvent, Window,
 };
+use crate::journal::Rule;
 use ackclock_math::Stream;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 use aggregation::Aggregation;
+use mode::Mode;
 use policer::{Counts, Event, Policer};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -98,14 +101,6 @@ const LONGEST_BURST: u64 = 65_536 - 1 - 320;
 const MOST_EXTRA: u64 = 100_000;
 /// No round-trip time is known.
 const NO_RTT: u64 = u32::MAX as u64;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Startup,
-    Drain,
-    ProbeBw,
-    ProbeRtt,
-}
 
 /// Options and state of one flow. Times are microseconds, but for `min_rtt_tick` and `done_tick`.
 #[derive(Debug, Clone)]
@@ -584,6 +579,11 @@ impl CongestionControl for Bbr {
 
     fn holds_back(&self) -> bool {
         self.holds_back
+    }
+
+    fn phase(&self) -> Option<Rule> {
+        let repairs = self.conserves || self.prior_state >= CongestionState::Recovery;
+        Some(if repairs { Rule::BbrRecovery } else { self.mode.rule() })
     }
 
     fn pacing_rate(&self) -> Option<u64> {

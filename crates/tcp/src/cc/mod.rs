@@ -18,6 +18,7 @@ mod reno;
 mod rounds;
 mod vegas;
 
+use crate::journal::Rule;
 use ackclock_math::Stream;
 use ackclock_units::{Time, registry};
 
@@ -368,6 +369,11 @@ pub trait CongestionControl {
     fn pacing_rate(&self) -> Option<u64> {
         None
     }
+
+    /// What sets the window at present, where growth below and above the slow-start threshold does not say it.
+    fn phase(&self) -> Option<Rule> {
+        None
+    }
 }
 
 registry! {
@@ -403,4 +409,5 @@ registry! {
     fn tick_period(&self) -> Option<Time>;
     fn on_tick(&mut self, window: &mut Window);
     fn pacing_rate(&self) -> Option<u64>;
+    fn phase(&self) -> Option<Rule>;
 }

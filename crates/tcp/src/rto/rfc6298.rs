@@ -202,6 +202,10 @@ impl Timer for Rfc6298 {
         self.estimate.map(|(srtt, _)| Time::from_ns(srtt))
     }
 
+    fn deviation(&self) -> Option<Time> {
+        self.estimate.map(|(_, rttvar)| Time::from_ns(rttvar))
+    }
+
     fn sampling(&self) -> Sampling {
         self.rules.sampling
     }

@@ -1,6 +1,6 @@
 //! Families of senders, each with its own kind of receiver and its own keys in scenarios.
 //!
-//! To add one: a folder with an `ENTRY`, its `NUMBERING`, what it `GIVES` congestion controls, and a type that implements
+//! To add one: a folder with an `ENTRY`, its `NUMBERING`, what it `GIVES` congestion controls, whether it `KEEPS_JOURNAL`, and a type that implements
 //! [`Ends`](crate::ends::Ends) and is made from the family's keys and [`Common`]; then one line in
 //! [`connection`](crate::connection).
 

@@ -5,11 +5,12 @@
 
 use super::endpoint::Endpoint;
 use super::receiver::{AckOut, Arrival, Buffer, Receiver};
-use super::sender::Sender;
+use super::sender::{Info, Sender};
 use crate::cc::{CongestionControl, Window};
 use crate::ends::{Ack, AckFields, Ends, Reply, extend};
 use crate::handshake::{Answer, Message, Rules};
-use crate::sack::{self, Notes};
+use crate::journal::Journal;
+use crate::sack::{self, Note, Notes};
 use crate::segment::{Flags, Segment};
 use crate::senders::Common;
 use crate::stats::SenderStats;
@@ -216,5 +217,21 @@ impl Ends for Modern {
 
     fn rto(&self) -> Option<(Time, Time)> {
         Some(self.sender.timer())
+    }
+
+    fn watch(&mut self) {
+        self.sender.watch();
+    }
+
+    fn journal(&mut self) -> Option<&mut Journal> {
+        self.sender.journal()
+    }
+
+    fn info(&self) -> Option<Info> {
+        Some(self.sender.info())
+    }
+
+    fn note(&self, ack: AckFields) -> Option<&Note> {
+        self.notes.get(ack.aux)
     }
 }

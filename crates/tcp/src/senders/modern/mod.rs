@@ -27,3 +27,6 @@ pub const NUMBERING: Numbering = Numbering::Bytes;
 
 /// What congestion controls get from it.
 pub const GIVES: Extras = Extras::ALL;
+
+/// Whether its senders write down what sets their window, and report their state.
+pub const KEEPS_JOURNAL: bool = true;

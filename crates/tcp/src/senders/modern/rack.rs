@@ -109,7 +109,7 @@ impl Rack {
     }
 
     /// The window for reordering (`tcp_rack_reo_wnd`).
-    fn window(&self, sacked: u32, in_recovery: bool, min_rtt: Time, srtt: Time) -> Time {
+    pub fn window(&self, sacked: u32, in_recovery: bool, min_rtt: Time, srtt: Time) -> Time {
         if !self.has_seen_reordering() && (in_recovery || sacked >= self.reordering) {
             return Time::ZERO;
         }

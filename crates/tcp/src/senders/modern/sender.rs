@@ -11,6 +11,7 @@ mod ack;
 mod alert;
 mod counted;
 mod info;
+mod journal;
 mod opening;
 mod pace;
 mod persist;
@@ -28,6 +29,7 @@ use crate::cc::{
 };
 use crate::data::Written;
 use crate::handshake::{Handshake, Message};
+use crate::journal::Journal;
 use crate::rto::Rto;
 use crate::senders::Common;
 use crate::stats::SenderStats;
@@ -184,6 +186,8 @@ pub struct Sender {
     /// End of the next segment with PSH within a long write, and such writes.
     next_push: u64,
     pushes: Option<Box<pushes::Pushes>>,
+    /// What is written down, if the sender is recorded.
+    journal: Option<Box<Journal>>,
 }
 
 /// What is sent whatever the window says.
@@ -330,6 +334,7 @@ impl Sender {
             ecn_reductions: 0,
             next_push: u64::MAX,
             pushes: None,
+            journal: None,
             rules: Arc::new(rules),
         }
     }
@@ -420,6 +425,7 @@ impl Sender {
 
     fn set_state(&mut self, now: Time, state: CongestionState) {
         if self.state != state {
+            self.note_state(state);
             self.state = state;
             let change = StateEvent {
                 now,

@@ -20,3 +20,6 @@ pub const NUMBERING: Numbering = Numbering::Packets;
 
 /// What it gives congestion controls beyond what all families give.
 pub const GIVES: Extras = Extras::NONE;
+
+/// Whether its senders write down what sets their window, and report their state.
+pub const KEEPS_JOURNAL: bool = false;

@@ -4,6 +4,7 @@ use super::{Facts, LEAST_SSTHRESH, Leave, MIN_RTT_WINDOW, Sender};
 use crate::cc::{
     AckEvent, CongestionControl, CongestionState, LossEvent, RateSample, Signal, Window,
 };
+use crate::journal::Rule;
 use crate::sack::Note;
 use ackclock_units::Time;
 
@@ -334,7 +335,10 @@ impl Sender {
             };
             let mut sample = rate.sample(acked.now, self.min_rtt, counts);
             sample.ack_delayed = self.may_be_delayed(acked);
-            self.sample = Some(sample);
+            if self.cc.needs_rate() {
+                self.sample = Some(sample);
+            }
+            self.note_rate(&sample);
         }
         if self.cc.owns_window() {
             self.notify(acked, rtt, |cc, window, event| {
@@ -376,7 +380,7 @@ impl Sender {
     pub(super) fn reduce(&mut self, delivered: u64, newly_lost: u64, advanced: bool) {
         if !self.rules.uses_prr {
             self.window.cwnd = self.window.ssthresh.max(1.0);
-            return;
+            return self.note(Rule::Pipe);
         }
         if delivered == 0 {
             return;
@@ -397,6 +401,7 @@ impl Sender {
         };
         sent = sent.max(i64::from(self.prr_out == 0));
         self.window.cwnd = (in_flight as i64 + sent).max(1) as f64;
+        self.note(Rule::Prr);
     }
 
     /// The threshold that the congestion control asks for; one that does not react to losses keeps its window.

@@ -3,6 +3,7 @@
 use super::ack::{Acked, is_before};
 use super::{Leave, Sender};
 use crate::cc::{CongestionControl, CongestionState, Signal};
+use crate::journal::{Episode, Rule};
 use ackclock_units::Time;
 
 impl Sender {
@@ -155,6 +156,7 @@ impl Sender {
             self.undo.marker = None;
             self.ecn_reductions += 1;
             self.begin_reduction(now, Signal::Ecn);
+            self.note(Rule::Mark);
             self.set_state(now, CongestionState::Cwr);
         }
     }
@@ -164,6 +166,7 @@ impl Sender {
         if !self.is_reducing() {
             self.undo.ssthresh = (!ece).then(|| self.current_ssthresh());
             self.begin_reduction(now, Signal::Gap);
+            self.note(Rule::Recovery);
         }
         self.fast = true;
         self.set_state(now, CongestionState::Recovery);
@@ -200,6 +203,7 @@ impl Sender {
         let undone = self.state != CongestionState::Cwr && self.undone;
         if !self.cc.owns_window() && self.window.ssthresh.is_finite() && !undone {
             self.window.cwnd = self.window.ssthresh;
+            self.note(Rule::Exit);
         }
     }
 
@@ -216,8 +220,13 @@ impl Sender {
         self.undo.marker.is_some() && (self.undo.retransmissions == 0 || self.is_from_before(acked))
     }
 
+    /// What shows that the reduction was needless, if something does.
+    fn rule_of_undo(&self) -> Rule {
+        if self.undo.retransmissions == 0 { Rule::UndoDsack } else { Rule::UndoTimestamps }
+    }
+
     /// Everything is as before (`tcp_undo_cwnd_reduction`).
-    fn undo(&mut self, forgets_losses: bool) {
+    fn undo(&mut self, rule: Rule, forgets_losses: bool) {
         if forgets_losses {
             self.board.forget_losses();
         }
@@ -227,6 +236,8 @@ impl Sender {
                 self.window.ssthresh = ssthresh;
                 self.cwr = false;
             }
+            self.note(rule);
+            self.note_episode(Episode::Undo, self.board.una);
         }
         self.undo.marker = None;
         self.undone = true;
@@ -237,7 +248,7 @@ impl Sender {
     /// whether its state is held nevertheless.
     fn finish_recovery(&mut self, acked: &Acked) -> bool {
         if self.may_undo(acked) {
-            self.undo(false);
+            self.undo(self.rule_of_undo(), false);
         } else {
             self.rack.on_recovered();
         }
@@ -263,7 +274,7 @@ impl Sender {
         if !self.may_have_retransmissions() {
             self.undo.stamp = None;
         }
-        self.undo(true);
+        self.undo(Rule::UndoTimestamps, true);
         self.keep_open(acked.now);
         false
     }
@@ -274,7 +285,7 @@ impl Sender {
             return false;
         }
         self.rack.on_needless();
-        self.undo(false);
+        self.undo(Rule::UndoDsack, false);
         true
     }
 
@@ -282,11 +293,11 @@ impl Sender {
     fn on_ack_in_loss(&mut self, acked: &mut Acked) {
         let recovered = self.board.una >= self.high_seq;
         if acked.advanced && self.may_undo(acked) {
-            return self.undo_loss(acked.now);
+            return self.undo_loss(acked.now, self.rule_of_undo());
         }
         if self.frto {
             if acked.original && self.rules.undo {
-                return self.undo_loss(acked.now);
+                return self.undo_loss(acked.now, Rule::UndoFrto);
             }
             if self.nxt > self.high_seq {
                 if acked.sacked || (!acked.advanced && !acked.repeated) {
@@ -311,8 +322,8 @@ impl Sender {
         }
     }
 
-    fn undo_loss(&mut self, now: Time) {
-        self.undo(true);
+    fn undo_loss(&mut self, now: Time, rule: Rule) {
+        self.undo(rule, true);
         self.retransmits = 0;
         self.fast = false;
         self.set_state(now, CongestionState::Open);
@@ -330,6 +341,7 @@ impl Sender {
         } else if ack > end {
             // The probe has repaired a loss.
             self.begin_reduction(acked.now, Signal::Gap);
+            self.note(Rule::ProbeRepair);
             self.set_state(acked.now, CongestionState::Cwr);
             self.end_reduction();
             self.keep_open(acked.now);

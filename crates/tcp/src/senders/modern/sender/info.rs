@@ -25,6 +25,8 @@ pub struct Info {
     pub reordering: u32,
     /// How often reordering was seen.
     pub reordering_events: u32,
+    /// How long a segment may be late before it counts as lost.
+    pub reo_wnd: Time,
     /// Smoothed round-trip time.
     pub srtt: Time,
     /// Mean deviation of round-trip times.
@@ -37,6 +39,8 @@ pub struct Info {
     pub delivered: u64,
     /// Segments sent again.
     pub retransmissions: u64,
+    /// Delivery rate, bit/s; none where nobody measures it.
+    pub delivery_rate: Option<f64>,
     /// Data segments sent in all.
     pub segments_sent: u64,
     /// Payload bytes sent in all.
@@ -83,12 +87,14 @@ impl Sender {
             retrans_out: board.retrans_out,
             reordering: self.rack.reordering,
             reordering_events: self.rack.reordering_events,
+            reo_wnd: self.reo_wnd(),
             srtt: self.srtt(),
             rttvar: self.rto.deviation().unwrap_or(Time::ZERO),
             min_rtt: (self.min_rtt != Time::NEVER).then_some(self.min_rtt),
             rto: self.rto.current(),
             delivered: self.delivered,
             retransmissions: self.stats.retransmissions,
+            delivery_rate: self.delivery_rate(),
             segments_sent: self.stats.segments_sent,
             bytes_sent: self.stats.bytes_sent,
             bytes_acked: board.una,
@@ -99,7 +105,20 @@ impl Sender {
             repeated: self.repeated,
             receive_window: self.receive_window,
             mss: self.rules.mss,
-            pacing_rate: self.cc.pacing_rate(),
+            pacing_rate: self.cc.pacing_rate().or(self.window_rate),
         }
+    }
+
+    /// How long a segment may be late before it counts as lost.
+    fn reo_wnd(&self) -> Time {
+        let in_recovery = self.state >= CongestionState::Recovery;
+        let least = if self.min_rtt == Time::NEVER { Time::ZERO } else { self.min_rtt };
+        self.rack.window(self.board.sacked_out, in_recovery, least, self.srtt())
+    }
+
+    /// The delivery rate (`tcp_compute_delivery_rate`).
+    fn delivery_rate(&self) -> Option<f64> {
+        let (delivered, interval) = self.journal.as_ref()?.rate?;
+        Some((delivered * self.rules.mss * 8) as f64 * 1e9 / interval as f64)
     }
 }

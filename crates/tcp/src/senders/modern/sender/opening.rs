@@ -4,6 +4,7 @@ use super::Sender;
 use super::timers::Pending;
 use crate::cc::{CongestionControl, CongestionState};
 use crate::handshake::{Message, Rules as _};
+use crate::journal::Rule;
 use crate::segment::{Cause, Flags, Segment};
 use ackclock_units::Time;
 
@@ -57,6 +58,7 @@ impl Sender {
         self.delivered_at = now;
         if self.tries > 1 {
             self.window.cwnd = 1.0;
+            self.note(Rule::SynLost);
         }
         self.cc.on_established(&mut self.window, now, rtt);
         // The application finds nothing unsent when it writes first.
@@ -107,6 +109,7 @@ impl Sender {
             cwnd = (cwnd / 2.0).floor();
         }
         self.window.cwnd = cwnd.max(least);
+        self.note(Rule::Idle);
         self.cc.on_idle(&mut self.window, now);
         self.stats.on_cwnd(now, self.reported_cwnd());
         debug_assert!(self.state <= CongestionState::Loss);

@@ -3,6 +3,7 @@
 use super::Sender;
 use super::ack::Acked;
 use crate::cc::CongestionState;
+use crate::journal::Episode;
 use crate::sack::Note;
 use ackclock_units::Time;
 
@@ -69,6 +70,7 @@ impl Sender {
             return;
         }
         acked.repeated = true;
+        self.note_episode(Episode::Spurious, block.0);
         acked.delivered += segments;
         let of_probe = self.probe.is_some_and(|(end, again)| again && block.1 == end);
         acked.repeated_probe |= of_probe;

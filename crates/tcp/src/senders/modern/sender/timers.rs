@@ -3,6 +3,7 @@
 
 use super::{Forced, LEAST_SSTHRESH, Leave, Sender};
 use crate::cc::{CongestionControl, CongestionState, Signal};
+use crate::journal::Rule;
 use crate::senders::modern::ticks;
 use ackclock_units::Time;
 
@@ -198,6 +199,7 @@ impl Sender {
         }
         self.set_state(now, CongestionState::Loss);
         self.window.cwnd = f64::from(self.board.in_flight() + 1);
+        self.note(Rule::Timeout);
         self.fast = false;
         self.high_seq = self.nxt;
         self.probe = None;

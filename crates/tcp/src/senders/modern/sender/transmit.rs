@@ -3,6 +3,7 @@
 use super::timers::Pending;
 use super::{Forced, Leave, Sender};
 use crate::cc::CongestionControl;
+use crate::journal::Episode;
 use crate::segment::{Cause, Flags, Segment};
 use ackclock_units::Time;
 
@@ -109,7 +110,8 @@ impl Sender {
 
     #[cold]
     fn start_from_idle(&mut self, now: Time) {
-        let limited = self.rate.as_ref().is_some_and(|rate| rate.is_app_limited());
+        let limited =
+            self.cc.needs_rate() && self.rate.as_ref().is_some_and(|rate| rate.is_app_limited());
         let idle = now - self.last_send;
         self.cc.on_send_from_idle(&mut self.window, now, idle, limited);
     }
@@ -181,6 +183,7 @@ impl Sender {
             Forced::ProbeWindow => Some(self.probe_window(now)),
             Forced::ProbeNew => {
                 let payload = self.next_payload();
+                self.note_episode(Episode::Probe, self.nxt);
                 let sent = self.send_new(now, payload, true);
                 self.prr_out += u64::from(self.is_reducing());
                 self.on_probe_sent(now, false);

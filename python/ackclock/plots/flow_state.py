@@ -1,0 +1,148 @@
+"""Panels: what a modern sender knows of itself: segments by fate, times, rates."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import draw, palette, quantities
+from .palette import LineStyle
+from .sheet import Panel
+from .view import Series, View
+
+_Quantities = dict[str, str]
+
+_COUNTS = {
+    "in_flight": "in flight",
+    "sacked": "arrived out of order",
+    "lost": "lost",
+    "retransmitted": "sent again",
+}
+_TIMES = {
+    "srtt_s": "smoothed RTT",
+    "min_rtt_s": "least RTT",
+    "rto_s": "RTO",
+    "reo_wnd_s": "window for reordering",
+}
+_RATES = {"delivery_rate_bps": "delivery rate", "pacing_rate_bps": "pacing rate"}
+_LINES: tuple[LineStyle, ...] = ("solid", "dashed", "dotted")
+_STATES = {"recovery": "recovery", "loss": "repair after a timeout", "cwr": "reduction"}
+
+
+def fill_counts(view: View, panel: Panel) -> None:
+    """Segments in flight, arrived out of order, lost and sent again, with the state shaded."""
+    panel.title, panel.unit = "Segments", "segments"
+    highest = _fill(view, panel, _COUNTS, 1.0)
+    if highest:
+        panel.y_from_zero(highest, counts=True)
+        _shade(view, panel)
+
+
+def fill_times(view: View, panel: Panel) -> None:
+    """Smoothed and least round-trip time, retransmission timeout, window for reordering."""
+    panel.title = "Round-trip times and timeout"
+    highest = _highest(view, _TIMES)
+    unit = quantities.span_unit(highest)
+    panel.unit = unit.name
+    if _fill(view, panel, _TIMES, unit.size):
+        panel.y_from_zero(highest / unit.size)
+
+
+def fill_rates(view: View, panel: Panel) -> None:
+    """Delivery rate and pacing rate."""
+    panel.title = "Delivery and pacing rate"
+    highest = _highest(view, _RATES)
+    unit = quantities.rate_unit(highest, binary=view.binary_rates)
+    panel.unit = unit.name
+    if _fill(view, panel, _RATES, unit.size):
+        panel.y_from_zero(highest / unit.size)
+
+
+def _series(view: View, columns: _Quantities) -> dict[tuple[str, str], Series]:
+    """What there is of each flow and quantity."""
+    view.need("tcp_info")
+    found = {}
+    for name in view.window_flows():
+        for column in columns:
+            times, values = view.tcp_info(name, column)
+            if np.isfinite(values).any():
+                found[name, column] = times, values
+    return found
+
+
+def _highest(view: View, columns: _Quantities) -> float:
+    series = _series(view, columns).values()
+    return max((float(np.nanmax(values)) for _, values in series), default=0.0)
+
+
+def _fill(view: View, panel: Panel, columns: _Quantities, size: float) -> float:
+    """Draw quantities: of one flow in colours, of several by the flow's colour and by line."""
+    series = _series(view, columns)
+    names = list(dict.fromkeys(name for name, _ in series))
+    if not series:
+        panel.empty("no flow reports it: modern senders do")
+        return 0.0
+    alone = len(names) == 1
+    shown = list(columns) if alone else list(columns)[: len(_LINES)]
+    highest = 0.0
+    for (name, column), (times, values) in series.items():
+        if column not in shown:
+            continue
+        place = shown.index(column)
+        color = palette.FLOWS[place] if alone else view.flow_color[name]
+        line: LineStyle = "solid" if alone else _LINES[place]
+        active = view.active(name)
+        drawn = draw.steps(
+            panel,
+            view,
+            *_known(times, values / size),
+            color=color,
+            start_s=active.start_s,
+            stop_s=active.stop_s,
+            line=line,
+            among=len(series),
+        )
+        highest = max(highest, drawn)
+        if alone:
+            panel.entry(columns[column], color)
+    if not alone:
+        for name in names:
+            panel.entry(name, view.flow_color[name])
+        for column, line in zip(shown, _LINES, strict=False):
+            panel.entry(columns[column], palette.FAINT_INK, line=line)
+    return highest
+
+
+def _known(times: NDArray[np.float64], values: NDArray[np.float64]) -> Series:
+    """From the first value on that there is."""
+    known = np.isfinite(values)
+    return times[known], values[known]
+
+
+def _shade(view: View, panel: Panel) -> None:
+    """Shade the times at which the one flow of a panel is not open."""
+    names = view.window_flows()
+    table = view.need("tcp_info")
+    if len(names) != 1:
+        return
+    rows = table.rows(flow=names[0])
+    times = table.plain("time_s")[rows]
+    stops = np.append(times, view.active(names[0]).stop_s)
+    found = []
+    for place, (state, words) in enumerate(_STATES.items()):
+        inside = table.is_("state", state)[rows].astype(np.int8)
+        turns = np.diff(inside, prepend=0, append=0)
+        begins, ends = np.flatnonzero(turns > 0), np.flatnonzero(turns < 0)
+        for begin, end in zip(times[begins], stops[ends], strict=True):
+            panel.axes.axvspan(
+                begin / view.time_unit.size,
+                end / view.time_unit.size,
+                color=(palette.FAINT_INK, palette.LOSS, palette.CHANGE)[place],
+                alpha=0.13,
+                lw=0,
+                zorder=0.5,
+            )
+        if len(begins):
+            found.append(f"{words} ({len(begins):,})")
+    if found:
+        panel.note(f"Shaded: {', '.join(found)}.")
