@@ -339,7 +339,7 @@ def _bbr(count: int, record: dict[str, Any], **tcp: Any) -> tuple[Network, Any]:
 
 
 def test_one_bbr_flow_keeps_the_link_busy_and_the_queue_short():
-    """Cardwell and others 2016: full use but for a margin of 1 % and the probes of the least RTT."""
+    """Cardwell and others 2016: full use but for a margin of 1 % and probes of the least RTT."""
     net, results = _bbr(1, RECORD)
     found = use(results, 10)
     assert 0.97 < found.utilisation < 0.99
