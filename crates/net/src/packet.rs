@@ -142,6 +142,7 @@ impl Packet {
                 Message::SynAck => packet_kind::SYN_ACK,
                 Message::Ack => packet_kind::HANDSHAKE_ACK,
                 Message::Fin => packet_kind::FIN,
+                Message::Probe => packet_kind::WINDOW_PROBE,
             },
         }
     }

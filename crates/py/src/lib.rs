@@ -1,6 +1,7 @@
 //! Python bindings: documents go in as JSON text, checked scenarios stay here behind a handle, results come
 //! out as JSON text and numpy arrays.
 
+mod endpoint;
 mod rows;
 mod scenario;
 mod text;
@@ -136,7 +137,7 @@ impl Simulation {
         Ok((outlook.packet_hops, outlook.record_bytes))
     }
 
-    /// Lets the run end when its records hold so many bytes.
+    /// Lets the run end when its records hold this many bytes.
     fn limit_records(&mut self, bytes: u64) -> PyResult<()> {
         self.get_mut()?.limit_records(bytes);
         Ok(())
@@ -271,6 +272,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
+    module.add_class::<endpoint::Endpoint>()?;
     module.add_class::<text::Text>()?;
     module.add_function(wrap_pyfunction!(text::read_text, module)?)?;
     module.add_function(wrap_pyfunction!(text::scalar, module)?)?;

@@ -115,13 +115,14 @@ fn writer(flow: &FlowModel, source: &Chosen, seed: u64) -> Option<Writer> {
     Source::of_flow(source, seed, &flow.id).map(|source| Writer::new(source, flow.send_bytes))
 }
 
-fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
+/// What the sender of a flow is made from.
+pub(crate) fn common(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Common {
     let segment = tcp.segment_bytes as f64;
     let mut rto = Rto::new(&tcp.rto);
     rto.draw_phase(|| Stream::new(seed, &format!("rto/{}", flow.id)).uniform());
     let mut cc = Cc::new(&tcp.cc);
     cc.on_flow(tcp.segment_bytes as u16, &mut || Stream::new(seed, &format!("cc/{}", flow.id)));
-    let common = Common {
+    Common {
         segment: tcp.segment_bytes as u16,
         data: data(flow, tcp),
         initial_window: tcp.initial_window as f64,
@@ -130,8 +131,11 @@ fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
             .map_or(f64::INFINITY, |amount| amount.bytes(segment)),
         cc,
         rto,
-    };
-    let connection = Connection::new(&tcp.sender, common);
+    }
+}
+
+fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
+    let connection = Connection::new(&tcp.sender, common(flow, tcp, seed));
     let writer = writer(flow, &tcp.source, seed);
     TcpFlow::new(connection, tcp.header_bytes as u16, tcp.ack_bytes as u16, writer)
 }

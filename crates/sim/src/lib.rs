@@ -5,6 +5,7 @@
 
 pub mod compile;
 pub mod document;
+pub mod endpoint;
 pub mod figures;
 pub mod model;
 mod outlook;

@@ -4,8 +4,17 @@
 //! Source: RFC 2018 (SACK), RFC 2883 (D-SACK). A packet has no room for it, so the connection keeps it while the ACK
 //! is on its way; the ACK carries the number of its place.
 
-/// Blocks that fit into the options of an ACK beside the timestamps.
-pub const MOST_BLOCKS: usize = 3;
+/// Blocks that fit into the options of an ACK.
+pub const MOST_BLOCKS: usize = 4;
+
+/// Blocks that an ACK carries at most: with SACK or without, beside timestamps or not.
+pub const fn most_blocks(sack: bool, timestamps: bool) -> usize {
+    match (sack, timestamps) {
+        (false, _) => 0,
+        (true, true) => 3,
+        (true, false) => MOST_BLOCKS,
+    }
+}
 
 /// What an ACK carries beyond its number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -40,7 +40,7 @@ category! {
 category! {
     /// Kinds of packets.
     packet_kind: DATA = "data", ACK = "ack", ROUTER = "router", SYN = "syn", SYN_ACK = "syn-ack",
-        HANDSHAKE_ACK = "handshake-ack", FIN = "fin",
+        HANDSHAKE_ACK = "handshake-ack", FIN = "fin", WINDOW_PROBE = "window-probe",
 }
 category! {
     /// Directions of a link.

@@ -17,7 +17,7 @@ from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError
 
 PANELS = {
-    "Experiment": ("run", "sweep", "replicate", "reproduce"),
+    "Experiment": ("run", "sweep", "replicate", "reproduce", "script"),
     "Look closer": ("table", "plot", "log", "export", "theory"),
     "Write scenarios": ("list", "validate", "schema", "convert"),
 }

@@ -276,8 +276,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn send_segment(&mut self, index: u32, segment: Segment) {
         let Endpoint::Tcp(tcp) = &self.net.flows[index as usize].endpoint else { return };
         if let Cause::Handshake(message) = segment.cause {
-            // A FIN is a data packet without data.
-            let bytes = if message == Message::Fin { tcp.header } else { segment.payload };
+            // A FIN and a probe of the window are data packets without data.
+            let bytes = match message {
+                Message::Fin | Message::Probe => tcp.header,
+                _ => segment.payload,
+            };
             return self.send_message(index, message, bytes, self.now);
         }
         let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
@@ -300,7 +303,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// Sees to it that the flow's timer is in the event queue.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wake(&mut self, index: u32) {
         let flow = &mut self.net.flows[index as usize];
         let Endpoint::Tcp(tcp) = &flow.endpoint else { return };
@@ -407,6 +410,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// The next event of a flow's timer after one of it.
+    #[inline(always)]
     fn rearm(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let flow = &mut self.net.flows[index as usize];
         let write = flow.next_write();

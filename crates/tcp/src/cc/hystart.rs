@@ -22,6 +22,10 @@ pub(super) const HYSTART: Param = Param::new(
         Choice::new("none", "by a loss or at the threshold alone"),
         Choice::new("linux", "also by the length of trains of ACKs and by delay (Linux)"),
         Choice::new(
+            "linux-6.13",
+            "the same, but a round trip begins with a window of 16 segments only (Linux up to 6.13)",
+        ),
+        Choice::new(
             "hystart++",
             "also by delay, with a conservative slow start between (RFC 9406)",
         ),
@@ -42,6 +46,7 @@ impl HyStart {
     pub(super) fn new(chosen: &Chosen) -> Self {
         match chosen.word("hystart") {
             "linux" => Self::Linux(Hybrid::default()),
+            "linux-6.13" => Self::Linux(Hybrid { late: true, ..Hybrid::default() }),
             "hystart++" => Self::PlusPlus(PlusPlus::default()),
             _ => Self::None,
         }
@@ -94,6 +99,8 @@ impl HyStart {
 /// HyStart of Linux. Microseconds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hybrid {
+    /// Round trips begin with a window that is not low, as before the correction in Linux 6.14.
+    late: bool,
     found: bool,
     /// Least delay since the start or the last timeout; zero before the first.
     least: u64,
@@ -132,10 +139,11 @@ impl Hybrid {
             return false;
         }
         let now = ack.now.as_ns() / 1000;
-        if ack.una > self.end {
+        let low = window.cwnd < LOW_WINDOW * window.segment;
+        if ack.una > self.end && !(self.late && low) {
             self.begin(now, ack.nxt);
         }
-        if window.cwnd < LOW_WINDOW * window.segment {
+        if low {
             return false;
         }
         if now - self.last <= TRAIN_GAP {
@@ -287,7 +295,7 @@ mod tests {
         // 100 ms: (100 + 1) / 2 = 50.5 ms after the beginning, that is after the ACK at 0 the 51st.
         let acks = (100, 1000, 100_000);
         assert_eq!(round(&mut hystart, &mut window, &mut now, &mut una, acks), Some(52));
-        // ACKs further apart are no train.
+        // ACKs further apart are not a train.
         let mut hystart = HyStart::Linux(Hybrid::default());
         let (mut window, mut now, mut una) = start(100.0);
         let acks = (100, 2001, 100_000);

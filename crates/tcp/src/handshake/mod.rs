@@ -23,6 +23,8 @@ pub enum Message {
     Ack = 3,
     /// From the sender: the end of its data, after the last of them has left.
     Fin = 4,
+    /// From the sender: asks whether the receiver's window has opened (RFC 9293 section 3.8.6.1).
+    Probe = 5,
 }
 
 impl Message {
@@ -33,6 +35,7 @@ impl Message {
             2 => Self::SynAck,
             3 => Self::Ack,
             4 => Self::Fin,
+            5 => Self::Probe,
             other => unreachable!("no message of a handshake has the code {other}"),
         }
     }

@@ -67,14 +67,14 @@ impl Rules for ThreeWay {
         match message {
             Message::Syn => self.syn,
             Message::SynAck => self.syn_ack,
-            Message::Ack | Message::Fin => self.ack,
+            Message::Ack | Message::Fin | Message::Probe => self.ack,
         }
     }
 
     fn answer(&self, message: Message) -> Answer {
         match message {
             Message::Syn => Answer::Message(Message::SynAck),
-            Message::SynAck | Message::Ack | Message::Fin => Answer::Silence,
+            _ => Answer::Silence,
         }
     }
 

@@ -97,6 +97,10 @@ impl Timer for Linux {
         Time::from_ns(self.min as u64)
     }
 
+    fn deviation(&self) -> Option<Time> {
+        Some(Time::from_ns(self.mdev4 as u64 / 4))
+    }
+
     #[inline]
     fn srtt(&self) -> Option<Time> {
         (self.srtt8 > 0).then(|| Time::from_ns(self.srtt8 as u64 / 8))

@@ -58,6 +58,11 @@ pub trait Timer {
         None
     }
 
+    /// The mean deviation of round-trip times, if one is kept.
+    fn deviation(&self) -> Option<Time> {
+        None
+    }
+
     /// The least wait beyond the round-trip time.
     fn least(&self) -> Time {
         Time::from_ms(200)
@@ -118,6 +123,7 @@ registry! {
     fn on_round(&mut self);
     fn on_timeout(&mut self, wait: Time) -> Time;
     fn srtt(&self) -> Option<Time>;
+    fn deviation(&self) -> Option<Time>;
     fn least(&self) -> Time;
     fn sampling(&self) -> Sampling;
     fn is_exact(&self) -> bool;
@@ -159,10 +165,19 @@ impl Rto {
         self.rule.srtt()
     }
 
+    /// The mean deviation of round-trip times, if one is kept.
+    pub fn deviation(&self) -> Option<Time> {
+        self.rule.deviation()
+    }
+
     /// A round-trip time was measured that ends now.
     #[inline]
     pub fn on_sample(&mut self, now: Time, rtt: Time) {
-        self.current = self.rule.on_sample(now, rtt);
+        // Without a call where it is the standard's.
+        self.current = match &mut self.rule {
+            Rule::Rfc6298(rule) => rule.on_sample(now, rtt),
+            rule => rule.on_sample(now, rtt),
+        };
     }
 
     /// A round trip is over.

@@ -3,12 +3,13 @@
 //! Packets carry the low 32 bits of sequence numbers, as in TCP; they are extended at the ends. What an ACK carries
 //! besides is kept here while it is on its way.
 
+use super::endpoint::Endpoint;
 use super::receiver::{AckOut, Arrival, Receiver};
 use super::sender::Sender;
 use crate::cc::{CongestionControl, Window};
 use crate::ends::{Ack, AckFields, Ends, Reply, extend};
 use crate::handshake::{Answer, Message, Rules};
-use crate::sack::Notes;
+use crate::sack::{self, Notes};
 use crate::segment::{Flags, Segment};
 use crate::senders::Common;
 use crate::stats::SenderStats;
@@ -28,7 +29,9 @@ impl Modern {
     /// The ends that a scenario chose.
     pub fn new(chosen: &Chosen, common: Common) -> Self {
         let exact_ecn = common.cc.exact_ecn();
-        let mut receiver = Receiver::new(chosen.inner("receiver"), common.segment, exact_ecn);
+        let blocks = sack::most_blocks(chosen.flag("sack"), chosen.flag("timestamps"));
+        let mut receiver =
+            Receiver::new(chosen.inner("receiver"), common.segment, exact_ecn, blocks);
         let sender = Sender::new(chosen, common);
         receiver.expect(sender.bytes());
         Self { receiver, notes: Notes::default(), sender }
@@ -37,6 +40,11 @@ impl Modern {
     /// Shares the rules of another connection where they are the same.
     pub(crate) fn share_rules(&mut self, other: &Self) {
         self.sender.share_rules(&other.sender);
+    }
+
+    /// One end alone, which plays both parts: it sends and receives.
+    pub fn into_endpoint(self) -> Endpoint {
+        Endpoint::new(self.sender, self.receiver)
     }
 
     #[inline]

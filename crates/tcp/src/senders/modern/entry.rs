@@ -25,6 +25,18 @@ pub static ENTRY: Entry = Entry {
         .at_least("1 B")
         .at_most("1 GB"),
         Param::new(
+            "sack",
+            Kind::Flag,
+            "true",
+            "Whether ACKs report what has arrived out of order (RFC 2018); without, repeated ACKs are counted (RFC 6582).",
+        ),
+        Param::new(
+            "timestamps",
+            Kind::Flag,
+            "true",
+            "Whether segments carry timestamps and ACKs echo them (RFC 7323).",
+        ),
+        Param::new(
             "detect",
             Kind::Choice(&[
                 Choice::new("rack", "later segments have arrived, and time has passed (RFC 8985)"),
@@ -96,6 +108,21 @@ pub static ENTRY: Entry = Entry {
             "exact",
             "How exact the timers are.",
         ),
+        Param::new(
+            "pacing",
+            Kind::Choice(&[
+                Choice::new("none", "segments leave as soon as the window lets them"),
+                Choice::new(
+                    "window",
+                    "twice a window a round trip in slow start, 1.2 times after that (Linux with the queue discipline fq)",
+                ),
+            ]),
+            "none",
+            "How segments are spread over the round trip where the congestion control sets no pace of its own.",
+        ),
+        Param::new("pacing_burst", Kind::Count, "1", "Segments that leave together, with pacing.")
+            .at_least("1")
+            .at_most("64"),
         Param::new(
             "fin",
             Kind::Flag,

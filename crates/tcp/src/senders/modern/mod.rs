@@ -4,6 +4,7 @@
 //! that they implement: RFC 9293, 2018, 2883, 8985 (RACK-TLP), 6937 (PRR), 5682 (F-RTO), 3522 and 3708 (undo),
 //! 3168 (ECN). Windows count whole segments.
 
+mod endpoint;
 mod ends;
 mod entry;
 mod rack;
@@ -13,8 +14,10 @@ mod scoreboard;
 mod sender;
 mod ticks;
 
+pub use endpoint::{Endpoint, Form, Injected, Packet};
 pub use ends::Modern;
 pub use entry::ENTRY;
+pub use sender::Info;
 
 use crate::cc::Extras;
 use crate::ends::Numbering;

@@ -35,8 +35,8 @@ pub struct Rack {
     pub duplicate_seen: bool,
     /// When it was.
     adapted: Time,
-    /// Reordering was seen on this connection.
-    pub reordering_seen: bool,
+    /// How often reordering was seen on this connection.
+    pub reordering_events: u32,
     /// Its greatest distance, segments, at least the duplicate threshold.
     pub reordering: u32,
 }
@@ -52,7 +52,7 @@ impl Default for Rack {
             persist: 0,
             duplicate_seen: false,
             adapted: Time::ZERO,
-            reordering_seen: false,
+            reordering_events: 0,
             reordering: DUP_THRESH,
         }
     }
@@ -93,12 +93,24 @@ impl Rack {
         if highest - low > u64::from(self.reordering) * mss {
             self.reordering = distance.min(u64::from(MOST_REORDERING)) as u32;
         }
-        self.reordering_seen = true;
+        self.reordering_events += 1;
+    }
+
+    /// More repeated ACKs than segments have come (`tcp_check_reno_reordering`).
+    #[cold]
+    pub fn on_counted(&mut self, segments: u32) {
+        self.reordering = segments.min(MOST_REORDERING).max(self.reordering.min(DUP_THRESH));
+        self.reordering_events += 1;
+    }
+
+    /// Whether reordering was seen on this connection.
+    pub fn has_seen_reordering(&self) -> bool {
+        self.reordering_events > 0
     }
 
     /// The window for reordering (`tcp_rack_reo_wnd`).
     fn window(&self, sacked: u32, in_recovery: bool, min_rtt: Time, srtt: Time) -> Time {
-        if !self.reordering_seen && (in_recovery || sacked >= self.reordering) {
+        if !self.has_seen_reordering() && (in_recovery || sacked >= self.reordering) {
             return Time::ZERO;
         }
         let quarters = (min_rtt.as_ns() / 4).saturating_mul(u64::from(self.steps));
@@ -125,7 +137,7 @@ impl Rack {
         let rtt = self.rtt;
         board.lose_all(reneged, |sent| now - sent.time >= rtt);
         if reneged {
-            self.reordering_seen = false;
+            self.reordering_events = 0;
         }
     }
 

@@ -9,7 +9,13 @@
 
 mod ack;
 mod alert;
+mod counted;
+mod info;
 mod opening;
+mod pace;
+mod persist;
+mod pushes;
+mod socket;
 mod tagging;
 mod timers;
 mod transmit;
@@ -27,6 +33,8 @@ use crate::senders::Common;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
+pub use info::Info;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use timers::Pending;
 
@@ -36,7 +44,7 @@ const MIN_RTT_WINDOW: Time = Time::from_secs(300);
 const LEAST_SSTHRESH: f64 = 2.0;
 
 /// What never changes.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Rules {
     mss: u64,
     /// The receiver's window at the start, bytes.
@@ -53,6 +61,12 @@ struct Rules {
     ecn: bool,
     coarse_timers: bool,
     fin: bool,
+    /// The pace follows the window, and this many segments leave together.
+    paced: bool,
+    pacing_burst: u32,
+    /// ACKs carry blocks, and echo timestamps.
+    sack: bool,
+    timestamps: bool,
 }
 
 /// What may be sent after an ACK.
@@ -95,6 +109,8 @@ pub struct Sender {
     state: CongestionState,
     pending: Pending,
     deadline: Time,
+    /// The timer starts anew when all that may leave has left.
+    timer_due: bool,
     rto: Rto,
     /// A round trip of the estimator ends beyond this byte.
     rtt_end: u64,
@@ -129,18 +145,30 @@ pub struct Sender {
     frto: bool,
     /// Expiries of the timer since something new was acknowledged.
     retransmits: u32,
+    /// Zero-window probes without an answer, and how often their wait was doubled.
+    window_probes: u32,
+    window_backoff: u32,
     /// The next new segment says that the window was reduced (CWR).
     cwr: bool,
     /// End of the last small segment.
     small_end: u64,
     /// When the next segment may leave, with pacing.
     departure: Time,
+    paced: bool,
+    window_rate: Option<u64>,
+    train: pace::Train,
     next_tick: Time,
     rate: Option<Box<Rate>>,
     sample: Option<RateSample>,
     cc: Cc,
     stats: SenderStats,
     written: Written,
+    /// Ends of records: no segment goes beyond.
+    records: VecDeque<u64>,
+    /// End of the data that may stand in the next segment.
+    record_end: u64,
+    /// Small segments wait for more (`TCP_CORK`).
+    corked: bool,
     opening: bool,
     started: bool,
     message: Option<Message>,
@@ -151,6 +179,9 @@ pub struct Sender {
     fin_sent: bool,
     fin_due: bool,
     ecn_reductions: u64,
+    /// End of the next segment with PSH within a long write, and such writes.
+    next_push: u64,
+    pushes: Option<Box<pushes::Pushes>>,
 }
 
 /// What is sent whatever the window says.
@@ -162,6 +193,8 @@ enum Forced {
     ProbeNew,
     /// The last segment again, as a probe.
     ProbeLast,
+    /// A probe of the receiver's window.
+    ProbeWindow,
 }
 
 /// What congestion control may ask about.
@@ -169,7 +202,7 @@ enum Forced {
 struct Facts<'a> {
     rto: &'a Rto,
     state: CongestionState,
-    sample: Option<RateSample>,
+    sample: &'a Option<RateSample>,
     departure: Time,
     marked: Option<f64>,
 }
@@ -184,7 +217,7 @@ impl SenderFacts for Facts<'_> {
     }
 
     fn rate(&self) -> Option<RateSample> {
-        self.sample
+        *self.sample
     }
 
     fn marked(&self) -> Option<f64> {
@@ -217,6 +250,10 @@ impl Sender {
             ecn: chosen.flag("ecn"),
             coarse_timers: chosen.word("timers") == "linux",
             fin: chosen.flag("fin"),
+            paced: chosen.word("pacing") == "window",
+            pacing_burst: chosen.int("pacing_burst") as u32,
+            sack: chosen.flag("sack"),
+            timestamps: chosen.flag("timestamps"),
         };
         let written = Written::new(&common.data, mss);
         let rate = common.cc.needs_rate().then(Box::default);
@@ -233,6 +270,7 @@ impl Sender {
             state: CongestionState::Open,
             pending: Pending::None,
             deadline: Time::NEVER,
+            timer_due: false,
             rto: common.rto,
             rtt_end: 0,
             min_rtt: Time::NEVER,
@@ -262,15 +300,23 @@ impl Sender {
             forced: None,
             frto: false,
             retransmits: 0,
+            window_probes: 0,
+            window_backoff: 0,
             cwr: false,
             small_end: 0,
             departure: Time::ZERO,
+            paced: rate.is_some() || rules.paced,
+            window_rate: None,
+            train: pace::Train::default(),
             next_tick: Time::NEVER,
             rate,
             sample: None,
             cc: common.cc,
             stats: SenderStats::new(),
             written,
+            records: VecDeque::new(),
+            record_end: u64::MAX,
+            corked: false,
             opening: false,
             started: false,
             message: None,
@@ -279,6 +325,8 @@ impl Sender {
             fin_sent: false,
             fin_due: false,
             ecn_reductions: 0,
+            next_push: u64::MAX,
+            pushes: None,
             rules: Arc::new(rules),
         }
     }
@@ -393,12 +441,5 @@ impl Sender {
         }
         let cwnd = self.window.cwnd;
         self.window.ssthresh.max((cwnd / 2.0).floor() + (cwnd / 4.0).floor())
-    }
-
-    /// Whether the window limits what is sent (`tcp_is_cwnd_limited`).
-    #[inline]
-    fn is_cwnd_limited(&self) -> bool {
-        self.cwnd_limited
-            || (self.window.in_slow_start() && self.window.cwnd < 2.0 * f64::from(self.most_out))
     }
 }

@@ -99,6 +99,8 @@ pub struct Receiver {
     pace: Pace,
     /// A mark is to be echoed.
     ece: bool,
+    /// Blocks that an ACK carries at most; none without SACK.
+    blocks: u8,
     /// Each ACK echoes whether its segments were marked (RFC 8257), instead of until the sender has reacted.
     exact_ecn: bool,
     /// Data beyond the next byte expected, as disjoint ranges in ascending order.
@@ -115,7 +117,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// The receiver that a scenario chose, for segments of this many bytes.
-    pub fn new(chosen: &Chosen, segment: u16, exact_ecn: bool) -> Self {
+    pub fn new(chosen: &Chosen, segment: u16, exact_ecn: bool, blocks: usize) -> Self {
         Self {
             next: 0,
             acknowledged: 0,
@@ -126,6 +128,7 @@ impl Receiver {
             pace: Pace::new(policy(chosen), segment),
             ece: false,
             exact_ecn,
+            blocks: blocks as u8,
             ahead: Vec::new(),
             recent: Vec::new(),
             repeated: None,
@@ -178,7 +181,11 @@ impl Receiver {
             self.pace.on_arrival(now, arrival) || arrival.is_fin()
         } else {
             if owed.is_none() && self.pace.holds_back() && self.would_hide(arrival.seq, end) {
-                owed = Some(self.acknowledge());
+                let held = self.acknowledge();
+                // This segment owes no ACK any more: the one that was due has left (`tcp_event_ack_sent`).
+                self.on_disorder(now, arrival, end);
+                self.pace.release();
+                return Some(held);
             }
             self.on_disorder(now, arrival, end)
         };
@@ -273,8 +280,9 @@ impl Receiver {
         self.pace.is_at_once(self.next)
     }
 
+    /// The ACK that leaves now, whatever it leaves with.
     #[inline]
-    fn acknowledge(&mut self) -> AckOut {
+    pub(super) fn acknowledge(&mut self) -> AckOut {
         // Its application reads the end of the data and closes, too: its own FIN repeats the last ACK.
         let closes = self.next > self.total && self.acknowledged <= self.total;
         self.deadline = if closes { self.last_arrival } else { Time::NEVER };
@@ -288,7 +296,11 @@ impl Receiver {
     #[cold]
     fn note(&mut self) -> Option<Note> {
         let repeated = self.repeated.take();
-        Some(Note::new(repeated.into_iter().chain(self.recent.iter().copied())))
+        if self.blocks == 0 {
+            return None;
+        }
+        let reported = repeated.into_iter().chain(self.recent.iter().copied());
+        Some(Note::new(reported.take(usize::from(self.blocks))))
     }
 
     /// A message without data is acknowledged at once.
@@ -322,7 +334,7 @@ mod tests {
     fn segment(number: u64) -> Arrival {
         let (payload, stamp) = (100, Time::from_ms(number));
         let seq = 100 * number;
-        Arrival { seq, payload, fin: false, push: false, stamp, marked: false, cwr: false }
+        Arrival { seq, payload, stamp, flags: Flags::NONE }
     }
 
     /// Two of three segments arrive: an ACK that waits is sent before a third block would hide the first.
@@ -335,7 +347,7 @@ mod tests {
                 ("compression_ns".into(), Value::Int(1_000_000)),
             ],
         };
-        let mut receiver = Receiver::new(&chosen, 100, false);
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
         receiver.on_established(Time::from_ms(100));
         let mut reported = Vec::new();
         let mut acks = 0;
@@ -351,5 +363,24 @@ mod tests {
             let block = (300 * number + 100, 300 * number + 300);
             assert!(reported.contains(&block), "{number}: {reported:?}");
         }
+    }
+
+    /// Each second segment arrives: after the first three ACKs, one leaves with each second arrival.
+    #[test]
+    fn a_segment_that_releases_an_ack_owes_none_itself() {
+        let chosen = Chosen {
+            kind: "linux".into(),
+            values: vec![
+                ("quick_acks".into(), Value::Int(0)),
+                ("compression_ns".into(), Value::Int(1_000_000)),
+            ],
+        };
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        receiver.on_established(Time::from_ms(100));
+        let mut acked = |i: &u64| {
+            let now = Time::from_ns(1_000_000_000 + 10_000 * i);
+            receiver.on_data(now, &segment(2 * i)).is_some()
+        };
+        assert_eq!((1..=9).filter(&mut acked).collect::<Vec<_>>(), [1, 2, 3, 5, 7, 9]);
     }
 }

@@ -24,7 +24,10 @@ impl Sender {
                     self.set_state(acked.now, CongestionState::Open);
                 }
                 CongestionState::Recovery => {
-                    self.finish_recovery(acked);
+                    self.forget_counted();
+                    if self.finish_recovery(acked) {
+                        return;
+                    }
                     self.end_reduction();
                 }
                 _ => {}
@@ -32,7 +35,9 @@ impl Sender {
         }
         match self.state {
             CongestionState::Recovery => {
-                if acked.advanced && self.undo_partly(acked) {
+                if !acked.advanced {
+                    self.count_repeated(acked);
+                } else if self.undo_partly(acked) {
                     self.leave = Leave::NoHoles;
                     return;
                 }
@@ -56,7 +61,13 @@ impl Sender {
                 }
                 self.recover_or_open(acked);
             }
-            _ => self.recover_or_open(acked),
+            _ => {
+                if acked.advanced {
+                    self.forget_counted();
+                }
+                self.count_repeated(acked);
+                self.recover_or_open(acked);
+            }
         }
     }
 
@@ -76,7 +87,9 @@ impl Sender {
     /// Looks for losses, and arms the timer for those that could come (`tcp_identify_packet_loss`).
     fn look_for_losses(&mut self, acked: &mut Acked) {
         let again = self.board.retrans_out;
-        if self.rules.uses_rack {
+        if !self.rules.sack {
+            self.lose_first(acked);
+        } else if self.rules.uses_rack {
             if self.rack.advanced {
                 self.rack.advanced = false;
                 if let Some(wait) = self.detect(acked.now) {
@@ -106,7 +119,7 @@ impl Sender {
     }
 
     /// Whether something that was sent again may still be on its way (`tcp_any_retrans_done`).
-    fn may_have_retransmissions(&self) -> bool {
+    pub(super) fn may_have_retransmissions(&self) -> bool {
         let (first, end) = self.board.span();
         self.board.retrans_out > 0 || (first < end && self.board.get(first).was_retransmitted())
     }
@@ -192,7 +205,11 @@ impl Sender {
 
     /// Whether the timestamp of the ACK is from before the first retransmission (`tcp_packet_delayed`).
     fn is_from_before(&self, acked: &Acked) -> bool {
-        self.undo.stamp.is_none_or(|stamp| is_before(acked.echo, stamp))
+        match self.undo.stamp {
+            Some(stamp) => is_before(acked.echo, stamp),
+            // Without SACK the end of a recovery forgets it while its state is held.
+            None => self.rules.sack || self.board.una < self.high_seq,
+        }
     }
 
     fn may_undo(&self, acked: &Acked) -> bool {
@@ -216,15 +233,20 @@ impl Sender {
         self.rack.advanced = true;
     }
 
-    /// The recovery, or the repair after a timeout, has reached its end (`tcp_try_undo_recovery`).
-    fn finish_recovery(&mut self, acked: &Acked) {
+    /// The recovery, or the repair after a timeout, has reached its end (`tcp_try_undo_recovery`);
+    /// whether its state is held nevertheless.
+    fn finish_recovery(&mut self, acked: &Acked) -> bool {
         if self.may_undo(acked) {
             self.undo(false);
         } else {
             self.rack.on_recovered();
         }
+        if self.holds_state() {
+            return true;
+        }
         self.fast = false;
         self.set_state(acked.now, CongestionState::Open);
+        false
     }
 
     /// A partial ACK of something that was delayed, not lost (`tcp_try_undo_partial`); whether to wait for what is
@@ -257,7 +279,7 @@ impl Sender {
     }
 
     /// After a timeout: undo, F-RTO, or repair (`tcp_process_loss`).
-    fn on_ack_in_loss(&mut self, acked: &Acked) {
+    fn on_ack_in_loss(&mut self, acked: &mut Acked) {
         let recovered = self.board.una >= self.high_seq;
         if acked.advanced && self.may_undo(acked) {
             return self.undo_loss(acked.now);
@@ -280,7 +302,12 @@ impl Sender {
             }
         }
         if recovered {
+            self.forget_counted();
             self.finish_recovery(acked);
+        } else if self.nxt > self.high_seq && acked.plain {
+            self.count_repeated(acked);
+        } else if acked.advanced {
+            self.forget_counted();
         }
     }
 

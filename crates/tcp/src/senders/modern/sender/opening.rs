@@ -63,6 +63,9 @@ impl Sender {
         if let Some(rate) = &mut self.rate {
             rate.limit(self.delivered, 0);
         }
+        if self.rules.paced {
+            self.follow_window();
+        }
         self.message = self.rules.handshake.confirmation();
         self.stats.on_cwnd(now, self.reported_cwnd());
         Some(rtt)
@@ -77,7 +80,7 @@ impl Sender {
         self.message_of(message)
     }
 
-    fn message_of(&self, message: Message) -> Segment {
+    pub(super) fn message_of(&self, message: Message) -> Segment {
         let payload = self.rules.handshake.bytes(message);
         let cause = Cause::Handshake(message);
         Segment { seq: 0, payload, cause, flags: Flags::NONE }

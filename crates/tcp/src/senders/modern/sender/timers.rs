@@ -22,6 +22,8 @@ pub(super) enum Pending {
     Probe,
     /// Segments that may only be late.
     Reordering,
+    /// A probe of the receiver's window.
+    Persist,
 }
 
 impl Sender {
@@ -56,6 +58,7 @@ impl Sender {
             Pending::Timeout => self.on_timeout(now),
             Pending::Probe => self.send_probe(now),
             Pending::Reordering => self.on_reordering_timer(now),
+            Pending::Persist => self.on_persist_timer(),
         }
         self.stats.on_cwnd(now, self.reported_cwnd());
     }
@@ -67,7 +70,7 @@ impl Sender {
     }
 
     #[inline]
-    fn arm(&mut self, now: Time, pending: Pending, wait: Time) {
+    pub(super) fn arm(&mut self, now: Time, pending: Pending, wait: Time) {
         self.pending = pending;
         self.deadline =
             if self.rules.coarse_timers { ticks::expiry(now, wait) } else { now + wait };
@@ -110,12 +113,29 @@ impl Sender {
         self.arm_timeout(now, wait);
     }
 
+    /// Whether the timer is a probe's rather than that of retransmissions.
+    #[inline]
+    pub(super) fn may_probe(&self) -> bool {
+        self.rules.probes
+            && self.rules.sack
+            && matches!(self.state, CongestionState::Open | CongestionState::Cwr)
+    }
+
+    /// The timer starts anew: at the end of the burst, which may set it once more, if it is a probe's.
+    #[inline]
+    pub(super) fn restart_timer(&mut self, now: Time) {
+        if self.may_probe() {
+            self.timer_due = true;
+        } else {
+            self.rearm_timeout(now);
+        }
+    }
+
     /// Sets the timer for a probe, if one may be sent; `anew` where the retransmission timer would start anew.
     #[inline]
     pub(super) fn arm_probe(&mut self, now: Time, anew: bool) -> bool {
         let packets_out = self.board.packets_out();
-        let may = matches!(self.state, CongestionState::Open | CongestionState::Cwr);
-        if !self.rules.probes || packets_out == 0 || !may {
+        if packets_out == 0 || !self.may_probe() {
             return false;
         }
         let mut wait = match self.rto.srtt() {
@@ -161,6 +181,7 @@ impl Sender {
         let was_recovering = self.state >= CongestionState::Recovery;
         let (first, _) = self.board.span();
         let reneged = self.board.get(first).is_sacked();
+        self.forget_counted();
         self.rack.on_timeout(now, &mut self.board, reneged);
         let first_in_loss = self.state == CongestionState::Loss && self.retransmits == 0;
         if self.state <= CongestionState::Disorder

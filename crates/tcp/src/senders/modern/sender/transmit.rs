@@ -6,9 +6,6 @@ use crate::cc::CongestionControl;
 use crate::segment::{Cause, Flags, Segment};
 use ackclock_units::Time;
 
-/// Segments at the start of a flow that are not paced (Linux, `tcp_update_skb_after_send`).
-const NOT_PACED: u64 = 10;
-
 impl Sender {
     /// The next segment to send at this moment, if any.
     #[inline]
@@ -21,6 +18,7 @@ impl Sender {
             if self.board.in_flight() < cwnd {
                 if self.leave == Leave::Holes
                     && let Some(segment) = self.board.next_hole()
+                    && self.is_inside(segment)
                 {
                     return Some(self.send_again(now, segment));
                 }
@@ -40,12 +38,12 @@ impl Sender {
     /// Payload of the next new segment.
     #[inline]
     pub(super) fn next_payload(&self) -> u64 {
-        (self.end - self.nxt).min(self.rules.mss)
+        (self.end.min(self.record_end) - self.nxt).min(self.rules.mss)
     }
 
     /// Payload of the new segment that may be sent as far as the window is not concerned.
     #[inline]
-    fn may_send(&self) -> Option<u64> {
+    pub(super) fn may_send(&self) -> Option<u64> {
         if self.nxt >= self.end {
             // A FIN on its own.
             return (self.fin_due && !self.fin_sent && self.written.is_complete()).then_some(0);
@@ -55,15 +53,13 @@ impl Sender {
             return None;
         }
         let last = self.written.is_complete() && self.nxt + payload == self.end;
-        let waits = payload < self.rules.mss
-            && self.rules.nagle
-            && !last
-            && self.small_end > self.board.una;
+        let small = payload < self.rules.mss && !last && self.nxt + payload == self.end;
+        let waits = small && ((self.rules.nagle && self.small_end > self.board.una) || self.corked);
         (!waits).then_some(payload)
     }
 
     #[inline]
-    fn send_new(&mut self, now: Time, payload: u64, probe: bool) -> Segment {
+    pub(super) fn send_new(&mut self, now: Time, payload: u64, probe: bool) -> Segment {
         let before = self.board.packets_out();
         let (first, segment) = self.board.span();
         if self.board.in_flight() == 0 {
@@ -79,10 +75,13 @@ impl Sender {
         self.board.push(now, seq, payload as u16, fin);
         self.nxt += payload + u64::from(fin);
         self.fin_sent |= fin;
+        if self.nxt >= self.record_end {
+            self.next_record();
+        }
         if payload < self.rules.mss {
             self.small_end = self.nxt;
         }
-        if before == 0 || self.pending == Pending::Probe {
+        if (before == 0 || self.pending == Pending::Probe) && (probe || !self.may_probe()) {
             self.rearm_timeout(now);
         }
         if !probe {
@@ -94,7 +93,12 @@ impl Sender {
         }
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += payload;
-        let mut flags = Flags::NONE.with_if(drained, Flags::PUSH).with_if(fin, Flags::FIN);
+        let forced = self.nxt >= self.next_push;
+        if forced {
+            self.after_push(self.next_push);
+        }
+        let push = drained || forced;
+        let mut flags = Flags::NONE.with_if(push, Flags::PUSH).with_if(fin, Flags::FIN);
         if self.rules.ecn {
             let reduced = std::mem::take(&mut self.cwr);
             flags = flags.with(Flags::CAPABLE).with_if(reduced, Flags::REDUCED);
@@ -174,6 +178,7 @@ impl Sender {
                 self.on_probe_sent(now, true);
                 Some(sent)
             }
+            Forced::ProbeWindow => Some(self.probe_window(now)),
             Forced::ProbeNew => {
                 let payload = self.next_payload();
                 let sent = self.send_new(now, payload, true);
@@ -196,6 +201,9 @@ impl Sender {
             }
             self.leave = Leave::NoHoles;
         }
+        if self.train.segments > 0 {
+            self.end_train();
+        }
         let sent = std::mem::take(&mut self.burst);
         let in_flight = self.board.in_flight();
         let limited = in_flight >= self.cwnd();
@@ -203,10 +211,16 @@ impl Sender {
             if self.is_reducing() {
                 self.prr_out += u64::from(sent);
             }
-            self.arm_probe(now, false);
+        }
+        let due = std::mem::take(&mut self.timer_due);
+        if (sent > 0 || due) && !self.arm_probe(now, sent == 0) && due {
+            self.rearm_timeout(now);
         }
         if sent > 0 || limited {
             self.validate(limited);
+        }
+        if self.board.packets_out() == 0 && self.nxt < self.end && self.pending == Pending::None {
+            self.arm_persist(now);
         }
         if !self.fin_due && !self.opening && self.written.is_complete() && self.rules.fin {
             // What leaves from now on does so after the application has closed.
@@ -232,43 +246,16 @@ impl Sender {
         }
     }
 
-    /// When the next segment may leave after this one (`tcp_update_skb_after_send`).
-    #[inline]
-    fn pace(&mut self, now: Time, payload: u64) {
-        if self.rate.is_none() {
-            return;
-        }
-        let Some(rate) = self.cc.pacing_rate() else { return };
-        let before = self.departure;
-        self.departure = self.departure.max(now);
-        if self.stats.segments_sent + 1 < NOT_PACED {
-            return;
-        }
-        let gap = (payload * 8).saturating_mul(1_000_000_000) / rate.max(1);
-        let credit = self.departure.since(before).as_ns();
-        let gap = gap - (gap / 2).min(credit);
-        self.departure = self.departure + Time::from_ns(gap);
-    }
-
-    /// When something leaves that only the pacing holds back.
-    #[inline]
-    pub(super) fn next_departure(&self) -> Time {
-        if self.rate.is_none() || self.departure == Time::ZERO || self.opening {
-            return Time::NEVER;
-        }
-        let room = self.board.in_flight() < self.cwnd();
-        let something = self.board.has_hole() || self.may_send().is_some();
-        if room && something { self.departure } else { Time::NEVER }
-    }
-
     /// The application writes (`tcp_sendmsg`).
     pub fn write(&mut self, now: Time, bytes: u64, last: bool) {
         self.check_limited();
-        if self.started && !self.opening && self.board.packets_out() == 0 {
+        if bytes > 0 && self.started && !self.opening && self.board.packets_out() == 0 {
             self.restart(now);
         }
+        let from = self.written.bytes;
         self.written.add(bytes, last);
         self.end = self.written.bytes;
+        self.plan_pushes(from);
     }
 
     /// Whether the application limits the flow (`tcp_rate_check_app_limited`).

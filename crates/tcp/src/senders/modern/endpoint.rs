@@ -1,0 +1,233 @@
+//! One end of a connection, driven by hand: a script is the other end, and the clock.
+//!
+//! What is injected reaches this end at once, and what it sends is taken from a list, each packet with the time at
+//! which it left. Numbers count from the first byte of data, in both directions, and a FIN takes one.
+
+use super::receiver::{AckOut, Arrival, Receiver};
+use super::sender::{Info, Sender};
+use crate::ends::extend;
+use crate::handshake::Message;
+use crate::sack::Note;
+use crate::segment::{Cause, Flags, Segment};
+use ackclock_units::Time;
+
+/// What a packet is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// It asks for a connection, or takes one.
+    Syn,
+    /// Data, an ACK, a FIN or a probe.
+    Plain,
+}
+
+/// A packet that was sent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Packet {
+    /// When it left.
+    pub time: Time,
+    /// What it is.
+    pub form: Form,
+    /// First byte; a probe of the window is below what was acknowledged.
+    pub seq: i64,
+    /// Payload bytes.
+    pub payload: u64,
+    /// What it says besides.
+    pub flags: Flags,
+    /// It echoes a mark.
+    pub ece: bool,
+    /// Next byte expected.
+    pub ack: u64,
+    /// What has arrived beyond, and the window.
+    pub note: Option<Note>,
+    /// Sending time that it echoes.
+    pub echo: Time,
+}
+
+/// A packet that is injected.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Injected {
+    /// First byte.
+    pub seq: u64,
+    /// Payload bytes.
+    pub payload: u64,
+    /// What it says besides.
+    pub flags: Flags,
+    /// What it acknowledges; none without ACK.
+    pub ack: Option<u64>,
+    /// The window in bytes, and blocks.
+    pub note: Note,
+    /// It echoes a mark.
+    pub ece: bool,
+    /// Sending time that it echoes.
+    pub echo: Time,
+    /// Its own sending time.
+    pub stamp: Time,
+}
+
+/// One end of a connection.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    sender: Sender,
+    receiver: Receiver,
+    sent: Vec<Packet>,
+    /// An ACK that is due; whatever leaves first carries it.
+    owed: Option<AckOut>,
+    /// The local queue takes no packets.
+    refuses: bool,
+}
+
+impl Endpoint {
+    pub(super) fn new(sender: Sender, receiver: Receiver) -> Self {
+        Self { sender, receiver, sent: Vec::new(), owed: None, refuses: false }
+    }
+
+    /// The handshake begins: its first message of this end leaves.
+    pub fn open(&mut self, now: Time) {
+        self.sender.start(now);
+        self.send(now);
+    }
+
+    /// The handshake is over. `stamp` is when the message was sent that was answered; `window` the other end's.
+    pub fn establish(&mut self, now: Time, stamp: Time, window: u64) {
+        self.sender.set_receive_window(window);
+        if let Some(rtt) = self.sender.establish(now, stamp) {
+            self.receiver.on_established(rtt);
+        }
+        self.send(now);
+    }
+
+    /// The application writes; nothing is joined to what it wrote if it `ends` a record.
+    pub fn write(&mut self, now: Time, bytes: u64, ends: bool) {
+        self.sender.write(now, bytes, false);
+        if ends {
+            self.sender.end_record();
+        }
+        self.send(now);
+    }
+
+    /// The application closes: a FIN follows its data.
+    pub fn close(&mut self, now: Time) {
+        self.sender.close(now);
+        self.send(now);
+    }
+
+    /// Small segments wait no longer, or may wait.
+    pub fn set_nagle(&mut self, now: Time, waits: bool) {
+        self.sender.set_nagle(waits);
+        // What was held back leaves once.
+        let corked = self.sender.set_cork(false);
+        self.send(now);
+        self.sender.set_cork(corked);
+    }
+
+    /// Small segments wait for more whatever happens (`TCP_CORK`), or no longer.
+    pub fn set_cork(&mut self, now: Time, corked: bool) {
+        self.sender.set_cork(corked);
+        self.send(now);
+    }
+
+    /// From now on the local queue refuses every packet, or takes them again.
+    pub fn refuse(&mut self, refuses: bool) {
+        self.refuses = refuses;
+    }
+
+    /// A packet arrives.
+    pub fn inject(&mut self, now: Time, packet: &Injected) {
+        if let Some(ack) = packet.ack {
+            self.sender.on_ack(now, ack, Some(&packet.note), packet.echo, packet.ece);
+        }
+        if packet.payload > 0 || packet.flags.has(Flags::FIN) {
+            let arrival = Arrival {
+                seq: packet.seq,
+                payload: packet.payload.min(u64::from(u16::MAX)) as u16,
+                flags: packet.flags,
+                stamp: packet.stamp,
+            };
+            self.owed = self.receiver.on_data(now, &arrival);
+        }
+        self.send(now);
+        self.acknowledge(now);
+    }
+
+    /// When something happens by itself.
+    pub fn next_timer(&self) -> Time {
+        let sender = if self.refuses { Time::NEVER } else { self.sender.next_timer() };
+        // Timers run on while nothing may leave.
+        sender.min(self.sender.next_timeout()).min(self.receiver.next_timer())
+    }
+
+    /// The time has come that was asked for.
+    pub fn on_timer(&mut self, now: Time) {
+        if self.sender.next_timer() <= now {
+            self.sender.on_timer(now);
+        }
+        self.send(now);
+        if self.receiver.next_timer() <= now {
+            self.owed = self.receiver.on_timer(now);
+            self.acknowledge(now);
+        }
+    }
+
+    /// What was sent since it was asked last.
+    pub fn take(&mut self) -> Vec<Packet> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// The state of the sender.
+    pub fn info(&self) -> Info {
+        self.sender.info()
+    }
+
+    fn send(&mut self, now: Time) {
+        while !self.refuses
+            && let Some(segment) = self.sender.poll_transmit(now)
+        {
+            self.send_segment(now, segment);
+        }
+    }
+
+    fn send_segment(&mut self, now: Time, segment: Segment) {
+        let una = self.sender.una();
+        let mut packet = self.plain(now);
+        packet.seq = extend(segment.seq, una) as i64;
+        packet.payload = u64::from(segment.payload);
+        packet.flags = segment.flags;
+        if let Cause::Handshake(message) = segment.cause {
+            packet.payload = 0;
+            match message {
+                Message::Syn | Message::SynAck => packet.form = Form::Syn,
+                Message::Ack => packet.seq = self.sender.info().bytes_acked as i64,
+                Message::Fin => {
+                    packet.flags = packet.flags.with(Flags::FIN);
+                    packet.seq = self.sender.bytes().unwrap_or(una) as i64;
+                }
+                Message::Probe => packet.seq = una as i64 - 1,
+            }
+        }
+        self.sent.push(packet);
+    }
+
+    /// A packet without data; whatever leaves carries an ACK.
+    fn plain(&mut self, now: Time) -> Packet {
+        let out = self.owed.take().unwrap_or_else(|| self.receiver.acknowledge());
+        Packet {
+            time: now,
+            form: Form::Plain,
+            seq: 0,
+            payload: 0,
+            flags: Flags::NONE,
+            ece: out.ece,
+            ack: out.ack,
+            note: out.note,
+            echo: out.stamp,
+        }
+    }
+
+    fn acknowledge(&mut self, now: Time) {
+        if self.owed.is_some() && !self.refuses {
+            let mut packet = self.plain(now);
+            packet.seq = self.sender.nxt() as i64;
+            self.sent.push(packet);
+        }
+    }
+}

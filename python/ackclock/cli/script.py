@@ -1,0 +1,210 @@
+"""`ackclock script`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ackclock.cli.options import JsonOption
+from ackclock.errors import InputError
+
+if TYPE_CHECKING:
+    from ackclock.script import Result
+
+SUFFIX = ".pkt"
+_STYLES = {"passed": "green", "failed": "red", "unsupported": "yellow"}
+
+
+def script(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Scripts, or folders: of a folder all files that end in .pkt.",
+            show_default=False,
+        ),
+    ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Set a key of the flow's tcp block for all scripts, as in "
+            "'cc.hystart=linux-6.13'; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    defines: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--define",
+            "-D",
+            metavar="NAME=VALUE",
+            help="Replace a word in the scripts; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    push: Annotated[bool, typer.Option("--psh", help="Compare PSH flags, too.")] = False,
+    strict_end: Annotated[
+        bool,
+        typer.Option("--strict-end", help="Fail where segments are left that no line expects."),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Count scripts that are not supported as failed.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run segment scripts against the modern sender.
+
+    A script plays one end of a connection: it says when segments arrive, and which ones must leave,
+    and when. The language is the useful part of packetdrill's. Exit status 1 when a script fails, 2 when
+    one cannot be read; scripts that ask for more than there is are unsupported, which is neither.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock script tests/scripts[/cyan]           all scripts of a folder
+
+    [cyan]ackclock script lost.pkt --json[/cyan]         what happened, as JSON
+    """
+    from ackclock.cli.terminal import print_json
+    from ackclock.script import run_script
+
+    overrides = _overrides(settings)
+    words = dict(_pair(define, "--define") for define in defines or ())
+    paths = _scripts(files)
+    # All are read before the first one runs: a run says nothing of a folder that is not there.
+    texts = [_text(path) for path in paths]
+    results: list[Result] = []
+    broken: list[str] = []
+    with _progress(len(paths), wanted=not as_json) as advance:
+        for path, text in zip(paths, texts, strict=True):
+            try:
+                result = run_script(
+                    str(path),
+                    text,
+                    defines=words,
+                    overrides=overrides,
+                    push=push,
+                    strict_end=strict_end,
+                )
+            except InputError as error:
+                broken.append(str(error))
+                if not as_json:
+                    typer.echo(f"error: {error}", err=True)
+            else:
+                results.append(result)
+                if not as_json:
+                    _show(result)
+            advance()
+    counts = Counter(result.verdict for result in results)
+    if as_json:
+        shown = [result.to_json() for result in results]
+        print_json({"scripts": shown, "counts": dict(counts), "errors": broken})
+    elif len(paths) > 1:
+        _show_counts(counts, len(broken))
+    if broken:
+        raise typer.Exit(2)
+    if counts["failed"] or (strict and counts["unsupported"]):
+        raise typer.Exit(1)
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"{option} needs NAME=VALUE; got '{text}'")
+    return name.strip(), value
+
+
+def _overrides(settings: list[str] | None) -> dict[str, Any]:
+    from ackclock._core import scalar
+
+    overrides: dict[str, Any] = {}
+    for setting in settings or ():
+        name, value = _pair(setting, "--set")
+        *path, last = name.removeprefix("tcp.").split(".")
+        inner = overrides
+        for step in path:
+            inner = inner.setdefault(step, {})
+            if not isinstance(inner, dict):
+                raise InputError(f"--set {setting}: '{step}' is set to a value before")
+        inner[last] = scalar(value)
+    return overrides
+
+
+def _scripts(files: list[Path]) -> list[Path]:
+    paths: list[Path] = []
+    for file in files:
+        if file.is_dir():
+            found = sorted(file.rglob(f"*{SUFFIX}"))
+            if not found:
+                raise InputError(f"'{file}': the folder holds no scripts (*{SUFFIX})")
+            paths += found
+        elif file.is_file():
+            paths.append(file)
+        else:
+            raise InputError(f"'{file}': no such file or folder")
+    return paths
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"'{path}': the file is not text in UTF-8") from None
+
+
+def _progress(total: int, *, wanted: bool) -> Any:
+    from contextlib import nullcontext
+
+    if not wanted or total < 10:
+        return nullcontext(lambda: None)
+    return _counting(total)
+
+
+def _counting(total: int) -> Any:
+    from contextlib import contextmanager
+    from types import SimpleNamespace
+
+    from ackclock.cli.progress import progress_bar
+
+    @contextmanager
+    def counting() -> Any:
+        state = SimpleNamespace(done=0, total=total)
+        with progress_bar(lambda s: f"{s.done}/{s.total} scripts", wanted=True, width=16) as show:
+
+            def advance() -> None:
+                state.done += 1
+                if show:
+                    show(state)
+
+            yield advance
+
+    return counting()
+
+
+def _show(result: Result) -> None:
+    place = f"{result.file}:{result.line}" if result.line else result.file
+    verdict = typer.style(result.verdict, fg=_STYLES[result.verdict])
+    if result.verdict == "passed":
+        typer.echo(f"{verdict}: {place}")
+    elif result.verdict == "unsupported":
+        typer.echo(f"{verdict}: {place}: {result.message}")
+    else:
+        typer.echo(f"{verdict}: {place}: {result.message}")
+        typer.echo(f"    expected: {result.expected}")
+        typer.echo(f"    actual:   {result.actual}")
+        typer.echo(f"    at {result.time_s:.6f} s; the last events, with their lines:")
+        for event in result.recent:
+            typer.echo(f"        {event}")
+    for line in result.printed:
+        typer.echo(f"    {line}")
+
+
+def _show_counts(counts: Counter[str], broken: int) -> None:
+    parts = [f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict]]
+    if broken:
+        parts.append(f"{broken} not readable")
+    typer.echo(", ".join(parts))
