@@ -25,7 +25,8 @@ from typing import Any
 from ackclock import Results, Scenario, run
 from ackclock.metrics import queue_series, select, step_mean
 
-RECORD = {"kind": "none", "transmissions": "changes", "queue": "changes", "drops": "changes"}
+TABLES = ("transmissions", "queue", "drops", "marks")
+RECORD = {"kind": "none", **dict.fromkeys(TABLES, "changes")}
 RUNS = 5
 SENDERS: dict[str, dict[str, Any]] = {
     "linuxreno": {"preset": "linux-reno"},
@@ -207,7 +208,7 @@ def figures(oracle: dict[str, Any], results: Results) -> Figures:
         utilisation=busy,
         mean_packets=float(step_mean(changed_s, waiting, start_s, end_s)),
         drops=int(within("drops").sum()) - lost,
-        marks=float(results.summary["links"][on["link"]]["forward"]["marks"]),
+        marks=int(within("marks").sum()),
     )
 
 
