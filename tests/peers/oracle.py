@@ -238,7 +238,7 @@ def _theirs(result: dict[str, Any], name: str) -> tuple[float, float]:
         return value, value
     if "min" in value:
         return value["min"], value["max"]
-    return value["mean"] - 2 * value["sd"], value["mean"] + 2 * value["sd"]
+    return max(value["mean"] - 2 * value["sd"], 0), value["mean"] + 2 * value["sd"]
 
 
 def compare(oracle: dict[str, Any], result: dict[str, Any]) -> list[tuple[str, str, str, str]]:
