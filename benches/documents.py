@@ -65,7 +65,7 @@ def measure(file: Path) -> dict[str, float]:
     from ackclock import _core
     from ackclock.run import run
 
-    # A small scenario first: what is loaded and made once is no part of the measurement.
+    # A small scenario first: what is loaded and made once is not part of the measurement.
     run(ackclock.Scenario.from_dict(dumbbell(1, 0.001)))
     base_mb, base_s = peak_mb(), cpu_s()
     scenario = ackclock.Scenario.load(file)

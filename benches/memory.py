@@ -1,8 +1,9 @@
-"""Memory of `ackclock run` with all records: `python benches/memory.py`, or with another number of packet-hops.
+"""Memory of `ackclock run` with all records: `python benches/memory.py`.
 
-Two flows over a bottleneck run until their packets have made so many hops. All tables are recorded
-and written to disk meanwhile; no plots. The run directory, about 25 bytes a packet-hop, is removed
-afterwards. The default comes to a little over 50 million. Exit status 1 when the process has taken more memory than it may.
+Two flows over a bottleneck run until their packets have made a little over 50 million hops, or as
+many as the argument says. All tables are recorded and written to disk meanwhile; no plots. The run
+directory, about 25 bytes a packet-hop, is removed afterwards. Exit status 1 when the process has
+taken more memory than it may.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-//! Tells the engine apart from others of the same version: a hash of all that decides a run.
+//! Distinguishes the engine from others of the same version: a hash of all that decides a run.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

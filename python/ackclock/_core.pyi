@@ -31,7 +31,7 @@ def check(document: str) -> tuple[Scenario | None, str, str]:
     """
 
 def quantity(text: str) -> tuple[str, int] | None:
-    """Read a quantity such as `64 KiB`; None for a text that is none.
+    """Read a quantity such as `64 KiB`; None if the text is not a quantity.
 
     Returns what it measures (`rate`, `size`, `packets`, `time`) and its amount in bit/s, bytes,
     packets or nanoseconds.
@@ -42,7 +42,7 @@ def identify(documents: list[str], workers: int) -> list[tuple[str | None, int, 
 
     Returns `(identity, seed, errors)` for each. The identity is text that is equal for two
     documents exactly if their runs are equal for equal seeds; None for a document with errors,
-    which are told as JSON text as by `check`.
+    which are returned as JSON text as by `check`.
     """
 
 def rows(
@@ -99,7 +99,7 @@ class Simulation:
         """Return packet-hops and bytes of records of the whole run, guessed before it."""
 
     def limit_records(self, bytes: int) -> None:
-        """Let the run end when its records hold so many bytes."""
+        """Let the run end when its records hold this many bytes."""
 
     def recorded(self) -> tuple[int, int]:
         """Return the rows that the records hold now, and the bytes of all rows so far."""

@@ -91,6 +91,12 @@ def link_entries(summary: Summary) -> Iterator[dict[str, Any]]:
             yield {"id": name, "direction": direction, **way}
 
 
+def pick(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:
+    """Return the columns of these names, in the order of the names."""
+    known = {column.name: column for column in columns}
+    return tuple(known[name] for name in names)
+
+
 def _rare(*columns: Column) -> Iterable[Column]:
     return (replace(column, usual=False) for column in columns)
 
@@ -399,6 +405,18 @@ LINKS = (
             path="drops.overlimit",
         ),
         Column("marks", "Marked", "count", "packets", "Packets marked with congestion experienced"),
+        Column("corrupted", "Damaged", "count", "packets", "Packets that the link has damaged"),
+        Column(
+            "duplicated", "Duplicated", "count", "packets", "Packets that came to the link twice"
+        ),
+        Column(
+            "drops_corrupted",
+            "Damaged, dropped",
+            "count",
+            "packets",
+            "Damaged packets that came over the link to the host that dropped them",
+            path="drops.corrupted",
+        ),
         Column(
             "drops_loss",
             "Loss model",

@@ -1,4 +1,4 @@
-"""Errors a user can act on: what is wrong, where, what is allowed, how to mend it."""
+"""Errors a user can act on: what is wrong, where, what is allowed, how to fix it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import json
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -45,16 +45,7 @@ class Problem:
 
     def to_json(self) -> dict[str, Any]:
         """Return the problem as a plain mapping with the fields of this class."""
-        return {
-            "message": self.message,
-            "path": self.path,
-            "value": self.value,
-            "allowed": self.allowed,
-            "hint": self.hint,
-            "file": self.file,
-            "line": self.line,
-            "column": self.column,
-        }
+        return asdict(self)
 
     def _place(self) -> str:
         parts = [self.file] if self.file else []

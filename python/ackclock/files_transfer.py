@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ackclock import rate_files
 from ackclock.errors import InputError
 from ackclock.files import expanded
 
@@ -78,12 +79,13 @@ def prepare(document: Document, folder: Path) -> Prepared:
         document: the scenario as written. It is not changed.
         folder: where relative paths start; those set from outside start in the current folder.
     """
-    found = [(index, flow) for index, flow in enumerate(_flows(document.data)) if _names_file(flow)]
+    data, problems = rate_files.with_contents(document, folder)
+    found = [(index, flow) for index, flow in enumerate(_flows(data)) if _names_file(flow)]
     if not found:
-        return Prepared(document.data, (), ())
-    data = copy.deepcopy(document.data)
+        return Prepared(data, (), tuple(problems))
+    if data is document.data:
+        data = copy.deepcopy(data)
     files: list[FileToSend] = []
-    problems: list[Problem] = []
     for index, flow in found:
         place = ("flows", index, "send")
         outside = any(place[: len(p)] == p or p[:3] == place for p, _ in document.overrides)
@@ -111,8 +113,13 @@ def prepare(document: Document, folder: Path) -> Prepared:
 
 
 def extended_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of scenario files with files as something to send."""
+    """Return the JSON Schema of scenario files with files: to send, and of rates."""
     schema = copy.deepcopy(schema)
+    for kind in ("table", "mahimahi"):
+        schema["definitions"][f"rate.{kind}"]["properties"]["file"] = {
+            "type": "string",
+            "description": "Path of a file that holds the values.",
+        }
     schema["definitions"]["flow"]["properties"]["send"]["anyOf"].append(
         {
             "type": "object",

@@ -111,14 +111,14 @@ def _of_table(
     table = results.table(kind)
     time_s = table["time_s"].to_numpy()
     begin, end = from_s - _NEAR_S, to_s + _NEAR_S
-    if kind != "rto":  # its sentences tell what was before
+    if kind != "rto":  # its sentences mention the value before
         table = table.filter((time_s >= begin) & (time_s <= end))
-    tell: Callable[[Row], str] = getattr(_Sentences(results.model), kind)
+    sentence: Callable[[Row], str] = getattr(_Sentences(results.model), kind)
     for batch in table.to_batches():
         for row in batch.to_pylist():
             flow = row.get("flow")
             if flows is None or flow in flows:
-                text = tell(row)
+                text = sentence(row)
                 if begin <= row["time_s"] <= end:
                     yield Entry(row["time_s"], kind, flow, text, row)
 

@@ -127,15 +127,15 @@ def read_summary(path: Path) -> dict[str, Any]:
     for key, kind in _KINDS.items():
         require(isinstance(summary.get(key), kind), f"`{key}` is missing or of a wrong type")
     for name, flow in summary["flows"].items():
-        require(isinstance(flow, dict), f"`flows.{name}` is no mapping")
+        require(isinstance(flow, dict), f"`flows.{name}` is not a mapping")
         for key in _FLOW:
             require(key in flow, f"`flows.{name}.{key}` is missing")
         require(flow["goodput_bps"] is not None, f"`flows.{name}.goodput_bps` is null")
     for name, ways in summary["links"].items():
-        require(isinstance(ways, dict) and ways, f"`links.{name}` is no mapping")
+        require(isinstance(ways, dict) and ways, f"`links.{name}` is not a mapping")
         for way, figures in ways.items():
             place = f"links.{name}.{way}"
-            require(isinstance(figures, dict), f"`{place}` is no mapping")
+            require(isinstance(figures, dict), f"`{place}` is not a mapping")
             for key in _LINK:
                 require(figures.get(key) is not None, f"`{place}.{key}` is missing")
     return summary

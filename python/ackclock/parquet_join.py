@@ -34,7 +34,7 @@ _META_BLOOM_FILTER = 14
 
 
 class NotJoinableError(Exception):
-    """A file that is no Parquet file, or one with parts whose places this module does not know."""
+    """Not a Parquet file, or one with parts whose places this module does not know."""
 
 
 def join(parts: Sequence[Path], like: Path, out: IO[bytes]) -> None:

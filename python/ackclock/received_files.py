@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ackclock.results import Results
 
 Carried = Callable[[int, int], bytes]
-"""Gives the bytes that a packet carried: so many from an offset in the file on."""
+"""Gives the bytes that a packet carried: this many from an offset in the file on."""
 
 
 def verify(files: Sequence[FileToSend], contents: Sequence[bytes], results: Results) -> None:

@@ -15,12 +15,12 @@ from ackclock.run_directory import FILES, RunDirectory, Unfinished
 from ackclock.scenario import Scenario
 
 MEMORY_LIMIT = 2 << 30
-"""Records of a run without directory may take so many bytes, unless its scenario says otherwise."""
+"""Records of a run without a directory may take this many bytes; a scenario can say otherwise."""
 
 _NO_LIMIT = (1 << 63) - 1
 
 _ALL_AFTER_EVENTS = 30_000_000
-"""All tables are written after so many events, some ten seconds, however few rows they have."""
+"""All tables are written after this many events, some ten seconds, however few rows they have."""
 
 _PACKED = 0.25
 """What Parquet files take of the size of their columns, about."""

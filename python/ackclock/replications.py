@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from ackclock.columns import FLOWS, RUNS, Column
+from ackclock.columns import FLOWS, RUNS, Column, pick
 from ackclock.errors import InputError, unknown
 from ackclock.files import write_bytes
 from ackclock.metrics.statistics import LEVEL, SHARES, Statistics, summarize
@@ -31,8 +31,7 @@ _FORMAT = "ackclock replications 2"
 
 
 def _named(columns: Sequence[Column], *names: str) -> dict[str, Column]:
-    known = {column.name: column for column in columns}
-    return {name: known[name] for name in names}
+    return dict(zip(names, pick(columns, *names), strict=True))
 
 
 OF_RUN = _named(RUNS, "seed", "end_s", "stop_reason", "digest")
@@ -199,7 +198,7 @@ class Replications:
     def cut_off(self, field: str, flow: str | None = None) -> NDArray[np.float64]:
         """Ends of the replications in which a time would have come later, had they not been ended.
 
-        In a stalled replication it would never have come. Empty for what is no time of a flow.
+        In a stalled replication it would never have come. Empty for what is not a time of a flow.
         """
         if flow is None or field not in _TIMES:
             return np.zeros(0)

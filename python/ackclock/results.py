@@ -254,7 +254,7 @@ class Results:
         """Open a run directory. Tables are read when they are asked for.
 
         Raises:
-            InputError: this is no run directory.
+            InputError: this is not a run directory.
             ResultsError: a file of it is damaged.
         """
         from ackclock.document import Document

@@ -85,7 +85,7 @@ def run(
     """
     from ackclock import received_files, recording
 
-    # Before the run: a file that has gone is no surprise for the end of it.
+    # Before the run: a file that has gone must not come as a surprise at its end.
     contents = [file.read() for file in scenario.files]
     log = _new_log(scenario)
     with recording.keeper(

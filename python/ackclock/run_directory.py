@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +30,7 @@ class _Files:
     lock: str = ".lock"
 
     def all(self) -> set[str]:
-        return {
-            self.scenario,
-            self.summary,
-            self.records,
-            self.received,
-            self.plots,
-            self.exports,
-            self.log,
-            self.manifest,
-            self.lock,
-        }
+        return set(astuple(self))
 
 
 FILES = _Files()

@@ -166,7 +166,9 @@ class Maker:
             return self.quantity(param, draw.choice(("size", "packets", "packets", "time", "BDP")))
         if kind == "segments or size":
             return draw.randint(1, 100) if self.chance(0.7) else self.quantity(param, "size")
-        if kind in ("word", "word or mapping", "time or mapping", "time, or word or mapping"):
+        if kind == "rate, or mapping" and self.chance(0.9):
+            return self.quantity(param, "rate")
+        if kind == "word" or kind.endswith(" or mapping"):
             return self.chosen(param)
         return self.structure(param)
 

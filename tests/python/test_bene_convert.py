@@ -56,7 +56,8 @@ def test_directions_keep_their_own_values(tmp_path):
         assert link[direction]["queue"]["counts"] == "waiting"
     assert link["forward"]["queue"]["limit_packets"] == 100
     assert link["backward"]["queue"].get("limit_packets") is None
-    assert link["forward"]["loss"] == {"kind": "bernoulli", "p": 0.25, "at": "entry"}
+    loss = {"kind": "bernoulli", "p": 0.25, "at": "entry", "applies_to": "all"}
+    assert link["forward"]["loss"] == loss
     assert link["backward"]["loss"]["kind"] == "none"
 
 

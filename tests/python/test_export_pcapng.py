@@ -304,3 +304,43 @@ def test_tshark_takes_quick_retransmissions_for_disorder(tmp_path):
         highest = max(before, key=lambda p: p.seq)
         assert packet.seq < highest.seq
         assert packet.time_ns - highest.time_ns < first_rtt_ns
+
+
+def test_copies_have_the_times_of_what_they_were_made_of(tmp_path):
+    from ackclock.export.packets import Packets
+
+    results = run(
+        Scenario.from_dict(
+            {
+                "hosts": ["A", "B"],
+                "links": [
+                    {
+                        "id": "L",
+                        "between": ["A", "B"],
+                        "rate": "10 Mbps",
+                        "delay": "10 ms",
+                        "duplication": 0.1,
+                        "jitter": {"kind": "normal", "deviation": "2 ms", "reorder": True},
+                    }
+                ],
+                "flows": [
+                    {
+                        "id": "F",
+                        "from": "A",
+                        "to": "B",
+                        "send": "200 kB",
+                        "tcp": {"sender": "classic"},
+                    }
+                ],
+            }
+        )
+    )
+    packets = Packets.of(results)
+    copies = results.summary["packets_duplicated"]
+    assert copies > 10
+    assert len(packets) == results.summary["packets_created"]
+    assert (packets.sent_ns >= 0).all()
+    # Of data the stamp is the time of sending; ACKs go back, and nothing else does.
+    data = packets.kind == 0
+    assert (packets.stamp_ns[data] == packets.sent_ns[data]).all()
+    assert (packets.back == (packets.kind == 1)).all()

@@ -158,7 +158,7 @@ def test_a_log_of_nothing_says_so(ackclock):
 def test_times_that_are_none(ackclock, time):
     code, _, err = ackclock("log", "timer", f"--from={time}")
     assert code == 2
-    assert "is no time" in " ".join(err.split())
+    assert "is not a time" in " ".join(err.split())
 
 
 @pytest.mark.slow

@@ -77,7 +77,7 @@ def test_modulo_folds_the_numbers():
     values = [y for _, y in marks(axes, "sent")]
     assert max(values) == 49
     assert "segments of 1 kB, modulo 50" in [text.get_text() for text in axes.texts]
-    assert "too often to tell apart" not in words(figure)
+    assert "too often to distinguish" not in words(figure)
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_a_long_run_is_thinned_but_no_place_with_a_mark_is_left_empty():
     gaps = np.abs(drops[:, None, :] - crosses[None, :, :]) / scale
     assert gaps.max(axis=2).min(axis=1).max() < 0.13
     folded, _ = sequence(run, modulo=50)
-    assert "too often to tell apart" in words(folded)
+    assert "too often to distinguish" in words(folded)
 
 
 def test_flows_together_keep_their_colours_and_the_shapes_tell_the_kinds():

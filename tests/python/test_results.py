@@ -173,10 +173,10 @@ def test_a_summary_that_is_none(saved, text, manifest):
         (lambda s: s.update(flows=None), "`flows` is missing or of a wrong type"),
         (lambda s: s.update(end_s="long"), "`end_s` is missing"),
         (lambda s: s.pop("digest"), "`digest` is missing"),
-        (lambda s: s["flows"].update(F1=None), "`flows.F1` is no mapping"),
+        (lambda s: s["flows"].update(F1=None), "`flows.F1` is not a mapping"),
         (lambda s: s["flows"]["F1"].pop("finish_s"), "`flows.F1.finish_s` is missing"),
         (lambda s: s["flows"]["F1"].update(goodput_bps=None), "`flows.F1.goodput_bps` is null"),
-        (lambda s: s["links"].update(L1={}), "`links.L1` is no mapping"),
+        (lambda s: s["links"].update(L1={}), "`links.L1` is not a mapping"),
         (
             lambda s: s["links"]["L1"]["forward"].update(drops=None),
             "`links.L1.forward.drops` is missing",

@@ -190,7 +190,7 @@ WRONG = {
     "grid: {w: {path: seed, values: [1], step: 2}}": ("unknown key 'step'", 2, None),
     "grid: {seed: [1, 2]}": ("a column of every table", 2, "replications"),
     "grid: {drops: {a: {seed: 1}}}": ("a column of every table", 2, "another name"),
-    "grid: {flows.F1.send: [1 KB, 1 KB]}": ("stands here twice", 2, "replications"),
+    "grid: {flows.F1.send: [1 KB, 1 KB]}": ("occurs here twice", 2, "replications"),
     "grid: {a: {x: 5}}": ("a mapping of paths", 2, "such as"),
     "zip: {flows.F1.send: [1 KB], links.L1.delay: [1 ms, 2 ms]}": ("equally many", 2, "grid"),
     "replications: 0": ("not a number of replications", 2, None),

@@ -17,7 +17,7 @@ MODULES = ("form", "scenarios", "kernel", "analysis", "summarise")
 
 @pytest.fixture(scope="module")
 def programs():
-    """The modules of the folder, which is no package."""
+    """The modules of the folder, which is not a package."""
     before = {name: sys.modules.pop(name, None) for name in MODULES}
     sys.path.insert(0, str(FOLDER))
     try:

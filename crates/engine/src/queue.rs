@@ -85,7 +85,7 @@ pub struct PackedQueue {
 }
 
 impl PackedQueue {
-    /// Number of entities that a key can tell apart.
+    /// Number of entities that a key can distinguish.
     pub const ENTITIES: usize = 1 << ENTITY_BITS;
     const REACH: u64 = 1 << (64 - ENTITY_BITS);
 
@@ -184,7 +184,7 @@ pub struct WideQueue {
 }
 
 impl WideQueue {
-    /// Number of entities that a key can tell apart.
+    /// Number of entities that a key can distinguish.
     pub const ENTITIES: usize = 1 << WIDE_ENTITY_BITS;
 
     /// An empty queue with this order of simultaneous events.

@@ -26,7 +26,7 @@ pub fn ln(x: f64) -> f64 {
     f64::from(exponent) * LN_2 + 2.0 * s * sum
 }
 
-/// e to the power of a number from 0 to 700: Taylor series of the part that is no power of two.
+/// e to the power of a number from 0 to 700: Taylor series of the part that is not a power of two.
 pub fn exp(x: f64) -> f64 {
     debug_assert!((0.0..700.0).contains(&x));
     let doublings = (x / LN_2 + 0.5) as u64;

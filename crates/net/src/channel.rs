@@ -68,8 +68,6 @@ pub enum Service {
 pub enum Offer {
     /// It was dropped for the reason of this code.
     Dropped(i32),
-    /// Nothing yet: it is duplicated, and it and its copy have to be offered one after the other.
-    Twice,
     /// When it reaches the far end is settled.
     Scheduled(Time),
     /// When it would reach the far end is settled, but it is lost on the way.
@@ -84,6 +82,12 @@ pub enum Offer {
         /// A transmission has begun.
         started: bool,
     },
+}
+
+impl Offer {
+    /// In the place of a reason: it is duplicated, and it and its copy have to be offered one after the other. This is
+    /// no variant of its own, since every packet would pay for the arm.
+    pub(crate) const TWICE: i32 = -1;
 }
 
 /// A transmitter with its queue and its wire.
@@ -123,6 +127,8 @@ pub struct Channel {
     keeps_waits: bool,
     /// Packets may overtake each other on the wire.
     overtakes: bool,
+    /// The rate changes by a rule, or packets do not all travel for the same time.
+    unsteady: bool,
     /// The counters of packets and bytes are still in the second line.
     stats: ChannelStats,
     // The rest.
@@ -183,6 +189,7 @@ impl Channel {
             down: false,
             keeps_waits: false,
             overtakes: false,
+            unsteady: false,
             stats: ChannelStats::default(),
             tail,
             waiting_bytes: 0,
@@ -204,12 +211,14 @@ impl Channel {
             self.let_overtake();
         }
         self.served().jitter = Some(jitter);
+        self.unsteady = true;
         self.set_gated();
     }
 
     /// Lets the rate change in the course of the run; only for channels served by events.
     pub fn set_rates(&mut self, rates: Varying) {
         self.served().rates = Some(rates);
+        self.unsteady = true;
     }
 
     fn set_gated(&mut self) {

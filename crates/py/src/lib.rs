@@ -137,7 +137,7 @@ impl Simulation {
         Ok((outlook.packet_hops, outlook.record_bytes))
     }
 
-    /// Lets the run end when its records hold so many bytes.
+    /// Lets the run end when its records hold this many bytes.
     fn limit_records(&mut self, bytes: u64) -> PyResult<()> {
         self.get_mut()?.limit_records(bytes);
         Ok(())

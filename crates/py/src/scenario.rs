@@ -85,12 +85,12 @@ impl Scenario {
 #[pyfunction]
 pub fn check(py: Python<'_>, document_json: &str) -> (Option<Scenario>, String, String) {
     let mut checked = py.detach(|| document::check_text(document_json));
-    let errors = told(&std::mem::take(&mut checked.problems));
-    let warnings = told(&std::mem::take(&mut checked.warnings));
+    let errors = problems_json(&std::mem::take(&mut checked.problems));
+    let warnings = problems_json(&std::mem::take(&mut checked.warnings));
     (checked.scenario.is_some().then_some(Scenario { checked }), errors, warnings)
 }
 
-fn told(problems: &[Problem]) -> String {
+fn problems_json(problems: &[Problem]) -> String {
     problems.iter().map(Problem::to_json).collect::<Value>().to_string()
 }
 
@@ -101,7 +101,7 @@ type Identified = (Option<String>, u64, Option<String>);
 ///
 /// Answers for each, in their order, `(identity, seed, errors)`. The identity is text that is equal for
 /// two documents exactly if their runs are equal for equal seeds; None for a document with errors, which
-/// are told as JSON text as by `check`.
+/// are returned as JSON text as by `check`.
 #[pyfunction]
 pub fn identify(py: Python<'_>, documents: Vec<String>, workers: usize) -> Vec<Identified> {
     py.detach(|| {
@@ -136,6 +136,6 @@ fn one(text: &str) -> Identified {
         (Some(scenario), Some(canonical)) => {
             (Some(document::identity(&canonical)), scenario.seed, None)
         }
-        _ => (None, 0, Some(told(&checked.problems))),
+        _ => (None, 0, Some(problems_json(&checked.problems))),
     }
 }

@@ -1,6 +1,6 @@
 //! Scenario documents: checked against the tables, resolved, turned into numbers.
 //!
-//! [`check`] tells everything that is wrong with a document at once. A document without problems becomes the
+//! [`check`] reports everything that is wrong with a document at once. A document without problems becomes the
 //! typed [`Scenario`] that the simulator runs; links and flows that are alike share their settings. As a
 //! document in which every default is filled in, or as numbers in JSON, it is written when somebody asks
 //! ([`Checked::canonical`], [`Checked::model`]).
@@ -136,12 +136,15 @@ struct Walked {
 fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'_>) -> Walked {
     let here = Path::default();
     walker.check_keys(SCENARIO, root, &here);
-    let own = Layer { map: root, path: here.clone(), told: false };
+    let own = Layer { map: root, path: here.clone(), reported: false };
     let mut head = Block::default();
     walker.param(param("profile"), std::slice::from_ref(&own), &here, &mut head);
     let profile = head.word("profile").and_then(profile::document);
-    let profile =
-        profile.and_then(Value::as_object).map(|map| Layer { map, path: here.clone(), told: true });
+    let profile = profile.and_then(Value::as_object).map(|map| Layer {
+        map,
+        path: here.clone(),
+        reported: true,
+    });
     let layers: Vec<Layer<'_>> = std::iter::once(own.clone()).chain(profile).collect();
 
     // Defaults are never complete.
@@ -149,7 +152,7 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'
     let (mut link_defaults, _) = defaults(walker, &layers, "link");
     walker.object(LINK_DEFAULTS, &link_defaults, &Path::default());
     for layer in &mut link_defaults {
-        layer.told = true;
+        layer.reported = true;
     }
     let (tcp_defaults, preset) = defaults(walker, &layers, "tcp");
     let tcp_defaults = Below::new(walker, tcp_defaults, preset);
@@ -206,15 +209,15 @@ fn defaults<'d>(
 ) -> (Vec<Layer<'d>>, Option<&'static Preset>) {
     let block = DEFAULTS.iter().find(|param| param.name == name).expect("a block of defaults");
     let [own, profile @ ..] = layers else { return (Vec::new(), None) };
-    // Both blocks are looked up in the same mapping: its own faults are told with the first.
+    // Both blocks are looked up in the same mapping: its own faults are reported with the first.
     let first = name == DEFAULTS[0].name;
-    let own = Layer { told: !first, ..own.clone() };
+    let own = Layer { reported: !first, ..own.clone() };
     let mut all = walker.inner_layers(param("defaults"), std::slice::from_ref(&own));
     for layer in &mut all {
         if first {
             walker.check_keys(DEFAULTS, layer.map, &layer.path);
         }
-        layer.told = false;
+        layer.reported = false;
     }
     let (mut all, preset) = walker.with_preset(block, &all);
     all.extend(walker.inner_layers(block, profile));
@@ -251,7 +254,7 @@ fn name_list(
             Ok(name) => names.push(name.to_owned()),
             Err(fault) => {
                 walker.problems.add(&path.index(index), &value, fault);
-                // It stays known, so that its fault is told once and not wherever it is used.
+                // It stays known, so that its fault is reported once and not wherever it is used.
                 names.push(value.as_str().unwrap_or_default().to_owned());
             }
         }
@@ -287,7 +290,7 @@ fn objects<T: Default>(
     resolved
 }
 
-/// The list under a key; tells a missing one, another type, and an empty or endless one.
+/// The list under a key; reports a missing one, another type, and an empty or endless one.
 fn list<'e, 'd>(
     walker: &mut Walker,
     root: &Map<String, Value>,

@@ -2,7 +2,7 @@
 //!
 //! A standard or a paper means more than a congestion control by such a word: the family of senders, how losses
 //! are repaired, how the window grows. A preset says all of that at once. What the `tcp` block says itself wins over
-//! its preset, which wins over the defaults below. What the receiver does is no part of the sender: there the preset
+//! its preset, which wins over the defaults below. What the receiver does is not part of the sender: there the preset
 //! has the last word, after profiles, before the tables. To add one: a static here, and one line in [`PRESETS`].
 
 use ackclock_units::param::Entry;
@@ -252,7 +252,7 @@ impl Preset {
     }
 }
 
-/// What to say to somebody who wrote a word that means a preset, where it is no congestion control.
+/// What to say to somebody who wrote a word that means a preset, where it is not congestion control.
 pub fn hint(word: &str) -> Option<String> {
     let word = word.to_lowercase().replace(['-', '_', ' '], "");
     if Preset::named(&word).is_some() {

@@ -93,14 +93,14 @@ impl Record {
 pub(crate) fn kept(text: &str) -> Keep {
     let interval = |time: &str| match quantity::parse(time, &[Dimension::Time]) {
         Ok(Quantity::Time(ns)) => Time::from_ns(ns),
-        _ => panic!("`{time}` is no time of the model"),
+        _ => panic!("`{time}` is not a time of the model"),
     };
     match (text, text.strip_prefix("every "), text.strip_prefix("min-max every ")) {
         ("off", ..) => Keep::None,
         ("changes", ..) => Keep::All,
         (_, Some(time), _) => Keep::Last(interval(time)),
         (_, _, Some(time)) => Keep::Extremes(interval(time)),
-        _ => panic!("`{text}` is no word of the model"),
+        _ => panic!("`{text}` is not a word of the model"),
     }
 }
 

@@ -133,6 +133,18 @@ fn family_of(entries: &'static [&'static Entry]) -> Option<&'static str> {
     (REGISTRIES.iter().filter(|(other, _)| *other == name).count() > 1).then_some(own.name)
 }
 
+/// The family of senders of an entry, where another one of the same registry's name has an entry of this name.
+pub(crate) fn family_of_entry(registry: &str, entry: &Entry) -> Option<&'static str> {
+    let named = |(name, _): &&(&str, &'static [&'static Entry])| *name == registry;
+    let has = |entries: &[&Entry]| entries.iter().any(|other| other.name == entry.name);
+    let mut all = REGISTRIES.iter().filter(named).filter(|(_, entries)| has(entries));
+    if all.clone().count() < 2 {
+        return None;
+    }
+    let own = |entries: &[&Entry]| entries.iter().any(|other| std::ptr::eq(*other, entry));
+    family_of(all.find(|(_, entries)| own(entries)).expect("an entry of the registry").1)
+}
+
 fn param(param: &Param) -> Value {
     let default = match param.default {
         Default::Required => None,
@@ -238,7 +250,7 @@ mod tests {
         }
         assert_eq!(registry["recovery"][0]["sender"], "selective-repeat");
         assert_eq!(registry["recovery"][1]["sender"], "classic");
-        assert_eq!(registry["receiver"][0].get("sender"), None);
+        assert_eq!(registry["receiver"][0]["sender"], "classic");
         let fast = registry["cc"].as_array().unwrap().iter().find(|e| e["name"] == "fast").unwrap();
         let period = fast["params"].as_array().unwrap().iter().find(|p| p["name"] == "period");
         assert_eq!(

@@ -5,7 +5,7 @@
 
 use crate::document::scalar::{dimensions, range};
 use crate::record::RECORD;
-use crate::registry::{BLOCKS, REGISTRIES, name_of, same_table, value_of};
+use crate::registry::{BLOCKS, REGISTRIES, family_of_entry, name_of, same_table, value_of};
 use crate::tables;
 use ackclock_units::param::{Default, Entry, Kind, Param};
 use ackclock_units::quantity;
@@ -21,7 +21,7 @@ pub fn schema() -> Value {
         .insert("name".into(), json!({ "type": "string", "minLength": 1, "maxLength": 100 }));
     for (registry, entries) in REGISTRIES.iter().copied().chain([("record", RECORD)]) {
         for entry in entries {
-            definitions.insert(format!("{registry}.{}", entry.name), mapping(registry, entry));
+            definitions.insert(place_of(registry, entry), mapping(registry, entry));
         }
     }
     for (name, summary, params) in BLOCKS.iter().filter(|(name, ..)| *name != "scenario") {
@@ -107,7 +107,8 @@ fn any(registry: &str, entries: &[&Entry]) -> Map<String, Value> {
     let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
     for entry in entries {
         for param in entry.params {
-            let place = reference(&format!("{registry}.{}/properties/{}", entry.name, param.name));
+            let place =
+                reference(&format!("{}/properties/{}", place_of(registry, entry), param.name));
             match all.iter_mut().find(|(name, _)| *name == param.name) {
                 Some((_, known)) => known.push(place),
                 None => all.push((param.name, vec![place])),
@@ -260,7 +261,7 @@ fn any_of(schemas: impl Iterator<Item = Value>) -> Value {
 fn registered(entries: &'static [&'static Entry]) -> Value {
     let registry = name_of(entries).unwrap_or("record");
     let words = entries.iter().map(|entry| word(entry.name, entry.summary));
-    let mappings = entries.iter().map(|entry| reference(&format!("{registry}.{}", entry.name)));
+    let mappings = entries.iter().map(|entry| reference(&place_of(registry, entry)));
     let without = json!({
         "description": "Parameters of the kind that the defaults choose.",
         "type": "object",
@@ -270,9 +271,18 @@ fn registered(entries: &'static [&'static Entry]) -> Value {
     any_of(words.chain(mappings).chain((!all_empty(entries)).then_some(without)))
 }
 
+/// Where the definition of an entry stands: by its name, and where two families of senders have entries of one name,
+/// by their family, too.
+fn place_of(registry: &str, entry: &Entry) -> String {
+    match family_of_entry(registry, entry) {
+        Some(family) => format!("{registry}.{family}.{}", entry.name),
+        None => format!("{registry}.{}", entry.name),
+    }
+}
+
 /// A mapping with the kind and its parameters.
 fn mapping(registry: &str, entry: &Entry) -> Value {
-    let mut known = properties(&format!("{registry}.{}", entry.name), entry.params);
+    let mut known = properties(&place_of(registry, entry), entry.params);
     known.insert("kind".into(), json!({ "const": entry.name }));
     json!({
         "description": entry.summary,
@@ -312,7 +322,9 @@ mod tests {
         assert_eq!(tcp["initial_window"]["minimum"], json!(1));
         let same = "#/definitions/tcp/properties/initial_window";
         assert_eq!(tcp["initial-window"]["$ref"], same);
-        assert_eq!(tcp["nagle"]["$ref"], "#/definitions/sender.classic/properties/nagle");
+        assert_eq!(tcp["framing"]["$ref"], "#/definitions/sender.classic/properties/framing");
+        // Both families have it.
+        assert_eq!(tcp["nagle"]["anyOf"].as_array().unwrap().len(), 2);
         assert_eq!(tcp["recovery"]["anyOf"].as_array().unwrap().len(), 2);
         assert_eq!(tcp["cc"]["anyOf"][0]["const"], "reno");
         assert_eq!(schema["definitions"]["link"]["required"], json!(["id", "between"]));

@@ -198,7 +198,7 @@ fn to_end(summary: &Figure<'_>, start: Time, end: Time) -> Option<f64> {
     (span > 0.0).then(|| delivered as f64 / span)
 }
 
-/// Data packets of a flow dropped at one place; a router without a route is no link.
+/// Data packets of a flow dropped at one place; a router without a route is not a link.
 fn drops_of<'a>(scenario: &'a Scenario, drops: &Drops) -> Figure<'a> {
     let word =
         |names: &[&'static str], code: i32| usize::try_from(code).ok().map(|code| names[code]);

@@ -265,7 +265,7 @@ pub static FLOW: &[Param] = &[
         "count",
         Kind::Count,
         "",
-        "Makes so many flows; `*` in `id`, `from` and `to` is the number of each, from 1.",
+        "Makes this many flows; `*` in `id`, `from` and `to` is the number of each, from 1.",
     )
     .at_least("1")
     .at_most("1000000"),

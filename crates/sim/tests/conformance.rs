@@ -72,6 +72,15 @@ fn chain() -> Value {
     })
 }
 
+/// A modern flow over a short queue that marks.
+fn marking() -> Value {
+    let mut network = pair();
+    network["links"][0]["queue"] =
+        json!({"kind": "threshold", "limit": "8 packets", "mark_from": "4 packets"});
+    network["flows"][0]["tcp"] = json!({"sender": "modern", "ecn": true});
+    network
+}
+
 /// Puts each value of each parameter of a table at its place, below `place`.
 fn each(table: &[Param], place: &str, mut take: impl FnMut(String, Value)) {
     for param in table {
@@ -193,7 +202,7 @@ fn things(document: &Value, key: &str, found: &mut BTreeSet<(String, String)>) {
 /// Each thing that is registered runs somewhere, here and among the random scenarios of the other tests.
 #[test]
 fn nothing_that_is_registered_is_always_refused() {
-    let networks = [pair(), shared(), chain()];
+    let networks = [pair(), shared(), chain(), marking()];
     let (mut all, mut ran, mut drawn) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (place, value) in settings() {
         let (_, key) = place.rsplit_once('/').expect("a place has a key");

@@ -189,7 +189,8 @@ proptest! {
             }
         };
         let ahead = |kind: i32| {
-            [packet_kind::DATA, packet_kind::SYN, packet_kind::HANDSHAKE_ACK].contains(&kind)
+            [packet_kind::DATA, packet_kind::SYN, packet_kind::HANDSHAKE_ACK, packet_kind::FIN]
+                .contains(&kind)
         };
         let (flow, link, kind, bytes) = (
             whole("transmissions", "flow"),

@@ -76,7 +76,7 @@ impl Table<'_> {
     }
 }
 
-/// What the records tell of each packet, in order.
+/// What the records say about each packet, in order.
 fn journeys(output: &Output) -> BTreeMap<i64, Vec<(Identity, Step)>> {
     let table =
         |name: &str| Table(&output.tables.iter().find(|(table, _)| *table == name).unwrap().1);
@@ -188,7 +188,7 @@ proptest! {
         }
     }
 
-    /// The engine's shortcuts change nothing in what is told of a packet.
+    /// The engine's shortcuts change nothing in what is recorded about a packet.
     #[test]
     fn shortcuts_change_no_journey(scenario in scenario()) {
         let mut scenario = scenario;

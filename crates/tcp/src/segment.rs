@@ -64,7 +64,7 @@ impl Flags {
     #[inline]
     #[must_use]
     pub const fn with_if(self, wanted: bool, others: Self) -> Self {
-        Self(self.0 | others.0 * wanted as u8)
+        Self(self.0 | (others.0 * wanted as u8))
     }
 
     /// Whether all of these are set.

@@ -7,7 +7,7 @@ use crate::{Place, Step};
 pub struct Problem {
     /// What is wrong.
     pub message: String,
-    /// How to mend it.
+    /// How to fix it.
     pub hint: Option<String>,
     /// What stands there, if it helps to see it.
     pub value: Option<String>,

@@ -1,4 +1,4 @@
-//! Numbers of packets, told from the order in which things happen to them.
+//! Numbers of packets, derived from the order in which things happen to them.
 //!
 //! A packet carries no number of its own: it would make every packet larger, also in runs that record
 //! nothing. Channels are first in, first out, so the number of a packet that starts or arrives is the
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// Follows packets through channels and knows the number of each.
 ///
-/// The world tells what happens; the *present* packet is the one that was made, or came to the end of a
+/// The world reports what happens; the *present* packet is the one that was made, or came to the end of a
 /// channel, last.
 #[derive(Debug, Default)]
 pub struct PacketIds {

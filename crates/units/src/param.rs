@@ -266,7 +266,7 @@ pub struct Clash {
     pub param: &'static str,
     /// What is wrong.
     pub message: String,
-    /// How to mend it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! Quantities as documents spell them: one number, an optional space, one unit.
 //!
 //! Reading and writing are exact: `0.5 s` is 500 000 000 ns and `12.5 Mibps` is 13 107 200 bit/s by
-//! decimal arithmetic, and a quantity that is no whole number of ns, bit/s, bytes or packets is refused
+//! decimal arithmetic, and a quantity that is not a whole number of ns, bit/s, bytes or packets is refused
 //! rather than rounded. `parse(print(x)) == x` for every x.
 
 mod decimal;
@@ -42,12 +42,12 @@ pub enum Quantity {
     Time(u64),
 }
 
-/// Why a text is no quantity of the wanted kind.
+/// Why a text is not a quantity of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuantityError {
     /// What is wrong.
     pub message: String,
-    /// How to mend it, where that can be guessed.
+    /// How to fix it, where that can be guessed.
     pub hint: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl Dimension {
         format!("{number} {unit}")
     }
 
-    /// The unit below which nothing can be told apart.
+    /// The unit below which nothing can be distinguished.
     fn resolution(self) -> &'static str {
         match self {
             Self::Rate => "bit per second",
@@ -155,7 +155,7 @@ pub fn parse(text: &str, dimensions: &[Dimension]) -> Result<Quantity, QuantityE
         }
         Err(decimal::Inexact::Fraction) => Err(QuantityError {
             message: format!(
-                "`{text}` is no whole number of {}s, which is the resolution",
+                "`{text}` is not a whole number of {}s, which is the resolution",
                 known.dimension.resolution()
             ),
             hint: None,

@@ -9,9 +9,7 @@ import typer
 
 
 def convert(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The foreign file.", show_default=False)
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The foreign file.")],
     out: Annotated[
         Path,
         typer.Option("--out", "-o", metavar="SCENARIO.yaml", help="The scenario to write."),

@@ -20,7 +20,6 @@ def export(
         typer.Argument(
             metavar="RUN_DIR|SCENARIO",
             help="What 'ackclock run' wrote; or a scenario, which is run first.",
-            show_default=False,
         ),
     ],
     name: Annotated[
@@ -29,7 +28,6 @@ def export(
             "--format",
             metavar="NAME",
             help="ns2, pcapng, windows, csv ('ackclock list export').",
-            show_default=False,
         ),
     ],
     out: Annotated[
@@ -39,7 +37,6 @@ def export(
             metavar="FILE",
             help="Write this file instead of RUN_DIR/exports/NAME; - for standard output. For "
             "several tables as csv: the folder.",
-            show_default=False,
         ),
     ] = None,
     flows: Annotated[
@@ -48,7 +45,6 @@ def export(
             "--flows",
             metavar="ID[,ID...]",
             help="Only these flows; may be repeated.",
-            show_default=False,
         ),
     ] = None,
     links: Annotated[
@@ -57,7 +53,6 @@ def export(
             "--links",
             metavar="ID[,ID...]",
             help="Only these links; pcapng: capture on these links. May be repeated.",
-            show_default=False,
         ),
     ] = None,
     hosts: Annotated[
@@ -66,7 +61,6 @@ def export(
             "--hosts",
             metavar="ID[,ID...]",
             help="pcapng: capture at these hosts. Without it, each flow is captured at its sender.",
-            show_default=False,
         ),
     ] = None,
     tables: Annotated[
@@ -75,7 +69,6 @@ def export(
             "--tables",
             metavar="NAME[,NAME...]",
             help="csv: these tables ('ackclock list record'); default all that were recorded.",
-            show_default=False,
         ),
     ] = None,
     snaplen: Annotated[
@@ -85,7 +78,6 @@ def export(
             min=40,
             max=65535,
             help="pcapng: most bytes of a packet that are written; default 128.",
-            show_default=False,
         ),
     ] = None,
     first_fid: Annotated[
@@ -94,7 +86,6 @@ def export(
             metavar="N",
             min=0,
             help="ns2: flow id of the first flow; default 0.",
-            show_default=False,
         ),
     ] = None,
     settings: SetOption = None,
@@ -169,7 +160,7 @@ def _results(run: str, entry: Format, settings: list[str] | None, seed: int | No
 
 
 def _place(results: Results, entry: Format, options: Options) -> Path:
-    """Where the file goes unless told: into the run directory, or here."""
+    """Where the file goes by default: into the run directory, or here."""
     label = results.summary["scenario"].rsplit("/", 1)[-1] or "run"
     one = entry.name != "csv" or (options.tables is not None and len(options.tables) == 1)
     ending = entry.suffix if one else ""

@@ -69,6 +69,11 @@ def large(count: float) -> str:
     return f"{count:.0f}"
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words: `1 run`, `2 runs`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def percent(share: float | None) -> str:
     """Return a share of one as percent."""
     return NONE if share is None else f"{share * 100:.1f} %"

@@ -50,12 +50,11 @@ def list_(
             help="preset, sender, cc, recovery, rto, queue, loss, routing, source, period, "
             "handshake, receiver, topology, start, ties, profile, block, scenario, plot, record, "
             "export. Without it, the kinds are listed.",
-            show_default=False,
         ),
     ] = None,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="Show this one in full.", show_default=False),
+        typer.Argument(metavar="[NAME]", help="Show this one in full."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

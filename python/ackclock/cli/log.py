@@ -14,7 +14,7 @@ from ackclock.cli.times import FromOption, ToOption
 def log(
     run_directory: Annotated[
         Path,
-        typer.Argument(metavar="RUN_DIR", help="What 'ackclock run' wrote.", show_default=False),
+        typer.Argument(metavar="RUN_DIR", help="What 'ackclock run' wrote."),
     ],
     kinds: Annotated[
         list[str] | None,
@@ -23,7 +23,6 @@ def log(
             metavar="NAME[,NAME...]",
             help="events, rto, drops, packets, cwnd, rtt, queue, transmissions, waiting, routes; "
             "may be repeated. Without it: events and drops.",
-            show_default=False,
         ),
     ] = None,
     flows: FlowsOption = None,
@@ -31,7 +30,7 @@ def log(
     end: ToOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what happened in a run, one line an event, time in seconds first.
+    """Print what happened in a run: one line per event, beginning with the time in seconds.
 
     [bold]Examples[/bold]
 

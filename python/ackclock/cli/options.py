@@ -43,7 +43,6 @@ ScenarioArgument = Annotated[
         metavar="SCENARIO",
         help="A scenario file, the name of one that comes with the package "
         "('ackclock list scenario'), or a run directory.",
-        show_default=False,
     ),
 ]
 SetOption = Annotated[
@@ -53,7 +52,6 @@ SetOption = Annotated[
         metavar="PATH=VALUE",
         help="Set a value of the scenario; may be repeated. Elements of lists go by id or index, "
         "'*' is all of them: --set 'flows.*.tcp.cc=reno' --set 'links.L1.rate=5 Mbps'.",
-        show_default=False,
     ),
 ]
 SeedOption = Annotated[
@@ -63,7 +61,6 @@ SeedOption = Annotated[
         metavar="N",
         min=0,
         help="Seed of all random numbers, instead of the scenario's.",
-        show_default=False,
     ),
 ]
 FlowsOption = Annotated[
@@ -72,7 +69,6 @@ FlowsOption = Annotated[
         "--flows",
         metavar="ID[,ID...]",
         help="Show these flows only; may be repeated.",
-        show_default=False,
     ),
 ]
 LinksOption = Annotated[
@@ -81,7 +77,6 @@ LinksOption = Annotated[
         "--links",
         metavar="ID[,ID...]",
         help="Show these links only; may be repeated.",
-        show_default=False,
     ),
 ]
 WhereOption = Annotated[
@@ -90,7 +85,15 @@ WhereOption = Annotated[
         "--where",
         metavar="NAME=VALUE[,VALUE...]",
         help="Keep what has one of these values; may be repeated.",
-        show_default=False,
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        min=1,
+        help="Number of processes; default one for each core. The results do not depend on it.",
     ),
 ]
 FormatOption = Annotated[ImageFormat, typer.Option("--format", help="What plots are written as.")]
@@ -106,7 +109,6 @@ LogFileOption = Annotated[
         "--log-file",
         metavar="FILE",
         help="Write messages to this file instead of standard error.",
-        show_default=False,
     ),
 ]
 

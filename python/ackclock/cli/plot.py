@@ -39,7 +39,6 @@ def plot(
             metavar="DIR",
             help="What 'ackclock run' or 'ackclock sweep' wrote; several runs for a plot that "
             "compares them.",
-            show_default=False,
         ),
     ],
     kinds: Annotated[
@@ -48,7 +47,6 @@ def plot(
             "--kind",
             metavar="NAME[,NAME...]",
             help="Draw these plots only ('ackclock list plot'); may be repeated.",
-            show_default=False,
         ),
     ] = None,
     flows: FlowsOption = None,
@@ -60,7 +58,6 @@ def plot(
         typer.Option(
             metavar="N",
             help="Let sequence numbers start again after N segments ('sequence').",
-            show_default=False,
         ),
     ] = None,
     together: Annotated[
@@ -68,7 +65,6 @@ def plot(
         typer.Option(
             "--together/--apart",
             help="All flows in one figure, or one figure for each; default as suits the plot.",
-            show_default=False,
         ),
     ] = None,
     sliding: Annotated[
@@ -82,18 +78,15 @@ def plot(
             metavar="TIME",
             parser=seconds,
             help="Width of the bins for rates ('receiver-rate'); default 0.1 s.",
-            show_default=False,
         ),
     ] = None,
     x: Annotated[
         str | None,
-        typer.Option(metavar="AXIS", help="Axis of a sweep along the bottom.", show_default=False),
+        typer.Option(metavar="AXIS", help="Axis of a sweep along the bottom."),
     ] = None,
     y: Annotated[
         str | None,
-        typer.Option(
-            metavar="AXIS", help="Axis of a sweep along the side ('heat-map').", show_default=False
-        ),
+        typer.Option(metavar="AXIS", help="Axis of a sweep along the side ('heat-map')."),
     ] = None,
     lines: Annotated[
         str | None,
@@ -101,7 +94,6 @@ def plot(
             "--lines",
             metavar="AXIS",
             help="One line for each value of this axis of a sweep ('sweep-lines').",
-            show_default=False,
         ),
     ] = None,
     facets: Annotated[
@@ -110,7 +102,6 @@ def plot(
             "--facets",
             metavar="AXIS[,AXIS...]",
             help="One panel for each combination of values of these axes of a sweep.",
-            show_default=False,
         ),
     ] = None,
     value: Annotated[
@@ -120,7 +111,6 @@ def plot(
             metavar="NAME",
             help="Which result of a sweep; default goodput_bps. 'ackclock table SWEEP --columns "
             "list' says which there are.",
-            show_default=False,
         ),
     ] = None,
     where: WhereOption = None,
@@ -145,7 +135,6 @@ def plot(
             "--out",
             metavar="DIR",
             help="Write the plots here instead of DIR/plots.",
-            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -188,7 +177,7 @@ def plot(
     place = out if out is not None else folder(run_directories[0]) / "plots"
     if any(map(is_sweep, run_directories)):
         written = _of_sweep(run_directories, kinds, flows or links, image_format, place, options)
-        _tell(written, as_json=as_json)
+        _print_paths(written, as_json=as_json)
         return
     runs = [Results.load(directory) for directory in run_directories]
     results = runs[0]
@@ -201,7 +190,7 @@ def plot(
         out=place,
         options=options,
     )
-    _tell(written, as_json=as_json)
+    _print_paths(written, as_json=as_json)
 
 
 def folder(place: Path) -> Path:
@@ -234,7 +223,7 @@ def _of_sweep(
     )
 
 
-def _tell(written: list[Path], *, as_json: bool) -> None:
+def _print_paths(written: list[Path], *, as_json: bool) -> None:
     from ackclock.cli.terminal import print_json
 
     if as_json:

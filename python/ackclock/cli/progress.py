@@ -16,7 +16,7 @@ _QUIET_S = 0.4
 
 @contextmanager
 def progress_line(*, wanted: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """Give a function that shows progress; None when standard error is no terminal."""
+    """Give a function that shows progress; None when standard error is not a terminal."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return
@@ -54,7 +54,7 @@ def progress_bar(
     """Give a function that shows how many of many runs are done.
 
     It is called with a state that has `done` and `total`, which `words` describes. None when
-    standard error is no terminal. The bar is so many characters wide.
+    standard error is not a terminal. `width` is the width of the bar in characters.
     """
     if not wanted or not sys.stderr.isatty():
         yield None

@@ -14,6 +14,7 @@ from ackclock.cli.options import (
     JsonOption,
     ScenarioArgument,
     SetOption,
+    WorkersOption,
     choose,
     read_overrides,
 )
@@ -40,16 +41,7 @@ def replicate(
             "--seed", metavar="FIRST", min=0, help="Seed of the first one; the others count on."
         ),
     ] = 1,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            metavar="N",
-            min=1,
-            help="Processes; default one for each core. The results are the same with any number.",
-            show_default=False,
-        ),
-    ] = None,
+    workers: WorkersOption = None,
     time_limit: TimeLimitOption = None,
     flows: FlowsOption = None,
     fields: Annotated[
@@ -60,7 +52,6 @@ def replicate(
             help="Show these quantities: finish_s, finish_ack_s, goodput_bps, timeouts, "
             "retransmissions, spurious_retransmissions, segments_sent, end_s; may be repeated. "
             "The first one is plotted.",
-            show_default=False,
         ),
     ] = None,
     out: Annotated[
@@ -69,7 +60,6 @@ def replicate(
             "--out",
             metavar="FILE.parquet",
             help="Write one row for each replication and flow.",
-            show_default=False,
         ),
     ] = None,
     plot: Annotated[
@@ -78,14 +68,13 @@ def replicate(
             "--plot",
             metavar="FILE",
             help="Draw the distribution; the suffix says how: .png, .svg, .pdf.",
-            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a scenario with many seeds and show how its results are distributed.
 
-    One run of a random scenario tells little, and an average of many can tell less: where waits
+    One run of a random scenario says little, and an average of many can say less: where waits
     double, the largest few decide it, and the next thousand runs give another. So this shows
     quantiles, each with the interval that holds the true one with 95 % confidence, whatever the
     distribution, and a mean only with the tail index: below 1 no mean exists, and none is printed;

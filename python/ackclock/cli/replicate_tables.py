@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
+
 from ackclock.cli import figures
 from ackclock.cli.terminal import table
+from ackclock.tables.shown import rate_unit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
 # Longer tables are for files, not for eyes.
 _MOST_ROWS = 40
 _MOST_FAILURES = 3
-_RATES = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
 
 
 def to_json(
@@ -87,11 +89,11 @@ def print_tables(
 
 
 def _print_head(console: Console, scenario: Scenario, replications: Replications) -> None:
-    console.print(f"\n[bold]{_plain(scenario.name)}[/bold]", end="")
+    console.print(f"\n[bold]{escape(scenario.name)}[/bold]", end="")
     title = scenario.model.get("title")
-    console.print(f"  {_plain(title)}" if title else "")
+    console.print(f"  {escape(title)}" if title else "")
     if question := scenario.model.get("question"):
-        console.print(f"[dim]Question:[/dim] {_plain(' '.join(question.split()))}")
+        console.print(f"[dim]Question:[/dim] {escape(' '.join(question.split()))}")
     count = len(replications)
     part = ""
     if replications.partial:
@@ -105,7 +107,7 @@ def _print_head(console: Console, scenario: Scenario, replications: Replications
             "[yellow]All replications are the same: nothing in this scenario is random.[/yellow]"
         )
     for seed, error in list(replications.failures.items())[:_MOST_FAILURES]:
-        console.print(f"[red]The one with seed {seed} failed:[/red] {_plain(error)}")
+        console.print(f"[red]The one with seed {seed} failed:[/red] {escape(error)}")
     if (more := len(replications.failures) - _MOST_FAILURES) > 0:
         console.print(f"[red]and {more} more failed[/red]")
     console.print()
@@ -124,7 +126,7 @@ def _print_finished(
     for name in names[:_MOST_ROWS]:
         share = wilson(int(replications.unfinished(name).sum()), count)
         shown.add_row(
-            _plain(name),
+            escape(name),
             str(count - share.count),
             f"[yellow]{share.count}[/yellow]" if share.count else "0",
             _percent(share.value),
@@ -153,7 +155,7 @@ def _print_field(console: Console, title: str, unit: str, found: dict[str, Stati
     )
     for name, statistics in list(found.items())[:_MOST_ROWS]:
         shown.add_row(
-            _plain(name),
+            escape(name),
             *(_quantile_cell(quantile, size) for quantile in statistics.quantiles),
             *[figures.NONE] * (len(shares) - len(statistics.quantiles)),
             _mean_cell(statistics.mean, size),
@@ -164,7 +166,7 @@ def _print_field(console: Console, title: str, unit: str, found: dict[str, Stati
         console.print(f"[dim]and {len(found) - _MOST_ROWS} more; choose with --flows[/dim]")
     for name, statistics in list(found.items())[:_MOST_ROWS]:
         for note in statistics.notes:
-            console.print(f"[yellow]{_plain(name)}:[/yellow] {note}")
+            console.print(f"[yellow]{escape(name)}:[/yellow] {note}")
     console.print()
     return any(
         quantile.low_rank is None or quantile.high_rank is None
@@ -206,10 +208,7 @@ def _unit(unit: str, found: Any) -> tuple[str, float]:
     if unit != "bit/s":
         return unit, 1.0
     finite = [q.value for s in found for q in s.quantiles if math.isfinite(q.value)]
-    for size, name in _RATES:
-        if max(finite, default=0.0) >= size:
-            return name, size
-    return "bps", 1.0
+    return rate_unit(max(finite, default=0.0))
 
 
 def _number(value: float, size: float) -> str:
@@ -218,10 +217,3 @@ def _number(value: float, size: float) -> str:
 
 def _percent(share: float) -> str:
     return f"{figures.number(round(share * 100, 3))} %"
-
-
-def _plain(text: str) -> str:
-    """Return text of a user's file so that brackets in it are not read as styles."""
-    from rich.markup import escape
-
-    return escape(text)

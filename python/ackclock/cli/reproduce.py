@@ -22,7 +22,6 @@ def reproduce(
         typer.Argument(
             metavar="[EXPERIMENT]...",
             help="Experiments by name, or 'all'. Without one, they are listed.",
-            show_default=False,
         ),
     ] = None,
     show_list: Annotated[
@@ -33,7 +32,6 @@ def reproduce(
         typer.Option(
             metavar="FILE",
             help="linux: other scenarios, measured with validation/linux (JSON, also compressed).",
-            show_default=False,
         ),
     ] = None,
     only: Annotated[
@@ -41,7 +39,6 @@ def reproduce(
         typer.Option(
             metavar="REGEX",
             help="linux: only scenarios with a name that matches.",
-            show_default=False,
         ),
     ] = None,
     trace: Annotated[
@@ -50,7 +47,6 @@ def reproduce(
             metavar="SCENARIO",
             help="linux: compare this run with the kernel's packet by packet, and name the first "
             "difference.",
-            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -103,7 +99,7 @@ def _print_experiments(screen: Console) -> None:
 
 @contextmanager
 def _status(*, wanted: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Give a function that shows what is running; None when standard error is no terminal."""
+    """Give a function that shows what is running; None when standard error is not a terminal."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return

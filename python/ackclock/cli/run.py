@@ -48,7 +48,6 @@ def run(
             "--out",
             metavar="DIR",
             help="Write the run directory here instead of runs/NAME-SEED.",
-            show_default=False,
         ),
     ] = None,
     force: Annotated[

@@ -11,7 +11,7 @@ import typer
 def schema(
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it here.", show_default=False),
+        typer.Option("--out", "-o", metavar="FILE", help="Write it here."),
     ] = None,
 ) -> None:
     """Print the JSON Schema of scenario files, for completion and checks in an editor.

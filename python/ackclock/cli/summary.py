@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
+
 from ackclock.cli import figures
 from ackclock.cli.options import LinkOrder
 from ackclock.cli.terminal import table
@@ -33,10 +35,10 @@ def print_summary(
 
 
 def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]) -> None:
-    console.print(f"\n[bold]{_plain(summary['scenario'])}[/bold]", end="")
-    console.print(f"  {_plain(model['title'])}" if model.get("title") else "")
+    console.print(f"\n[bold]{escape(summary['scenario'])}[/bold]", end="")
+    console.print(f"  {escape(model['title'])}" if model.get("title") else "")
     if question := model.get("question"):
-        console.print(f"[dim]Question:[/dim] {_plain(' '.join(question.split()))}")
+        console.print(f"[dim]Question:[/dim] {escape(' '.join(question.split()))}")
     ends = {
         "flows-complete": "all flows are complete",
         "time": "the time is up",
@@ -72,7 +74,7 @@ def _print_flows(
         window = (flow.get("cwnd_bytes") or {}).get("mean")
         segment = flow.get("segment_bytes")
         shown.add_row(
-            _plain(name),
+            escape(name),
             flow.get("label") or figures.NONE,
             figures.rate(flow["goodput_bps"]),
             figures.seconds(flow["finish_s"]),
@@ -102,7 +104,7 @@ def _print_files(console: Console, flows: dict[str, dict[str, Any]]) -> None:
             what = "[bold red]DIFFERS from the file[/bold red]"
         else:
             what = f"[bold red]UNFINISHED: {file['bytes_received']} bytes in order[/bold red]"
-        shown.add_row(_plain(name), _plain(file["path"]), str(file["bytes"]), what)
+        shown.add_row(escape(name), escape(file["path"]), str(file["bytes"]), what)
     console.print(shown)
     console.print()
 
@@ -131,7 +133,7 @@ def _print_links(
         queue, delay = way["queue_packets"], way["queueing_delay_s"]
         waits = [figures.milliseconds(delay.get(key)) for key in parts]
         shown.add_row(
-            _plain(name),
+            escape(name),
             direction,
             figures.percent(way["utilization"]),
             f"{figures.number(_rounded(queue['mean']))}/{queue['max']} pkt",
@@ -175,10 +177,3 @@ def _print_whole(console: Console, summary: dict[str, Any]) -> None:
 
 def _rounded(value: float) -> float:
     return round(value, 1) if value < 100 else round(value)
-
-
-def _plain(text: str) -> str:
-    """Return text of a user's file so that brackets in it are not read as styles."""
-    from rich.markup import escape
-
-    return escape(text)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ackclock.cli import figures
-from ackclock.cli.options import JsonOption, SetOption, read_overrides
+from ackclock.cli.options import JsonOption, SetOption, WorkersOption, read_overrides
 from ackclock.cli.progress import progress_bar
 from ackclock.cli.times import TimeLimitOption
 
@@ -27,28 +27,16 @@ def sweep(
         typer.Argument(
             metavar="FILE",
             help="A file that says which scenario is varied, and how, or a study of the package.",
-            show_default=False,
         ),
     ],
     settings: SetOption = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            metavar="N",
-            min=1,
-            help="Processes that simulate; default one for each core. The results are the same "
-            "with any number.",
-            show_default=False,
-        ),
-    ] = None,
+    workers: WorkersOption = None,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
             help="Folder of the sweep instead of sweeps/NAME.",
-            show_default=False,
         ),
     ] = None,
     force: Annotated[
@@ -80,7 +68,6 @@ def sweep(
             metavar="KEY",
             help="Show one run: what became of it, and its scenario as a file that can be run "
             "alone. The first digits of its key are enough.",
-            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -115,7 +102,7 @@ def sweep(
     place = out if out is not None else default_directory(study)
     with _patience(study, wanted=not as_json):
         plan = study.plan(workers)
-    # After the check: a misspelt value is no other study.
+    # After the check: a misspelt value is not another study.
     Store(place).require(study.identity(), force=force)
     if why is not None:
         explain_run(plan, place, why, file, as_json=as_json)

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from ackclock.cli import figures
 from ackclock.cli.terminal import table
+from ackclock.columns import pick
 from ackclock.sweep.figures import RUN
 
 if TYPE_CHECKING:
@@ -26,20 +27,16 @@ _MOST_VALUES = 12
 _MOST_FAILURES = 10
 _LEAST_DIGITS = 4
 
-_FIGURES = [
-    column
-    for column in RUN
-    if column.name
-    in (
-        "goodput_bps",
-        "fairness_jain",
-        "retransmissions",
-        "timeouts",
-        "drops",
-        "bottleneck_utilization",
-        "queueing_delay_s_mean",
-    )
-]
+_FIGURES = pick(
+    RUN,
+    "goodput_bps",
+    "fairness_jain",
+    "retransmissions",
+    "timeouts",
+    "drops",
+    "bottleneck_utilization",
+    "queueing_delay_s_mean",
+)
 
 
 def _shaped(column: Column, value: float | None) -> str:
@@ -64,13 +61,15 @@ def print_study(console: Console, study: Study) -> None:
         names = " with ".join(escape(axis.name) for axis in dimension.axes)
         parts.append(f"{len(dimension)} {names}")
     if study.replications > 1 or not parts:
-        parts.append(_times(study.replications, "replication"))
-    console.print(f"{_times(len(study), 'run')}: {' × '.join(parts)}")
+        parts.append(figures.counted(study.replications, "replication"))
+    console.print(f"{figures.counted(len(study), 'run')}: {' × '.join(parts)}")
 
 
 def print_outlook(console: Console, found: Outlook, file: str) -> None:
     """Print what a study needs."""
-    probed = f" ({_times(found.probed, 'run')} just now, as probes)" if found.probed else ""
+    probed = (
+        f" ({figures.counted(found.probed, 'run')} just now, as probes)" if found.probed else ""
+    )
     console.print(f"{found.done} done{probed}, {found.missing} missing")
     if found.missing and found.run_s is not None and found.left_s is not None:
         each = figures.seconds(float(f"{found.run_s:.2g}"))
@@ -111,8 +110,8 @@ def print_results(
         console.print(f"[yellow]Note:[/yellow] {escape(note)}")
     speed = f" ({figures.number(float(f'{simulated / wall_s:.3g}'))} runs/s)" if wall_s > 0 else ""
     took = f" in {figures.seconds(wall_s)}{speed}" if simulated else ""
-    console.print(f"[dim]Simulated:[/dim] {_times(simulated, 'run')}{took}")
-    there = f"{len(results)} of {_times(results.runs, 'run')}"
+    console.print(f"[dim]Simulated:[/dim] {figures.counted(simulated, 'run')}{took}")
+    there = f"{len(results)} of {figures.counted(results.runs, 'run')}"
     if results.partial:
         console.print(f"[dim]Kept:[/dim]      {there}, in {escape(str(place))}/", soft_wrap=True)
     else:
@@ -248,7 +247,7 @@ def _find(plan: Plan, start: str) -> int:
 
 
 def _became(found: dict[str, Any]) -> str:
-    times = f", simulated {_times(found['starts'], 'time')}" if found["starts"] > 1 else ""
+    times = f", simulated {figures.counted(found['starts'], 'time')}" if found["starts"] > 1 else ""
     took = "" if found["wall_s"] is None else f" in {figures.seconds(found['wall_s'])}"
     if found["status"] == "failed":
         return f"Failed{took}{times}: {found['error']}"
@@ -259,7 +258,3 @@ def _became(found: dict[str, Any]) -> str:
 
 def _label(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _times(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -64,7 +64,6 @@ def table(
             metavar="SOURCE",
             help="A run directory, a folder of a sweep, or a scenario, which is simulated; several "
             "runs stand below each other.",
-            show_default=False,
         ),
     ],
     what: Annotated[
@@ -73,7 +72,6 @@ def table(
             "--what",
             help="A row for each flow, each direction of a link, each flow and queue with lost "
             "packets, or each run. Default: flows of runs, runs of a sweep.",
-            show_default=False,
         ),
     ] = None,
     columns: Annotated[
@@ -82,7 +80,6 @@ def table(
             "--columns",
             metavar="NAME[,NAME...]",
             help="Show these columns, or 'all'; '--columns list' says which there are.",
-            show_default=False,
         ),
     ] = None,
     where: WhereOption = None,
@@ -92,7 +89,6 @@ def table(
             "--sort",
             metavar="NAME[,NAME...]",
             help="Sort by these columns; '-NAME' from the largest on.",
-            show_default=False,
         ),
     ] = None,
     by: Annotated[
@@ -101,7 +97,6 @@ def table(
             "--by",
             metavar="NAME[,NAME...]",
             help="One row for each combination of these columns, with means and 95 % intervals.",
-            show_default=False,
         ),
     ] = None,
     rows: Annotated[
@@ -110,7 +105,6 @@ def table(
             "--rows",
             metavar="NAME",
             help="A cross table: one row for each value of this column.",
-            show_default=False,
         ),
     ] = None,
     across: Annotated[
@@ -119,7 +113,6 @@ def table(
             "--across",
             metavar="NAME",
             help="With --rows: one column for each value of this column.",
-            show_default=False,
         ),
     ] = None,
     values: Annotated[
@@ -129,7 +122,6 @@ def table(
             metavar="NAME[,NAME...]",
             help="Sum up these columns with --by, the first one with --rows; default goodput_bps, "
             "and packets of 'drops'.",
-            show_default=False,
         ),
     ] = None,
     aggregate: Annotated[
@@ -139,7 +131,6 @@ def table(
             metavar="WORD",
             help="What is made of several values: mean, sum, median, min or max. Default: mean, "
             "and sum of 'drops'.",
-            show_default=False,
         ),
     ] = None,
     digits: Annotated[
@@ -151,7 +142,6 @@ def table(
             max=15,
             help="Significant digits of the largest value of each column in text, Markdown and "
             "LaTeX; the other formats have all digits.",
-            show_default=False,
         ),
     ] = None,
     table_format: Annotated[
@@ -159,7 +149,6 @@ def table(
         typer.Option(
             "--format",
             help="Default: as the suffix of --out says, else text.",
-            show_default=False,
         ),
     ] = None,
     out: Annotated[
@@ -168,7 +157,6 @@ def table(
             "--out",
             metavar="FILE",
             help="Write the table here; a file of this name is replaced.",
-            show_default=False,
         ),
     ] = None,
     settings: SetOption = None,

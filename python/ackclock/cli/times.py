@@ -24,11 +24,11 @@ def seconds(text: str) -> float:
     """Return a time in seconds.
 
     Raises:
-        typer.BadParameter: this is no time.
+        typer.BadParameter: this is not a time.
     """
     found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([a-zµ]*)\s*", text)
     if not found or found[2] not in _UNITS:
-        raise typer.BadParameter(f"'{text}' is no time; write seconds or a unit: 0.5, '200 ms'")
+        raise typer.BadParameter(f"'{text}' is not a time; write seconds or a unit: 0.5, '200 ms'")
     return float(found[1]) * _UNITS[found[2]]
 
 
@@ -51,12 +51,11 @@ FromOption = Annotated[
         metavar="TIME",
         parser=seconds,
         help="Begin here: seconds, or with a unit ('200 ms').",
-        show_default=False,
     ),
 ]
 ToOption = Annotated[
     float | None,
-    typer.Option("--to", metavar="TIME", parser=seconds, help="End here.", show_default=False),
+    typer.Option("--to", metavar="TIME", parser=seconds, help="End here."),
 ]
 TimeLimitOption = Annotated[
     float | None,
@@ -66,6 +65,5 @@ TimeLimitOption = Annotated[
         parser=limit,
         help="Give a run up that takes longer on the clock ('10 min'); it counts as failed. For "
         "runs that may never end. 'stop: {events: N}' in a scenario is the same on all machines.",
-        show_default=False,
     ),
 ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ackclock.cli import figures
 from ackclock.cli.options import JsonOption, SetOption, read_overrides
 from ackclock.errors import AckclockError, InputError
 
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
 def validate(
     scenarios: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILE...", help="Scenario files, or names of the package.", show_default=False
-        ),
+        typer.Argument(metavar="FILE...", help="Scenario files, or names of the package."),
     ],
     settings: SetOption = None,
     expand: Annotated[
@@ -79,10 +78,10 @@ def _named(name: str, error: AckclockError) -> AckclockError:
 
 def _print_valid(name: str, scenario: Scenario) -> None:
     counts = [
-        _count(len(scenario.flows), "flow"),
-        _count(len(scenario.links), "link"),
-        _count(len(scenario.hosts), "host"),
-        _count(len(scenario.routers), "router"),
+        figures.counted(len(scenario.flows), "flow"),
+        figures.counted(len(scenario.links), "link"),
+        figures.counted(len(scenario.hosts), "host"),
+        figures.counted(len(scenario.routers), "router"),
     ]
     typer.echo(f"{name}: valid, {scenario.name}: {', '.join(counts)}")
     _print_warnings(scenario)
@@ -98,7 +97,3 @@ def _print_expanded(scenario: Scenario) -> None:
 def _print_warnings(scenario: Scenario) -> None:
     for warning in scenario.warnings:
         typer.echo(f"warning: {warning.render()}", err=True)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -112,7 +112,7 @@ def convert(path: Path) -> Conversion:
 
 
 def _lines(text: str) -> Iterator[list[_Word]]:
-    """Yield the words of each line that is no comment; none for a blank line."""
+    """Yield the words of each line that is not a comment; none for a blank line."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("#"):
             yield [

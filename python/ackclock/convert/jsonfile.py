@@ -19,7 +19,7 @@ def text(path: Path) -> str:
     """Read a text file.
 
     Raises :class:`ackclock.errors.InputError` when the file can not be read, and
-    :class:`ackclock.errors.ScenarioError` when it is no text.
+    :class:`ackclock.errors.ScenarioError` when it is not text.
     """
     try:
         return path.read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def load(path: Path) -> Any:
     """Parse a JSON file; numbers with a point become exact decimals.
 
     Raises :class:`ackclock.errors.InputError` when the file can not be read, and
-    :class:`ackclock.errors.ScenarioError` when it is no JSON, has a key twice, or holds a number
+    :class:`ackclock.errors.ScenarioError` when it is not JSON, has a key twice, or holds a number
     that JSON does not know (NaN, Infinity).
     """
     try:

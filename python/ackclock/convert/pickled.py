@@ -42,7 +42,7 @@ class Shape:
 
 
 def class_of(value: Any) -> str | None:
-    """Return the full class name of a pickled object, None if the value is no such object."""
+    """Return the full class name of a pickled object, None if the value is not such an object."""
     name = value.get(CLASS_KEY) if isinstance(value, dict) else None
     return name if isinstance(name, str) else None
 
@@ -53,7 +53,7 @@ def read_object(
     """Read one object that must be of one of the classes in ``shapes``.
 
     Returns its meaningful attributes by name, with the class name under ``py/object``; attributes
-    that could not be read are missing. None if it is no object of these classes.
+    that could not be read are missing. None if it is not an object of these classes.
     """
     name = class_of(value)
     if name is None or name not in shapes:

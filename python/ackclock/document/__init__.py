@@ -70,7 +70,7 @@ class Document:
 
         Raises:
             InputError: the file cannot be opened.
-            ScenarioError: the file is no document.
+            ScenarioError: the file is not a document.
         """
         file = str(path)
         suffix = path.suffix.lower()
@@ -91,7 +91,7 @@ class Document:
         """Read a text in the format of `suffix` (`.yaml`, `.yml`, `.json` or `.toml`).
 
         Raises:
-            ScenarioError: the text is no document.
+            ScenarioError: the text is not a document.
         """
         document = cls({}, file)
         document._format = suffix[1:] if suffix in (".json", ".toml") else "yaml"
@@ -224,7 +224,7 @@ def require_plain(data: Any) -> None:
 
 
 def flaws(data: Any) -> Iterator[tuple[Path, str, str | None]]:
-    """Yield path, message and shown value of everything that is no document data.
+    """Yield path, message and shown value of everything that is not document data.
 
     That is what JSON, through which a document goes to the simulator, cannot hold: values that are
     not finite, integers beyond 64 bits, broken text, other kinds of objects, bottomless nesting.

@@ -25,7 +25,8 @@ class Packets:
             router's packet, the router.
         bytes: Size on the wire.
         stamp_ns: Of an ACK, when the data were sent that it echoes.
-        sent_ns: When it was sent; -1 for a router's packet.
+        sent_ns: When it was sent; -1 for a router's packet. A copy that a link made has the times of
+            the packet that it was made of.
         back: Whether the flow's receiver sent it.
     """
 
@@ -64,12 +65,27 @@ class Packets:
         receiver = np.array([hosts.index(flow["to"]) for flow in results.model["flows"]])
         host = packets.codes("host", hosts)
         made.back[ids[0][sent]] = host[sent] == receiver[made.flow[ids[0][sent]]]
+        made._complete_copies()
         for number, flow in enumerate(results.model["flows"]):
             if counts_bytes(flow):
                 for kind in (DATA, ACK):
                     mine = np.flatnonzero((made.flow == number) & (made.kind == kind))
                     made.seq[mine] = _unwrapped(made.seq[mine])
         return made
+
+    def _complete_copies(self) -> None:
+        """Give copies that links made, which nobody sent, the times of the packet before them."""
+        copies = (self.sent_ns < 0) & (self.flow >= 0)
+        if not copies.any():
+            return
+        numbers = np.arange(len(self))
+        order = np.lexsort((numbers, self.seq, self.kind, self.flow))
+        # In this order a copy comes after what it was made of, the last one that was sent.
+        origin = np.empty_like(numbers)
+        known = np.where(self.sent_ns[order] >= 0, numbers, 0)
+        origin[order] = order[np.maximum.accumulate(known)]
+        for column in (self.sent_ns, self.stamp_ns, self.back):
+            column[copies] = column[origin[copies]]
 
     def of_flow(self, flow: int, kind: int) -> Ints:
         """Numbers of the packets of a flow of one kind, in the order of sending."""

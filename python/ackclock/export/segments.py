@@ -39,7 +39,7 @@ __all__ = ["HANDSHAKE", "Segments", "address", "most_bytes", "of_packets"]
 
 HANDSHAKE = 3
 """Made-up messages of a handshake of each flow; they are numbered after all packets."""
-_UNLIMITED = 65535 << 14  # the largest window that TCP can tell
+_UNLIMITED = 65535 << 14  # the largest window that TCP can announce
 # Ports at which Wireshark expects no other protocol.
 _SENDERS, _SENDER_PORTS = 50_000, 4_000
 _RECEIVERS, _RECEIVER_PORTS = 42_000, 2_000
@@ -169,7 +169,7 @@ def _window(tcp: dict[str, Any]) -> tuple[int, int]:
 def _timestamps(
     whole: Segments, packets: Packets, flow: dict[str, Any], own: Ints, steps: Ints
 ) -> None:
-    """Timestamps in milliseconds: what is sent tells its time, and echoes what came last.
+    """Timestamps in milliseconds: what is sent carries its time, and echoes what came last.
 
     An ACK echoes the data that the receiver chose to echo.
     """

@@ -55,7 +55,7 @@ class Bins:
 
 
 def bins(span: tuple[float, float], subjects: int, points: int = _OF_SAMPLES) -> Bins:
-    """Return bins over a span, as many as memory allows with so many subjects."""
+    """Return bins over a span, as many as memory allows with this many subjects."""
     count = _MOST_POINTS // (points * max(1, subjects))
     end = span[1] if span[1] > span[0] else span[0] + 1.0
     return Bins(span[0], end, min(_MOST_BINS, max(_LEAST_BINS, count)))

@@ -1,4 +1,4 @@
-"""What became of each data packet of a flow: dropped, arrived, or arrived for nothing."""
+"""What became of each data packet of a flow: dropped, arrived, or arrived unnecessarily."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Segments:
         retransmission: Whether the source had sent it before.
         dropped_s: When the network dropped it, seconds; NaN if it did not.
         arrived_s: When it arrived, seconds; NaN if it has not.
-        spurious: Whether it arrived for nothing: all of it had arrived before. A receiver that
+        spurious: Whether it arrived unnecessarily: all of it had arrived before. A receiver that
             throws away parts of segments (`receiver.buffer: segments`) may need such a segment all
             the same, and then counts fewer in the summary.
     """

@@ -1,7 +1,7 @@
 """Statistics over replications: quantiles, shares and means, each with a confidence interval.
 
 What never happened in a replication, such as the end of a transfer that was not finished, is NaN in
-a sample. It is no number to average: quantiles count it as later than everything (or below
+a sample. It is not a number to average: quantiles count it as later than everything (or below
 everything), means leave it out, and the result says how often it was.
 """
 
@@ -23,7 +23,7 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles of a summary."""
 
 LEVEL = 0.95
-"""Confidence level of intervals unless told otherwise."""
+"""Default confidence level of intervals."""
 
 MOST_RESAMPLED = 10_000
 """Means of more values get no bootstrap interval; it would hardly differ from that by t."""
@@ -81,7 +81,7 @@ class Mean:
     Attributes:
         value: The mean of the sample, which is a number even where no mean exists.
         count: How many values it averages.
-        exists: What the tail index tells. With `none`, do not quote the value: it is an accident of
+        exists: What the tail index says. With `none`, do not quote the value: it is an accident of
             the largest few values, and grows without limit with the number of replications.
         variance: The same of the variance. Without one, both intervals are too narrow.
         by_t: Interval by Student's t; none for fewer than two values.
@@ -99,7 +99,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What replications tell about one quantity.
+    """What replications say about one quantity.
 
     Attributes:
         count: Replications.
@@ -248,7 +248,7 @@ def wilson(count: int, total: int, level: float = LEVEL) -> Share:
 
     _require_within(level, "confidence level")
     if not 0 <= count <= total:
-        raise ValueError(f"{count} of {total} is no share")
+        raise ValueError(f"{count} of {total} is not a share")
     if total == 0:
         return Share(0, 0, math.nan, 0.0, 1.0)
     z = NormalDist().inv_cdf((1 + level) / 2)
@@ -314,7 +314,7 @@ def t_interval(value: ArrayLike, level: float = LEVEL) -> Interval | None:
 def _bca(sample: Floats, average: float, level: float) -> Interval:
     """Bootstrap interval of a mean, corrected for bias and acceleration.
 
-    For a mean the jackknife has a closed form, so that large samples are no trouble. Source: Efron,
+    The jackknife of a mean has a closed form, so that large samples are no problem. Source: Efron,
     Journal of the American Statistical Association 82, 1987.
     """
     from scipy.stats import norm
@@ -353,7 +353,7 @@ def _notes(missing: str, lost: int, total: int, tail: TailIndex | None, found: F
     if tail is None:
         if found.min() != found.max():
             notes.append(
-                f"too few values to tell whether a mean exists: it takes {FEWEST}, "
+                f"too few values to decide whether a mean exists: it takes {FEWEST}, "
                 f"{FEWEST_ABOVE_ZERO} of them above 0"
             )
     elif tail.moment(1) == "none":

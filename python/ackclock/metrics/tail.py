@@ -102,7 +102,7 @@ def tail_index(
     excess = np.cumsum(rank * -np.diff(logs))
     share = np.cumsum(whole)[:-1] / rank
     ks = np.unique(np.geomspace(_LEAST_K, most, _CANDIDATES).astype(np.int64))
-    # Thresholds among largest values that are all the same tell nothing.
+    # Thresholds among largest values that are all the same say nothing.
     spread = np.flatnonzero(excess > 0)
     inner = np.maximum(ks // _SPAN, spread[0] + 1 if spread.size else n)
     usable = (ks >= _LEAST_SPAN * inner) & (share[ks - 1] > 0)

@@ -9,7 +9,7 @@ from .sheet import Panel
 from .view import Floats, View
 
 _MOST_PLACES = 8
-"""How many links are told apart unless they are asked for."""
+"""How many links are distinguished unless they are asked for."""
 
 Place = tuple[str, str, Floats]
 

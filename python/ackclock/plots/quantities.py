@@ -40,7 +40,7 @@ def number(value: float) -> str:
 def binary_rates(rates_bps: Iterable[int]) -> bool:
     """Whether a scenario gives its link rates in binary units (2^10, 2^20, ... bit/s).
 
-    True if every rate is a multiple of 2^16 bit/s and one of them is no multiple of 1000 bit/s:
+    True if every rate is a multiple of 2^16 bit/s and one of them is not a multiple of 1000 bit/s:
     10 Mibps = 10,485,760 bit/s is binary, 10 Mbps is not. Axes then use the same units, so
     that a full link of 10 Mibps is drawn at 10.
     """

@@ -56,7 +56,7 @@ class Plot:
         return [find(name) for name in self.panels] or [self]
 
     def missing(self, recorded: Callable[[str], bool]) -> list[str]:
-        """The record tables for want of which nothing of it can be drawn."""
+        """The record tables whose absence leaves nothing to draw."""
         lacking = [[table for table in part.needs if not recorded(table)] for part in self.parts()]
         return list(dict.fromkeys(chain(*lacking))) if all(lacking) else []
 
@@ -180,7 +180,7 @@ PLOTS = (
     ),
     Plot(
         "sequence",
-        "Sequence numbers over time: sent, sent again, in vain, dropped, acknowledged",
+        "Sequence numbers over time: sent, sent again, spurious, dropped, acknowledged",
         ("packets",),
         "sequence:fill",
         options=("modulo", "together"),

@@ -1,6 +1,6 @@
 """Figure: how a quantity is distributed over replications, and how heavy its tail is.
 
-It shows many runs by their figures, without records, and so is no entry of the registry, whose
+It shows many runs by their figures, without records, and so is not an entry of the registry, whose
 plots draw runs. `ackclock replicate --plot` draws it.
 """
 

@@ -20,7 +20,7 @@ _SIZE = 6.0
 def draw(view: View) -> Figure:
     """For each router and destination a bar over time, coloured by the link that is the next hop.
 
-    If any entry changes, only those that change are drawn, and the number of the others is told.
+    If any entry changes, only those that change are drawn, and a note counts the others.
     """
     view.need("routes")
     wanted = {view.flow(name)[end] for name in view.flows for end in ("from", "to")}

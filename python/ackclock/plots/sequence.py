@@ -207,6 +207,6 @@ def _explain(view: View, panel: Panel, counts: dict[_Kind, int]) -> None:
     modulo = view.options.modulo
     if modulo and (rounds := (counts[_SENT] or counts[_ACK]) / modulo) > panel.width_mm / _ROUND_MM:
         panel.note(
-            f"The numbers start again {rounds:.0f} times, too often to tell apart: "
+            f"The numbers start again {rounds:.0f} times, too often to distinguish: "
             "draw a shorter time, or without modulo."
         )

@@ -47,7 +47,7 @@ def mark_style(marker: str, color: str, size: float, *, hollow: bool = False) ->
 
 
 def evenly(items: Sequence[_T], count: int) -> list[_T]:
-    """Return so many of the items, at equal distances, the first and the last among them."""
+    """Return this many of the items, at equal distances, the first and the last among them."""
     last = len(items) - 1
     return [items[round(last * i / (count - 1))] for i in range(count)]
 

@@ -59,7 +59,7 @@ def draw(view: SweepView) -> Figure:
             key = (*cell, *([name] if lines else []))
             mine = {group.key[-1]: group for group in found if group.key[:-1] == key}
             mark = _MARKS[place % len(_MARKS)]
-            # Points over a word stand beside each other; there is no line that tells them apart.
+            # Points over a word stand beside each other; no line distinguishes them.
             aside = 0.0 if axis.numeric else (place - (len(names) - 1) / 2) * _ASIDE / len(names)
             _line(axes, axis, view.levels(x), mine, size, colors[spelled(name)], mark, aside)
         axis.place(axes, numbers=page.is_last(index))

@@ -23,7 +23,7 @@ def width_mm(text: str, size: float, weight: str = "normal") -> float:
 def lines(text: str, limit_mm: float, size: float, weight: str = "normal") -> list[str]:
     """`text` broken at spaces into lines of at most `limit_mm`; a longer word loses its middle.
 
-    A no-break space is no place to break.
+    A no-break space is not a place to break.
     """
     broken: list[str] = []
     line = ""

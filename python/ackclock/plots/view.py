@@ -381,7 +381,7 @@ class View:
         return np.sort(times[table.rows(**where)] if where else times)
 
     def unrouted_times(self) -> Floats:
-        """Times at which routers dropped packets for want of a route."""
+        """Times at which routers dropped packets because there was no route."""
         table = self.records("drops")
         return np.empty(0) if table is None else table.plain("time_s")[table.codes("link") < 0]
 

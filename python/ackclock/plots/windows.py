@@ -67,7 +67,7 @@ def algorithm(flow: Any) -> str:
 
 
 def _of_runs(views: Sequence[View]) -> list[tuple[str, View]]:
-    """All runs, called by their algorithms if these tell them apart, else by their names."""
+    """All runs, called by their algorithms if these differ, else by their names."""
     used = [list(dict.fromkeys(algorithm(v.flow(f)) for f in v.window_flows())) for v in views]
     if all(len(names) == 1 for names in used) and len({names[0] for names in used}) == len(used):
         return [(names[0], view) for names, view in zip(used, views, strict=True)]

@@ -4,8 +4,8 @@ An executor knows no study and no table. It gets batches of keys and documents, 
 run written to the batch's journal, and hands out receipts. Another one (a cluster) needs the three
 members of `Executor` and a file system that it shares with the store.
 
-Processes rather than threads, so that a run that ends its process (a bug in the engine, memory
-that the system takes back) costs that run and no other: the process has told which one it was. That
+Processes rather than threads, so that a run that ends its process (a bug in the engine, memory that
+the system takes back) costs that run and no other: the process has reported which one it was. That
 run is tried once more, and what is left of the batch goes to a new process.
 """
 
@@ -29,7 +29,7 @@ from ackclock.errors import AckclockError
 from ackclock.sweep import figures, worker
 from ackclock.sweep.model import Batch, Receipt, Runs
 
-# After so many processes that ended before they began with a run, none will.
+# After this many processes that ended before they began with a run, none will.
 _MOST_IN_VAIN = 3
 # A run that ends its process is begun once more: memory may have been short because of something
 # else, or somebody may have ended the process.
@@ -160,7 +160,7 @@ class _Broken:
 
 
 def _take_off(runs: list[Runs], count: int) -> None:
-    """Remove so many runs from the front."""
+    """Remove this many runs from the front."""
     while count:
         first = runs.pop(0)
         if len(first) > count:

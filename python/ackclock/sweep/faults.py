@@ -1,4 +1,4 @@
-"""What is wrong with combinations of a study, told at the place in the file that causes it."""
+"""What is wrong with combinations of a study, reported at the place in the file that causes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ackclock.sweep import axes
 from ackclock.sweep.axes import Setting
 from ackclock.sweep.model import Design
 
-# More are not told: nobody reads them.
+# More are not reported: nobody reads them.
 _MOST = 50
 _MOST_AXES = 6
 
@@ -109,7 +109,7 @@ def _placed(study: Design, problem: Problem, setting: Setting) -> Problem:
 
 
 def _with_combination(study: Design, found: _Found) -> Problem:
-    """Name the combination if the value that is told is wrong in some combinations only."""
+    """Name the combination if the value that is reported is wrong in some combinations only."""
     alone = study.points
     point = axes.point(study.dimensions, found.points[0])
     own = {axis.name for axis, choice in point if found.setting in choice.settings}

@@ -10,21 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ackclock.columns import FLOWS, LINKS, RUNS, Column
-
-
-def _chosen(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:
-    known = {column.name: column for column in columns}
-    return tuple(known[name] for name in names)
+from ackclock.columns import FLOWS, LINKS, RUNS, Column, pick
 
 
 def _id(columns: Iterable[Column], name: str) -> Column:
     """The column of names, which within the list of flows or links is `id`."""
-    (column,) = _chosen(columns, name)
+    (column,) = pick(columns, name)
     return replace(column, name="id", path="id")
 
 
-RUN = _chosen(
+RUN = pick(
     RUNS,
     "digest",
     "stop_reason",
@@ -45,7 +40,7 @@ RUN = _chosen(
 
 FLOW = (
     _id(FLOWS, "flow"),
-    *_chosen(
+    *pick(
         FLOWS,
         "goodput_bps",
         "goodput_to_end_bytes_per_s",
@@ -68,7 +63,7 @@ FLOW = (
 
 LINK = (
     _id(LINKS, "link"),
-    *_chosen(
+    *pick(
         LINKS,
         "direction",
         "utilization",

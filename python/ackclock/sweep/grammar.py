@@ -1,4 +1,4 @@
-"""The grammar of studies: from a parsed document to axes, with everything that is wrong told.
+"""The grammar of studies: from a parsed document to axes, reporting every error.
 
     study: NAME              how it is called; a file's own name by default
     title: TEXT
@@ -178,7 +178,7 @@ class Grammar:
         for choice in choices:
             label = (type(choice.label).__name__, choice.label)
             if label in seen:
-                message = f"the value {choice.label} stands here twice"
+                message = f"the value {choice.label} occurs here twice"
                 self.problem(path, message, place, hint="for more seeds: 'replications: N'")
                 return False
             seen.add(label)

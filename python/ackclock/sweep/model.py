@@ -64,7 +64,7 @@ class Design:
         return json.dumps(self.base.data, ensure_ascii=False)
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells this study from others, as plain data."""
+        """Return what distinguishes this study from others, as plain data."""
         base = json.dumps(
             [self.base.data, [setting.to_json() for setting in self.settings]],
             sort_keys=True,

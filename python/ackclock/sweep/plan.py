@@ -44,7 +44,7 @@ class Plan:
         """Check all combinations of a study.
 
         Raises:
-            ScenarioError: some cannot be run; all that is wrong is told.
+            ScenarioError: some cannot be run; all errors are reported.
         """
         checker = _Checker(study, cores() if workers is None else workers)
         for start in range(0, study.points, _TURN):

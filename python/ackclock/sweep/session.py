@@ -39,7 +39,7 @@ class SweepProgress:
         total: Runs of the study.
         simulated: Runs that this call has simulated.
         wall_s: Seconds since it began to simulate.
-        left_s: Seconds that it will still take, as far as can be told; None at first.
+        left_s: Seconds that it will still take, as far as can be estimated; None at first.
     """
 
     done: int
@@ -172,7 +172,7 @@ def _folder(out: str | PathLike[str] | None) -> Iterator[Path]:
 
 
 def _take(missing: list[range], most: int) -> list[range]:
-    """Take so many runs off the end of a list."""
+    """Take this many runs off the end of a list."""
     taken: list[range] = []
     while missing and most:
         last = missing.pop()
@@ -242,7 +242,7 @@ class _Session:
     def missing(self, *, retry_failed: bool) -> list[range]:
         """Return what is to be simulated, each key once: runs of one combination in each range.
 
-        Combinations come in the order of a key, which is as good as random: so the first ones tell
+        Combinations come in the order of a key, which is as good as random: so the first ones show
         how long all will take, and what an interrupted sweep has lies all over the study.
         """
         keys, replications = self.plan.keys, self.plan.study.replications
@@ -296,8 +296,8 @@ class _Session:
                 size = max(1, min(8 * size, int(_BATCH_S / took), _MOST_IN_BATCH))
             if time.monotonic() - self._settled > _PART_S:
                 self._settle()
-            news.tell()
-        news.tell(now=True)
+            news.report()
+        news.report(now=True)
         return receipts
 
     def stop(self) -> None:
@@ -336,7 +336,7 @@ class _Session:
 
 
 class _News:
-    """Tells progress a few times a second."""
+    """Reports progress a few times a second."""
 
     def __init__(
         self,
@@ -364,7 +364,7 @@ class _News:
             self._failed += runs * (receipt.status == "failed")
             self._simulated += len(receipt.keys)
 
-    def tell(self, *, now: bool = False) -> None:
+    def report(self, *, now: bool = False) -> None:
         if self._progress is None:
             return
         wall_s = time.perf_counter() - self._started

@@ -189,7 +189,7 @@ class Store:
         """Return the parts, oldest first.
 
         Those of a version of the program that kept other columns are left alone: keys of its runs
-        are no keys of today's.
+        are not keys of today's.
         """
         from ackclock.sweep import table
 

@@ -99,7 +99,7 @@ class Study(Design):
 
         Raises:
             InputError: the file cannot be opened.
-            ScenarioError: something in it makes no sense; all that does not is told.
+            ScenarioError: something in it makes no sense; all of it is reported.
         """
         study = cls.__new__(cls)
         place = Path(path)

@@ -208,7 +208,7 @@ def read(path: Path, columns: Iterable[str] | None = None) -> pa.Table:
 def is_stored(path: Path) -> bool:
     """Whether a file holds what is stored of runs: the columns of today.
 
-    A file that is gone or damaged counts as one that does, so that reading it tells.
+    A file that is gone or damaged counts as one that does, so that reading it reports the damage.
     """
     try:
         return pq.read_schema(path).equals(STORED)

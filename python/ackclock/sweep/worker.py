@@ -60,7 +60,7 @@ def work(batch: dict[str, Any]) -> None:
             done, size = 0, 1
             while done < len(keys):
                 some = keys[done : done + size]
-                tell(log, "start", some[0], len(some))
+                log_and_report(log, "start", some[0], len(some))
                 started = time.perf_counter()
                 count, columns, error = simulate(
                     document, first_seed + done, len(some), batch["time_limit_s"]
@@ -68,10 +68,10 @@ def work(batch: dict[str, Any]) -> None:
                 wall_s = time.perf_counter() - started
                 if count:
                     append(journal, figures.done(some[:count], first_seed + done, columns))
-                    tell(log, "done", some[0], count, wall_s)
+                    log_and_report(log, "done", some[0], count, wall_s)
                 if error is not None:
                     append(journal, figures.failed(some[count], first_seed + done + count, error))
-                    tell(log, "failed", some[count], 1, wall_s)
+                    log_and_report(log, "failed", some[count], 1, wall_s)
                     count += 1
                 done += count
                 size = max(1, min(8 * size, int(size * _TOGETHER_S / wall_s), batch["together"]))
@@ -110,15 +110,15 @@ def append(descriptor: int, text: str) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def tell(log: int, what: str, key: str, count: int, wall_s: float | None = None) -> None:
-    """Write to the log what became of the runs from a key on, and tell the parent."""
+def log_and_report(log: int, what: str, key: str, count: int, wall_s: float | None = None) -> None:
+    """Write to the log what became of the runs from a key on, and to the parent."""
     words = (what, key, str(count), *([] if wall_s is None else [f"{wall_s:.6f}"]))
     append(log, entry(*words))
     report(*words)
 
 
 def report(*words: str) -> None:
-    """Tell the parent."""
+    """Write a line to the parent."""
     sys.stdout.write(" ".join(words) + "\n")
     sys.stdout.flush()
 

@@ -24,7 +24,7 @@ AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
 """What can be made of several values, by its word."""
 
 _PARTS = ("run", "flow", "link", "direction", "reason")
-"""Columns that tell the rows of one run apart; a mean over them is none over replications."""
+"""Columns that distinguish the rows of one run; a mean over them is not one over replications."""
 
 _WORDS = {"mean": "mean", "sum": "sum", "median": "median", "min": "least", "max": "largest"}
 

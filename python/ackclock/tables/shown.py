@@ -44,11 +44,13 @@ def unit_of(column: Column, values: Sequence[Any]) -> tuple[str, float]:
     if column.shown:
         return column.shown, _OTHER[column.shown]
     if column.unit == "bit/s":
-        largest = max((abs(v) for v in values if _is_number(v)), default=0.0)
-        return next(
-            ((name, size) for size, name in _RATES if largest >= size), (_RATES[-1][1], 1.0)
-        )
+        return rate_unit(max((abs(v) for v in values if _is_number(v)), default=0.0))
     return column.unit, 1.0
+
+
+def rate_unit(largest_bps: float) -> tuple[str, float]:
+    """Return the unit for rates up to this one, and its size in bit/s."""
+    return next(((name, size) for size, name in _RATES if largest_bps >= size), ("bps", 1.0))
 
 
 def decimals(values: Sequence[float], digits: int) -> int:

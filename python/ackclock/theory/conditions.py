@@ -7,7 +7,7 @@ effects of two-way traffic", SIGCOMM 1991). When this keeps itself up follows fr
 first packet. Let W data packets come to the queue at the distance d that the slowest other
 transmitter of the round trip gives them, and take the time s each at the queue's own. The first one
 has left at s, and comes back, as an ACK, after T at s + T. By then (s + T) / d packets have come
-before it, so that it leaves at (s + T) s / d, and the data that it lets go are there T' later. If
+before it, so that it leaves at (s + T) s / d, and the data that it releases are there T' later. If
 the window has left before, at W s, the link idles: blocks last if
 
     W s < (s + T) s / d + T'.

@@ -293,7 +293,7 @@ def _note_full_buffers(network: Network, timeline: Timeline, notes: list[str]) -
 
 
 def _rate_unit(model: Mapping[str, Any]) -> tuple[str, float]:
-    """Binary unit if every link has a round binary rate that is no round decimal one."""
+    """Binary unit if every link has a round binary rate that is not a round decimal one."""
     rates = [
         int(link[side]["rate_bps"])
         for link in model["links"]

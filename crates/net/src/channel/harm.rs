@@ -125,6 +125,6 @@ impl Channel {
             harm.asked = 2;
             harm.duplicated += 1;
         }
-        twice.then_some(Offer::Twice)
+        twice.then_some(Offer::Dropped(Offer::TWICE))
     }
 }

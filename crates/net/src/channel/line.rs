@@ -82,6 +82,7 @@ impl Channel {
     }
 
     /// A packet whose transmission has begun.
+    #[cold]
     pub(super) fn put_on_line(&mut self, arrival: Time, packet: Packet) {
         self.line().put(arrival, packet);
     }

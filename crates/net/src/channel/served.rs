@@ -89,6 +89,25 @@ impl Channel {
     /// Served by events: starts the transmission of a packet that entered at `entered`; answers when it
     /// arrives.
     pub(super) fn begin(&mut self, now: Time, carry: u64, entered: Time, packet: Packet) -> Time {
+        if self.unsteady {
+            return self.begin_unsteady(now, carry, entered, packet);
+        }
+        let departure = self.transmit(now, carry, entered, packet);
+        self.next_start = departure;
+        self.serving = packet.size();
+        self.busy = true;
+        // A shorter delay does not let packets overtake others.
+        let arrival = departure + self.delay;
+        let served = self.served();
+        served.wire = None;
+        served.last_arrival = served.last_arrival.max(arrival);
+        served.last_arrival
+    }
+
+    /// The same where the rate changes by a rule, or packets do not all travel for the same time.
+    #[cold]
+    #[inline(never)]
+    fn begin_unsteady(&mut self, now: Time, carry: u64, entered: Time, packet: Packet) -> Time {
         let departure = match self.varying_end(now, carry, entered, packet.size()) {
             None => self.transmit(now, carry, entered, packet),
             Some(end) => {
@@ -107,7 +126,6 @@ impl Channel {
         if overtakes {
             return arrival;
         }
-        // A shorter delay does not let packets overtake others.
         served.last_arrival = served.last_arrival.max(arrival);
         served.last_arrival
     }

@@ -29,7 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
 #[derive(Debug, Clone)]
 pub(super) struct Script {
     rows: Rows<Time>,
-    /// Packets to be held, by what tells them apart, from their arrival to their transmission.
+    /// Packets to be held, by what distinguishes them, from their arrival to their transmission.
     waiting: Vec<((u32, u32, Time), f64)>,
 }
 

@@ -3,8 +3,8 @@
 //! Source: Bhasin, Luo, Su, Yang, "Configurable Network Simulation for TCP Reno and FAST Flows",
 //! Caltech 2015, section 2.4, and their program. All routers start an update at the same moments, one
 //! period apart. In an update a router measures the cost of its own links, propagation delay plus mean
-//! wait of the packets that left the queue lately, and tells its neighbours its distances to all hosts.
-//! Whoever hears something that changes a distance of its own tells its neighbours in turn.
+//! wait of the packets that left the queue lately, and sends its neighbours its distances to all hosts.
+//! Whoever hears something that changes a distance of its own informs its neighbours in turn.
 //!
 //! While the routers are talking, packets follow the table of the previous update. The new one is used
 //! `settling` after the start of the update. Ties between ways go to the earlier link of the file.
@@ -52,7 +52,7 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("any", "the new table is used early for a host that the old one lacks"),
                 Choice::defect(
                     "stable-only",
-                    "only if the old table is empty: packets get lost for want of a route",
+                    "only if the old table is empty: packets are lost because there is no route",
                 ),
             ]),
             "any",

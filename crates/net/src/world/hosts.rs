@@ -303,7 +303,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// Sees to it that the flow's timer is in the event queue.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wake(&mut self, index: u32) {
         let flow = &mut self.net.flows[index as usize];
         let Endpoint::Tcp(tcp) = &flow.endpoint else { return };
@@ -410,6 +410,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// The next event of a flow's timer after one of it.
+    #[inline(always)]
     fn rearm(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let flow = &mut self.net.flows[index as usize];
         let write = flow.next_write();

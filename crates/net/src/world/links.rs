@@ -108,8 +108,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// A packet is duplicated before it enters a channel: it enters, and then its copy.
     #[cold]
+    #[inline(never)]
     fn offer_twice(&mut self, time: Time, hop: Hop, packet: Packet) {
-        self.offer_at(time, hop, packet);
+        // With walks of its own: what calls itself is not inlined elsewhere.
+        let walked = self.walk(time, hop, packet);
+        self.ahead = self.ahead.max(walked);
         let mut copy = packet;
         self.counters.created += 1;
         self.counters.duplicated += 1;
@@ -128,10 +131,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Tcp(tcp) if packet.kind() == Kind::Ack => tcp.copy_ack(&mut copy),
             Endpoint::Stopped(_) | Endpoint::Tcp(_) => {}
         }
-        self.offer_at(time, hop, copy);
+        let walked = self.walk(time, hop, copy);
+        self.ahead = self.ahead.max(walked);
     }
 
-    /// A packet has come to the end of a channel.
+    /// A packet has come to the end of a channel. Two places call it, of which one counts.
     #[inline(always)]
     pub(super) fn forward(&mut self, index: u32, mut packet: Packet) {
         if self.dynamic {
@@ -228,7 +232,6 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                         self.lose(arrival, index, packet);
                     }
                 }
-                Offer::Twice => self.offer_twice(time, hop, packet),
                 Offer::Started => self.start(index),
                 Offer::Waiting => {}
                 Offer::Kept { started } => {
@@ -237,18 +240,27 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                     }
                     self.take_dropped(index);
                 }
-                Offer::Dropped(reason) => {
-                    let (link, direction) = (channel.link(), channel.direction());
-                    if channel.has_dropped() {
-                        self.take_dropped(index);
-                    }
-                    self.never_transmitted(hop, packet);
-                    let known = self.known(time);
-                    self.drop_packet(time, packet, known, [link, direction, reason]);
-                }
+                Offer::Dropped(reason) => self.refused(time, hop, packet, reason),
             }
             return time;
         }
+    }
+
+    /// A channel has dropped a packet that was offered, or wants it twice.
+    #[cold]
+    #[inline(never)]
+    fn refused(&mut self, time: Time, hop: Hop, packet: Packet, reason: i32) {
+        if reason == Offer::TWICE {
+            return self.offer_twice(time, hop, packet);
+        }
+        let channel = &self.net.channels[hop.channel() as usize];
+        let (link, direction) = (channel.link(), channel.direction());
+        if channel.has_dropped() {
+            self.take_dropped(hop.channel());
+        }
+        self.never_transmitted(hop, packet);
+        let known = self.known(time);
+        self.drop_packet(time, packet, known, [link, direction, reason]);
     }
 
     /// Served by events: a transmission has begun on an idle channel.

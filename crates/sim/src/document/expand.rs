@@ -24,7 +24,7 @@ pub(super) struct Expanded<'d> {
     pub complete: bool,
 }
 
-/// Writes out what there is to write out; tells the faults of the short forms themselves.
+/// Writes out what there is to write out; reports the faults of the short forms themselves.
 pub(super) fn expand<'d>(walker: &mut Walker, root: &'d Map<String, Value>) -> Expanded<'d> {
     let mut lists = Lists::new();
     let mut origins = Origins::default();
@@ -49,7 +49,7 @@ pub(super) fn expand<'d>(walker: &mut Walker, root: &'d Map<String, Value>) -> E
     Expanded { lists, origins: Rc::new(origins), complete }
 }
 
-/// Tells that a short form stands for more than fits.
+/// Reports that a short form expands to more than fits.
 fn too_many(walker: &mut Walker, path: &Path, value: &Value, count: usize, what: &str) {
     let fault = Fault::new(format!("{count} {what} are too many"))
         .allowed(format!("at most {MOST_ELEMENTS}"));

@@ -28,7 +28,7 @@ fn sender() -> &'static Param {
     TCP.iter().find(|param| matches!(param.kind, Kind::Family(_))).expect("a choice of families")
 }
 
-/// The family that these layers choose; none if what they say is no family.
+/// The family that these layers choose; none if what they say is not a family.
 pub(super) fn chosen(layers: &[Layer<'_>]) -> Option<&'static Entry> {
     let param = sender();
     let said = layers.iter().find_map(|layer| layer.map.get(param.name));
@@ -46,10 +46,11 @@ fn has(table: &[Param], key: &str) -> bool {
     table.iter().any(|param| param.name == key)
 }
 
-/// The kinds that a parameter of a family can choose from; none where it is not registered.
-fn kinds(family: &'static Entry, key: &str) -> Option<&'static [&'static Entry]> {
+/// The kinds or words that a parameter of a family can choose from; none where it chooses from no list.
+fn kinds(family: &'static Entry, key: &str) -> Option<Vec<&'static str>> {
     family.params.iter().find(|param| param.name == key).and_then(|param| match param.kind {
-        Kind::Registered(entries) => Some(entries),
+        Kind::Registered(entries) => Some(entries.iter().map(|entry| entry.name).collect()),
+        Kind::Choice(choices) => Some(choices.iter().map(|choice| choice.name).collect()),
         _ => None,
     })
 }
@@ -62,9 +63,8 @@ fn kind_of(value: &Value) -> Option<&str> {
 /// Another family whose kind a value names, for a parameter that both have.
 fn owner_of_kind(own: &'static Entry, key: &str, value: &Value) -> Option<&'static Entry> {
     let kind = kind_of(value)?;
-    let knows = |family: &'static Entry| {
-        kinds(family, key).is_some_and(|kinds| kinds.iter().any(|entry| entry.name == kind))
-    };
+    let knows =
+        |family: &'static Entry| kinds(family, key).is_some_and(|kinds| kinds.contains(&kind));
     kinds(own, key)?;
     if knows(own) { None } else { FAMILIES.iter().copied().find(|family| knows(family)) }
 }
@@ -121,11 +121,11 @@ impl<'d> Below<'d> {
     pub fn new(walker: &mut Walker, all: Vec<Layer<'d>>, preset: Option<&'static Preset>) -> Self {
         let of = |own: &&'static Entry| all.iter().map(|layer| part(own, layer.map)).collect();
         let parts = FAMILIES.iter().map(of).collect();
-        let own = all.iter().filter(|layer| !layer.told).count();
+        let own = all.iter().filter(|layer| !layer.reported).count();
         let mut below = Self { all, own, parts, preset };
         below.check(walker);
         for layer in &mut below.all {
-            layer.told = true;
+            layer.reported = true;
         }
         below
     }
@@ -135,14 +135,15 @@ impl<'d> Below<'d> {
         let index = FAMILIES.iter().position(|family| family.name == own.name);
         let parts = &self.parts[index.expect("a registered family")];
         let both = self.all.iter().zip(parts);
-        both.map(|(layer, map)| Layer { map, path: layer.path.clone(), told: layer.told }).collect()
+        both.map(|(layer, map)| Layer { map, path: layer.path.clone(), reported: layer.reported })
+            .collect()
     }
 
     fn check(&self, walker: &mut Walker) {
         let here = Path::default();
         // What is said of the family itself is reported with the common keys.
         let default = chosen(&self.all).unwrap_or(FAMILIES[0]);
-        for layer in self.all.iter().filter(|layer| !layer.told) {
+        for layer in self.all.iter().filter(|layer| !layer.reported) {
             for (key, value) in layer.map {
                 if !has(TCP, key) && !FAMILIES.iter().any(|family| has(family.params, key)) {
                     unknown_key(walker, default, key, value, &layer.path);
@@ -223,8 +224,7 @@ pub(super) fn own<'m>(
 fn report(walker: &mut Walker, own: &'static Entry, key: &str, value: &Value, path: &Path) {
     if let Some(owner) = owner_of_kind(own, key, value) {
         let kind = kind_of(value).unwrap_or_default();
-        let names: Vec<&str> =
-            kinds(own, key).into_iter().flatten().map(|entry| entry.name).collect();
+        let names = kinds(own, key).unwrap_or_default();
         let fault = Fault::new(format!("`{kind}` does not fit the {} sender", own.name))
             .allowed(names.join(", "))
             .hint(format!("or write `sender: {}`", owner.name));

@@ -33,7 +33,7 @@ pub(super) fn check(
     problems: &mut Problems,
     warnings: &mut Problems,
 ) {
-    let mut checker = Checker { scenario, network, told: BTreeSet::new(), problems, warnings };
+    let mut checker = Checker { scenario, network, reported: BTreeSet::new(), problems, warnings };
     checker.control();
     let streams = streams(scenario);
     checker.instant(&streams);
@@ -51,8 +51,8 @@ pub(super) fn check(
 struct Checker<'s, 'p> {
     scenario: &'s Scenario,
     network: &'s Network,
-    /// Links and directions that were told.
-    told: BTreeSet<(usize, usize)>,
+    /// Links and directions that were reported.
+    reported: BTreeSet<(usize, usize)>,
     problems: &'p mut Problems,
     warnings: &'p mut Problems,
 }
@@ -71,7 +71,7 @@ impl Checker<'_, '_> {
             if let [Node::Router(_), Node::Router(_)] = link.ends {
                 for side in 0..2 {
                     if !self.takes(index, side, size) {
-                        self.tell(index, side, size, "the routers' packets", true);
+                        self.report(index, side, size, "the routers' packets", true);
                     }
                 }
             }
@@ -84,7 +84,7 @@ impl Checker<'_, '_> {
             let [Node::Router(_), Node::Router(_)] = link.ends else { continue };
             for side in 0..2 {
                 let kind = self.side(index, side).queue.kind.clone();
-                if Queue::keeps_packets(&kind) && self.told.insert((index, side)) {
+                if Queue::keeps_packets(&kind) && self.reported.insert((index, side)) {
                     let fault = Fault::new(format!("`{kind}` may drop the routers' packets"))
                         .allowed("a queue that decides on arrival (`droptail`, `red`, `threshold`) with `control: exempt`")
                         .hint("or `control: queued` in `routing`");
@@ -108,7 +108,7 @@ impl Checker<'_, '_> {
         [&link.forward, &link.backward][side]
     }
 
-    /// Tells flows whose packets can arrive in no time.
+    /// Reports flows whose packets can arrive in no time.
     fn instant(&mut self, streams: &BTreeMap<u64, Vec<Stream>>) {
         for (&size, streams) in streams.iter().take(MOST_SIZES) {
             // All bits on the wire within a nanosecond, and no delay on the way.
@@ -158,7 +158,7 @@ impl Checker<'_, '_> {
                 None => (narrow[0], usize::from(self.takes(narrow[0], 0, size))),
             };
             let id = &self.scenario.flows[stream.flow].id;
-            self.tell(link, side, size, &format!("{} of flow `{id}`", stream.what), true);
+            self.report(link, side, size, &format!("{} of flow `{id}`", stream.what), true);
         }
         if used {
             for &link in &narrow {
@@ -166,7 +166,7 @@ impl Checker<'_, '_> {
                 let inner = matches!(ends, [Node::Router(_), Node::Router(_)]);
                 for side in (0..2).filter(|_| inner) {
                     if !self.takes(link, side, size) {
-                        self.tell(link, side, size, streams[0].what, false);
+                        self.report(link, side, size, streams[0].what, false);
                     }
                 }
             }
@@ -208,10 +208,10 @@ impl Checker<'_, '_> {
         Queue::takes_when_empty(chosen, size16) && (room == 0 || room >= size)
     }
 
-    fn tell(&mut self, link: usize, side: usize, size: u64, what: &str, sure: bool) {
+    fn report(&mut self, link: usize, side: usize, size: u64, what: &str, sure: bool) {
         let same = self.side(link, 0).queue == self.side(link, 1).queue;
         let side = if same { 0 } else { side };
-        if !self.told.insert((link, side)) {
+        if !self.reported.insert((link, side)) {
             return;
         }
         let chosen = &self.side(link, side).queue;

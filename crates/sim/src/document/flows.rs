@@ -10,7 +10,7 @@ use crate::preset;
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
 use ackclock_net::source;
-use ackclock_tcp::cc::{Cc, CongestionControl};
+use ackclock_tcp::cc::{self, Cc, CongestionControl};
 use ackclock_tcp::connection;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Param, Value as Number};
@@ -49,7 +49,7 @@ pub(super) fn resolve(
     known: &mut Memo<Block>,
 ) -> FlowPart {
     walker.check_keys(FLOW, map, path);
-    let own = Layer { map, path: path.clone(), told: false };
+    let own = Layer { map, path: path.clone(), reported: false };
     let [id, from, to] = ["id", "from", "to"].map(|name| walker.text(param(name), &own, path));
     let own = [own];
     let start = start(walker, &own, path);
@@ -152,7 +152,7 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
     }
     let maps: Vec<_> = given
         .iter()
-        .map(|layer| match layer.told {
+        .map(|layer| match layer.reported {
             true => families::part(family, layer.map),
             false => families::own(walker, family, layer.map, &layer.path),
         })
@@ -161,7 +161,7 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
     let mut layers: Vec<Layer<'_>> = own.collect();
     layers.extend(below.of(family));
     let last = preset.or(below.preset).map(|preset| families::part(family, preset.of_receiver()));
-    layers.extend(last.iter().map(|map| Layer { map, path: here.clone(), told: true }));
+    layers.extend(last.iter().map(|map| Layer { map, path: here.clone(), reported: true }));
     let mut tcp = walker.resolve(TCP, &layers, &here);
     tcp.append(walker.resolve(family.params, &layers, &here));
     whole_bytes(walker, &tcp, path);
@@ -174,7 +174,13 @@ fn extras(walker: &mut Walker, tcp: &Block, path: &Path) {
     let (Some(block), Some(sender)) = (tcp.block("cc"), tcp.word("sender")) else { return };
     // Where something is missing, that is reported already.
     let Some(kind) = block.kind().filter(|_| block.is_complete()) else { return };
-    let cc = Cc::new(&block.chosen());
+    let chosen = block.chosen();
+    // Parameters that contradict one another make no congestion control; they are reported already, too.
+    let check = cc::ENTRIES.iter().find(|entry| entry.name == kind).and_then(|entry| entry.check);
+    if check.is_some_and(|check| check(&chosen).is_err()) {
+        return;
+    }
+    let cc = Cc::new(&chosen);
     let fault = if let Some(lack) = connection::gives(sender).lack(cc.needs()) {
         let fault =
             Fault::new(format!("`{kind}` needs {lack}: the {sender} sender cannot give it"));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Keys of a scenario that change no figure of a run: texts, and what is recorded.
-const OF_NO_ACCOUNT: &[&str] = &["name", "title", "question", "expectation", "source", "record"];
+const IGNORED_KEYS: &[&str] = &["name", "title", "question", "expectation", "source", "record"];
 
 /// Text that is equal for two resolved documents exactly if their runs are equal for equal seeds.
 ///
@@ -12,7 +12,7 @@ const OF_NO_ACCOUNT: &[&str] = &["name", "title", "question", "expectation", "so
 pub fn identity(canonical: &Value) -> String {
     let mut kept = canonical.clone();
     if let Value::Object(map) = &mut kept {
-        map.retain(|key, _| key != "seed" && !OF_NO_ACCOUNT.contains(&key.as_str()));
+        map.retain(|key, _| key != "seed" && !IGNORED_KEYS.contains(&key.as_str()));
     }
     kept.sort_all_objects();
     kept.to_string()

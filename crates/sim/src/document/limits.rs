@@ -237,7 +237,7 @@ fn end(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
     let path = Path::default().key("stop").key("at_latest");
     let given = match parts.root.get("stop") {
         Some(Value::Object(stop)) => stop.contains_key("at_latest"),
-        // Something else was told already.
+        // Something else was reported already.
         other => other.is_some(),
     };
     let hint = "for example `stop: {at_latest: 60 s}`";

@@ -39,7 +39,7 @@ pub(super) fn resolve(
     known: &mut Memo<Nature>,
 ) -> LinkPart {
     walker.check_keys(LINK, map, path);
-    let own = Layer { map, path: path.clone(), told: false };
+    let own = Layer { map, path: path.clone(), reported: false };
     LinkPart {
         id: walker.text(param("id"), &own, path),
         between: pair(walker, map, path),
@@ -62,14 +62,14 @@ fn nature(walker: &mut Walker, own: Layer<'_>, defaults: &[Layer<'_>]) -> Nature
         let both = walker.resolve(DIRECTION, &layers, path);
         [both.clone(), both]
     } else {
-        // The faults of the link's own values are told once, not for each direction.
+        // The faults of the link's own values are reported once, not for each direction.
         let partial = std::mem::replace(&mut walker.partial, true);
         walker.resolve(DIRECTION, &layers, path);
         walker.partial = partial;
         sides.map(|side| {
             let side = side.into_iter();
-            let told = layers.iter().map(|layer| Layer { told: true, ..layer.clone() });
-            let layers: Vec<Layer<'_>> = side.chain(told).collect();
+            let reported = layers.iter().map(|layer| Layer { reported: true, ..layer.clone() });
+            let layers: Vec<Layer<'_>> = side.chain(reported).collect();
             walker.resolve(DIRECTION, &layers, path)
         })
     };
@@ -121,7 +121,7 @@ fn changes(walker: &mut Walker, link: &Layer<'_>, half: bool) -> Vec<Block> {
             continue;
         };
         walker.check_keys(CHANGE, map, &path);
-        let layer = Layer { map, path: path.clone(), told: false };
+        let layer = Layer { map, path: path.clone(), reported: false };
         let change = walker.resolve(CHANGE, &[layer], &path);
         if ["state", "rate", "delay"].iter().all(|key| !map.contains_key(*key)) {
             let fault = Fault::new("nothing changes").allowed("state, rate, delay").hint(hint);

@@ -23,7 +23,7 @@ impl<T> Memo<T> {
         Self { matters, known: HashMap::new() }
     }
 
-    /// The known result for `map`, or that of `resolve`, which is remembered if it told no fault.
+    /// The known result for `map`, or that of `resolve`, which is remembered if it reported no fault.
     pub fn get(
         &mut self,
         walker: &mut Walker,

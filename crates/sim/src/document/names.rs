@@ -28,7 +28,7 @@ pub(super) struct Names<'d> {
 }
 
 impl<'d> Names<'d> {
-    /// Collects the names; tells those that are given twice. So many hosts and routers at the start
+    /// Collects the names; reports duplicates. This many hosts and routers at the start
     /// of the lists are `made` by the topology.
     pub fn new(
         hosts: &'d [String],
@@ -53,7 +53,7 @@ impl<'d> Names<'d> {
                     format!("`{name}` is a router of `topology` already")
                 }
                 (Node::Host(_), Node::Router(_)) => format!("`{name}` is a host already"),
-                _ => format!("`{name}` stands here twice"),
+                _ => format!("`{name}` occurs here twice"),
             };
             let path = Path::default().key(list).index(index);
             let value = Value::from(name.as_str());
@@ -80,7 +80,7 @@ impl<'d> Names<'d> {
         }
     }
 
-    /// The two nodes of a link; tells unknown names, and links from a node to itself.
+    /// The two nodes of a link; reports unknown names, and links from a node to itself.
     pub fn ends(
         &self,
         between: &[String; 2],
@@ -122,7 +122,7 @@ impl<'d> Names<'d> {
             .maybe_hint(near.map(|name| format!("did you mean `{name}`?")))
     }
 
-    /// The two hosts of a flow; tells names that are no hosts, and flows from a host to itself.
+    /// The two hosts of a flow; reports names that are not hosts, and flows from a host to itself.
     /// `star` explains an asterisk in the name under a key.
     pub fn hosts_of(
         &self,
@@ -198,7 +198,7 @@ pub(super) fn check_flows_of_links(
     }
 }
 
-/// Tells ids that stand in a list twice.
+/// Reports ids that occur twice in a list.
 pub(super) fn check_ids<'p>(
     list: &str,
     ids: impl Iterator<Item = Option<&'p String>>,

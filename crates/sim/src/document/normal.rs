@@ -52,7 +52,7 @@ fn inner(value: &Value, path: &Path, level: usize, problems: &mut Problems) -> V
                 let place = path.key(&name);
                 let value = inner(value, &place, level + 1, problems);
                 if result.insert(name.clone(), value).is_some() {
-                    let message = format!("`{name}` stands here twice (a hyphen is an underscore)");
+                    let message = format!("`{name}` occurs here twice (a hyphen is an underscore)");
                     problems.add(&place, &Value::Null, Fault::new(message));
                 }
             }

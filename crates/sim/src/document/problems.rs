@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// More problems than these are not told: nobody reads them.
+/// More problems than these are not reported: nobody reads them.
 const MOST_PROBLEMS: usize = 1000;
 
 /// One step into a document.
@@ -28,7 +28,7 @@ pub struct Problem {
     pub message: String,
     /// What may stand there.
     pub allowed: Option<String>,
-    /// How to mend it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
@@ -146,8 +146,8 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// From now on, paths are those of the document as it is written out. What was told about a short
-    /// form is not told again about what it was written out to.
+    /// From now on, paths are those of the document as it is written out. What was reported about a short
+    /// form is not reported again about what it was written out to.
     pub fn written_out(&mut self, origins: Rc<Origins>) {
         self.shared.extend(self.found.iter().map(|problem| problem.path.clone()));
         self.origins = origins;
@@ -158,13 +158,13 @@ impl Problems {
         dotted(&self.origins.of(path.steps()).steps)
     }
 
-    /// Adds a problem about `value` at `path`; the same one is not told twice in a row (both
+    /// Adds a problem about `value` at `path`; the same one is not reported twice in a row (both
     /// directions of a link miss what the link does not say).
     pub fn add(&mut self, path: &Path, value: &Value, fault: Fault) {
         self.add_made(path, value, || fault);
     }
 
-    /// The same with a fault that takes time to put into words: it is made only if it is told.
+    /// The same with a fault that takes time to put into words: it is made only if it is reported.
     pub fn add_made(&mut self, path: &Path, value: &Value, fault: impl FnOnce() -> Fault) {
         self.heard += 1;
         let Place { steps, shared } = self.origins.of(path.steps());
@@ -185,7 +185,7 @@ impl Problems {
         self.found.is_empty()
     }
 
-    /// How often a problem was added, those that are not told included.
+    /// How often a problem was added, those that are not reported included.
     pub fn count(&self) -> usize {
         self.heard
     }

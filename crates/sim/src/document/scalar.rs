@@ -22,7 +22,7 @@ pub(crate) fn dimensions(kind: Kind) -> &'static [Dimension] {
     }
 }
 
-/// Reads the value of a parameter that is no mapping, list or registered thing.
+/// Reads the value of a parameter that is not a mapping, list or registered thing.
 pub(super) fn read(param: &Param, value: &Value) -> Result<Setting, Fault> {
     if value.is_null() {
         return Err(nothing(param));
@@ -143,7 +143,7 @@ fn word(
     let Value::String(text) = value else { return Err(wrong_type(param, value)) };
     let all = names.clone();
     names.find(|name| name == text).ok_or_else(|| {
-        let message = format!("`{}` is no value of `{}`", brief(text), param.name);
+        let message = format!("`{}` is not a value of `{}`", brief(text), param.name);
         Fault { message, ..unknown_word(param.name, text, all) }
     })
 }

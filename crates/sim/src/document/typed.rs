@@ -178,21 +178,21 @@ fn chosen(block: &Block, name: &str) -> Chosen {
 }
 
 fn block<'b>(block: &'b Block, name: &str) -> &'b Block {
-    block.block(name).unwrap_or_else(|| panic!("`{name}` is no mapping of the model"))
+    block.block(name).unwrap_or_else(|| panic!("`{name}` is not a mapping of the model"))
 }
 
 fn text(block: &Block, name: &str) -> String {
-    block.word(name).unwrap_or_else(|| panic!("`{name}` is no text of the model")).to_owned()
+    block.word(name).unwrap_or_else(|| panic!("`{name}` is not a text of the model")).to_owned()
 }
 
 fn int(block: &Block, name: &str) -> u64 {
-    block.int(name).unwrap_or_else(|| panic!("`{name}` is no whole number of the model"))
+    block.int(name).unwrap_or_else(|| panic!("`{name}` is not a whole number of the model"))
 }
 
 fn real(block: &Block, name: &str) -> f64 {
     match block.get(name) {
         Some(Setting::Real(value)) => *value,
-        _ => panic!("`{name}` is no number of the model"),
+        _ => panic!("`{name}` is not a number of the model"),
     }
 }
 

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 pub(super) struct Layer<'d> {
     pub map: &'d Map<String, Value>,
     pub path: Path,
-    /// Its faults were told when the layer itself was checked.
-    pub told: bool,
+    /// Its faults were reported when the layer itself was checked.
+    pub reported: bool,
 }
 
 /// What a layer says about a registered thing.
@@ -34,9 +34,9 @@ pub(super) struct Walker {
 }
 
 impl Walker {
-    /// Resolves an object, and tells keys that its table does not have.
+    /// Resolves an object, and reports keys that its table does not have.
     pub fn object(&mut self, table: &'static [Param], layers: &[Layer<'_>], here: &Path) -> Block {
-        for layer in layers.iter().filter(|layer| !layer.told) {
+        for layer in layers.iter().filter(|layer| !layer.reported) {
             self.check_keys(table, layer.map, &layer.path);
         }
         self.resolve(table, layers, here)
@@ -160,14 +160,14 @@ impl Walker {
                                 names.join(", "),
                                 names.len()
                             ));
-                    if !layer.told {
+                    if !layer.reported {
                         self.problems.add(&path, other, fault);
                     }
                     complete = false;
                     continue;
                 }
             };
-            let layer = Layer { map, path: path.clone(), told: layer.told };
+            let layer = Layer { map, path: path.clone(), reported: layer.reported };
             let row = self.object(table, &[layer], &path);
             complete &= table.iter().all(|param| row.get(param.name).is_some());
             rows.push(row);
@@ -189,9 +189,11 @@ impl Walker {
         for layer in layers {
             match layer.map.get(param.name) {
                 None => {}
-                Some(Value::Object(map)) => {
-                    inner.push(Layer { map, path: layer.path.key(param.name), told: layer.told })
-                }
+                Some(Value::Object(map)) => inner.push(Layer {
+                    map,
+                    path: layer.path.key(param.name),
+                    reported: layer.reported,
+                }),
                 Some(other) => self.fault(layer, param.name, scalar::wrong_type(param, other)),
             }
         }
@@ -231,7 +233,7 @@ impl Walker {
             match preset {
                 Ok(preset) => {
                     let path = layer.path.key(param.name);
-                    inner.push(Layer { map: preset.of_sender(), path, told: true });
+                    inner.push(Layer { map: preset.of_sender(), path, reported: true });
                     first = first.or(Some(preset));
                 }
                 Err(fault) => self.fault(&place, name, fault),
@@ -240,7 +242,7 @@ impl Walker {
         (inner, first)
     }
 
-    /// Tells that a parameter is missing.
+    /// Reports that a parameter is missing.
     pub fn missing(&mut self, param: &Param, here: &Path) {
         if !self.partial {
             let fault = Fault::new(format!("`{}` is missing", param.name))
@@ -250,7 +252,7 @@ impl Walker {
         }
     }
 
-    /// Tells keys that a table does not have.
+    /// Reports keys that a table does not have.
     pub fn check_keys(&mut self, table: &[Param], map: &Map<String, Value>, path: &Path) {
         for (key, value) in map {
             if !table.iter().any(|param| param.name == key) {
@@ -282,7 +284,7 @@ impl Walker {
     }
 
     fn fault(&mut self, layer: &Layer<'_>, key: &str, fault: Fault) {
-        if !layer.told {
+        if !layer.reported {
             self.problems.add(&layer.path.key(key), &layer.map[key], fault);
         }
     }
@@ -328,10 +330,10 @@ impl Walker {
             }
             let other = one.others.iter().find(|other| other["kind"] == chosen.name);
             if let Some(Value::Object(map)) = other {
-                applied.push(Layer { map, path: Path::default(), told: true });
+                applied.push(Layer { map, path: Path::default(), reported: true });
             }
         }
-        for layer in applied.iter().filter(|layer| !layer.told) {
+        for layer in applied.iter().filter(|layer| !layer.reported) {
             self.check_params(chosen, entries, layer);
         }
         let mut block = Block::of(chosen);
@@ -357,7 +359,7 @@ impl Walker {
         }
     }
 
-    /// The kind that a layer chooses, with its parameters where it says some; tells what is wrong with
+    /// The kind that a layer chooses, with its parameters where it gives any; reports what is wrong with
     /// the choice, and unknown parameters.
     pub fn chosen<'d>(
         &mut self,
@@ -397,12 +399,12 @@ impl Walker {
                 }
             },
             Value::Object(map) => {
-                let inner = Layer { map, path, told: layer.told };
+                let inner = Layer { map, path, reported: layer.reported };
                 let kind = match map.get("kind") {
                     None => match inherited {
                         Some(kind) => kind,
                         None => {
-                            if !layer.told {
+                            if !layer.reported {
                                 let names: Vec<_> =
                                     entries.iter().map(|entry| entry.name).collect();
                                 let fault =
@@ -429,9 +431,9 @@ impl Walker {
                 Some(Said { kind, params: Some(inner), others: &[] })
             }
             // The list of a profile: the first is the default kind.
-            Value::Array(all) if layer.told && !all.is_empty() => {
+            Value::Array(all) if layer.reported && !all.is_empty() => {
                 let kind = all[0]["kind"].as_str().and_then(find)?;
-                let params = all[0].as_object().map(|map| Layer { map, path, told: true });
+                let params = all[0].as_object().map(|map| Layer { map, path, reported: true });
                 Some(Said { kind, params, others: &all[1..] })
             }
             Value::Null => {
@@ -453,7 +455,7 @@ impl Walker {
         }
     }
 
-    /// Tells parameters that the chosen kind does not have.
+    /// Reports parameters that the chosen kind does not have.
     fn check_params(
         &mut self,
         chosen: &'static Entry,

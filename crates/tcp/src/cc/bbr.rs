@@ -12,7 +12,7 @@
 //! It starts with a gain of 2.89 until three round trips bring no quarter more, empties the queue that this has made,
 //! then tries a quarter more in one of eight phases, one round trip at a time, and gives it back in the next.
 //! Where ten seconds have shown no lower round-trip time it keeps four segments in flight for 200 ms.
-//! A loss is no sign of congestion: it bounds the window for a round trip; two intervals of much loss and the same rate show a
+//! A loss is not a sign of congestion: it bounds the window for a round trip; two intervals of much loss and the same rate show a
 //! [`policer`]. [`aggregation`] gives the window room for ACKs that come in clumps.
 //!
 //! DEVIATION: segments leave one by one; bursts (the `quantum` of the paper) count in the window alone.
@@ -162,10 +162,22 @@ fn micros(time: Time) -> u64 {
     time.as_ns() / 1000
 }
 
+/// The bandwidth of so many segments in so many microseconds; Linux keeps 32 bits of it.
+fn bandwidth(segments: u64, micros: u64) -> u64 {
+    ((segments << BW_SHIFT) / micros).min(u64::from(u32::MAX))
+}
+
+/// Segments that it delivers in so many microseconds.
+fn delivered_in(bw: u64, micros: u64) -> u64 {
+    ((u128::from(bw) * u128::from(micros)) >> BW_SHIFT) as u64
+}
+
 impl Bbr {
     pub(super) fn new(chosen: &Chosen) -> Self {
         let hz = chosen.int("hz");
-        let ticks = |name: &str| (chosen.int(name) * hz).div_ceil(1_000_000_000);
+        let ticks = |name: &str| {
+            (u128::from(chosen.int(name)) * u128::from(hz)).div_ceil(1_000_000_000) as u64
+        };
         Self {
             hz,
             min_rtt_window: ticks("min_rtt_window_ns"),
@@ -214,14 +226,15 @@ impl Bbr {
 
     /// A bandwidth with a gain as bytes per second, less the margin.
     fn rate(&self, bw: u64, gain: u64) -> u64 {
-        (((bw * self.segment * gain) >> 8) * (1_000_000 / 100 * (100 - MARGIN))) >> BW_SHIFT
+        let gained = u128::from(bw * self.segment * gain) >> 8;
+        ((gained * u128::from(1_000_000 / 100 * (100 - MARGIN))) >> BW_SHIFT) as u64
     }
 
     /// The first rate: the initial window in a round-trip time.
     fn start_pacing(&mut self, cwnd: f64, rtt: Option<Time>) {
         self.knows_rtt = rtt.is_some();
         let rtt = rtt.map_or(1000, |rtt| micros(rtt).max(1));
-        self.pacing_rate = self.rate(((cwnd as u64) << BW_SHIFT) / rtt, HIGH_GAIN);
+        self.pacing_rate = self.rate(bandwidth(cwnd as u64, rtt), HIGH_GAIN);
     }
 
     fn set_pacing(&mut self, bw: u64, gain: u64) {
@@ -243,7 +256,7 @@ impl Bbr {
         if self.min_rtt == NO_RTT {
             return INITIAL;
         }
-        ((bw * self.min_rtt * gain) >> 8).div_ceil(1 << BW_SHIFT)
+        ((u128::from(bw * gain) * u128::from(self.min_rtt)) >> 8).div_ceil(1 << BW_SHIFT) as u64
     }
 
     /// Room for bursts and for delayed ACKs.
@@ -259,7 +272,7 @@ impl Bbr {
     /// Of so many in flight now, what is left when the next segment may leave.
     fn left_at_departure(&self, in_flight: u64, ack: &AckEvent) -> u64 {
         let wait = micros(ack.sender.departure().since(ack.now));
-        let delivered = (self.bw() * wait) >> BW_SHIFT;
+        let delivered = delivered_in(self.bw(), wait);
         let burst = if self.pacing_gain > UNIT { self.burst() } else { 0 };
         (in_flight + burst).saturating_sub(delivered)
     }
@@ -300,7 +313,7 @@ impl Bbr {
             self.conserves = false;
         }
         self.ask_policer(rate.newly_lost > 0, rate.app_limited);
-        let bw = (delivered << BW_SHIFT) / micros(rate.interval);
+        let bw = bandwidth(delivered, micros(rate.interval));
         if !rate.app_limited || bw >= self.bw.get() {
             self.bw.add(BW_ROUNDS, self.rounds, bw);
         }
@@ -461,7 +474,7 @@ impl Bbr {
         let bw = self.bw();
         let mut target = self.bdp(bw, self.cwnd_gain);
         if self.is_full {
-            target += self.aggregation.extra().min((bw * MOST_EXTRA) >> BW_SHIFT);
+            target += self.aggregation.extra().min(delivered_in(bw, MOST_EXTRA));
         }
         target = self.with_bursts(target);
         if self.is_full {
@@ -544,14 +557,8 @@ impl CongestionControl for Bbr {
         self.policer.reset(self.counts);
     }
 
-    fn on_send_from_idle(
-        &mut self,
-        window: &mut Window,
-        now: Time,
-        _idle: Time,
-        app_limited: bool,
-    ) {
-        if !app_limited {
+    fn on_send_from_idle(&mut self, window: &mut Window, now: Time, _idle: Time, limited: bool) {
+        if !limited {
             return;
         }
         self.restarts = true;

@@ -295,7 +295,7 @@ mod tests {
         // 100 ms: (100 + 1) / 2 = 50.5 ms after the beginning, that is after the ACK at 0 the 51st.
         let acks = (100, 1000, 100_000);
         assert_eq!(round(&mut hystart, &mut window, &mut now, &mut una, acks), Some(52));
-        // ACKs further apart are no train.
+        // ACKs further apart are not a train.
         let mut hystart = HyStart::Linux(Hybrid::default());
         let (mut window, mut now, mut una) = start(100.0);
         let acks = (100, 2001, 100_000);

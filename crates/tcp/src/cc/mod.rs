@@ -112,7 +112,7 @@ pub struct AckEvent<'a> {
     pub flight: f64,
     /// First byte that is not acknowledged (SND.UNA), this ACK included.
     pub una: u64,
-    /// Next byte to send (SND.NXT). With `una` it tells round trips apart: see [`Rounds`].
+    /// Next byte to send (SND.NXT). With `una` it distinguishes round trips: see [`Rounds`].
     pub nxt: u64,
     /// Whether the sender has sent all that the application gave it: see [`AckEvent::is_app_limited`].
     pub drained: bool,

@@ -173,7 +173,11 @@ impl Rto {
     /// A round-trip time was measured that ends now.
     #[inline]
     pub fn on_sample(&mut self, now: Time, rtt: Time) {
-        self.current = self.rule.on_sample(now, rtt);
+        // Without a call where it is the standard's.
+        self.current = match &mut self.rule {
+            Rule::Rfc6298(rule) => rule.on_sample(now, rtt),
+            rule => rule.on_sample(now, rtt),
+        };
     }
 
     /// A round trip is over.

@@ -1,13 +1,13 @@
 //! Exact decimal numbers: enough of them to multiply by a unit.
 
-/// A number `mantissa * 10^exponent`; the mantissa is no multiple of ten, or zero.
+/// A number `mantissa * 10^exponent`; the mantissa is not a multiple of ten, or zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Decimal {
     mantissa: u128,
     exponent: i32,
 }
 
-/// Why a product is no number of the model.
+/// Why a product is not a number of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inexact {
     TooLarge,

@@ -1,4 +1,4 @@
-//! Messages for texts that are no quantity, with what was probably meant.
+//! Messages for text that is not a quantity, with what was probably meant.
 
 use super::Dimension::{self, Packets, Rate, Size, Time};
 use super::{QuantityError, units};
@@ -8,7 +8,7 @@ use crate::spelling::nearest;
 pub(super) fn no_number(text: &str, dimensions: &[Dimension]) -> QuantityError {
     let example = dimensions[0].example("10");
     if text.is_empty() {
-        return error("nothing stands here", Some(format!("for example `{example}`")));
+        return error("nothing is written here", Some(format!("for example `{example}`")));
     }
     let bare = text.trim_start_matches(['+', '-', '.']).to_lowercase();
     let word: String = bare.chars().take_while(char::is_ascii_alphabetic).collect();

@@ -64,19 +64,19 @@ fn quantities_are_exact() {
 fn what_is_no_whole_number_or_too_large_is_refused() {
     assert_eq!(
         refused("0.5 ns", &[Time]),
-        "`0.5 ns` is no whole number of nanoseconds, which is the resolution"
+        "`0.5 ns` is not a whole number of nanoseconds, which is the resolution"
     );
     assert_eq!(
         refused("3 bit", &[Size]),
-        "`3 bit` is no whole number of bytes, which is the resolution"
+        "`3 bit` is not a whole number of bytes, which is the resolution"
     );
     assert_eq!(
         refused("1e-400 s", &[Time]),
-        "`1e-400 s` is no whole number of nanoseconds, which is the resolution"
+        "`1e-400 s` is not a whole number of nanoseconds, which is the resolution"
     );
     assert_eq!(
         refused("1.5 packets", &[Size, Packets]),
-        "`1.5 packets` is no whole number of packets, which is the resolution"
+        "`1.5 packets` is not a whole number of packets, which is the resolution"
     );
     assert_eq!(refused("1e308 s", &[Time]), "`1e308 s` is too large");
     assert_eq!(refused("1e99999999999 s", &[Time]), "`1e99999999999 s` is too large");
@@ -120,7 +120,7 @@ fn errors_teach() {
         ("-0.0 ms", &[Time], "`-0.0 ms` is negative | write `0 ms`"),
         ("nan s", &[Time], "`nan s` is not a finite number"),
         ("-.inf", &[Time], "`-.inf` is not a finite number"),
-        ("", &[Time], "nothing stands here | for example `10 ms`"),
+        ("", &[Time], "nothing is written here | for example `10 ms`"),
         ("fast", &[Rate], "`fast` does not begin with a number | for example `10 Mbps`"),
         (
             "0,5 s",

@@ -23,8 +23,8 @@ _WITHOUT_END = {"limit": "unlimited"}
 _SYN = 60
 _HANDSHAKE_ACK = 52
 _HOSTS_S = 5.6e-5
-"""What both hosts take of a round trip: medians of what the packet traces show beyond transmission
-and propagation (42 microseconds from a lone packet to its ACK, 14 from an ACK to the next packet)."""
+"""What both hosts take of a round trip: medians of what packet traces show beyond transmission and
+propagation, 42 microseconds from a lone packet to its ACK and 14 from an ACK to the next packet."""
 
 _WRITES_AFTER_S = 1e-4
 """From the end of `connect` to the first write; 50 to 450 microseconds were measured."""
@@ -33,6 +33,11 @@ _MORE_THAN_ENOUGH = 2
 """Flows without end write so many times what the link carries."""
 
 _LARGEST_WRITE = 1_000_000_000
+_CALL = 262_144
+_NEXT_CALL_S = 1e-9
+_SEND_BUFFER = 16 * 1024 * 1024
+"""The application writes 256 KiB a call, at first until the buffer is full."""
+
 _EVERY_TABLE = (
     *("cwnd", "rtt", "queue", "transmissions", "packets", "drops", "marks"),
     *("routes", "events", "rto", "waiting"),
@@ -198,18 +203,29 @@ def _writes(scenario: KernelScenario, flow: KernelFlow) -> dict[str, Any]:
     propagation_s = (scenario.rtt_ms + flow.extra_rtt_ms) / 1e3
     connected_s = propagation_s + _HOSTS_S + _SYN * 8e-6 / scenario.rate_mbps
     first_s = connected_s + _WRITES_AFTER_S
-    writes: dict[float, int] = {}
+    rows: list[tuple[float, int]] = []
     if flow.offered is not None:
+        writes: dict[float, int] = {}
         for at, size in flow.writes or ((0.0, flow.offered),):
             writes[max(first_s, at)] = writes.get(max(first_s, at), 0) + size
+        for at, size in writes.items():
+            rows += _in_calls(at, size)
     else:
         lasts_s = min(flow.stop_s, scenario.duration_s) - flow.start_s
         enough = round(_MORE_THAN_ENOUGH * scenario.rate_mbps * 1e6 / 8 * lasts_s)
-        count = -(-enough // _LARGEST_WRITE)
-        # Writes one nanosecond apart are one for the sender.
-        writes = {first_s + i * 1e-9: min(enough, _LARGEST_WRITE) for i in range(count)}
-    rows = [[_s(at), f"{size} B"] for at, size in writes.items()]
-    return {"kind": "schedule", "writes": rows}
+        rows += _in_calls(first_s, min(enough, _SEND_BUFFER))
+        # The rest finds room when the first data are acknowledged.
+        later_s = first_s + 2 * connected_s
+        while (left := enough - sum(size for _, size in rows)) > 0:
+            rows.append((later_s, min(left, _LARGEST_WRITE)))
+            later_s += _NEXT_CALL_S
+    return {"kind": "schedule", "writes": [[_s(at), f"{size} B"] for at, size in rows]}
+
+
+def _in_calls(at: float, size: int) -> list[tuple[float, int]]:
+    """Return a write as the calls that it is made of, which are one for the sender's clock."""
+    calls = range(-(-size // _CALL))
+    return [(at + i * _NEXT_CALL_S, min(_CALL, size - i * _CALL)) for i in calls]
 
 
 def _s(time: float) -> str:

@@ -20,7 +20,7 @@ from ackclock.reproduce.linux.traces import Sent, Trace, Window
 SUDDEN_MS = 1.5
 """A shift between two packets above this is sudden; a kernel that was busy is seldom later."""
 
-_STAYS = 8
+_STAYS = 25
 """So many packets further on, the shift must still be there (in the median of them)."""
 
 _SILENCE_RTTS = 1.2
@@ -80,6 +80,7 @@ def packets(kernel: Trace, ours: Trace, rtt_ms: float) -> tuple[Difference | Non
     times: list[float] = []
     shifts: list[float] = []
     timers: list[Timer] = []
+    near: list[float] = []
     base: float | None = None
     found: Difference | None = None
     for i, (theirs, mine) in enumerate(zip(kernel.sent, ours.sent, strict=False)):
@@ -97,8 +98,10 @@ def packets(kernel: Trace, ours: Trace, rtt_ms: float) -> tuple[Difference | Non
                 found = _other_time(kernel, ours, i, shift - base, rtt_ms)
         if found:
             break
-        near = [*shifts[-4:], shift]
-        base = median(near) if not (timers and timers[-1].time_ms == theirs.time_ms) else shift
+        # A timer begins a new count: what was before it runs with another shift.
+        near = [] if timers and timers[-1].time_ms == theirs.time_ms else near[-4:]
+        near.append(shift)
+        base = median(near)
         times.append(theirs.time_ms)
         shifts.append(shift)
     alignment = Alignment(tuple(times), tuple(shifts), tuple(timers))

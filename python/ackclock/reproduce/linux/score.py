@@ -42,7 +42,8 @@ class Row:
     """One figure of one scenario: of flow number ``flow``, or of the bottleneck.
 
     ``algorithms`` are those whose score it counts for; ``ours`` is none where the scenario cannot
-    be run, or where our run has no such figure (a transfer that did not end).
+    be run (``reason`` says why), or where our run has no such figure (a transfer that did not end).
+    ``why`` says where a difference comes from.
     """
 
     scenario: KernelScenario
@@ -52,6 +53,7 @@ class Row:
     kernel: Measured
     ours: float | None
     reason: str = ""
+    why: str = ""
 
     @property
     def off(self) -> float:
@@ -103,6 +105,7 @@ class Row:
             "off_in_tolerances": self.off if math.isfinite(self.off) else None,
             "verdict": self.verdict.value,
             "reason": self.reason or None,
+            "why": self.why or None,
         }
 
 

@@ -150,8 +150,12 @@ def scores_table(report: KernelReport) -> str:
 
 def misses_table(misses: Sequence[Row]) -> str:
     """Return what differs as a table of Markdown, without what could not be run."""
-    rows = [list(_miss(row)) for row in misses if row.ours is not None or not row.reason]
-    return _table([list(_HEAD), *rows], left=2)
+    present = [row for row in misses if row.ours is not None or not row.reason]
+    whys = list(dict.fromkeys(row.why for row in present if row.why))
+    numbers = {why: f"({number})" for number, why in enumerate(whys, 1)}
+    rows = [[*_miss(row), numbers.get(row.why, "not known")] for row in present]
+    table = _table([[*_HEAD, "why"], *rows], left=2)
+    return "\n\n".join([table, *(f"{numbers[why]} {why}" for why in whys)])
 
 
 def _table(lines: list[list[str]], left: int) -> str:

@@ -40,7 +40,7 @@ pub(super) fn apply(
             continue;
         };
         walker.check_keys(SET, map, &here);
-        let layer = Layer { map, path: here.clone(), told: false };
+        let layer = Layer { map, path: here.clone(), reported: false };
         let path = walker.setting(param("path"), std::slice::from_ref(&layer), &here);
         let Some(value) = map.get("value") else {
             walker.missing(param("value"), &here);
@@ -76,7 +76,7 @@ fn one(
     let (list, element, inside) = match steps.as_slice() {
         ["links", element, inside @ ..] if !inside.is_empty() => ("links", *element, inside),
         ["flows", element, inside @ ..] if !inside.is_empty() => ("flows", *element, inside),
-        _ => return Err(Fault::new("this is no value of a link or flow").allowed(FORM)),
+        _ => return Err(Fault::new("this is not a value of a link or flow").allowed(FORM)),
     };
     if inside.iter().any(|step| step.is_empty()) {
         return Err(Fault::new("a path is keys, ids or indexes with dots between").allowed(FORM));
@@ -152,7 +152,7 @@ fn put(
             let found =
                 step.parse().ok().and_then(|index: usize| Some((index, values.get_mut(index)?)));
             let Some((index, inner)) = found else {
-                return Err(Fault::new(format!("`{step}` is no place in a list of {most}")));
+                return Err(Fault::new(format!("`{step}` is not a place in a list of {most}")));
             };
             done.push(Step::Index(index));
             put(inner, rest, value, done)

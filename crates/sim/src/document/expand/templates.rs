@@ -130,7 +130,7 @@ fn starts<'d>(
             Starts::Same(None)
         }
         _ if is_spread(map) => {
-            let own = Layer { map, path: path.clone(), told: false };
+            let own = Layer { map, path: path.clone(), reported: false };
             let read = walker.setting(param("start"), std::slice::from_ref(&own), path);
             let int = |key: &str| match &read {
                 Some(Setting::Block(rule)) => rule.int(key),
@@ -138,7 +138,7 @@ fn starts<'d>(
             };
             match (int("from"), int("over")) {
                 (Some(from), Some(over)) => Starts::Spread { from, over },
-                // Told above.
+                // Reported above.
                 _ => Starts::Same(None),
             }
         }

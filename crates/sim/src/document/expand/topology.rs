@@ -27,7 +27,7 @@ type Blocks<'d> = Vec<(&'static str, &'d Map<String, Value>)>;
 
 impl<'d> Network<'d> {
     /// Makes the network the first of the lists, but for lists in whose place something else stands,
-    /// which is told later.
+    /// which is reported later.
     pub fn put_into(self, root: &Map<String, Value>, lists: &mut Lists<'d>, origins: &mut Origins) {
         let free = |list: &str| root.get(list).is_none_or(Value::is_array);
         let network = Rc::new(self);
@@ -77,11 +77,11 @@ pub(super) fn network<'d>(
     walker: &mut Walker,
     root: &'d Map<String, Value>,
 ) -> Option<Network<'d>> {
-    let own = Layer { map: root, path: Path::default(), told: false };
+    let own = Layer { map: root, path: Path::default(), reported: false };
     let here = Path::default().key("topology");
     let (entry, said) = walker.chosen(param("topology"), &own)?;
     static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
-    let said = said.unwrap_or(Layer { map: &EMPTY, path: here.clone(), told: false });
+    let said = said.unwrap_or(Layer { map: &EMPTY, path: here.clone(), reported: false });
     let faults = walker.problems.count();
     let mut numbers = Block::of(entry);
     for param in entry.params.iter().filter(|param| matches!(param.kind, Kind::Count)) {
@@ -109,7 +109,7 @@ pub(super) fn network<'d>(
     Some(Network { plan, blocks: known, block_of })
 }
 
-/// The blocks that the short form holds; tells unknown keys, and what is no mapping: then there are none.
+/// The blocks that the short form holds; reports unknown keys, and what is not a mapping: then there are none.
 fn blocks<'d>(walker: &mut Walker, entry: &'static Entry, said: &Layer<'d>) -> Option<Blocks<'d>> {
     let mut blocks = Vec::new();
     let mut good = true;

@@ -1,4 +1,4 @@
-//! Bad documents, and what is told about them.
+//! Bad documents, and what is reported about them.
 
 use super::*;
 
@@ -65,7 +65,7 @@ fn quantities() {
         (
             "/links/0/delay",
             json!("0.5 ns"),
-            "`0.5 ns` is no whole number of nanoseconds, which is the resolution",
+            "`0.5 ns` is not a whole number of nanoseconds, which is the resolution",
         ),
         // The unit is that of the default.
         ("/flows/0/start", json!("2.5"), "`2.5` has no unit | for example `2.5 s`"),
@@ -185,7 +185,7 @@ fn names_and_keys() {
         (
             "/hosts",
             json!(["H1", "H2", "H3", "H2"]),
-            "hosts.3: `H2` stands here twice | each node has a name of its own",
+            "hosts.3: `H2` occurs here twice | each node has a name of its own",
         ),
         (
             "/routers",
@@ -207,7 +207,7 @@ fn names_and_keys() {
         (
             "/stop",
             json!({"at-latest": "1 s", "at_latest": "2 s"}),
-            "stop.at_latest: `at_latest` stands here twice (a hyphen is an underscore)",
+            "stop.at_latest: `at_latest` occurs here twice (a hyphen is an underscore)",
         ),
     ] {
         assert_eq!(problems(&with(pointer, value)), [expected]);
@@ -217,7 +217,7 @@ fn names_and_keys() {
 #[test]
 fn words_and_kinds() {
     for (pointer, value, expected) in [
-        ("/links/0/duplex", json!("semi"), "links.0.duplex: `semi` is no value of `duplex`"),
+        ("/links/0/duplex", json!("semi"), "links.0.duplex: `semi` is not a value of `duplex`"),
         (
             "/links/0/queue",
             json!("droptial"),
@@ -279,7 +279,7 @@ fn words_and_kinds() {
         (
             "/flows/0/tcp",
             json!({"recovery": {"reduction": "per_window"}}),
-            "flows.0.tcp.recovery.reduction: `per_window` is no value of `reduction` | \
+            "flows.0.tcp.recovery.reduction: `per_window` is not a value of `reduction` | \
              did you mean `per-window`?",
         ),
         (
@@ -300,7 +300,7 @@ fn words_and_kinds() {
         (
             "/profile",
             json!("caltech"),
-            "profile: `caltech` is no value of `profile` | did you mean `caltech2015`?",
+            "profile: `caltech` is not a value of `profile` | did you mean `caltech2015`?",
         ),
         (
             "/record",
@@ -310,12 +310,12 @@ fn words_and_kinds() {
         (
             "/record",
             json!({"cwnd": "10 ms"}),
-            "record.cwnd: `10 ms` is no value of `cwnd` | did you mean `every 10 ms`?",
+            "record.cwnd: `10 ms` is not a value of `cwnd` | did you mean `every 10 ms`?",
         ),
         (
             "/record",
             json!({"queue": "min-max 10 ms"}),
-            "record.queue: `min-max 10 ms` is no value of `queue` | did you mean `min-max every 10 ms`?",
+            "record.queue: `min-max 10 ms` is not a value of `queue` | did you mean `min-max every 10 ms`?",
         ),
         (
             "/record",
@@ -326,7 +326,7 @@ fn words_and_kinds() {
         (
             "/record",
             json!({"packets": "every 10 ms"}),
-            "record.packets: `every 10 ms` is no value of `packets`",
+            "record.packets: `every 10 ms` is not a value of `packets`",
         ),
         ("/record", json!({"limit": "2 KB"}), "record.limit: `2 kB` is too small"),
         (

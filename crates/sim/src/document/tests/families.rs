@@ -16,7 +16,7 @@ fn a_key_of_another_family_is_an_error_that_names_the_family() {
     for (tcp, problem) in [
         (
             json!({"nagle": true}),
-            "flows.0.tcp.nagle: `nagle` belongs to the `classic` sender, this is `selective-repeat` | \
+            "flows.0.tcp.nagle: `nagle` belongs to the `classic` and the `modern` sender, this is `selective-repeat` | \
              write `sender: classic`, or leave `nagle` out",
         ),
         (
@@ -47,7 +47,7 @@ fn every_key_of_a_family_is_refused_by_all_others() {
             for param in other.params.iter().filter(|param| !shared(param.name)) {
                 let tcp = json!({"sender": own.name, param.name: "none"});
                 let problems = check(&document(&tcp, &json!({}))).problems;
-                let message = format!("`{}` belongs to the `{}` sender", param.name, other.name);
+                let message = format!("`{}` belongs to the `", param.name);
                 assert!(problems[0].message.starts_with(&message), "{problems:?}");
             }
         }
@@ -122,8 +122,25 @@ fn a_profile_of_another_family_leaves_the_flow_its_own_defaults() {
 }
 
 #[test]
+fn a_default_in_words_of_another_family_leaves_the_flow_its_own_default() {
+    let defaults = json!({"sender": "classic", "idle_restart": "rto"});
+    let checked = check(&document(&json!({"sender": "modern"}), &defaults));
+    assert_eq!(told(&checked.problems), [] as [&str; 0]);
+    let canonical = checked.canonical().unwrap();
+    assert_eq!(canonical["flows"][0]["tcp"]["idle_restart"], "decay");
+    let problems =
+        check(&document(&json!({"sender": "modern", "idle_restart": "rto"}), &json!({}))).problems;
+    assert_eq!(problems[0].place(), "flows.0.tcp.idle_restart");
+}
+
+#[test]
 fn parameters_of_an_entry_are_checked_together() {
     for (tcp, problem) in [
+        (
+            json!({"sender": "modern", "ecn": true, "cc": {"kind": "dctcp", "arithmetic": "linux", "g": 0.1}}),
+            "flows.0.tcp.cc.g: `g` (0.1) is not a power of 1/2, as `arithmetic: linux` has it | for \
+             example 0.0625, which is 1/16",
+        ),
         (
             json!({"cc": {"kind": "vegas", "alpha": 4}}),
             "flows.0.tcp.cc.alpha: `alpha` (4) is above `beta` (3) | the window would grow and shrink in \

@@ -120,7 +120,7 @@ fn every_profile_is_a_valid_set_of_defaults() {
                 document[key] = value.clone();
             }
         }
-        let Value::Object(map) = defaults else { panic!("{name} is no mapping") };
+        let Value::Object(map) = defaults else { panic!("{name} is not a mapping") };
         let known = ["link", "tcp", "routing", "ties", "stop", "record", "seed"];
         assert!(map.keys().all(|key| known.contains(&key.as_str())), "{name}");
         // Each kind of a list in turn stands as a user would write it. Required parameters that a

@@ -1,4 +1,4 @@
-//! Scripted losses, writes at given times, flows that are cut off: what is told about wrong ones.
+//! Scripted losses, writes at given times, flows that are cut off: what is reported about wrong ones.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn problems(document: &Value) -> Vec<String> {
     told(&check(document).problems)
 }
 
-/// What is told when this stands at a place, by the value.
+/// What is reported when this stands at a place, by the value.
 fn told_of(pointer: &str, value: Value) -> Vec<String> {
     problems(&with(pointer, value))
 }

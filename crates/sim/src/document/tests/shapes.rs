@@ -1,4 +1,4 @@
-//! Short forms: what they stand for, and what is told about faulty ones.
+//! Short forms: what they stand for, and what is reported about faulty ones.
 
 use super::*;
 use crate::Simulation;
@@ -135,7 +135,7 @@ fn shapes_stand_beside_written_parts() {
     assert_eq!(model["routers"], json!(["R1", "R2", "R3"]));
     assert_eq!(model["links"][7]["id"], "L1");
     assert_eq!(model["flows"][3]["id"], "G");
-    // Faults of written parts are told where they stand.
+    // Faults of written parts are reported where they are written.
     document["links"][1]["rate"] = json!("1");
     document["flows"][1]["to"] = json!("N");
     let found = problems(&document);
@@ -327,7 +327,7 @@ fn faults_of_templates() {
     ] {
         assert_eq!(problems(&with(pointer, value))[0], expected, "{pointer}");
     }
-    // The other end misses its hosts, too; more is not told.
+    // The other end misses its hosts, too; more is not reported.
     assert_eq!(problems(&with("/flows/0/count", json!(20))).len(), 2);
     let mut alone = with("/flows/0/count", Value::Null);
     alone["flows"][0]["to"] = json!("D1");
@@ -435,8 +435,8 @@ fn faults_of_set_values() {
             json!("1 MB"),
             "set.0.path: there is no `F9` in `flows` | did you mean `F1`?",
         ),
-        ("seed", json!(3), "set.0.path: this is no value of a link or flow"),
-        ("flows.F1", json!({}), "set.0.path: this is no value of a link or flow"),
+        ("seed", json!(3), "set.0.path: this is not a value of a link or flow"),
+        ("flows.F1", json!({}), "set.0.path: this is not a value of a link or flow"),
         (
             "links.bottleneck.rate",
             json!("7"),
@@ -452,7 +452,7 @@ fn faults_of_set_values() {
             json!("1 Mbps"),
             "set.0.value: unknown key `rat` | did you mean `rate`?",
         ),
-        ("links.access2.between.2", json!("R1"), "set.0.path: `2` is no place in a list of 2"),
+        ("links.access2.between.2", json!("R1"), "set.0.path: `2` is not a place in a list of 2"),
     ] {
         assert_eq!(problems(&set(&[(path, value)])), [expected], "{path}");
     }

@@ -1,6 +1,6 @@
 //! How much more is acknowledged at times than the bandwidth explains, so that the window has room for it.
 
-use super::BW_SHIFT;
+use super::delivered_in;
 
 /// Round trips of each of the two windows of the maximum.
 const ROUNDS: u32 = 5;
@@ -47,7 +47,7 @@ impl Aggregation {
                 self.extra[self.window] = 0;
             }
         }
-        let mut expected = (bw * at.saturating_sub(self.since)) >> BW_SHIFT;
+        let mut expected = delivered_in(bw, at.saturating_sub(self.since));
         if self.acked <= expected || self.acked + delivered >= LONGEST {
             self.begin(at);
             expected = 0;

@@ -1,6 +1,6 @@
 //! The long-term model: a policer that drops what exceeds its tokens shows as two intervals with much loss and the same rate.
 
-use super::{BW_SHIFT, UNIT};
+use super::{UNIT, bandwidth};
 
 /// Round trips of an interval: at least so many, at most four times as many.
 const LEAST_ROUNDS: u32 = 4;
@@ -107,7 +107,7 @@ impl Policer {
         if ms >= u64::from(u32::MAX / 1000) {
             return self.reset(counts);
         }
-        let bw = (delivered << BW_SHIFT) / (ms * 1000);
+        let bw = bandwidth(delivered, ms * 1000);
         let difference = bw.abs_diff(self.bw);
         let same = difference * UNIT <= SAME * self.bw || rate(difference) <= SAME_RATE;
         if self.bw > 0 && same {

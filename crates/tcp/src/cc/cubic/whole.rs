@@ -132,13 +132,14 @@ impl Whole {
             } else {
                 course.origin.saturating_add(delta)
             };
-            course.every = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+            course.every =
+                if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
             if course.last_max == 0 {
                 course.every = course.every.min(20);
             }
         }
         if let Some(scale) = self.reno_scale {
-            let segment = (cwnd * scale) >> 3;
+            let segment = (cwnd.saturating_mul(scale) >> 3).max(1);
             while course.acked > segment {
                 course.acked -= segment;
                 course.reno += 1;

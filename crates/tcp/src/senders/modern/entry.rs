@@ -135,14 +135,9 @@ pub static ENTRY: Entry = Entry {
             "none",
             "How segments are spread over the round trip where the congestion control sets no pace of its own.",
         ),
-        Param::new(
-            "pacing_burst",
-            Kind::Count,
-            "1",
-            "Segments that leave together, with pacing.",
-        )
-        .at_least("1")
-        .at_most("64"),
+        Param::new("pacing_burst", Kind::Count, "1", "Segments that leave together, with pacing.")
+            .at_least("1")
+            .at_most("64"),
         Param::new(
             "fin",
             Kind::Flag,

@@ -14,6 +14,7 @@ mod info;
 mod opening;
 mod pace;
 mod persist;
+mod pushes;
 mod socket;
 mod tagging;
 mod timers;
@@ -108,6 +109,8 @@ pub struct Sender {
     state: CongestionState,
     pending: Pending,
     deadline: Time,
+    /// The timer starts anew when all that may leave has left.
+    timer_due: bool,
     rto: Rto,
     /// A round trip of the estimator ends beyond this byte.
     rtt_end: u64,
@@ -178,6 +181,9 @@ pub struct Sender {
     fin_sent: bool,
     fin_due: bool,
     ecn_reductions: u64,
+    /// End of the next segment with PSH within a long write, and such writes.
+    next_push: u64,
+    pushes: Option<Box<pushes::Pushes>>,
 }
 
 /// What is sent whatever the window says.
@@ -198,7 +204,7 @@ enum Forced {
 struct Facts<'a> {
     rto: &'a Rto,
     state: CongestionState,
-    sample: Option<RateSample>,
+    sample: &'a Option<RateSample>,
     departure: Time,
     marked: Option<f64>,
 }
@@ -213,7 +219,7 @@ impl SenderFacts for Facts<'_> {
     }
 
     fn rate(&self) -> Option<RateSample> {
-        self.sample
+        *self.sample
     }
 
     fn marked(&self) -> Option<f64> {
@@ -266,6 +272,7 @@ impl Sender {
             state: CongestionState::Open,
             pending: Pending::None,
             deadline: Time::NEVER,
+            timer_due: false,
             rto: common.rto,
             rtt_end: 0,
             min_rtt: Time::NEVER,
@@ -321,6 +328,8 @@ impl Sender {
             fin_sent: false,
             fin_due: false,
             ecn_reductions: 0,
+            next_push: u64::MAX,
+            pushes: None,
             rules: Arc::new(rules),
         }
     }
@@ -435,12 +444,5 @@ impl Sender {
         }
         let cwnd = self.window.cwnd;
         self.window.ssthresh.max((cwnd / 2.0).floor() + (cwnd / 4.0).floor())
-    }
-
-    /// Whether the window limits what is sent (`tcp_is_cwnd_limited`).
-    #[inline]
-    fn is_cwnd_limited(&self) -> bool {
-        self.cwnd_limited
-            || (self.window.in_slow_start() && self.window.cwnd < 2.0 * f64::from(self.most_out))
     }
 }

@@ -3,7 +3,7 @@
 //! An ACK of the selective-repeat transport carries the whole list of packets that have arrived. The
 //! list is not copied: packets are numbered in the order of their arrival, and an ACK carries the
 //! number of the last one. "Was packet s on the list of the ACK with number k" is then a question to
-//! this ledger: did s arrive as number k or before. The answer never tells what came later, so nothing
+//! this ledger: did s arrive as number k or before. The answer never reveals what came later, so nothing
 //! travels faster than the ACK.
 
 /// Ledger of arrivals of one flow.

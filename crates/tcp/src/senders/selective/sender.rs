@@ -252,7 +252,7 @@ impl Sender {
         seq as usize & (self.slots.len() - 1)
     }
 
-    /// Lets new packets out up to the window.
+    /// Sends new packets up to the window.
     #[inline]
     fn allow(&mut self) {
         self.allowance = (self.window.cwnd as u32).saturating_sub(self.in_transit);

@@ -57,7 +57,7 @@ pub(super) static ENTRY: Entry = Entry {
             "burst",
             Kind::Count,
             "unlimited",
-            "Most new segments that one ACK lets out during recovery (ns-2: 2).",
+            "Most new segments that one ACK may release during recovery (ns-2: 2).",
         )
         .at_least("1"),
     ],
@@ -75,7 +75,7 @@ pub struct NewReno {
     grow_on_exit: bool,
     first_partial_only: bool,
     repairs_twice: bool,
-    /// Most segments that an ACK lets out during recovery, beside the one that is sent again.
+    /// Most segments that an ACK may release during recovery, beside the one that is sent again.
     burst: Option<u32>,
     /// A partial ACK has come in this recovery.
     partial: bool,

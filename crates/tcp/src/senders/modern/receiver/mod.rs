@@ -197,7 +197,11 @@ impl Receiver {
             self.pace.on_arrival(now, arrival) || arrival.is_fin()
         } else {
             if owed.is_none() && self.pace.holds_back() && self.would_hide(arrival.seq, end) {
-                owed = Some(self.acknowledge());
+                let held = self.acknowledge();
+                // This segment owes no ACK any more: the one that was due has left (`tcp_event_ack_sent`).
+                self.on_disorder(now, arrival, end);
+                self.pace.release();
+                return Some(held);
             }
             self.on_disorder(now, arrival, end)
         };
@@ -408,5 +412,24 @@ mod tests {
             let block = (300 * number + 100, 300 * number + 300);
             assert!(reported.contains(&block), "{number}: {reported:?}");
         }
+    }
+
+    /// Each second segment arrives: after the first three ACKs, one leaves with each second arrival.
+    #[test]
+    fn a_segment_that_releases_an_ack_owes_none_itself() {
+        let chosen = Chosen {
+            kind: "linux".into(),
+            values: vec![
+                ("quick_acks".into(), Value::Int(0)),
+                ("compression_ns".into(), Value::Int(1_000_000)),
+            ],
+        };
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        receiver.on_established(Time::from_ms(100));
+        let mut acked = |i: &u64| {
+            let now = Time::from_ns(1_000_000_000 + 10_000 * i);
+            receiver.on_data(now, &segment(2 * i)).is_some()
+        };
+        assert_eq!((1..=9).filter(&mut acked).collect::<Vec<_>>(), [1, 2, 3, 5, 7, 9]);
     }
 }

@@ -135,6 +135,11 @@ impl Pace {
         self.held > 0
     }
 
+    /// Nothing waits: an ACK has just left.
+    pub(super) fn release(&mut self) {
+        self.held = 0;
+    }
+
     /// Whether an ACK of so many bytes is due.
     #[inline]
     pub(super) fn is_due(&self, bytes: u64) -> bool {

@@ -1,7 +1,9 @@
 //! What an ACK brings about, in the order of Linux's `tcp_ack`.
 
 use super::{Facts, LEAST_SSTHRESH, Leave, MIN_RTT_WINDOW, Sender};
-use crate::cc::{AckEvent, CongestionControl, CongestionState, LossEvent, RateSample, Signal};
+use crate::cc::{
+    AckEvent, CongestionControl, CongestionState, LossEvent, RateSample, Signal, Window,
+};
 use crate::sack::Note;
 use ackclock_units::Time;
 
@@ -36,11 +38,12 @@ pub(super) struct Acked {
     pub lost_again: bool,
     /// Segments that it delivers.
     pub delivered: u64,
-    /// When the first and the last of those were sent that are acknowledged, or reported, and were sent once.
-    pub first: Option<Time>,
-    pub last: Option<Time>,
-    pub first_sacked: Option<Time>,
-    pub last_sacked: Option<Time>,
+    /// When the first and the last of those were sent that are acknowledged, or reported, and were sent once;
+    /// never if there are none.
+    pub first: Time,
+    pub last: Time,
+    pub first_sacked: Time,
+    pub last_sacked: Time,
     /// When the newest of all that it delivers was sent.
     pub newest: Time,
     /// First byte of what has arrived after later data.
@@ -85,10 +88,10 @@ impl Sender {
             reneged: false,
             lost_again: false,
             delivered: 0,
-            first: None,
-            last: None,
-            first_sacked: None,
-            last_sacked: None,
+            first: Time::NEVER,
+            last: Time::NEVER,
+            first_sacked: Time::NEVER,
+            last_sacked: Time::NEVER,
             newest: Time::ZERO,
             reordered: u64::MAX,
             highest_before: self.board.highest_sack(),
@@ -128,22 +131,27 @@ impl Sender {
                 self.rack.on_reordering(acked.reordered, highest, self.rules.mss);
             }
         }
-        if latest.is_some() {
-            self.notify(acked, latest, false, |cc, window, event| cc.on_sample(window, event));
-        }
         if acked.delivered > 0 {
             self.rack.adapt(now, acked.newest);
         }
-        if self.probe.is_some() {
-            self.on_probe_ack(acked, ack);
+        let simple = self.state == CongestionState::Open && !self.is_dubious(acked);
+        if !simple || self.probe.is_some() {
+            if latest.is_some() {
+                self.notify(acked, latest, |cc, window, event| cc.on_sample(window, event));
+            }
+            if self.probe.is_some() {
+                self.on_probe_ack(acked, ack);
+            }
+            if self.state != CongestionState::Open || self.is_dubious(acked) {
+                self.alert(acked);
+            }
+            self.control(acked, latest, false);
+        } else {
+            self.control(acked, latest, latest.is_some());
         }
-        if self.state != CongestionState::Open || self.is_dubious(acked) {
-            self.alert(acked);
+        if acked.sets_timer {
+            self.restart_timer(now);
         }
-        if acked.sets_timer && !self.arm_probe(now, true) {
-            self.rearm_timeout(now);
-        }
-        self.control(acked, latest);
         if acked.delivered > 0 {
             self.delivered_at = now;
         }
@@ -185,20 +193,20 @@ impl Sender {
     /// The segments that are acknowledged leave (`tcp_clean_rtx_queue`).
     #[inline]
     fn clean(&mut self, acked: &mut Acked, ack: u64) {
-        let mut at = self.board.una;
         let (mut segment, end) = self.board.span();
+        let mut at = self.board.start_of(segment);
         while segment < end {
             let sent = *self.board.get(segment);
             let start = at;
-            at = self.board.end_of(segment);
+            at += sent.length();
             if at > ack {
                 break;
             }
             if sent.was_retransmitted() {
                 acked.again = true;
             } else if !sent.is_sacked() {
-                acked.first.get_or_insert(sent.time);
-                acked.last = Some(sent.time);
+                acked.first = acked.first.min(sent.time);
+                acked.last = sent.time;
                 acked.reordered = acked.reordered.min(start);
                 acked.original |= at <= self.high_seq;
             }
@@ -232,10 +240,14 @@ impl Sender {
     #[inline]
     fn measure(&mut self, acked: &Acked) -> (Option<Time>, Option<Time>) {
         let now = acked.now;
-        let clean = if acked.again { None } else { acked.first };
-        let mut rtt = clean.or(acked.first_sacked).map(|sent| now - sent);
-        let last = if acked.again { None } else { acked.last };
-        let mut latest = acked.last_sacked.or(last).map(|sent| now - sent);
+        let known = |one: Time, other: Time| {
+            let sent = if one == Time::NEVER { other } else { one };
+            (sent != Time::NEVER).then(|| now - sent)
+        };
+        let (first, last) =
+            if acked.again { (Time::NEVER, Time::NEVER) } else { (acked.first, acked.last) };
+        let mut rtt = known(first, acked.first_sacked);
+        let mut latest = known(acked.last_sacked, last);
         if rtt.is_none() && acked.popped > 0 && self.rules.timestamps {
             // Only retransmissions: their timestamps tell them apart, in milliseconds.
             let ticks = millis(now) - millis(acked.echo);
@@ -268,7 +280,8 @@ impl Sender {
         acked.popped == 1
             && !acked.sacked
             && self.board.una - acked.una_before < self.rules.mss
-            && acked.first.is_some_and(|sent| self.delivered_at <= sent)
+            && acked.first != Time::NEVER
+            && self.delivered_at <= acked.first
     }
 
     /// Calls the congestion control with what it may know of the ACK.
@@ -277,13 +290,12 @@ impl Sender {
         &mut self,
         acked: &Acked,
         rtt: Option<Time>,
-        may_grow: bool,
         call: impl FnOnce(&mut crate::cc::Cc, &mut crate::cc::Window, &AckEvent) -> T,
     ) -> T {
         let facts = Facts {
             rto: &self.rto,
             state: self.state,
-            sample: self.sample,
+            sample: &self.sample,
             departure: self.departure,
             marked: Some(if acked.ece { acked.delivered as f64 } else { 0.0 }),
         };
@@ -296,15 +308,15 @@ impl Sender {
             una: self.board.una,
             nxt: self.nxt,
             drained: self.nxt == self.end,
-            may_grow,
+            may_grow: false,
             sender: &facts,
         };
         call(&mut self.cc, &mut self.window, &event)
     }
 
-    /// The window follows the ACK (`tcp_cong_control`).
+    /// The window follows the ACK (`tcp_cong_control`); with `samples` the congestion control has not yet seen it.
     #[inline]
-    fn control(&mut self, acked: &Acked, rtt: Option<Time>) {
+    fn control(&mut self, acked: &Acked, rtt: Option<Time>, samples: bool) {
         let newly_lost = self.board.lost - acked.lost_before;
         if let Some(rate) = &mut self.rate {
             let counts = RateSample {
@@ -325,7 +337,12 @@ impl Sender {
             self.sample = Some(sample);
         }
         if self.cc.owns_window() {
-            self.notify(acked, rtt, true, |cc, window, event| cc.on_ack(window, event));
+            self.notify(acked, rtt, |cc, window, event| {
+                if samples {
+                    cc.on_sample(window, event);
+                }
+                cc.on_ack(window, &AckEvent { may_grow: true, ..*event });
+            });
             if self.cc.holds_back()
                 && let Some(rate) = &mut self.rate
             {
@@ -336,8 +353,16 @@ impl Sender {
         let reducing = self.is_reducing();
         let forward = acked.popped > 0 || (acked.sacked && self.rack.is_reordered());
         if forward || reducing {
-            let may_grow = !reducing && self.is_cwnd_limited();
-            self.notify(acked, rtt, may_grow, |cc, window, event| cc.on_ack(window, event));
+            let (limited, most_out) = (self.cwnd_limited, self.most_out);
+            self.notify(acked, rtt, |cc, window, event| {
+                if samples {
+                    cc.on_sample(window, event);
+                }
+                let may_grow = !reducing && is_cwnd_limited(window, limited, most_out);
+                cc.on_ack(window, &AckEvent { may_grow, ..*event });
+            });
+        } else if samples {
+            self.notify(acked, rtt, |cc, window, event| cc.on_sample(window, event));
         }
         if reducing {
             self.reduce(acked.delivered, newly_lost, acked.advanced);
@@ -379,13 +404,21 @@ impl Sender {
         let loss = LossEvent {
             now,
             signal,
-            flight: f64::from(self.board.in_flight()),
+            // All that is not acknowledged (RFC 5681 section 2), also what has arrived out of order.
+            flight: f64::from(self.board.packets_out()),
             limit: self.receive_window as f64 / self.rules.mss as f64,
             transmissions: 1,
         };
         let asked = self.cc.on_loss(&self.window, &loss).unwrap_or(self.window.cwnd);
-        self.window.ssthresh = asked.max(LEAST_SSTHRESH);
+        // What is left over of a segment could never be sent.
+        self.window.ssthresh = asked.floor().max(LEAST_SSTHRESH);
     }
+}
+
+/// Whether the window limits what is sent (`tcp_is_cwnd_limited`).
+#[inline]
+fn is_cwnd_limited(window: &Window, limited: bool, most_out: u32) -> bool {
+    limited || (window.in_slow_start() && window.cwnd < 2.0 * f64::from(most_out))
 }
 
 /// Milliseconds of a timestamp.

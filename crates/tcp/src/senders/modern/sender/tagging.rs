@@ -4,6 +4,7 @@ use super::Sender;
 use super::ack::Acked;
 use crate::cc::CongestionState;
 use crate::sack::Note;
+use ackclock_units::Time;
 
 impl Sender {
     /// An ACK carries blocks.
@@ -43,8 +44,10 @@ impl Sender {
                     acked.reordered = acked.reordered.min(start);
                 }
                 acked.original |= end <= *high_seq;
-                acked.first_sacked.get_or_insert(sent.time);
-                acked.last_sacked = Some(sent.time);
+                if acked.first_sacked == Time::NEVER {
+                    acked.first_sacked = sent.time;
+                }
+                acked.last_sacked = sent.time;
             }
             rack.on_delivered(acked.now, sent.time, end, sent.was_retransmitted(), *min_rtt);
             if let Some(rate) = rate {

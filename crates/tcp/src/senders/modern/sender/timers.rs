@@ -113,12 +113,29 @@ impl Sender {
         self.arm_timeout(now, wait);
     }
 
+    /// Whether the timer is a probe's rather than that of retransmissions.
+    #[inline]
+    pub(super) fn may_probe(&self) -> bool {
+        self.rules.probes
+            && self.rules.sack
+            && matches!(self.state, CongestionState::Open | CongestionState::Cwr)
+    }
+
+    /// The timer starts anew: at the end of the burst, which may set it once more, if it is a probe's.
+    #[inline]
+    pub(super) fn restart_timer(&mut self, now: Time) {
+        if self.may_probe() {
+            self.timer_due = true;
+        } else {
+            self.rearm_timeout(now);
+        }
+    }
+
     /// Sets the timer for a probe, if one may be sent; `anew` where the retransmission timer would start anew.
     #[inline]
     pub(super) fn arm_probe(&mut self, now: Time, anew: bool) -> bool {
         let packets_out = self.board.packets_out();
-        let may = matches!(self.state, CongestionState::Open | CongestionState::Cwr);
-        if !self.rules.probes || !self.rules.sack || packets_out == 0 || !may {
+        if packets_out == 0 || !self.may_probe() {
             return false;
         }
         let mut wait = match self.rto.srtt() {

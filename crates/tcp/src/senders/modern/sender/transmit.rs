@@ -81,7 +81,7 @@ impl Sender {
         if payload < self.rules.mss {
             self.small_end = self.nxt;
         }
-        if before == 0 || self.pending == Pending::Probe {
+        if (before == 0 || self.pending == Pending::Probe) && (probe || !self.may_probe()) {
             self.rearm_timeout(now);
         }
         if !probe {
@@ -93,7 +93,12 @@ impl Sender {
         }
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += payload;
-        let mut flags = Flags::NONE.with_if(drained, Flags::PUSH).with_if(fin, Flags::FIN);
+        let forced = self.nxt >= self.next_push;
+        if forced {
+            self.after_push(self.next_push);
+        }
+        let push = drained || forced;
+        let mut flags = Flags::NONE.with_if(push, Flags::PUSH).with_if(fin, Flags::FIN);
         if self.rules.ecn {
             let reduced = std::mem::take(&mut self.cwr);
             flags = flags.with(Flags::CAPABLE).with_if(reduced, Flags::REDUCED);
@@ -207,7 +212,10 @@ impl Sender {
             if self.is_reducing() {
                 self.prr_out += u64::from(sent);
             }
-            self.arm_probe(now, false);
+        }
+        let due = std::mem::take(&mut self.timer_due);
+        if (sent > 0 || due) && !self.arm_probe(now, sent == 0) && due {
+            self.rearm_timeout(now);
         }
         if sent > 0 || limited {
             self.validate(limited);
@@ -245,8 +253,10 @@ impl Sender {
         if bytes > 0 && self.started && !self.opening && self.board.packets_out() == 0 {
             self.restart(now);
         }
+        let from = self.written.bytes;
         self.written.add(bytes, last);
         self.end = self.written.bytes;
+        self.plan_pushes(from);
     }
 
     /// Whether the application limits the flow (`tcp_rate_check_app_limited`).

@@ -1,0 +1,130 @@
+"""Rates of links from files: `rate: {kind: table, file: PATH}`, also of kind `mahimahi`.
+
+The simulator reads no files, so what a file says is put in its place. A resolved scenario holds the
+content, and can be run where the file is not.
+"""
+
+from __future__ import annotations
+
+import copy
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.files import expanded
+
+if TYPE_CHECKING:
+    from ackclock.document import Document
+    from ackclock.errors import Problem
+
+Place = tuple[str | int, ...]
+
+MAX_LINES = 1_000_000
+"""The longest file: a day of a rate that changes ten times a second."""
+
+_UNITS = {
+    "time_s": "s",
+    "time_ms": "ms",
+    "rate_bps": "bps",
+    "rate_kbps": "kbps",
+    "rate_mbps": "Mbps",
+}
+"""Columns of a table whose cells are numbers, and their unit."""
+
+
+def with_contents(document: Document, folder: Path) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the document with the content of each file in its place, and what is wrong with files.
+
+    Args:
+        document: the scenario as written. It is not changed.
+        folder: where relative paths start; those set from outside start in the current folder.
+    """
+    if not any(_rules(document.data)):
+        return document.data, []
+    data = copy.deepcopy(document.data)
+    problems: list[Problem] = []
+    for place, rule in list(_rules(data)):
+        written = rule.pop("file")
+        outside = any(
+            place[: len(p)] == p or p[: len(place)] == place for p, _ in document.overrides
+        )
+        key, read = ("steps", _table) if rule["kind"] == "table" else ("opportunities", _trace)
+        try:
+            if key in rule:
+                raise ValueError(f"'{key}' stands beside 'file'")
+            rule[key] = read(_lines(written, Path() if outside else folder))
+        except ValueError as error:
+            # With something in its place, the rest of the document can be checked as well.
+            rule[key] = [{"at": "0 s", "rate": "1 Mbps"}] if key == "steps" else [1]
+            allowed = "a file; relative to the scenario file, with --set to the current folder"
+            problems.append(
+                document.problem((*place, "file"), str(error), value=written, allowed=allowed)
+            )
+    return data, problems
+
+
+def _rules(value: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Yield the rates that name a file, wherever links stand."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, one in inner:
+        if not isinstance(one, dict | list):
+            continue
+        if key == "rate" and isinstance(one, dict) and "file" in one:
+            if one.get("kind") in ("table", "mahimahi"):
+                yield (*place, key), one
+        else:
+            yield from _rules(one, (*place, key))
+
+
+def _lines(written: Any, folder: Path) -> list[str]:
+    if not isinstance(written, str) or not written or "\0" in written:
+        raise ValueError("not the path of a file")
+    path = folder / expanded(written)
+    if path.exists() and not path.is_file():
+        raise ValueError("this is not a regular file")
+    lines: list[str] = []
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for line in file:
+                if len(lines) == MAX_LINES:
+                    raise ValueError(f"more than {MAX_LINES} lines")
+                lines.append(line.strip())
+    except FileNotFoundError:
+        raise ValueError("there is no such file") from None
+    except UnicodeDecodeError:
+        raise ValueError("this is not a text file") from None
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror or error}") from None
+    return lines
+
+
+def _trace(lines: list[str]) -> list[int]:
+    """Return the milliseconds of a trace of Mahimahi, one a line."""
+    times: list[int] = []
+    for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        if not (line.isascii() and line.isdigit() and len(line) < 16):
+            raise ValueError(f"line {number} is not a whole number of milliseconds: '{line[:40]}'")
+        times.append(int(line))
+    return times
+
+
+def _table(lines: list[str]) -> list[dict[str, str]]:
+    """Return the steps of a table: a time and a rate in each line, with units or under their names."""
+    units = ("", "")
+    steps: list[dict[str, str]] = []
+    for number, cells in enumerate(csv.reader(lines), 1):
+        if not any(cell.strip() for cell in cells) or cells[0].lstrip().startswith("#"):
+            continue
+        if len(cells) != 2:
+            raise ValueError(f"line {number} has {len(cells)} values, not a time and a rate")
+        time, rate = (cell.strip() for cell in cells)
+        if not steps and units == ("", "") and (time in _UNITS or rate in _UNITS):
+            if not (time.startswith("time_") and rate.startswith("rate_")) or rate not in _UNITS:
+                raise ValueError(f"line {number}: the columns are {', '.join(_UNITS)}")
+            units = (_UNITS[time], _UNITS[rate])
+            continue
+        steps.append({"at": f"{time} {units[0]}".strip(), "rate": f"{rate} {units[1]}".strip()})
+    return steps
