@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ackclock.script.model import Unsupported
+from ackclock.script.model import NotSupportedError
 
 CONTROLS = ("reno", "cubic", "bbr", "dctcp")
 """Congestion controls that have a preset of Linux."""
@@ -121,7 +121,7 @@ def run_commands(host: Host, line: int, text: str) -> bool | None:
     """Do what shell lines ask for; True if the local queue refuses packets from now on.
 
     Raises:
-        Unsupported: a line is not understood.
+        NotSupportedError: a line is not understood.
     """
     refuses = None
     text = text.replace("\\\n", " ")
@@ -154,9 +154,11 @@ def _run(host: Host, line: int, command: str) -> None:
         host.tcp["initial_window"] = int(match[1])
     elif match := _HYSTART.fullmatch(command):
         if match[1] != "3":
-            raise Unsupported(line, f"'{command}': HyStart looks for both signals or for none")
+            raise NotSupportedError(
+                line, f"'{command}': HyStart looks for both signals or for none"
+            )
     else:
-        raise Unsupported(line, f"the command '{command}'")
+        raise NotSupportedError(line, f"the command '{command}'")
 
 
 def _set_defaults(host: Host) -> None:
@@ -182,20 +184,20 @@ def _set(host: Host, line: int, setting: str) -> None:
         return
     apply = SYSCTLS.get(short)
     if apply is None:
-        raise Unsupported(line, f"the setting {name}")
+        raise NotSupportedError(line, f"the setting {name}")
     try:
         apply(host, int(text, 0) if apply is not _anything else 0)
     except ValueError:
-        raise Unsupported(line, f"{name} = {text}") from None
+        raise NotSupportedError(line, f"{name} = {text}") from None
 
 
 def set_control(host: Host, line: int, name: str) -> None:
     """Choose a congestion control.
 
     Raises:
-        Unsupported: there is no preset of that name.
+        NotSupportedError: there is no preset of that name.
     """
     if name not in CONTROLS:
         known = ", ".join(CONTROLS)
-        raise Unsupported(line, f"the congestion control '{name}' (known: {known})")
+        raise NotSupportedError(line, f"the congestion control '{name}' (known: {known})")
     host.control = name

@@ -9,7 +9,7 @@ from typing import Any
 from ackclock import _core
 from ackclock.script.commands import Host
 from ackclock.script.matching import Sent
-from ackclock.script.model import Option, ScriptError, Segment, Unsupported
+from ackclock.script.model import NotSupportedError, Option, ScriptError, Segment
 
 OWN_MSS = 1460
 OWN_SCALE = 8
@@ -89,7 +89,7 @@ class Connection:
         self.ecn = self.host.ecn in (1, 2) and {"E", "W"} <= set(segment.flags)
         self.state, self.opened = "syn-received", now
         if segment.length:
-            raise Unsupported(line, "data on a SYN")
+            raise NotSupportedError(line, "data on a SYN")
         flags = "SE." if self.ecn else "S."
         options = self._own_options(self.sack, self.timestamps, scale=scales, now=now)
         self._put(now, Segment(flags, 0, 0, 1, 65535, options))
@@ -139,10 +139,10 @@ class Connection:
 
     @property
     def end(self) -> Any:
-        """The engine's end; made when it is first needed, as calls before that change what it is."""
+        """The engine's end; made when it is first needed, as calls before that shape it."""
         if self._end is None:
             if self.ready_at is None:
-                raise Unsupported(0, "data or state before the connection is established")
+                raise NotSupportedError(0, "data or state before the connection is established")
             tcp = self._tcp()
             if self.overrides:
                 # What a preset says of a model stays, but for what is set.
@@ -180,7 +180,7 @@ class Connection:
                 return
             self._end.on_timer(due)
             self._collect()
-        raise Unsupported(0, "a connection that never comes to rest")
+        raise NotSupportedError(0, "a connection that never comes to rest")
 
     def _collect(self) -> None:
         for packet in self.end.take():
@@ -211,30 +211,30 @@ class Connection:
         """Let a segment arrive."""
         flags = set(segment.flags)
         if "R" in flags:
-            raise Unsupported(line, "RST segments")
+            raise NotSupportedError(line, "RST segments")
         if segment.urgent or "U" in flags:
-            raise Unsupported(line, "urgent data")
+            raise NotSupportedError(line, "urgent data")
         if "S" in flags:
             if "." in flags and self.state == "syn-sent":
                 return self._on_syn_ack(now, segment)
             if "." not in flags and self.state == "listen":
                 return self._on_syn(line, now, segment)
-            raise Unsupported(line, f"a SYN in the state '{self.state}'")
+            raise NotSupportedError(line, f"a SYN in the state '{self.state}'")
         if "." not in flags:
-            raise Unsupported(line, "segments without ACK")
+            raise NotSupportedError(line, "segments without ACK")
         window = (segment.window or 0) << self.scale
         if self.state == "syn-received":
             self._establish(now, window)
             if not segment.length and "F" not in flags:
                 return None
         if self.state != "established":
-            raise Unsupported(line, f"a segment in the state '{self.state}'")
+            raise NotSupportedError(line, f"a segment in the state '{self.state}'")
         if segment.seq < 1 or (segment.ack or 0) < 1:
-            raise Unsupported(line, "numbers from before the connection")
+            raise NotSupportedError(line, "numbers from before the connection")
         sack = segment.option("sack")
         edges = [edge - 1 for edge in sack.values] if sack and self.sack else []
         if min(edges, default=0) < 0:
-            raise Unsupported(line, "numbers from before the connection")
+            raise NotSupportedError(line, "numbers from before the connection")
         stamp = segment.option("TS")
         self.end.inject(
             now,
@@ -256,7 +256,7 @@ class Connection:
     def _echo(self, line: int, stamp: Option) -> int:
         value = stamp.values[1]
         if value not in self.stamps:
-            raise Unsupported(line, f"ecr {value}, which no expected segment had as its val")
+            raise NotSupportedError(line, f"ecr {value}, which no expected segment had as its val")
         return self.stamps[value]
 
     def write(self, now: int, size: int, *, record: bool = False) -> None:

@@ -10,11 +10,11 @@ from ackclock.script.model import (
     NS,
     Call,
     Event,
+    NotSupportedError,
     Option,
     Script,
     ScriptError,
     Segment,
-    Unsupported,
     When,
 )
 
@@ -102,7 +102,7 @@ def read_script(name: str, text: str, defines: dict[str, str] | None = None) -> 
 
     Raises:
         ScriptError: the text is no script.
-        Unsupported: it uses a part of the language that is not supported.
+        NotSupportedError: it uses a part of the language that is not supported.
     """
     reader = _Reader(name, text.replace("\r\n", "\n"))
     script = Script(name)
@@ -144,9 +144,9 @@ def _option(reader: _Reader, script: Script, defines: dict[str, str]) -> None:
         defines[word] = replaced
         return
     if name == "ip_version" and value == "ipv6":
-        raise Unsupported(line, "IPv6 headers")
+        raise NotSupportedError(line, "IPv6 headers")
     if name in ("non_fatal", "mss"):
-        raise Unsupported(line, f"the option --{name}")
+        raise NotSupportedError(line, f"the option --{name}")
     script.options[name] = value
 
 
@@ -192,12 +192,12 @@ def _segment(reader: _Reader, line: int, *, inject: bool) -> Segment:
     if match := reader.match(_ECN):
         ecn = match[1]
         if ecn not in ("ect0", "ect1", "ce", "noecn", "ect01"):
-            raise Unsupported(line, f"the header field [{ecn}]")
+            raise NotSupportedError(line, f"the header field [{ecn}]")
         reader.skip()
     if match := reader.match(_RARE):
-        raise Unsupported(line, f"packets with '{match[0]}'")
+        raise NotSupportedError(line, f"packets with '{match[0]}'")
     if _ACE.match(reader.text, reader.at):
-        raise Unsupported(line, "AccECN counters in place of flags")
+        raise NotSupportedError(line, "AccECN counters in place of flags")
     flags = reader.need(_FLAGS, "flags of a segment, as in 'P.'")[1].replace("-", "")
     reader.skip()
     match = reader.need(_RANGE, "sequence numbers, as in 1:1001(1000)")
@@ -255,7 +255,7 @@ def _one_option(reader: _Reader, line: int, text: str) -> Option:
         if match := pattern.fullmatch(text):
             return Option(kind, values(match))
     if text.split(" ")[0] in ("FO", "FOEXP", "md5", "ECN", "exp-sack"):
-        raise Unsupported(line, f"the option '{text}'")
+        raise NotSupportedError(line, f"the option '{text}'")
     raise ScriptError(f"{reader.name}:{line}: unknown option '{text}' of a segment")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ackclock.script.model import NS, Failure, Option, Segment
+from ackclock.script.model import NS, MismatchError, Option, Segment
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def joined(line: int, expected: Segment, parts: list[Sent]) -> Sent:
         )
         if not alike:
             sizes = " ".join(f"{p.segment.seq}:{p.segment.seq + p.segment.length}" for p in parts)
-            raise Failure(
+            raise MismatchError(
                 line, f"segments that cannot be joined: {sizes}", expected.text(), part.text()
             )
         at += segment.length
@@ -63,10 +63,11 @@ def joined(line: int, expected: Segment, parts: list[Sent]) -> Sent:
 def check(line: int, expected: Segment, sent: Sent, *, push: bool, stamps: int | None) -> None:
     """Compare one segment, all but its time.
 
-    `push` compares PSH, too; `stamps` is how far timestamps may be off, None for not at all looked at.
+    `push` compares PSH, too; `stamps` is how far timestamps may be off, None if they do not
+    matter.
 
     Raises:
-        Failure: they differ; the message names the first field that does.
+        MismatchError: they differ; the message names the first field that does.
     """
     actual = sent.segment
     ignored = "" if push else "P"
@@ -85,7 +86,7 @@ def check(line: int, expected: Segment, sent: Sent, *, push: bool, stamps: int |
         if was
     ]
     if differing:
-        raise Failure(line, f"wrong {differing[0][0]}", expected.text(), sent.text())
+        raise MismatchError(line, f"wrong {differing[0][0]}", expected.text(), sent.text())
 
 
 def _ecn_differs(expected: str | None, ect: bool) -> bool:

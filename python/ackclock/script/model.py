@@ -13,7 +13,7 @@ class ScriptError(InputError):
     """A script that is not written in the language."""
 
 
-class Unsupported(AckclockError):
+class NotSupportedError(AckclockError):
     """A script asks for something that cannot be done here; neither passed nor failed."""
 
     def __init__(self, line: int, what: str) -> None:
@@ -22,7 +22,7 @@ class Unsupported(AckclockError):
         self.what = what
 
 
-class Failure(AckclockError):
+class MismatchError(AckclockError):
     """What happened is not what the script says."""
 
     def __init__(self, line: int, message: str, expected: str = "", actual: str = "") -> None:

@@ -14,11 +14,11 @@ from ackclock.script.model import (
     NS,
     Call,
     Event,
-    Failure,
+    MismatchError,
+    NotSupportedError,
     Script,
     ScriptError,
     Segment,
-    Unsupported,
 )
 from ackclock.script.snippets import Snippets, parse
 
@@ -66,7 +66,7 @@ def run_script(
     """
     try:
         script = read_script(name, text, dict(defines or {}))
-    except Unsupported as stop:
+    except NotSupportedError as stop:
         return Result(name, "unsupported", stop.line, stop.what)
     return _Run(script, dict(overrides or {}), push=push, strict_end=strict_end).result()
 
@@ -116,11 +116,11 @@ class _Run:
                 injected_at = start if event.inject else None
                 previous = start
             self._finish()
-        except Failure as failure:
+        except MismatchError as failure:
             result.verdict, result.line = "failed", failure.line
             result.message = failure.message
             result.expected, result.actual = failure.expected, failure.actual
-        except Unsupported as stop:
+        except NotSupportedError as stop:
             result.verdict, result.line, result.message = (
                 "unsupported",
                 stop.line or event.line,
@@ -145,7 +145,9 @@ class _Run:
         if self.strict_end and self.connection.queue:
             left = self.connection.queue[0]
             line = self.script.events[-1].line
-            raise Failure(line, "a segment that was not expected", "nothing more", left.text())
+            raise MismatchError(
+                line, "a segment that was not expected", "nothing more", left.text()
+            )
 
     # One event.
 
@@ -155,7 +157,7 @@ class _Run:
         self.connection.run(start, inclusive=False)
         if self.now > start + width:
             late = (self.now - start) / NS
-            raise Failure(
+            raise MismatchError(
                 event.line,
                 f"the event comes {late:.6f} s too late, as something before it did",
                 f"{start / NS:.6f}",
@@ -202,7 +204,7 @@ class _Run:
         check(line, wanted, sent, push=self.push, stamps=stamps)
         if not event.when.anytime and not start - width <= sent.time <= end + width:
             window = f"{start / NS:.6f}" + (f"~{end / NS:.6f}" if end != start else "")
-            raise Failure(
+            raise MismatchError(
                 line,
                 f"the segment left at the wrong time; it may be {width / NS:.6f} s off",
                 f"{window} > {wanted.text()}",
@@ -220,7 +222,7 @@ class _Run:
     def _compare_numbers(self, line: int, wanted: Segment, parts: list[Sent]) -> None:
         """Fail early where the first segment already is another one."""
         if parts[0].segment.seq != wanted.seq:
-            raise Failure(line, "wrong sequence number", wanted.text(), parts[0].text())
+            raise MismatchError(line, "wrong sequence number", wanted.text(), parts[0].text())
 
     def _next(
         self, line: int, wanted: Segment, limit: int, so_far: list[Sent] | None = None
@@ -228,7 +230,7 @@ class _Run:
         self.connection.run(limit, inclusive=True, need=1)
         if not self.connection.queue:
             seen = " after ".join(["nothing", *(part.text() for part in (so_far or [])[-1:])])
-            raise Failure(line, "no segment was sent", wanted.text(), seen)
+            raise MismatchError(line, "no segment was sent", wanted.text(), seen)
         return self.connection.queue.pop(0)
 
     # Commands and calls.
@@ -238,14 +240,14 @@ class _Run:
         refuses = run_commands(self.host, line, text)
         after = (self.host.control, self.host.tcp, self.host.paced)
         if self.connection.is_made and before != after:
-            raise Unsupported(line, "settings that change after the first data")
+            raise NotSupportedError(line, "settings that change after the first data")
         if refuses is not None:
             self.connection.end.refuse(refuses)
 
     def _call(self, event: Event, call: Call, base: int) -> None:
         handle = _CALLS.get(call.name)
         if handle is None:
-            raise Unsupported(event.line, f"the call {call.name}()")
+            raise NotSupportedError(event.line, f"the call {call.name}()")
         handle(self, event, call, base)
 
     def _prepare(self, _event: Event, _call: Call, _base: int) -> None:
@@ -257,11 +259,11 @@ class _Run:
 
     def _accept(self, event: Event, call: Call, _base: int) -> None:
         if self.connection.state != "established":
-            raise Unsupported(event.line, "accept() before there is a connection")
+            raise NotSupportedError(event.line, "accept() before there is a connection")
 
     def _connect(self, event: Event, call: Call, base: int) -> None:
         if self.connection.state != "closed":
-            raise Unsupported(event.line, "a second connection")
+            raise NotSupportedError(event.line, "a second connection")
         self.connection.connect(self.now)
 
     def _write(self, event: Event, call: Call, _base: int) -> None:
@@ -269,15 +271,15 @@ class _Run:
         vector = call.name in ("sendmsg", "writev")
         size = number(call.result) if vector else number(call.arguments[2])
         if size is None or number(call.result) != size:
-            raise Unsupported(line, f"{call.name}() that returns {call.result}")
+            raise NotSupportedError(line, f"{call.name}() that returns {call.result}")
         flags = call.arguments[3] if call.name in ("send", "sendto") else "0"
         if vector and call.name == "sendmsg" and len(call.arguments) > 2:
             flags = call.arguments[2]
         known = {part.strip() for part in flags.split("|")} - {"0", "MSG_NOSIGNAL", "MSG_DONTWAIT"}
         if known - {"MSG_EOR", "MSG_MORE"}:
-            raise Unsupported(line, f"the flag {sorted(known)[0]} of {call.name}()")
+            raise NotSupportedError(line, f"the flag {sorted(known)[0]} of {call.name}()")
         if self.connection.closing:
-            raise Unsupported(line, f"{call.name}() after the connection was closed")
+            raise NotSupportedError(line, f"{call.name}() after the connection was closed")
         if "MSG_MORE" in known:
             self.connection.set_cork(self.now, on=True)
         self.connection.write(self.now, size, record="MSG_EOR" in known)
@@ -290,7 +292,7 @@ class _Run:
         if call.arguments[0] in self.listeners:
             return
         if self.connection.state != "established":
-            raise Unsupported(event.line, f"{call.name}() before there is a connection")
+            raise NotSupportedError(event.line, f"{call.name}() before there is a connection")
         self.connection.close(self.now)
 
     def _shutdown(self, event: Event, call: Call, base: int) -> None:
@@ -310,20 +312,22 @@ class _Run:
             connection.set_cork(self.now, on=self.corked)
         elif name == "TCP_CONGESTION":
             if connection.is_made:
-                raise Unsupported(line, "a congestion control that changes after the first data")
+                raise NotSupportedError(
+                    line, "a congestion control that changes after the first data"
+                )
             set_control(self.host, line, value.strip('"'))
         elif name == "TCP_MAXSEG" and connection.state in ("closed", "listen"):
             connection.most = min(int(value, 0), OWN_MSS)
         else:
-            raise Unsupported(line, f"the option {name} of setsockopt()")
+            raise NotSupportedError(line, f"the option {name} of setsockopt()")
 
     def _getsockopt(self, event: Event, call: Call, _base: int) -> None:
         name = call.arguments[2]
         known = {"SO_ERROR": 0, "TCP_MAXSEG": min(self.connection.mss, self.connection.most)}
         if name not in known:
-            raise Unsupported(event.line, f"the option {name} of getsockopt()")
+            raise NotSupportedError(event.line, f"the option {name} of getsockopt()")
         if (wanted := number(call.arguments[3])) != known[name]:
-            raise Failure(
+            raise MismatchError(
                 event.line,
                 f"wrong value of {name}",
                 str(wanted),

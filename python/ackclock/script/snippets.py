@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from ackclock.script.model import Failure, ScriptError, Unsupported
+from ackclock.script.model import MismatchError, NotSupportedError, ScriptError
 
 CONSTANTS = {
     "TCP_CA_Open": 0,
@@ -56,8 +56,8 @@ class Snippets:
         """Run one snippet with what the sender said of itself.
 
         Raises:
-            Failure: an assertion does not hold.
-            Unsupported: it uses more of Python than there is.
+            MismatchError: an assertion does not hold.
+            NotSupportedError: it uses more of Python than there is.
         """
         tree = parse(self.name, line, text)
         # Snippets begin anywhere in a line; what comes before counts.
@@ -74,7 +74,7 @@ class Snippets:
         match node:
             case ast.Assert(test, message):
                 if not value(test):
-                    raise Failure(
+                    raise MismatchError(
                         line,
                         f"assertion failed: {ast.unparse(test)}",
                         ast.unparse(test),
@@ -85,7 +85,7 @@ class Snippets:
             case ast.AugAssign(ast.Name(name) as target, operation, added):
                 combine = _BINARY.get(type(operation))
                 if combine is None:
-                    raise Unsupported(line, f"'{ast.unparse(node)}' in a snippet")
+                    raise NotSupportedError(line, f"'{ast.unparse(node)}' in a snippet")
                 reading = ast.Name(target.id, ast.Load())
                 self.variables[name] = combine(value(reading), value(added))
             case ast.Expr(ast.Call(ast.Name("print"), arguments)):
@@ -95,7 +95,7 @@ class Snippets:
             case ast.Expr(expression):
                 value(expression)
             case _:
-                raise Unsupported(line, f"'{ast.unparse(node)}' in a snippet")
+                raise NotSupportedError(line, f"'{ast.unparse(node)}' in a snippet")
 
     def _seen(
         self, test: ast.expr, message: ast.expr | None, line: int, info: dict[str, int]
@@ -112,7 +112,7 @@ class Snippets:
         for known in (self.variables, info, CONSTANTS):
             if name in known:
                 return known[name]
-        raise Unsupported(line, f"the name '{name}' in a snippet")
+        raise NotSupportedError(line, f"the name '{name}' in a snippet")
 
     def _value(self, node: ast.expr, line: int, info: dict[str, int]) -> Any:
         def value(inner: ast.expr) -> Any:
@@ -143,8 +143,8 @@ class Snippets:
                 case ast.Call(ast.Name(function), arguments, []) if function in _FUNCTIONS:
                     return _FUNCTIONS[function](*map(value, arguments))
         except (KeyError, TypeError, ArithmeticError, ValueError) as error:
-            raise Unsupported(line, f"'{ast.unparse(node)}' in a snippet: {error}") from None
-        raise Unsupported(line, f"'{ast.unparse(node)}' in a snippet")
+            raise NotSupportedError(line, f"'{ast.unparse(node)}' in a snippet: {error}") from None
+        raise NotSupportedError(line, f"'{ast.unparse(node)}' in a snippet")
 
 
 def parse(name: str, line: int, text: str) -> ast.Module:

@@ -54,7 +54,7 @@ impl Sender {
     pub(super) fn end_train(&mut self) {
         let Train { gap, credit, .. } = std::mem::take(&mut self.train);
         let gap = gap - (gap / 2).min(credit);
-        self.departure = self.departure + Time::from_ns(gap);
+        self.departure += Time::from_ns(gap);
     }
 
     /// The pace follows the window.
