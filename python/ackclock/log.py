@@ -124,6 +124,23 @@ def entries(
     return sorted(found, key=lambda entry: entry.time_s)
 
 
+def require_reasons(results: Results, flows: Sequence[str] | None = None) -> None:
+    """Refuse to explain windows of which nothing is known.
+
+    Raises:
+        InputError: no rule was recorded of one of these flows, or of any; the table is not there.
+    """
+    known = set(results.table("window_rules")["flow"].unique().to_pylist())
+    for name in flows or ():
+        if name not in known:
+            raise InputError(f"the flow '{name}' does not report why its window changes; {_WHO}")
+    if not known:
+        raise InputError(f"no flow of this run reports why its window changes; {_WHO}")
+
+
+_WHO = "flows with `sender: modern` do"
+
+
 def lines(log: Sequence[Entry]) -> Iterator[str]:
     """The log as text: time, flow, what happened, in columns."""
     if not log:

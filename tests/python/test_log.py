@@ -238,3 +238,6 @@ def test_why_explains_windows_on_the_command_line(modern, tmp_path, capsys, monk
     code, _, err = call("log", str(tmp_path / "classic"), "--why")
     assert code == 2
     assert "sender: modern" in err
+    code, _, err = call("log", str(tmp_path / "classic"), "--why", "--flows", "F1")
+    assert code == 2
+    assert "the flow 'F1' does not report why" in err

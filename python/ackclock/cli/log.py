@@ -52,15 +52,12 @@ def log(
 
     from ackclock import log as told
     from ackclock.cli.terminal import echo_error, print_json
-    from ackclock.errors import InputError
     from ackclock.results import Results
 
     results = Results.load(run_directory)
     chosen = choose("kind of log", kinds, told.KINDS)
-    if why and not results.table("window_rules").num_rows:
-        raise InputError(
-            "no flow of this run reports why its window changes; flows with `sender: modern` do"
-        )
+    if why:
+        told.require_reasons(results, choose("flow", flows, results.summary["flows"]))
     found = told.entries(
         results,
         [*told.WHY, *(chosen or ())] if why else chosen,
