@@ -96,8 +96,9 @@ def test_bbr_paces_exactly_and_keeps_two_products_in_flight():
     assert gaps.min() > one / 1.25 * 0.998
     _, mean, _ = waiting(results, 2)
     assert mean < 0.3 * product
+    # More than the link carries can be sent only as far as the queue grows.
     used = len(gaps) * PACKET * 8 / 10e6 / (8 - 2)
-    assert 0.97 <= used <= 0.99
+    assert 0.97 <= used <= 1 + (2 * product + 14) * PACKET * 8 / 10e6 / (8 - 2)
 
 
 def test_dctcp_keeps_the_queue_at_the_mark():

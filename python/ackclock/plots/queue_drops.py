@@ -30,7 +30,7 @@ _REASONS = {
     "forced": ("2", "dropped, average queue too long"),
     "codel": ("3", "dropped, waits too long"),
     "overlimit": ("4", "dropped, longest queue"),
-    "corrupted": ("*", "damaged on the way"),
+    "corrupted": ("|", "damaged on the way"),
     "loss": ("+", "lost at random or on plan"),
 }
 """Shape and words for the reasons of drops at links."""

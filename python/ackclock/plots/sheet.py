@@ -36,7 +36,7 @@ _ROUND = [1, 2, 2.5, 5, 10]
 
 def mark_style(marker: str, color: str, size: float, *, hollow: bool = False) -> dict[str, Any]:
     """How marks of this shape look in a panel and in its legend; `size` in points."""
-    stroked = hollow or marker in "x+1234"
+    stroked = hollow or marker in "x+|1234"
     return {
         "marker": marker,
         "ms": size,

@@ -50,7 +50,7 @@ fn check(chosen: &Chosen) -> Result<(), Clash> {
     if let Some(row) = times.windows(2).position(|pair| pair[0] >= pair[1]) {
         return clash("steps", format!("step {} is not after the one before it", row + 2));
     }
-    let rates = rows.iter().map(|row| row.int("rate_bps"));
+    let mut rates = rows.iter().map(|row| row.int("rate_bps"));
     match chosen.optional_int("repeat_ns") {
         Some(repeat) if repeat <= *last => {
             clash("repeat", "the table begins again before its last step".into())
@@ -58,7 +58,7 @@ fn check(chosen: &Chosen) -> Result<(), Clash> {
         Some(_) if rates.clone().all(|rate| rate == 0) => {
             clash("steps", "the link never carries anything".into())
         }
-        None if rates.last() == Some(0) => {
+        None if rates.next_back() == Some(0) => {
             clash("steps", "the last rate stays, and at 0 bps nothing ever moves again".into())
         }
         _ => Ok(()),
