@@ -246,3 +246,39 @@ fn sequence_numbers_wrap() {
         assert_eq!(sender.info().timeouts, 0, "{preset}");
     }
 }
+
+/// A transfer to a receiver that reads at 10 kbit/s from a buffer of 20 kB; its last figures.
+fn slow_reader(loss: &Value) -> Value {
+    let document = json!({
+        "name": "reader",
+        "topology": {
+            "kind": "dumbbell", "leaves": 1,
+            "access": {"rate": "10 Mbps", "delay": "1 ms"},
+            "bottleneck": {"rate": "10 Mbps", "delay": "5 ms", "loss": loss},
+        },
+        "flows": [{
+            "id": "F1", "from": "S1", "to": "D1", "send": "30000 B",
+            "tcp": {"preset": "linux-reno", "receive_buffer": "20000 B", "reads": "10 kbps"},
+        }],
+        "stop": {"when": "flows-complete", "at_latest": "600 s"},
+    });
+    let checked = check_text(&document.to_string());
+    let problems: Vec<_> = checked.problems.iter().map(|p| &p.message).collect();
+    assert!(problems.is_empty(), "{problems:?}");
+    let mut run = ackclock_sim::Simulation::new(checked.scenario.expect("a valid scenario"));
+    while !run.advance(1 << 20) {}
+    run.finish().summary["flows"]["F1"].clone()
+}
+
+/// 10 kB more than the buffer holds are read in 8 s; then the last of them may come. Probes find the open window even
+/// where the ACK that tells of it is lost.
+#[test]
+fn a_slow_reader_closes_the_window_and_the_transfer_ends() {
+    for loss in [json!("none"), json!({"kind": "bernoulli", "p": 0.05})] {
+        let flow = slow_reader(&loss);
+        let finish = flow["finish_s"].as_f64().expect("it ends");
+        assert!((6.5..30.0).contains(&finish), "{loss}: {finish}");
+        assert_eq!(flow["bytes_delivered"], 30_000, "{loss}");
+    }
+    assert_eq!(slow_reader(&json!("none"))["retransmissions"], 0);
+}

@@ -59,10 +59,10 @@ def script(
 ) -> None:
     """Run segment scripts against the modern sender.
 
-    A script plays one end of a connection: it says when segments arrive, and which ones must leave,
-    and when. The language is the useful part of packetdrill's. Exit status 1 when a script fails, 2
-    when one cannot be read; scripts that ask for more than there is are unsupported, which is
-    neither.
+    A script plays one end of a connection: it says when segments arrive, and which ones must
+    leave, and when. The language is the useful part of packetdrill's. Exit status 1 when a script
+    fails, 2 when one cannot be read; scripts that ask for more than there is are unsupported,
+    which is neither.
 
     [bold]Examples[/bold]
 

@@ -211,15 +211,13 @@ impl Sender {
         let sent = std::mem::take(&mut self.burst);
         let in_flight = self.board.in_flight();
         let limited = in_flight >= self.cwnd();
-        if sent > 0 && self.is_reducing() {
+        if self.is_reducing() {
             self.prr_out += u64::from(sent);
         }
         let due = std::mem::take(&mut self.timer_due);
-        if sent > 0 || due {
-            let armed = self.arm_probe(now, sent == 0);
-            if due && !armed {
-                self.rearm_timeout(now);
-            }
+        let armed = (sent > 0 || due) && self.arm_probe(now, sent == 0);
+        if due && !armed {
+            self.rearm_timeout(now);
         }
         if sent > 0 || limited {
             self.validate(limited);
