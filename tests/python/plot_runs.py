@@ -7,7 +7,17 @@ import pyarrow as pa
 
 MIB = 2**20
 KINDS = ["data", "ack", "router"]
-TABLES = ("packets", "cwnd", "rtt", "queue", "transmissions", "drops", "routes", "events")
+TABLES = (
+    "packets",
+    "cwnd",
+    "rtt",
+    "queue",
+    "transmissions",
+    "drops",
+    "routes",
+    "events",
+    "tcp_info",
+)
 
 
 class FakeRun:
@@ -88,6 +98,10 @@ def one(value, names, count):
 
 NAMES = pa.dictionary(pa.int32(), pa.string())
 COLUMNS = {
+    "tcp_info": (
+        *("flow", "state", "in_flight", "sacked", "lost", "retransmitted", "srtt_s"),
+        *("min_rtt_s", "rto_s", "reo_wnd_s", "delivery_rate_bps", "pacing_rate_bps"),
+    ),
     "packets": ("host", "flow", "event", "kind", "seq", "bytes", "retransmission"),
     "cwnd": ("flow", "cwnd_bytes", "ssthresh_bytes", "state"),
     "rtt": ("flow", "rtt_s"),
@@ -107,6 +121,9 @@ TYPES = {
     "ssthresh_bytes": pa.float64(),
     "rtt_s": pa.float64(),
     "entered_s": pa.float64(),
+    **dict.fromkeys(("in_flight", "sacked", "lost", "retransmitted"), pa.int32()),
+    **dict.fromkeys(("srtt_s", "min_rtt_s", "rto_s", "reo_wnd_s"), pa.float64()),
+    **dict.fromkeys(("delivery_rate_bps", "pacing_rate_bps"), pa.float64()),
 }
 
 

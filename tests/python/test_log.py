@@ -210,6 +210,7 @@ def test_the_rules_explain_the_recorded_windows(modern):
     ("options", "rules"),
     [
         ({"send": "300 kB", "late": True}, {"timeout", "undo-timestamps"}),
+        ({"send": "300 kB", "late": True, "tcp": {"timestamps": False}}, {"undo-frto"}),
         ({"tcp": {"cc": "bbr"}}, {"bbr-startup", "bbr-drain", "bbr-probe-bw"}),
         ({"tcp": {"ecn": True}, "queue": modern_runs.ECN}, {"ecn-reduction", "prr"}),
         ({"tcp": {"reduce": "pipe"}}, {"recovery-entry", "pipe"}),

@@ -505,7 +505,7 @@ def test_a_plot_asked_for_says_which_record_to_switch_on(run, kind, tmp_path):
 @pytest.mark.parametrize("table", made.TABLES)
 def test_the_overview_leaves_out_what_was_not_recorded_and_says_so(run, table):
     whole, figure = (plots.figure(r, "overview") for r in (run, run.without(table)))
-    needed = table not in ("routes", "events")
+    needed = table not in ("routes", "events", "tcp_info")
     assert len(whole.axes) - len(figure.axes) == needed
     assert (f"Not recorded, so not drawn: {table};" in words(figure)) == needed
     assert "recorded" not in " ".join(
