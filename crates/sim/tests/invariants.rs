@@ -188,10 +188,8 @@ proptest! {
                 other => panic!("{column} holds codes, not {other:?}"),
             }
         };
-        let ahead = |kind: i32| {
-            [packet_kind::DATA, packet_kind::SYN, packet_kind::HANDSHAKE_ACK, packet_kind::FIN]
-                .contains(&kind)
-        };
+        let back = [packet_kind::ACK, packet_kind::ROUTER, packet_kind::SYN_ACK];
+        let ahead = |kind: i32| !back.contains(&kind);
         let (flow, link, kind, bytes) = (
             whole("transmissions", "flow"),
             whole("transmissions", "link"),

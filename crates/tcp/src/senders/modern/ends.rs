@@ -37,8 +37,10 @@ impl Modern {
         let mut sender = Sender::new(chosen, common);
         if let Some(size) = chosen.optional_int("receive_buffer_bytes") {
             sender.set_receive_window(size.min(sender.info().receive_window));
-            let rate = chosen.optional_int("reads_bps").expect("a buffer is read at a rate");
-            receiver.set_buffer(Buffer::new(size, rate, segment));
+            // A buffer that is read at once is a window of its size.
+            if let Some(rate) = chosen.optional_int("reads_bps") {
+                receiver.set_buffer(Buffer::new(size, rate, segment));
+            }
         }
         receiver.expect(sender.bytes());
         Self { receiver, notes: Notes::default(), sender }
