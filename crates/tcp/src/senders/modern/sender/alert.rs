@@ -161,7 +161,8 @@ impl Sender {
         }
     }
 
-    fn enter_recovery(&mut self, now: Time, ece: bool) {
+    /// Something counts as lost (`tcp_enter_recovery`).
+    pub(super) fn enter_recovery(&mut self, now: Time, ece: bool) {
         self.begin_undo();
         if !self.is_reducing() {
             self.undo.ssthresh = (!ece).then(|| self.current_ssthresh());
@@ -170,11 +171,6 @@ impl Sender {
         }
         self.fast = true;
         self.set_state(now, CongestionState::Recovery);
-    }
-
-    /// Also from the timer for reordering.
-    pub(super) fn enter_recovery_by_timer(&mut self, now: Time) {
-        self.enter_recovery(now, false);
     }
 
     /// What follows may turn out needless (`tcp_init_undo`).

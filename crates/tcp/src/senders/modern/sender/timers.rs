@@ -39,10 +39,6 @@ impl Sender {
         if self.next_tick <= now {
             self.tick(now);
         }
-        if self.next_departure() <= now {
-            // What the pacing has held back leaves with what is lost first (`tcp_tsq_write`).
-            self.leave = Leave::Holes;
-        }
         if self.deadline > now {
             if self.departure <= now {
                 // What the pacing held back begins with holes, also in F-RTO (`tcp_tsq_write`).
@@ -224,7 +220,7 @@ impl Sender {
             self.deadline = Time::NEVER;
         }
         if self.board.in_flight() != in_flight && self.state != CongestionState::Recovery {
-            self.enter_recovery_by_timer(now);
+            self.enter_recovery(now, false);
             if !self.cc.owns_window() {
                 self.reduce(1, self.board.lost - lost, false);
             }
