@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
@@ -28,6 +28,12 @@ class Verdict(StrEnum):
     """The figure depends on the order of simultaneous events; the published one lies elsewhere."""
     NOT_REPRODUCIBLE = "not reproducible"
     """The published figure is not a property of the model; the reason says why."""
+
+
+def verdict_counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return how many there are of each verdict, those that do not occur left out."""
+    every = list(verdicts)
+    return {verdict.value: every.count(verdict) for verdict in Verdict if verdict in every}
 
 
 @dataclass(frozen=True)
@@ -264,8 +270,7 @@ class Report:
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows by verdict, those without rows left out."""
-        every = [row.verdict for row in self.rows]
-        return {verdict.value: every.count(verdict) for verdict in Verdict if verdict in every}
+        return verdict_counts(row.verdict for row in self.rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as a plain mapping."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from ackclock.reproduce.linux.figures import Taken
 from ackclock.reproduce.linux.oracle import FAMILIES, KernelScenario, Measured
-from ackclock.reproduce.report import Verdict
+from ackclock.reproduce.report import Verdict, verdict_counts
 
 METRICS = {
     "fct_ms": ("completion time", "ms"),
@@ -250,8 +250,7 @@ class KernelReport:
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows by verdict."""
-        every = [row.verdict for row in self.rows]
-        return {verdict.value: every.count(verdict) for verdict in Verdict if verdict in every}
+        return verdict_counts(row.verdict for row in self.rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as a plain mapping."""
