@@ -2,7 +2,7 @@
 
 use super::{Facts, LEAST_SSTHRESH, Leave, MIN_RTT_WINDOW, Sender};
 use crate::cc::{
-    AckEvent, CongestionControl, CongestionState, LossEvent, RateSample, Signal, Window,
+    AckEvent, Cc, CongestionControl, CongestionState, LossEvent, RateSample, Signal, Window,
 };
 use crate::journal::Rule;
 use crate::sack::Note;
@@ -231,9 +231,6 @@ impl Sender {
         }
         self.board.advance(ack);
         acked.reneged = segment < end && self.board.get(segment).is_sacked();
-        if ack > self.written.total {
-            self.fin_sent = true;
-        }
     }
 
     /// The round-trip times that the ACK measures: of the first segment, which the timer learns of, and of the last
@@ -259,7 +256,8 @@ impl Sender {
         let new_least = latest.unwrap_or(sample);
         let expired = now - self.min_rtt_at > MIN_RTT_WINDOW;
         if new_least <= self.min_rtt || expired {
-            self.take_least(acked, new_least);
+            self.min_rtt = new_least;
+            self.min_rtt_at = now;
         }
         self.rto.on_sample(now, sample);
         if self.board.una > self.rtt_end {
@@ -268,11 +266,6 @@ impl Sender {
         }
         self.stats.on_rtt(sample);
         (rtt, latest)
-    }
-
-    fn take_least(&mut self, acked: &Acked, rtt: Time) {
-        self.min_rtt = rtt;
-        self.min_rtt_at = acked.now;
     }
 
     /// Whether the ACK is of one short segment with nothing else delivered meanwhile, so that the receiver may have
@@ -287,12 +280,12 @@ impl Sender {
 
     /// Calls the congestion control with what it may know of the ACK.
     #[inline]
-    pub(super) fn notify<T>(
+    fn notify(
         &mut self,
         acked: &Acked,
         rtt: Option<Time>,
-        call: impl FnOnce(&mut crate::cc::Cc, &mut crate::cc::Window, &AckEvent) -> T,
-    ) -> T {
+        call: impl FnOnce(&mut Cc, &mut Window, &AckEvent),
+    ) {
         let facts = Facts {
             rto: &self.rto,
             state: self.state,
@@ -312,7 +305,7 @@ impl Sender {
             may_grow: false,
             sender: &facts,
         };
-        call(&mut self.cc, &mut self.window, &event)
+        call(&mut self.cc, &mut self.window, &event);
     }
 
     /// The window follows the ACK (`tcp_cong_control`); with `samples` the congestion control has not yet seen it.

@@ -168,13 +168,7 @@ impl Sender {
         }
         let (first, end) = self.board.span();
         match self.forced.take()? {
-            Forced::Head if first < end => {
-                let sent = self.resend(now, first, Cause::Timeout);
-                if self.is_reducing() {
-                    self.prr_out += 1;
-                }
-                Some(sent)
-            }
+            Forced::Head if first < end => Some(self.resend(now, first, Cause::Timeout)),
             Forced::ProbeLast if first < end => {
                 let sent = self.resend(now, end - 1, Cause::Probe);
                 self.on_probe_sent(now, true);
