@@ -4,7 +4,7 @@
 >>> plots.plot(results, kinds=["overview"], fmt="pdf", out="figures")  # doctest: +SKIP
 [PosixPath('figures/overview.pdf')]
 
-To add a plot, write its file in this package and add its entry to `registry.PLOTS`. matplotlib is
+To add a plot, write its file in this package and add its line to `plots.csv`. matplotlib is
 loaded when something is drawn, not before, and its global state is left alone.
 """
 
