@@ -83,9 +83,9 @@ def _read() -> tuple[Plot, ...]:
 
 
 def _plot(row: dict[str, Any]) -> Plot:
-    lists = {key: tuple(row.pop(key).split()) for key in ("panels", "needs", "options")}
-    apart, default = row.pop("apart") == "yes", row.pop("default") or "never"
-    return Plot(**row, **lists, apart=apart, default=default)
+    row |= {key: tuple(row[key].split()) for key in ("panels", "needs", "options")}
+    row |= {"apart": row["apart"] == "yes", "default": row["default"] or "never"}
+    return Plot(**row)
 
 
 PLOTS = _read()
