@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from ackclock.metrics.percentiles import Recorded
+
     from .sweep_view import SweepView
-    from .view import Run
 
 __all__ = [
     "PLOTS",
@@ -46,7 +47,7 @@ def available() -> tuple[Plot, ...]:
 
 
 def plot(
-    results: Run | Sequence[Run],
+    results: Recorded | Sequence[Recorded],
     kinds: Sequence[str] | None = None,
     flows: Sequence[str] | None = None,
     links: Sequence[str] | None = None,
@@ -86,7 +87,7 @@ def plot(
 
 
 def figure(
-    results: Run | Sequence[Run],
+    results: Recorded | Sequence[Recorded],
     kind: str,
     flows: Sequence[str] | None = None,
     links: Sequence[str] | None = None,
@@ -153,5 +154,5 @@ class Sweep(Protocol):
     axes: list[str]
 
 
-def _runs(results: Run | Sequence[Run]) -> Sequence[Run]:
+def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:
     return results if isinstance(results, Sequence) else [results]
