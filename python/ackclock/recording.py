@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ackclock import _core, manifest, record_stream
 from ackclock.record_stream import DiskFullError, RecordStream
@@ -34,64 +34,6 @@ _LESS = (
 )
 
 
-class Keeper(Protocol):
-    """Keeps the records of a run.
-
-    Attributes:
-        simulation: the run.
-    """
-
-    simulation: _core.Simulation
-
-    def pause_at(self) -> tuple[int, int]:
-        """Return the rows of records and the number of events at which a turn is to end."""
-        ...
-
-    def warnings(self) -> list[str]:
-        """Return what is to be said before the run."""
-        ...
-
-    def after_turn(self) -> bool:
-        """Look after the records; returns whether there is room for more."""
-        ...
-
-    def results(self, output: _core.Output, summary: dict[str, Any], log: str) -> Results:
-        """Return the results of the run that has ended."""
-        ...
-
-    def save(self, results: Results) -> None:
-        """Let the run directory take its place, if there is one."""
-        ...
-
-    def why_stopped(self, summary: dict[str, Any]) -> str | None:
-        """Return why there was no room for more records, and what to do; None if there was."""
-        ...
-
-
-@contextmanager
-def keeper(
-    scenario: Scenario,
-    directory: str | PathLike[str] | None,
-    *,
-    force: bool,
-    other_settings: bool,
-) -> Iterator[Keeper]:
-    """Give a keeper in memory, or one in a run directory; see `ackclock.run`.
-
-    Raises:
-        InputError: the directory cannot be written.
-        OSError: the same.
-    """
-    if directory is None:
-        yield _InMemory(scenario)
-        return
-    target = RunDirectory(Path(directory))
-    settings = None if other_settings else manifest.fingerprint(scenario.canonical)
-    target.require_free(scenario.name, scenario.seed, settings, force=force)
-    with target.unfinished(force=force) as unfinished:
-        yield _OnDisk(scenario, target, unfinished)
-
-
 class _InMemory:
     """Keeps all records in memory."""
 
@@ -105,6 +47,7 @@ class _InMemory:
             self.simulation.limit_records(MEMORY_LIMIT)
 
     def warnings(self) -> list[str]:
+        """Return what is to be said before the run."""
         hops, size = self.simulation.outlook()
         if size <= self._limit:
             return []
@@ -115,19 +58,23 @@ class _InMemory:
         ]
 
     def pause_at(self) -> tuple[int, int]:
+        """Return the rows of records and the number of events at which a turn is to end."""
         return _NO_LIMIT, _NO_LIMIT
 
     def after_turn(self) -> bool:
+        """Look after the records; returns whether there is room for more."""
         return True
 
     def results(self, output: _core.Output, summary: dict[str, Any], log: str) -> Results:
+        """Return the results of the run that has ended."""
         categories = self._categories
         return Results.of_run(summary, self._scenario, output.tables(), categories, log)
 
     def save(self, results: Results) -> None:
-        pass
+        """Let the run directory take its place: there is none."""
 
     def why_stopped(self, summary: dict[str, Any]) -> str | None:
+        """Return why there was no room for more records, and what to do; None if there was."""
         if summary["stop_reason"] != "record-limit":
             return None
         return (
@@ -138,7 +85,7 @@ class _InMemory:
 
 
 class _OnDisk:
-    """Writes records into a run directory while the run goes on."""
+    """Writes records into a run directory while the run goes on; methods as in `_InMemory`."""
 
     most_rows = record_stream.HELD_ROWS
 
@@ -227,6 +174,34 @@ class _OnDisk:
                 f"`record.limit` sets the limit. {_LESS}"
             )
         return None
+
+
+Keeper = _InMemory | _OnDisk
+"""Keeps the records of a run, its `simulation`."""
+
+
+@contextmanager
+def keeper(
+    scenario: Scenario,
+    directory: str | PathLike[str] | None,
+    *,
+    force: bool,
+    other_settings: bool,
+) -> Iterator[Keeper]:
+    """Give a keeper in memory, or one in a run directory; see `ackclock.run`.
+
+    Raises:
+        InputError: the directory cannot be written.
+        OSError: the same.
+    """
+    if directory is None:
+        yield _InMemory(scenario)
+        return
+    target = RunDirectory(Path(directory))
+    settings = None if other_settings else manifest.fingerprint(scenario.canonical)
+    target.require_free(scenario.name, scenario.seed, settings, force=force)
+    with target.unfinished(force=force) as unfinished:
+        yield _OnDisk(scenario, target, unfinished)
 
 
 _PARTS = ("interrupted", "disk-full")

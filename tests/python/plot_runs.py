@@ -102,18 +102,19 @@ COLUMNS = {
         *("flow", "state", "in_flight", "sacked", "lost", "retransmitted", "srtt_s"),
         *("min_rtt_s", "rto_s", "reo_wnd_s", "delivery_rate_bps", "pacing_rate_bps"),
     ),
-    "packets": ("host", "flow", "event", "kind", "seq", "bytes", "retransmission"),
+    "packets": ("host", "flow", "event", "kind", "seq", "bytes", "retransmission", "packet_id"),
     "cwnd": ("flow", "cwnd_bytes", "ssthresh_bytes", "state"),
     "rtt": ("flow", "rtt_s"),
     "queue": ("link", "direction", "queue_data_packets", "queue_packets"),
     "transmissions": ("link", "direction", "flow", "kind", "bytes", "entered_s"),
-    "drops": ("link", "direction", "flow", "kind", "seq", "reason"),
+    "drops": ("link", "direction", "flow", "kind", "seq", "reason", "packet_id"),
     "routes": ("router", "host", "link", "previous_link"),
     "events": ("flow", "event"),
 }
 TYPES = {
     "bytes": pa.int32(),
     "seq": pa.int64(),
+    "packet_id": pa.int64(),
     "retransmission": pa.bool_(),
     "queue_packets": pa.int32(),
     "queue_data_packets": pa.int32(),
@@ -144,6 +145,9 @@ class Maker:
 
     def _add(self, table, columns):
         self.parts[table].append(pa.table(columns))
+
+    def _ids(self, flow, kind, count):
+        return np.arange(count) + 10**6 * (2 * self.flows.index(flow) + (kind == "data"))
 
     def cwnd(self, flow, times, packets, ssthresh=np.inf):
         count = len(times)
@@ -212,6 +216,7 @@ class Maker:
                 "seq": np.arange(count),
                 "bytes": np.full(count, size, np.int32),
                 "retransmission": np.zeros(count, bool),
+                "packet_id": self._ids(flow, kind, count),
             },
         )
 
@@ -230,6 +235,7 @@ class Maker:
                 "seq": np.arange(count),
                 "bytes": np.full(count, 1024, np.int32),
                 "reason": one("queue-full", ["queue-full", "no-route"], count),
+                "packet_id": self._ids(flow or self.flows[0], "data", count),
             },
         )
 

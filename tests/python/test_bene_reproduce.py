@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from ackclock import Scenario, reproduce, run
 from ackclock.metrics import select
-from ackclock.reproduce import bene_congestion, bene_reliability, printed, sampling
+from ackclock.reproduce import bene_congestion, bene_reliability, report, sampling
 from ackclock.reproduce.report import Verdict
 
 EXPERIMENTS = {experiment.name: experiment for experiment in reproduce.EXPERIMENTS}
@@ -227,5 +227,5 @@ def test_a_tail_index_is_the_slope_of_the_tail():
     [("384270.68", 384270.68, 0.005), ("0.06990", 0.0699, 5e-6), ("1.4E+8", 1.4e8, 5e6)],
 )
 def test_a_printed_number_leaves_half_a_digit_open(text, value, half):
-    assert printed.value(text) == value
-    assert printed.tolerance(text).absolute == pytest.approx(half)
+    assert report.value(text) == value
+    assert report.tolerance(text).absolute == pytest.approx(half)

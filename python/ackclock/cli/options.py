@@ -4,38 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ackclock.errors import InputError, unknown
 
-
-class LogLevel(StrEnum):
-    """How much is logged."""
-
-    debug = "debug"
-    info = "info"
-    warning = "warning"
-    error = "error"
-
-
-class ImageFormat(StrEnum):
-    """What plots are written as."""
-
-    png = "png"
-    svg = "svg"
-    pdf = "pdf"
-
-
-class LinkOrder(StrEnum):
-    """Order of links in the summary."""
-
-    busiest = "busiest"
-    file = "file"
-
+LogLevel = Literal["debug", "info", "warning", "error"]
+ImageFormat = Literal["png", "svg", "pdf"]
+LinkOrder = Literal["busiest", "file"]
+"""Order of links in the summary."""
 
 ScenarioArgument = Annotated[
     str,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,13 +22,6 @@ from ackclock.cli.times import FromOption, ToOption, seconds
 
 if TYPE_CHECKING:
     from ackclock.plots import Options
-
-
-class PlotStyle(StrEnum):
-    """Colours of plots."""
-
-    light = "light"
-    dark = "dark"
 
 
 def plot(
@@ -123,12 +115,13 @@ def plot(
         ),
     ] = 180.0,
     style: Annotated[
-        PlotStyle, typer.Option("--style", help="Colours, for a light or a dark ground.")
-    ] = PlotStyle.light,
+        Literal["light", "dark"],
+        typer.Option("--style", help="Colours, for a light or a dark ground."),
+    ] = "light",
     transparent: Annotated[
         bool, typer.Option("--transparent", help="Leave the ground of the pictures out.")
     ] = False,
-    image_format: FormatOption = ImageFormat.png,
+    image_format: FormatOption = "png",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -159,7 +152,7 @@ def plot(
 
     options = plots.Options(
         width_mm=width_mm,
-        style=style.value,
+        style=style,
         transparent=transparent,
         modulo=modulo,
         together=together,
@@ -186,7 +179,7 @@ def plot(
         kinds=choose("plot", kinds, plots.names()),
         flows=choose("flow", flows, results.summary["flows"]),
         links=choose("link", links, results.summary["links"]),
-        fmt=image_format.value,
+        fmt=image_format,
         out=place,
         options=options,
     )
@@ -217,7 +210,7 @@ def _of_sweep(
     return plots.plot_sweep(
         load(places[0]),
         choose("plot", kinds, plots.names()),
-        image_format.value,
+        image_format,
         out,
         options=options,
     )

@@ -18,7 +18,6 @@ from ackclock.cli.options import (
     LinkOrder,
     LinksOption,
     LogFileOption,
-    LogLevel,
     LogLevelOption,
     ScenarioArgument,
     SeedOption,
@@ -65,11 +64,11 @@ def run(
             "--link-order",
             help="Order of links in the summary: the busiest first, or as in the scenario.",
         ),
-    ] = LinkOrder.busiest,
+    ] = "busiest",
     no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no plots.")] = False,
-    image_format: FormatOption = ImageFormat.png,
+    image_format: FormatOption = "png",
     as_json: JsonOption = False,
-    log_level: LogLevelOption = LogLevel.warning,
+    log_level: LogLevelOption = "warning",
     log_file: LogFileOption = None,
 ) -> None:
     """Simulate a scenario, print a summary and draw plots.
@@ -158,9 +157,7 @@ def _draw(
 ) -> list[Path]:
     from ackclock import plots
 
-    return plots.plot(
-        results, flows=flows, links=links, fmt=image_format.value, out=place / "plots"
-    )
+    return plots.plot(results, flows=flows, links=links, fmt=image_format, out=place / "plots")
 
 
 def _report(

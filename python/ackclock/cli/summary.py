@@ -24,7 +24,7 @@ def print_summary(
     model: dict[str, Any],
     flows: Sequence[str] | None,
     links: Sequence[str] | None,
-    order: LinkOrder = LinkOrder.busiest,
+    order: LinkOrder = "busiest",
 ) -> None:
     """Print the tables of flows and links and the figures of the whole run."""
     _print_head(console, summary, model)
@@ -120,7 +120,7 @@ def _print_links(
         for name in (links if wanted is None else wanted)
         for direction, way in links[name].items()
     ]
-    if order is LinkOrder.busiest and wanted is None:
+    if order == "busiest" and wanted is None:
         # As shown, in whole percent: of links that are equally busy the one that loses more.
         rows.sort(key=lambda row: (-round(row[2]["utilization"], 2), -_lost(row[2])))
     most = len(rows) if wanted is not None else _MOST_ROWS
@@ -142,7 +142,7 @@ def _print_links(
         )
     console.print(shown)
     if len(rows) > 1 and wanted is None:
-        told = "by utilisation, then drops" if order is LinkOrder.busiest else "as in the scenario"
+        told = "by utilisation, then drops" if order == "busiest" else "as in the scenario"
         console.print(f"[dim]Order: {told} (--link-order).[/dim]")
     if rest := rows[most:]:
         losing = sum(_lost(way) > 0 for _, _, way in rest)

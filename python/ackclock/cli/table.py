@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -25,33 +24,16 @@ if TYPE_CHECKING:
     from ackclock.tables import ResultTable
 
 
-class TableFormat(StrEnum):
-    """How a table is written."""
+TableFormat = Literal["text", "csv", "parquet", "markdown", "latex", "json"]
+What = Literal["flows", "links", "drops", "runs"]
 
-    text = "text"
-    csv = "csv"
-    parquet = "parquet"
-    markdown = "markdown"
-    latex = "latex"
-    json = "json"
-
-
-class What(StrEnum):
-    """Which table."""
-
-    flows = "flows"
-    links = "links"
-    drops = "drops"
-    runs = "runs"
-
-
-_SUFFIXES = {
-    ".txt": TableFormat.text,
-    ".csv": TableFormat.csv,
-    ".parquet": TableFormat.parquet,
-    ".md": TableFormat.markdown,
-    ".tex": TableFormat.latex,
-    ".json": TableFormat.json,
+_SUFFIXES: dict[str, TableFormat] = {
+    ".txt": "text",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".json": "json",
 }
 
 NamesOption = list[str] | None
@@ -201,14 +183,14 @@ def table(
     _write(made, chosen, out, digits)
 
 
-_FOR_PEOPLE = (TableFormat.text, TableFormat.markdown, TableFormat.latex)
+_FOR_PEOPLE = ("text", "markdown", "latex")
 
 
 def _format(wanted: TableFormat | None, out: Path | None, as_json: bool) -> TableFormat:
     if as_json:
-        if wanted not in (None, TableFormat.json):
+        if wanted not in (None, "json"):
             _refuse(f"--json and --format {wanted} exclude each other")
-        return TableFormat.json
+        return "json"
     if wanted is None and out is not None and out.suffix:
         if out.suffix not in _SUFFIXES:
             _refuse(
@@ -216,9 +198,9 @@ def _format(wanted: TableFormat | None, out: Path | None, as_json: bool) -> Tabl
                 "--format"
             )
         wanted = _SUFFIXES[out.suffix]
-    if wanted is TableFormat.parquet and out is None:
+    if wanted == "parquet" and out is None:
         _refuse("a Parquet file is not for the terminal; say where to with --out FILE.parquet")
-    return wanted or TableFormat.text
+    return wanted or "text"
 
 
 def _summed_up(
@@ -265,17 +247,17 @@ def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int
     from ackclock.files import write_bytes
     from ackclock.tables.formats import TEXTS, to_json, to_parquet
 
-    if chosen is TableFormat.json and out is None:
+    if chosen == "json" and out is None:
         print_json(to_json(made))
         return
-    if chosen is TableFormat.text and out is None:
+    if chosen == "text" and out is None:
         _print(console(), made, digits)
         return
-    if chosen is TableFormat.parquet:
+    if chosen == "parquet":
         content = to_parquet(made)
-    elif chosen is TableFormat.json:
+    elif chosen == "json":
         content = (json.dumps(to_json(made), indent=2, ensure_ascii=False) + "\n").encode()
-    elif chosen is TableFormat.text:
+    elif chosen == "text":
         content = _as_text(made, digits).encode()
     else:
         content = TEXTS[chosen](made, digits).encode()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -22,12 +21,7 @@ if TYPE_CHECKING:
     from ackclock.results import Results
 
 
-class Assumptions(StrEnum):
-    """What a prediction takes into account; the names are those of `ackclock.theory`."""
-
-    ours = "ours"
-    paper = "paper"
-    paper_with_acks = "paper-with-acks"
+Assumptions = Literal["ours", "paper", "paper-with-acks"]
 
 
 def theory(
@@ -41,7 +35,7 @@ def theory(
             help="ours: all that follows from the laws. paper: those of the Caltech paper, "
             "where ACKs cost nothing. paper-with-acks: the paper's, but ACKs take capacity.",
         ),
-    ] = Assumptions.ours,
+    ] = "ours",
     as_json: JsonOption = False,
 ) -> None:
     """Predict the equilibrium of a scenario, without simulating it.
@@ -62,7 +56,7 @@ def theory(
 
     chosen = Scenario.load(scenario, read_overrides(settings), seed)
     try:
-        prediction = predict(chosen.model, assumptions=assumptions.value)
+        prediction = predict(chosen.model, assumptions=assumptions)
     except TheoryError as error:
         raise AckclockError(f"no theory for '{chosen.name}': {error}") from None
     if as_json:

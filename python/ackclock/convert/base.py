@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+
+from ackclock.errors import Problem
+
+Position = Callable[[Sequence[str | int]], tuple[int | None, int | None]]
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,18 @@ class Format:
     is_text: bool = False
 
 
-@dataclass
 class Complaints:
-    """Collects everything that is wrong with a file, each with its place and its value."""
+    """Collects everything that is wrong with a file as `found`, each with its place and its value.
 
-    found: list[dict[str, Any]] = field(default_factory=list)
+    Args:
+        file: Name of the file.
+        position: Gives line and column of a place in it; none where they are not known.
+    """
+
+    def __init__(self, file: str = "", position: Position | None = None) -> None:
+        self.found: list[Problem] = []
+        self._file = file
+        self._position = position or (lambda _: (None, None))
 
     def add(
         self,
@@ -52,12 +64,16 @@ class Complaints:
         hint: str | None = None,
     ) -> None:
         """Note one fault at ``where`` (keys and list positions from the top of the file)."""
-        self.found.append(
-            {
-                "path": list(where),
-                "value": value,
-                "message": message,
-                "allowed": allowed,
-                "hint": hint,
-            }
-        )
+        path = ".".join(map(str, where))
+        place = self._position(where)
+        value = _plain(value)
+        self.found.append(Problem(message, path, value, allowed, hint, self._file, *place))
+
+
+def _plain(value: Any) -> Any:
+    """Return the value without decimals, as JSON can show it."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list) else value

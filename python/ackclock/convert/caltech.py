@@ -22,6 +22,7 @@ from typing import Any
 from ackclock.convert import jsonfile, pickled, quantities
 from ackclock.convert.base import Complaints, Conversion
 from ackclock.convert.pickled import CLASS_KEY, EMPTY_SET, Shape, number, one_of, text
+from ackclock.errors import ScenarioError
 
 _PACKAGE = "network_simulator"
 _TOPOLOGY = f"{_PACKAGE}.network_topology.NetworkTopology"
@@ -151,13 +152,13 @@ def convert(path: Path) -> Conversion:
     fault with its place and value, when it holds anything that is not known or not usable.
     """
     top = jsonfile.load(path)
-    complaints = Complaints()
+    complaints = jsonfile.complaints(path)
     topology = pickled.read_object(top, (), complaints, _TOPOLOGIES)
     # Checks between objects need whole objects: with one half read they would blame the wrong one.
     if topology is not None and not complaints.found:
         _check(topology, complaints)
     if topology is None or complaints.found:
-        raise jsonfile.error(path, complaints)
+        raise ScenarioError(complaints.found)
     return _scenario(topology, path.stem)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,6 @@ from typing import Any
 from ackclock import _core
 from ackclock.convert.base import Complaints
 from ackclock.errors import InputError, Problem, ScenarioError
-
-_Position = Callable[[list[str | int]], tuple[int | None, int | None]]
 
 
 def text(path: Path) -> str:
@@ -54,25 +51,13 @@ def load(path: Path) -> Any:
     raise ScenarioError([problem])
 
 
-def error(path: Path, complaints: Complaints) -> ScenarioError:
-    """Make the error that shows all complaints about a file, each with its line."""
-    position = _positions(path)
-    problems = []
-    for found in complaints.found:
-        line, column = position(found["path"])
-        problems.append(
-            Problem(
-                found["message"],
-                path=".".join(str(step) for step in found["path"]),
-                value=_plain(found["value"]),
-                allowed=found["allowed"],
-                hint=found["hint"],
-                file=str(path),
-                line=line,
-                column=column,
-            )
-        )
-    return ScenarioError(problems)
+def complaints(path: Path) -> Complaints:
+    """Return an empty list of what is wrong with a file, which knows the lines of its values."""
+    try:
+        root, _ = _core.read_text(path.read_text(encoding="utf-8"), "json")
+    except OSError:
+        root = None
+    return Complaints(str(path), root and (lambda where: root.locate(tuple(where), key=True)))
 
 
 def _refuse(constant: str) -> Any:
@@ -86,27 +71,3 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"duplicate key '{key}'")
         mapping[key] = value
     return mapping
-
-
-def _positions(path: Path) -> _Position:
-    """Make a lookup from a path inside the file to line and column."""
-    try:
-        root, _ = _core.read_text(path.read_text(encoding="utf-8"), "json")
-    except OSError:
-        root = None
-
-    def position(where: list[str | int]) -> tuple[int | None, int | None]:
-        return (None, None) if root is None else root.locate(tuple(where), key=True)
-
-    return position
-
-
-def _plain(value: Any) -> Any:
-    """Return the value without decimals, as JSON can show it."""
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    return value

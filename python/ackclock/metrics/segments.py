@@ -52,10 +52,6 @@ def flow_segments(
 ) -> Segments:
     """The data packets of a flow and what became of them.
 
-    Sends, drops and arrivals are recorded each on their own. They are joined by the sequence
-    number: a drop belongs to the latest copy sent before it, the other copies arrive in the order
-    in which they were sent.
-
     Args:
         results: The run, with `packets` recorded.
         flow: Name of the flow.
@@ -63,35 +59,25 @@ def flow_segments(
             none for flows that number their packets.
         drops: Whether the run has recorded `drops`; if not, no packet counts as dropped.
     """
-    sent_s, seq, size, again = select(
-        results,
-        "packets",
-        ("time_s", "seq", "bytes", "retransmission"),
-        flow=flow,
-        event="sent",
-        kind="data",
-    )
-    came_s, came, came_size = select(
-        results, "packets", ("time_s", "seq", "bytes"), flow=flow, event="received", kind="data"
-    )
-    gone_s, gone = np.zeros(0), np.zeros(0, np.int64)
+    of = {"flow": flow, "kind": "data"}
+    columns = ("time_s", "seq", "bytes", "packet_id")
+    again = select(results, "packets", ("retransmission",), event="sent", **of)[0]
+    sent_s, seq, size, ids = select(results, "packets", columns, event="sent", **of)
+    came_s, came, came_size, came_ids = select(results, "packets", columns, event="received", **of)
+    gone_s, gone_ids = np.zeros(0), np.zeros(0, np.int64)
     if drops:
-        gone_s, gone = select(results, "drops", ("time_s", "seq"), flow=flow, kind="data")
-    length = _lengths(size, header_bytes)
-    dropped_s, arrived_s, arrival = _fates(sent_s, seq, gone_s, gone, came_s, came)
+        gone_s, gone_ids = select(results, "drops", ("time_s", "packet_id"), **of)
     for_nothing = new_bytes(unwrapped(came), _lengths(came_size, header_bytes)) == 0
-    spurious = np.zeros(len(sent_s), np.bool_)
-    found = arrival >= 0
-    spurious[found] = for_nothing[arrival[found]]
+    arrival, drop = _places(ids, came_ids), _places(ids, gone_ids)
     return Segments(
         np.asarray(sent_s, np.float64),
         unwrapped(seq),
-        length,
+        _lengths(size, header_bytes),
         np.asarray(size, np.int64),
         np.asarray(again, np.bool_),
-        dropped_s,
-        arrived_s,
-        spurious,
+        np.append(gone_s, np.nan)[drop],
+        np.append(came_s, np.nan)[arrival],
+        np.append(for_nothing, False)[arrival],
     )
 
 
@@ -152,33 +138,8 @@ class _Intervals:
         return stop - start - inside
 
 
-def _fates(
-    sent_s: Floats,
-    seq: Integers,
-    gone_s: Floats,
-    gone: Integers,
-    came_s: Floats,
-    came: Integers,
-) -> tuple[Floats, Floats, Integers]:
-    """When each packet was dropped, when it arrived, and which arrival that was (-1: none)."""
-    dropped_s = np.full(len(sent_s), np.nan)
-    arrived_s = np.full(len(sent_s), np.nan)
-    arrival = np.full(len(sent_s), -1, np.int64)
-    copies, lost, arrived = _by_number(seq), _by_number(gone), _by_number(came)
-    for number, sends in copies.items():
-        left = list(sends)
-        for drop in lost.get(number, ()):
-            before = bisect_right(left, gone_s[drop], key=lambda row: sent_s[row])
-            if before:
-                dropped_s[left.pop(before - 1)] = gone_s[drop]
-        for row, other in zip(left, arrived.get(number, ()), strict=False):
-            arrived_s[row], arrival[row] = came_s[other], other
-    return dropped_s, arrived_s, arrival
-
-
-def _by_number(seq: Integers) -> dict[int, list[int]]:
-    """Rows by sequence number, in the order of time."""
-    found: dict[int, list[int]] = {}
-    for row, number in enumerate(seq.tolist()):
-        found.setdefault(number, []).append(row)
-    return found
+def _places(wanted: Integers, numbers: Integers) -> Integers:
+    """Where each wanted number stands first among others; -1 where it does not."""
+    known, first = np.unique(numbers, return_index=True)
+    at = np.searchsorted(known, wanted)
+    return np.where(np.append(known, -1)[at] == wanted, np.append(first, -1)[at], -1)

@@ -4,7 +4,7 @@
 >>> plots.plot(results, kinds=["overview"], fmt="pdf", out="figures")  # doctest: +SKIP
 [PosixPath('figures/overview.pdf')]
 
-To add a plot, write its file in this package and add its entry to `registry.PLOTS`. matplotlib is
+To add a plot, write its file in this package and add its line to `plots.csv`. matplotlib is
 loaded when something is drawn, not before, and its global state is left alone.
 """
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from ackclock.metrics.percentiles import Recorded
+
     from .sweep_view import SweepView
-    from .view import Run
 
 __all__ = [
     "PLOTS",
@@ -46,7 +47,7 @@ def available() -> tuple[Plot, ...]:
 
 
 def plot(
-    results: Run | Sequence[Run],
+    results: Recorded | Sequence[Recorded],
     kinds: Sequence[str] | None = None,
     flows: Sequence[str] | None = None,
     links: Sequence[str] | None = None,
@@ -86,7 +87,7 @@ def plot(
 
 
 def figure(
-    results: Run | Sequence[Run],
+    results: Recorded | Sequence[Recorded],
     kind: str,
     flows: Sequence[str] | None = None,
     links: Sequence[str] | None = None,
@@ -153,5 +154,5 @@ class Sweep(Protocol):
     axes: list[str]
 
 
-def _runs(results: Run | Sequence[Run]) -> Sequence[Run]:
+def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:
     return results if isinstance(results, Sequence) else [results]

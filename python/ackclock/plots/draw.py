@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import bands, palette
+from . import bands, palette, quantities
 from .lanes import Lane
 from .palette import DASHES, LineStyle
 from .sheet import Panel
@@ -161,7 +161,12 @@ def windows(
 
 
 def of_flows(
-    view: View, panel: Panel, series: Mapping[str, Series], how: How, **more: Any
+    view: View,
+    panel: Panel,
+    series: Mapping[str, Series],
+    how: How,
+    size: float = 1.0,
+    **more: Any,
 ) -> float:
     """Draw a series of each flow in its colour and over its life, and name it.
 
@@ -169,32 +174,90 @@ def of_flows(
         view: The run.
         panel: Where to draw.
         series: Times, or edges of windows, in seconds, and values by flow.
-        how: `steps` or `windows`.
+        how: `steps`, `windows`, or `samples` of round-trip times.
+        size: Size of the unit of the panel.
         more: As these take them.
 
     Returns:
         The greatest value drawn, 0 if there is none.
     """
     panel.ramp = len(view.flows) > len(palette.FLOWS)
-    highest = 0.0
+    top = 0.0
     for name, (times, values) in series.items():
         color, active = view.flow_color[name], view.active(name)
-        life = {"start_s": active.start_s, "stop_s": active.stop_s, "among": len(series)}
-        highest = max(highest, how(panel, view, times, values, color=color, **life, **more))
+        own = {"start_s": active.start_s, "stop_s": active.stop_s}
+        if how is samples:  # windows may leave as bursts, one in a round trip
+            own = {"usual_s": highest({name: (times, values)})}
+        style = {"color": color, "among": len(series)}
+        top = max(top, how(panel, view, times, values / size, **style, **own, **more))
         panel.entry(name, color)
-    return highest
+    return top
 
 
 def of_lanes(
-    view: View, panel: Panel, series: Mapping[Lane, Series], how: How, **more: Any
+    view: View,
+    panel: Panel,
+    series: Mapping[Lane, Series],
+    how: How,
+    size: float = 1.0,
+    **more: Any,
 ) -> float:
     """The same of transmitters of links, over the whole run."""
-    highest = 0.0
+    top = 0.0
     for lane, (times, values) in series.items():
         style = {"color": view.lane_color[lane], "line": lane.line, "among": len(series)}
-        highest = max(highest, how(panel, view, times, values, **style, **more))
+        top = max(top, how(panel, view, times, values / size, **style, **more))
         panel.entry(lane.label, view.lane_color[lane], line=lane.line)
-    return highest
+    return top
+
+
+def level(
+    view: View, panel: Panel, name: str, times: Floats, values: Floats, width: float = 0.8
+) -> None:
+    """Draw a level beside the series of a flow; where it is far above them it leaves the panel."""
+    if len(times):
+        panel.axes.plot(
+            np.append(times, view.active(name).stop_s) / view.time_unit.size,
+            np.append(values, values[-1]),
+            color=view.flow_color[name],
+            lw=width,
+            ls=DASHES["dotted"],
+            drawstyle="steps-post",
+            zorder=2.5,
+        )
+
+
+def shade(view: View, panel: Panel, name: str, table: str, state: str, color: str) -> int:
+    """Shade the times at which a flow is in a state, by a record table; returns how often it is."""
+    records = view.need(table)
+    rows = records.rows(flow=name)
+    times = records.plain("time_s")[rows]
+    turns = np.diff(records.is_("state", state)[rows].astype(np.int8), prepend=0, append=0)
+    begins, ends = np.flatnonzero(turns > 0), np.flatnonzero(turns < 0)
+    stops = np.append(times, view.active(name).stop_s)
+    for span in zip(times[begins], stops[ends], strict=True):
+        begin, end = (time / view.time_unit.size for time in span)
+        panel.axes.axvspan(begin, end, color=color, alpha=0.13, lw=0, zorder=0.5)
+    return len(begins)
+
+
+def highest(series: Mapping[Any, Series]) -> float:
+    """The greatest value of some series, 0 if there is none."""
+    tops = (np.nanmax(values) for _, values in series.values() if len(values))
+    return max(map(float, tops), default=0.0)
+
+
+def rate_unit(view: View, panel: Panel, highest_bps: float, words: str = "") -> float:
+    """Write the unit of a panel of rates, explained below the figure if it is binary.
+
+    Returns:
+        Its size in bit/s.
+    """
+    unit = quantities.rate_unit(highest_bps, binary=view.binary_rates)
+    panel.unit = f"{unit.name}{words}"
+    if power := {"Kibps": "¹⁰", "Mibps": "²⁰", "Gibps": "³⁰"}.get(unit.name):
+        panel.note(f"1 {unit.name} = 2{power} bit/s, as in the scenario.")
+    return unit.size
 
 
 def pixels(panel: Panel) -> int:
@@ -257,15 +320,15 @@ def _band(
     if not known.any():
         return 0.0
     middles = (band.edges[:-1] + band.edges[1:]) / 2 / unit
-    highest = float(np.nanmax(band.high))
+    top = float(np.nanmax(band.high))
     if among <= _MOST_BANDS:
         panel.axes.fill_between(
             middles, band.low, band.high, color=color, alpha=0.24, lw=0, zorder=2
         )
     mean = band.mean
     spread = float(np.mean((band.high - band.low)[known]))
-    if smooth and spread > _NOISY * highest:
+    if smooth and spread > _NOISY * top:
         mean = bands.smoothed(mean, round(_SMOOTH_MM / _BIN_MM))
     joined = bands.parted(middles[known] * unit, mean[known], gap_s)
     _line(panel, view, *joined, color, line, among)
-    return highest
+    return top

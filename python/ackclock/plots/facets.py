@@ -20,8 +20,8 @@ TICKS = 6.6
 """Size of numbers at axes, points."""
 
 _GAP_X = 4.0
-_HEAD, _LEGEND = 7.2, 6.8
-_HANDLE, _HANDLE_GAP, _COLUMN_GAP, _LEGEND_ROW = 4.0, 1.2, 3.0, 3.4
+_HEAD = 7.2
+_LEGEND = legends.Measures(size=6.8, handle=4.0, handle_gap=1.2, column_gap=3.0, row=3.4)
 _HEAD_ROW = 3.0
 
 
@@ -96,13 +96,14 @@ class Facets:
     def finish(self) -> Figure:
         """Write heading, legend, notes and caption, and give everything its place."""
         said = words(self.width_mm, self.title, self.subtitle, self.notes, self.caption)
-        columns = self._legend_columns(self.width_mm - 2 * EDGE_MM)
+        labels = [label for _, label in self.legend]
+        columns = _LEGEND.columns(labels, self.width_mm - 2 * EDGE_MM)
         rows = -(-len(self.legend) // columns) if self.legend else 0
         heads = [text.lines(head, self.panel_mm, _HEAD) for head in self.heads]
         head_mm = 1.4 + _HEAD_ROW * max(map(len, heads)) if any(heads) else 0.0
         deep = -(-self.count // self.across)
         under = TOP_MM + said.above_mm
-        top = under + 1.2 + rows * _LEGEND_ROW + 2.0 * bool(rows)
+        top = under + 1.2 + rows * _LEGEND.row + 2.0 * bool(rows)
         below = (
             top + deep * (head_mm + self.height_mm) + (deep - 1) * self.between_mm + self.below_mm
         )
@@ -138,21 +139,12 @@ class Facets:
                 )
         return self.figure
 
-    def _legend_columns(self, room_mm: float) -> int:
-        if not self.legend:
-            return 1
-        widest = max(text.width_mm(label, _LEGEND) for _, label in self.legend)
-        each = widest + _HANDLE + _HANDLE_GAP + _COLUMN_GAP
-        return max(1, min(len(self.legend), int((room_mm + _COLUMN_GAP) / each)))
-
     def _place_legend(self, columns: int, y_mm: float, height: float) -> None:
-        # matplotlib fills column after column; people read row after row.
-        shown = [entry for start in range(columns) for entry in self.legend[start::columns]]
         legends.draw(
             self.figure,
-            shown,
+            self.legend,
             columns,
-            legends.Measures(_LEGEND, _HANDLE, _HANDLE_GAP, _COLUMN_GAP, _LEGEND_ROW),
+            _LEGEND,
             loc="upper left",
             anchor=(EDGE_MM / self.width_mm, 1 - y_mm / height),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import draw, palette, quantities
 from .palette import LineStyle
@@ -32,8 +31,7 @@ _STATES = {"recovery": "recovery", "loss": "repair after a timeout", "cwr": "red
 def fill_counts(view: View, panel: Panel) -> None:
     """Segments in flight, arrived out of order, lost and sent again, with the state shaded."""
     panel.title, panel.unit = "Segments", "segments"
-    highest = _fill(view, panel, _COUNTS, 1.0)
-    if highest:
+    if highest := _fill(view, panel, _COUNTS, 1.0):
         panel.y_from_zero(highest, counts=True)
         _shade(view, panel)
 
@@ -41,7 +39,7 @@ def fill_counts(view: View, panel: Panel) -> None:
 def fill_times(view: View, panel: Panel) -> None:
     """Smoothed and least round-trip time, retransmission timeout, window for reordering."""
     panel.title = "Round-trip times and timeout"
-    highest = _highest(view, _TIMES)
+    highest = draw.highest(_series(view, _TIMES))
     unit = quantities.span_unit(highest)
     panel.unit = unit.name
     if _fill(view, panel, _TIMES, unit.size):
@@ -51,11 +49,10 @@ def fill_times(view: View, panel: Panel) -> None:
 def fill_rates(view: View, panel: Panel) -> None:
     """Delivery rate and pacing rate."""
     panel.title = "Delivery and pacing rate"
-    highest = _highest(view, _RATES)
-    unit = quantities.rate_unit(highest, binary=view.binary_rates)
-    panel.unit = unit.name
-    if _fill(view, panel, _RATES, unit.size):
-        panel.y_from_zero(highest / unit.size)
+    highest = draw.highest(_series(view, _RATES))
+    size = draw.rate_unit(view, panel, highest)
+    if _fill(view, panel, _RATES, size):
+        panel.y_from_zero(highest / size)
 
 
 def _series(view: View, columns: _Quantities) -> dict[tuple[str, str], Series]:
@@ -68,11 +65,6 @@ def _series(view: View, columns: _Quantities) -> dict[tuple[str, str], Series]:
             if np.isfinite(values).any():
                 found[name, column] = times, values
     return found
-
-
-def _highest(view: View, columns: _Quantities) -> float:
-    series = _series(view, columns).values()
-    return max((float(np.nanmax(values)) for _, values in series), default=0.0)
 
 
 def _fill(view: View, panel: Panel, columns: _Quantities, size: float) -> float:
@@ -92,10 +84,12 @@ def _fill(view: View, panel: Panel, columns: _Quantities, size: float) -> float:
         color = palette.FLOWS[place] if alone else view.flow_color[name]
         line: LineStyle = "solid" if alone else _LINES[place]
         active = view.active(name)
+        known = np.isfinite(values)  # from the first value on that there is
         drawn = draw.steps(
             panel,
             view,
-            *_known(times, values / size),
+            times[known],
+            values[known] / size,
             color=color,
             start_s=active.start_s,
             stop_s=active.stop_s,
@@ -113,36 +107,14 @@ def _fill(view: View, panel: Panel, columns: _Quantities, size: float) -> float:
     return highest
 
 
-def _known(times: NDArray[np.float64], values: NDArray[np.float64]) -> Series:
-    """From the first value on that there is."""
-    known = np.isfinite(values)
-    return times[known], values[known]
-
-
 def _shade(view: View, panel: Panel) -> None:
     """Shade the times at which the one flow of a panel is not open."""
-    names = view.window_flows()
-    table = view.need("tcp_info")
-    if len(names) != 1:
+    if len(names := view.window_flows()) != 1:
         return
-    rows = table.rows(flow=names[0])
-    times = table.plain("time_s")[rows]
-    stops = np.append(times, view.active(names[0]).stop_s)
+    colors = (palette.FAINT_INK, palette.LOSS, palette.CHANGE)
     found = []
-    for place, (state, words) in enumerate(_STATES.items()):
-        inside = table.is_("state", state)[rows].astype(np.int8)
-        turns = np.diff(inside, prepend=0, append=0)
-        begins, ends = np.flatnonzero(turns > 0), np.flatnonzero(turns < 0)
-        for begin, end in zip(times[begins], stops[ends], strict=True):
-            panel.axes.axvspan(
-                begin / view.time_unit.size,
-                end / view.time_unit.size,
-                color=(palette.FAINT_INK, palette.LOSS, palette.CHANGE)[place],
-                alpha=0.13,
-                lw=0,
-                zorder=0.5,
-            )
-        if len(begins):
-            found.append(f"{words} ({len(begins):,})")
+    for color, (state, words) in zip(colors, _STATES.items(), strict=True):
+        if times := draw.shade(view, panel, names[0], "tcp_info", state, color):
+            found.append(f"{words} ({times:,})")
     if found:
         panel.note(f"Shaded: {', '.join(found)}.")

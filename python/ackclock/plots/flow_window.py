@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import bands, draw, palette, quantities
-from .palette import DASHES
 from .sheet import Panel, mark_style
 from .view import View
 
@@ -43,7 +42,11 @@ def fill_events(view: View, panel: Panel) -> None:
     _thresholds(view, panel, names, 1.6)
     if not names:
         return
-    _recovery(view, panel, names)
+    shaded = [
+        draw.shade(view, panel, name, "cwnd", "recovery", view.flow_color[name]) for name in names
+    ]
+    if any(shaded):
+        panel.note("Shaded: fast recovery.")
     if len(names) == 1:
         _lines(view, panel, names[0])
     _events(view, panel, names, size=3.8, every_mm=0.4)
@@ -88,15 +91,7 @@ def _thresholds(view: View, panel: Panel, names: list[str], tall: float) -> None
         if not inside.any():
             continue
         highest = max(highest, float(values[inside].max()))
-        panel.axes.plot(
-            np.append(times, view.active(name).stop_s) / view.time_unit.size,
-            np.append(values, values[-1]),
-            color=view.flow_color[name],
-            lw=0.8 if len(names) <= _MOST_THRESHOLDS else 0.6,
-            ls=DASHES["dotted"],
-            drawstyle="steps-post",
-            zorder=2.5,
-        )
+        draw.level(view, panel, name, times, values, 0.8 if len(names) <= _MOST_THRESHOLDS else 0.6)
     if highest:
         panel.y_from_zero(max(highest, top / 1.1), counts=True)
         panel.entry("slow-start threshold", palette.FAINT_INK, line="dotted", width=0.9)
@@ -105,31 +100,6 @@ def _thresholds(view: View, panel: Panel, names: list[str], tall: float) -> None
 def _in_force(times: Floats, span: tuple[float, float]) -> NDArray[np.bool_]:
     """Which values hold at some time of the span."""
     return (np.append(times[1:], np.inf) > span[0]) & (times <= span[1])
-
-
-def _recovery(view: View, panel: Panel, names: list[str]) -> None:
-    """Shade the times at which a flow is in recovery."""
-    table = view.need("cwnd")
-    shaded = False
-    for name in names:
-        rows = table.rows(flow=name)
-        times = table.plain("time_s")[rows]
-        inside = table.is_("state", "recovery")[rows].astype(np.int8)
-        turns = np.diff(inside, prepend=0, append=0)
-        begins, ends = np.flatnonzero(turns > 0), np.flatnonzero(turns < 0)
-        stops = np.append(times, view.active(name).stop_s)
-        for begin, end in zip(times[begins], stops[ends], strict=True):
-            panel.axes.axvspan(
-                begin / view.time_unit.size,
-                end / view.time_unit.size,
-                color=view.flow_color[name],
-                alpha=0.13,
-                lw=0,
-                zorder=0.5,
-            )
-            shaded = True
-    if shaded:
-        panel.note("Shaded: fast recovery.")
 
 
 def _event_times(view: View, name: str, event: str) -> Floats:

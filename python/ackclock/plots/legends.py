@@ -23,6 +23,16 @@ class Measures:
     column_gap: float
     row: float
 
+    def width_mm(self, label: str) -> float:
+        """Width of an entry with the room beside it."""
+        words = text.width_mm(label, self.size)
+        return words + self.handle + self.handle_gap + self.column_gap
+
+    def columns(self, labels: Sequence[str], room_mm: float) -> int:
+        """How many entries stand in a row so that no row is wider than the room."""
+        widest = max(map(self.width_mm, labels), default=1.0)
+        return max(1, min(len(labels), int((room_mm + self.column_gap) / widest)))
+
 
 def draw(
     place: Axes | Figure,
@@ -34,6 +44,8 @@ def draw(
     anchor: tuple[float, float],
 ) -> None:
     """Draw entries, handle and words, in columns; `loc` of the legend comes to `anchor`."""
+    # matplotlib fills column after column; people read row after row.
+    entries = [entry for start in range(columns) for entry in entries[start::columns]]
     em = measures.size * text.MM_PER_POINT
     legend = place.legend(
         [handle for handle, _ in entries],

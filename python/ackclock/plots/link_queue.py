@@ -37,15 +37,13 @@ def fill_sojourn(view: View, panel: Panel) -> None:
     view.need("transmissions")
     panel.title = "Waiting time in the buffer"
     series = {lane: view.sojourn_s(lane) for lane in view.lanes}
-    highest = max((float(values.max(initial=0.0)) for _, values in series.values()), default=0.0)
-    unit = quantities.span_unit(highest)
+    unit = quantities.span_unit(highest := draw.highest(series))
     panel.unit = f"{unit.name}, of packets as they leave it"
-    if not any(len(times) for times, _ in series.values()):
+    if any(len(times) for times, _ in series.values()):
+        draw.of_lanes(view, panel, series, draw.samples, unit.size)
+        panel.y_from_zero(highest / unit.size)
+    else:
         panel.empty("no packet")
-        return
-    scaled = {lane: (times, values / unit.size) for lane, (times, values) in series.items()}
-    draw.of_lanes(view, panel, scaled, draw.samples)
-    panel.y_from_zero(highest / unit.size)
 
 
 def limit_packets(view: View, lane: Lane) -> float:

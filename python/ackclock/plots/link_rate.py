@@ -22,7 +22,7 @@ def fill(view: View, panel: Panel) -> None:
     Where a flow's path changes during the run, spans behind the lines show which one it takes.
     """
     series = {lane: view.link_rate(lane) for lane in view.lanes}
-    highest = max((float(rates.max(initial=0.0)) for _, rates in series.values()), default=0.0)
+    highest = draw.highest(series)
     # Lines of capacities far above all rates would leave little room for the rates.
     capacities = {
         lane.states: values
@@ -31,15 +31,14 @@ def fill(view: View, panel: Panel) -> None:
     }
     near = [values[values <= 1.3 * highest].max() for values in capacities.values()]
     highest = max([highest, *near])
-    unit = quantities.rate_unit(highest, binary=view.binary_rates)
     panel.title = "Rate of links"
-    panel.unit = f"{unit.name}, all packets, in {quantities.window(view.window_s)}"
-    scaled = {lane: (edges, rates / unit.size) for lane, (edges, rates) in series.items()}
-    draw.of_lanes(view, panel, scaled, draw.windows)
+    window = quantities.window(view.window_s)
+    size = draw.rate_unit(view, panel, highest, f", all packets, in {window}")
+    draw.of_lanes(view, panel, series, draw.windows, size)
     for states, values in capacities.items():
         panel.axes.step(
             np.array([*(state.time_s for state in states), view.end_s]) / view.time_unit.size,
-            np.append(values, values[-1]) / unit.size,
+            np.append(values, values[-1]) / size,
             where="post",
             color=palette.FAINT_INK,
             lw=0.7,
@@ -48,22 +47,13 @@ def fill(view: View, panel: Panel) -> None:
         )
     if capacities:
         panel.entry("capacity", palette.FAINT_INK, line="dotted", width=0.8)
-    panel.y_from_zero(highest / unit.size)
+    panel.y_from_zero(highest / size)
     _paths(view, panel)
-    if view.binary_rates:
-        note_binary(panel, unit.name)
 
 
 def _capacity(states: Sequence[State]) -> NDArray[np.float64]:
     """Bits per second from each change on; none while the link is down."""
     return np.array([state.rate_bps * state.up for state in states], np.float64)
-
-
-def note_binary(panel: Panel, unit: str) -> None:
-    """Explain a binary unit of rate below the figure."""
-    power = {"Kibps": "¹⁰", "Mibps": "²⁰", "Gibps": "³⁰"}.get(unit)
-    if power:
-        panel.note(f"1 {unit} = 2{power} bit/s, as in the scenario.")
 
 
 def _paths(view: View, panel: Panel) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from . import draw, palette, quantities
-from .link_rate import note_binary
 from .sheet import Panel
-from .view import View
+from .view import Series, View
 
 
 def fill_flows_sent(view: View, panel: Panel) -> None:
@@ -30,20 +31,17 @@ def fill_hosts_received(view: View, panel: Panel) -> None:
 
 def _flows(view: View, panel: Panel, event: str, title: str) -> None:
     series = {name: view.flow_rate(name, event) for name in view.flows}
-    highest = max((float(rates.max()) for _, rates in series.values()), default=0.0)
-    size = _unit(view, panel, title, highest, "data packets")
-    if highest == 0:
+    size = _unit(view, panel, title, series, "data packets")
+    if draw.highest(series):
+        draw.of_flows(view, panel, series, draw.windows, size)
+    else:
         panel.empty("no data packet")
-        return
-    scaled = {name: (edges, rates / size) for name, (edges, rates) in series.items()}
-    draw.of_flows(view, panel, scaled, draw.windows)
 
 
 def _hosts(view: View, panel: Panel, event: str, title: str) -> None:
     series = {host: view.host_rate(host, event) for host in view.hosts}
     series = {host: entry for host, entry in series.items() if entry[1].any()}
-    highest = max((float(rates.max()) for _, rates in series.values()), default=0.0)
-    size = _unit(view, panel, title, highest, "data and ACKs")
+    size = _unit(view, panel, title, series, "data and ACKs")
     panel.ramp = len(view.flows) > len(palette.FLOWS)
     if not series:
         panel.empty("no packet")
@@ -56,12 +54,10 @@ def _hosts(view: View, panel: Panel, event: str, title: str) -> None:
         panel.note("A host has the colour of its first flow; targets are dashed.")
 
 
-def _unit(view: View, panel: Panel, title: str, highest_bps: float, what: str) -> float:
+def _unit(view: View, panel: Panel, title: str, series: Mapping[str, Series], what: str) -> float:
     """Write title and unit of a panel of rates and set its scale; returns the unit's size."""
-    unit = quantities.rate_unit(highest_bps, binary=view.binary_rates)
+    highest = draw.highest(series)
     panel.title = title
-    panel.unit = f"{unit.name}, {what}, in {quantities.window(view.window_s)}"
-    panel.y_from_zero(highest_bps / unit.size)
-    if view.binary_rates and highest_bps:
-        note_binary(panel, unit.name)
-    return unit.size
+    size = draw.rate_unit(view, panel, highest, f", {what}, in {quantities.window(view.window_s)}")
+    panel.y_from_zero(highest / size)
+    return size

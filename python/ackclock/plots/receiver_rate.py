@@ -9,7 +9,6 @@ from ackclock.metrics import new_bytes, sliding_rates, windowed_rates
 from ackclock.metrics.segments import unwrapped
 
 from . import draw, packets, palette, quantities
-from .link_rate import note_binary
 from .palette import DASHES
 from .sheet import Panel
 from .view import Series, View
@@ -52,19 +51,17 @@ def fill_bins(view: View, panel: Panel) -> None:
     for name, (times, sizes) in arrivals.items():
         edges, rates[name] = _to_the_end(view, *windowed_rates(times, sizes, 0, view.end_s, width))
     total = np.sum(list(rates.values()), axis=0)
-    unit = quantities.rate_unit(float(total.max()), binary=view.binary_rates)
-    panel.unit = f"{unit.name}, all data packets that arrive, in {quantities.window(width)}"
+    words = f", all data packets that arrive, in {quantities.window(width)}"
+    size = draw.rate_unit(view, panel, float(total.max()), words)
     highest = 0.0
     if len(rates) > 1:
-        highest = draw.windows(panel, view, edges, total / unit.size, color=palette.RULE)
+        highest = draw.windows(panel, view, edges, total / size, color=palette.RULE)
         panel.entry("all flows", palette.RULE)
-    scaled = {name: (edges, values / unit.size) for name, values in rates.items()}
-    highest = max(highest, draw.of_flows(view, panel, scaled, draw.windows))
+    series = {name: (edges, values) for name, values in rates.items()}
+    highest = max(highest, draw.of_flows(view, panel, series, draw.windows, size))
     if view.options.sliding:
-        highest = max(highest, _sliding(view, panel, arrivals, unit))
+        highest = max(highest, _sliding(view, panel, arrivals, size))
     panel.y_from_zero(highest)
-    if view.binary_rates:
-        note_binary(panel, unit.name)
 
 
 def _to_the_end(view: View, edges: Floats, rates: Floats) -> Series:
@@ -82,21 +79,20 @@ def fill_bytes(view: View, panel: Panel) -> None:
     """Bytes of each flow that have arrived at its target, each byte once."""
     panel.title = "Data at the receiver"
     sums = {name: _new_bytes(view, name) for name in view.flows}
-    highest = max((float(values[-1]) for _, values in sums.values() if len(values)), default=0.0)
+    highest = draw.highest(sums)
     if highest == 0:
         panel.empty("no data packet arrived")
         return
     unit = quantities.size_unit(highest)
     panel.unit = f"{unit.name}, each byte once"
-    scaled = {name: (times, values / unit.size) for name, (times, values) in sums.items()}
-    panel.y_from_zero(draw.of_flows(view, panel, scaled, draw.steps, before=0.0))
+    panel.y_from_zero(draw.of_flows(view, panel, sums, draw.steps, unit.size, before=0.0))
 
 
 def _sliding(
     view: View,
     panel: Panel,
     arrivals: dict[str, tuple[Floats, NDArray[np.int64]]],
-    unit: quantities.Unit,
+    size: float,
 ) -> float:
     """Draw the rates over the last second; returns the greatest one."""
     if view.end_s / _EVERY_S > _MOST_SLIDING:
@@ -111,7 +107,7 @@ def _sliding(
             continue
         panel.axes.plot(
             at[some] / view.time_unit.size,
-            rates[some] / unit.size,
+            rates[some] / size,
             color=view.flow_color[name],
             ls=DASHES["dashed"],
             lw=draw.line_width(len(arrivals)),
@@ -120,7 +116,7 @@ def _sliding(
             mew=0,
             zorder=3.5,
         )
-        highest = max(highest, float(rates[some].max()) / unit.size)
+        highest = max(highest, float(rates[some].max()) / size)
     panel.entry("over the last 1 s", palette.FAINT_INK, line="dashed", width=1.0)
     panel.note(
         "Dashed: the rate over the last 1\u00a0s, every 0.1\u00a0s. It misleads: until 1\u00a0s it "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.metrics.condense import split
 from ackclock.metrics.series import HasPieces, HasTables
 
 from .long_records import LongRecords
@@ -113,22 +114,9 @@ class Records:
     def _split(self, columns: tuple[str, ...]) -> dict[tuple[int, ...], NDArray[np.int64]]:
         """Row numbers by the codes of `columns`; sorted by time within each group."""
         if columns not in self._splits:
-            key = np.zeros(len(self), np.int64)
-            spans: list[int] = []
-            for column in columns:
-                codes = self.codes(column)
-                span = len(self._decode(column)[1]) + 1
-                key = key * span + (codes + 1)
-                spans.append(span)
-            order = np.argsort(key, kind="stable")
-            ends = np.flatnonzero(np.diff(key[order])) + 1
-            groups: dict[tuple[int, ...], NDArray[np.int64]] = {}
-            for rows in np.split(order, ends) if len(order) else []:
-                packed = int(key[rows[0]])
-                parts: list[int] = []
-                for span in reversed(spans):
-                    parts.append(packed % span - 1)
-                    packed //= span
-                groups[tuple(reversed(parts))] = rows
-            self._splits[columns] = groups
+            # A code of -1, for none, becomes 0 and back.
+            codes = np.stack([self.codes(column) + 1 for column in columns])
+            self._splits[columns] = {
+                tuple(code - 1 for code in key): rows for key, rows in split(codes)
+            }
         return self._splits[columns]

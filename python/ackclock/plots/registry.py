@@ -1,14 +1,16 @@
-"""All plots, by name. To add one: write its file and add its entry here.
+"""All plots, by name. To add one: write its file and add its line to `plots.csv`.
 
-An entry names its function as text, so that listing the plots loads no plotting library.
+A line names its function as text, so that listing the plots loads no plotting library.
 """
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
+from pathlib import Path
 from typing import Any, Literal
 
 from .errors import unknown
@@ -74,236 +76,19 @@ def _load(place: str) -> Callable[..., Any]:
     return getattr(import_module(f"{__package__}.{module}"), function)
 
 
-PLOTS = (
-    Plot(
-        "overview",
-        "Queues, losses, link rates, send rates, windows and RTTs on one time axis",
-        (),
-        panels=(
-            "link-queue",
-            "link-losses",
-            "link-rate",
-            "flow-send-rate",
-            "flow-window",
-            "flow-rtt",
-        ),
-        default="always",
-    ),
-    Plot(
-        "topology",
-        "Hosts, routers, links with rate, delay and buffer, and the paths of the flows",
-        (),
-        "topology:draw",
-        "figure",
-        default="always",
-    ),
-    Plot(
-        "rates",
-        "Send and receive rates of flows and of hosts on one time axis",
-        ("packets",),
-        panels=("flow-send-rate", "flow-receive-rate", "host-send-rate", "host-receive-rate"),
-        default="always",
-    ),
-    Plot(
-        "link-queue",
-        "Data packets waiting in the buffers of links",
-        ("queue",),
-        "link_queue:fill",
-    ),
-    Plot(
-        "link-sojourn",
-        "Time that packets wait in the buffers of links",
-        ("transmissions",),
-        "link_queue:fill_sojourn",
-    ),
-    Plot(
-        "link-losses",
-        "Packets lost at links in each 0.1 s",
-        ("drops",),
-        "link_losses:fill",
-    ),
-    Plot(
-        "link-rate",
-        "Rate of links in each 0.1 s, with the paths that flows take",
-        ("transmissions",),
-        "link_rate:fill",
-    ),
-    Plot(
-        "flow-send-rate",
-        "Rate at which sources send data in each 0.1 s",
-        ("packets",),
-        "rates:fill_flows_sent",
-    ),
-    Plot(
-        "flow-receive-rate",
-        "Rate at which data arrive at their target in each 0.1 s",
-        ("packets",),
-        "rates:fill_flows_received",
-    ),
-    Plot(
-        "flow-window",
-        "Congestion window and slow-start threshold, timeouts, fast retransmits",
-        ("cwnd",),
-        "flow_window:fill",
-    ),
-    Plot(
-        "flow-rtt",
-        "Round-trip times as senders measure them",
-        ("rtt",),
-        "flow_rtt:fill",
-    ),
-    Plot(
-        "flow-flight",
-        "Data sent and not yet acknowledged, beside the congestion window",
-        ("packets",),
-        "flow_sender:fill_flight",
-    ),
-    Plot(
-        "flow-timer",
-        "Samples of the round-trip time, their smoothed value, and the retransmission timeout",
-        ("rtt",),
-        "flow_sender:fill_timer",
-        options=("together",),
-        apart=True,
-    ),
-    Plot(
-        "tcp-info",
-        "State of a modern sender: segments in flight, lost and sacked, RTT and RTO, rates",
-        ("tcp_info",),
-        panels=("tcp-segments", "tcp-times", "tcp-rates"),
-        options=("together",),
-        apart=True,
-    ),
-    Plot(
-        "tcp-segments",
-        "Segments of a modern sender in flight, arrived out of order, lost, and sent again",
-        ("tcp_info",),
-        "flow_state:fill_counts",
-        options=("together",),
-        apart=True,
-    ),
-    Plot(
-        "tcp-times",
-        "Smoothed and least RTT, RTO and window for reordering of a modern sender",
-        ("tcp_info",),
-        "flow_state:fill_times",
-        options=("together",),
-        apart=True,
-    ),
-    Plot(
-        "tcp-rates",
-        "Delivery rate and pacing rate of a modern sender",
-        ("tcp_info",),
-        "flow_state:fill_rates",
-        options=("together",),
-        apart=True,
-    ),
-    Plot(
-        "host-send-rate",
-        "Rate at which hosts send data and ACKs in each 0.1 s",
-        ("packets",),
-        "rates:fill_hosts_sent",
-    ),
-    Plot(
-        "host-receive-rate",
-        "Rate at which hosts receive data and ACKs in each 0.1 s",
-        ("packets",),
-        "rates:fill_hosts_received",
-    ),
-    Plot(
-        "sequence",
-        "Sequence numbers over time: sent, sent again, spurious, dropped, acknowledged",
-        ("packets",),
-        "sequence:fill",
-        options=("modulo", "together"),
-        apart=True,
-    ),
-    Plot(
-        "receiver-rate",
-        "Rate at which data arrive in short bins, and bytes that have arrived",
-        ("packets",),
-        panels=("receiver-bins", "receiver-bytes"),
-        options=("together",),
-    ),
-    Plot(
-        "receiver-bins",
-        "Rate at which data arrive in short bins; with --sliding, over the last second as well",
-        ("packets",),
-        "receiver_rate:fill_bins",
-        options=("sliding", "bin_s", "together"),
-    ),
-    Plot(
-        "receiver-bytes",
-        "Bytes that have arrived at the targets of flows, each byte once",
-        ("packets",),
-        "receiver_rate:fill_bytes",
-        options=("together",),
-    ),
-    Plot(
-        "queue-drops",
-        "Packets waiting at each link, its limit, and the packets dropped there",
-        ("queue",),
-        "queue_drops:draw_links",
-        "figure",
-        options=("from_s", "to_s"),
-    ),
-    Plot(
-        "cwnd-events",
-        "Congestion window and slow-start threshold with the events that changed them",
-        ("cwnd",),
-        "flow_window:fill_events",
-        options=("together",),
-        apart=True,
-    ),
-    Plot(
-        "window-sweep",
-        "Throughput and mean queueing delay against the window, over several runs",
-        ("packets", "transmissions"),
-        "window_sweep:draw",
-        "runs",
-    ),
-    Plot(
-        "windows",
-        "Congestion windows by algorithm, or by run, below each other on the same scale",
-        ("cwnd",),
-        "windows:draw",
-        "runs",
-        options=("from_s", "to_s"),
-    ),
-    Plot(
-        "fairness",
-        "Goodput of each flow as bars, with Jain's index; of a run, or of each cell of a sweep",
-        (),
-        "fairness:draw",
-        "runs",
-        sweep="fairness:draw_sweep",
-        options=("facets", "where"),
-    ),
-    Plot(
-        "sweep-lines",
-        "A result of a sweep, such as goodput, against an axis, with intervals over replications",
-        (),
-        form="sweep",
-        sweep="sweep_lines:draw",
-        options=("x", "lines", "facets", "value", "where"),
-    ),
-    Plot(
-        "heat-map",
-        "A result of a sweep over two axes, in colour and in numbers",
-        (),
-        form="sweep",
-        sweep="heat_map:draw",
-        options=("x", "y", "facets", "value", "where"),
-    ),
-    Plot(
-        "routes",
-        "Next hop of each router to each destination over time",
-        ("routes",),
-        "routes:draw",
-        "figure",
-        default="changing-routes",
-    ),
-)
+def _read() -> tuple[Plot, ...]:
+    """Return the plots; an empty cell is the default, and words stand between spaces."""
+    with Path(__file__).with_name("plots.csv").open(encoding="utf-8", newline="") as lines:
+        return tuple(_plot(row) for row in csv.DictReader(lines))
+
+
+def _plot(row: dict[str, Any]) -> Plot:
+    row |= {key: tuple(row[key].split()) for key in ("panels", "needs", "options")}
+    row |= {"apart": row["apart"] == "yes", "default": row["default"] or "never"}
+    return Plot(**row)
+
+
+PLOTS = _read()
 
 
 def names() -> list[str]:

@@ -13,10 +13,12 @@ from .errors import PlotError
 from .options import Options
 from .registry import Plot
 from .timeline import figure as timeline_figure
-from .view import Run, View
+from .view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from ackclock.metrics.percentiles import Recorded
 
     from .sweep_view import SweepView
 
@@ -24,7 +26,7 @@ _LOGGER = logging.getLogger("ackclock")
 
 
 def write(
-    runs: Sequence[Run],
+    runs: Sequence[Recorded],
     kinds: Sequence[str] | None,
     flows: Sequence[str] | None,
     links: Sequence[str] | None,
@@ -140,7 +142,7 @@ def _plain(name: str) -> str:
 
 
 def draw(
-    runs: Sequence[Run],
+    runs: Sequence[Recorded],
     kind: str,
     flows: Sequence[str] | None,
     links: Sequence[str] | None,

@@ -27,9 +27,9 @@ MM = 1 / 25.4  # inches
 _T = TypeVar("_T")
 
 _LEFT, _RIGHT, _BOTTOM = 11.5, EDGE_MM, 2.5
-_PANEL_SIZE, _LEGEND_SIZE = 7.2, 6.8
+_PANEL_SIZE = 7.2
+_LEGEND = legends.Measures(size=6.8, handle=3.4, handle_gap=1.2, column_gap=2.6, row=3.2)
 _PANEL_HEADER, _PANEL_GAP, _AXIS = 4.6, 1.9, 7.6
-_LEGEND_ROW, _HANDLE, _HANDLE_GAP, _COLUMN_GAP = 3.2, 3.4, 1.2, 2.6
 _MOST_ENTRIES = 12
 _ROUND = [1, 2, 2.5, 5, 10]
 
@@ -221,7 +221,7 @@ class Page:
         if not panel.title:
             return 0.0
         rows, beside = self._legend_rows(panel)
-        return _PANEL_HEADER + (0.0 if beside else rows * _LEGEND_ROW)
+        return _PANEL_HEADER + (0.0 if beside else rows * _LEGEND.row)
 
     def _shown_entries(self, panel: Panel) -> list[tuple[Line2D, str]]:
         """The entries of the legend; of very many, a few that show the order of the colours."""
@@ -231,12 +231,9 @@ class Page:
         blank = Line2D([], [], lw=0)
         return [*picked, (blank, f"{len(panel.entries)} drawn, in this order")]
 
-    def _legend_columns(self, labels: Sequence[str], room_mm: float) -> int:
-        """How many entries stand in a row so that no row is wider than the room."""
-        width = max(text.width_mm(label, _LEGEND_SIZE) for label in labels)
-        each = width + _HANDLE + _HANDLE_GAP + _COLUMN_GAP
-        columns = max(1, min(len(labels), int((room_mm + _COLUMN_GAP) / each)))
-        rows = -(-len(labels) // columns)
+    def _legend_columns(self, labels: Sequence[str]) -> int:
+        """How many entries stand in a row, where the rows are as equal as can be."""
+        rows = -(-len(labels) // _LEGEND.columns(labels, self.axes_width_mm))
         return -(-len(labels) // rows)
 
     def _legend_rows(self, panel: Panel) -> tuple[int, bool]:
@@ -244,15 +241,12 @@ class Page:
         labels = [label for _, label in self._shown_entries(panel)]
         if not labels:
             return 0, True
-        width = sum(
-            text.width_mm(label, _LEGEND_SIZE) + _HANDLE + _HANDLE_GAP + _COLUMN_GAP
-            for label in labels
-        )
+        width = sum(map(_LEGEND.width_mm, labels))
         if width <= self.axes_width_mm - self._title_mm(panel) - 3:
             return 1, True
         if width <= self.axes_width_mm:
             return 1, False
-        return -(-len(labels) // self._legend_columns(labels, self.axes_width_mm)), False
+        return -(-len(labels) // self._legend_columns(labels)), False
 
     def _title_mm(self, panel: Panel) -> float:
         unit = f"  {panel.unit}" if panel.unit else ""
@@ -283,7 +277,7 @@ class Page:
         if not panel.title:
             return
         rows, beside = self._legend_rows(panel)
-        lift = 1.5 + (0.0 if beside else rows * _LEGEND_ROW)
+        lift = 1.5 + (0.0 if beside else rows * _LEGEND.row)
         start = -_LEFT + _RIGHT if self._left == _LEFT else 0.0
         for said, x, color in (
             (panel.title, 0.0, palette.INK),
@@ -308,14 +302,12 @@ class Page:
         labels = [label for _, label in shown]
         columns = len(labels)
         if not beside and self._legend_rows(panel)[0] > 1:
-            columns = self._legend_columns(labels, self.axes_width_mm)
-            # matplotlib fills column after column; people read row after row.
-            shown = [entry for i in range(columns) for entry in shown[i::columns]]
+            columns = self._legend_columns(labels)
         legends.draw(
             panel.axes,
             shown,
             columns,
-            legends.Measures(_LEGEND_SIZE, _HANDLE, _HANDLE_GAP, _COLUMN_GAP, _LEGEND_ROW),
+            _LEGEND,
             loc="lower right" if beside else "lower left",
             anchor=(1 if beside else 0, 1 + 0.9 / panel.height_mm),
         )

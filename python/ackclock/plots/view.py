@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ackclock.errors import InputError
 from ackclock.metrics import step_mean, windowed_counts, windowed_rates
 from ackclock.metrics.carried import windowed_link_rates
+from ackclock.metrics.percentiles import Recorded
 from ackclock.metrics.series import HasPieces, is_long
 
 from . import lanes, palette, paths, quantities
@@ -29,24 +29,6 @@ Series = tuple[Floats, Floats]
 
 FEW_PACKETS = 3
 """A link whose queue never exceeds this is not drawn unless asked for."""
-
-
-class Run(Protocol):
-    """What plots need of a run; `ackclock.results.Results` has it."""
-
-    @property
-    def summary(self) -> Mapping[str, Any]:
-        """The document `summary.json`."""
-        ...
-
-    @property
-    def model(self) -> Mapping[str, Any]:
-        """The scenario in numbers."""
-        ...
-
-    def table(self, name: str) -> pa.Table:
-        """A record table by its name."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -73,7 +55,7 @@ class View:
 
     def __init__(
         self,
-        results: Run,
+        results: Recorded,
         flows: Sequence[str] | None = None,
         links: Sequence[str] | None = None,
         options: Options | None = None,

@@ -5,17 +5,14 @@ The figures and the options of each set of rules are data (`bene-congestion.yaml
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ackclock.metrics import drop_times, select, windowed_rates
-from ackclock.reproduce import printed
-from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
+from ackclock.reproduce.comparison import Override, Progress, Runner, in_turn, run_scenario
 from ackclock.reproduce.measures import RunOutcome
 from ackclock.reproduce.paper import one_line, read
 from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance
@@ -42,13 +39,7 @@ def compare(
         shown = ", ".join(f"{path}={_shown(value)}" for path, value in options.items())
         return Group(f"{variant}: {shown or 'the profile'}", rows)
 
-    groups: list[Group] = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for job, group in zip(jobs, pool.map(take, jobs), strict=True):
-            groups.append(group)
-            if progress is not None:
-                progress(job[0]["title"], len(groups), len(jobs))
-    left = iter(groups)
+    left = iter(in_turn(jobs, take, lambda job: job[0]["title"], progress))
     cases = tuple(
         Case(
             title=entry["title"],
@@ -75,19 +66,18 @@ def _rows(
     shorter = outcome.summary["end_s"] / last
     for flow, wanted in zip(flows, figures["finish"], strict=True):
         ours = flows[flow]["finish_s"]
-        ours = float("inf") if ours is None else ours
-        yield _row(f"{flow} is complete", "s", wanted, ours, tolerances["finish"])
-    yield _row("drops", "", figures["drops"], float(sum(link["drops"].values())), count)
+        yield Row.of(f"{flow} is complete", "s", wanted, ours, tolerances["finish"])
+    yield Row.of("drops", "", figures["drops"], float(sum(link["drops"].values())), count)
     if "peak" in figures:
         peak = float(link["queue_packets"]["max"])
-        yield _row("most packets waiting", "packets", figures["peak"], peak, count)
+        yield Row.of("most packets waiting", "packets", figures["peak"], peak, count)
     if "queue" in figures:
         ours = link["queue_packets"]["mean"] * shorter
-        yield _printed("mean of packets waiting", "packets", figures["queue"], ours)
+        yield Row.printed("mean of packets waiting", "packets", figures["queue"], ours)
     if "use" in figures:
-        yield _printed("link in use", "%", figures["use"], 100 * link["utilization"] * shorter)
+        yield Row.printed("link in use", "%", figures["use"], 100 * link["utilization"] * shorter)
     if "share" in figures:
-        yield _printed("share of F1", "", figures["share"], share(outcome, *flows))
+        yield Row.printed("share of F1", "", figures["share"], share(outcome, *flows))
     if "delivered" in figures:
         yield from _delivered(outcome, figures["delivered"])
     if "rates" in figures:
@@ -97,25 +87,24 @@ def _rows(
 def _delivered(outcome: RunOutcome, wanted: str) -> Iterator[Row]:
     first = float(drop_times(outcome, link=_LINK).min(initial=np.inf))
     ours = delivered(outcome, "F1", first) / 1000
-    yield _printed("F1 delivered at the first drop", "kB", wanted, ours)
+    yield Row.printed("F1 delivered at the first drop", "kB", wanted, ours)
     third = Tolerance("nearly", absolute=50)
-    yield _row(
-        "F1 delivered at the first drop", "kB", 1000 / 3, ours, third, "section 5, nearly a third"
-    )
+    read = ("section 5", "nearly a third")
+    yield Row.of("F1 delivered at the first drop", "kB", 1000 / 3, ours, third, read)
 
 
 def _rates(outcome: RunOutcome, figures: Mapping[str, Any], eye: Tolerance) -> Iterator[Row]:
     flows = list(outcome.summary["flows"])
     rates = [arrival_rate(outcome, flow) / 1e6 for flow in flows]
     for flow, ours, wanted in zip(flows, rates, figures["rates"], strict=True):
-        yield _printed(f"{flow} at 1 s", "Mbps", wanted, ours)
+        yield Row.printed(f"{flow} at 1 s", "Mbps", wanted, ours)
     if read := figures.get("read"):
-        source = "section 5, read"
+        source = ("section 5", "read")
         for flow, ours, wanted in zip(flows, rates, read["rates"], strict=False):
-            yield _row(f"{flow} at 1 s", "Mbps", wanted, ours, eye, source)
+            yield Row.of(f"{flow} at 1 s", "Mbps", wanted, ours, eye, source)
         others = sum(rates[len(read["rates"]) :])
-        yield _row("the others at 1 s", "Mbps", read["others"], others, eye, source)
-        yield _row("all at 1 s", "Mbps", read["sum"], sum(rates), eye, source)
+        yield Row.of("the others at 1 s", "Mbps", read["others"], others, eye, source)
+        yield Row.of("all at 1 s", "Mbps", read["sum"], sum(rates), eye, source)
 
 
 def delivered(outcome: RunOutcome, flow: str, time_s: float) -> float:
@@ -147,33 +136,6 @@ def arrival_rate(outcome: RunOutcome, flow: str) -> float:
         outcome, "packets", ("time_s", "bytes"), flow=flow, event="received", kind="data"
     )
     return float(windowed_rates(times, size, 0.0, _RATES_AT_S, _RATES_AT_S)[1][0])
-
-
-def _printed(what: str, unit: str, text: str, ours: float) -> Row:
-    return _row(what, unit, printed.value(text), ours, printed.tolerance(text))
-
-
-def _row(
-    what: str,
-    unit: str,
-    figure: float,
-    ours: float,
-    tolerance: Tolerance,
-    source: str = "",
-) -> Row:
-    """Make a row; one with a source is compared with the report, the others with a program."""
-    place, _, read = source.rpartition(", ")
-    return Row(
-        what=what,
-        unit=unit,
-        source=place,
-        read=read,
-        paper=float(figure) if source else None,
-        predicted=None,
-        original=() if source else (float(figure),),
-        ours=ours,
-        tolerance=tolerance,
-    )
 
 
 def _shown(value: Any) -> str:

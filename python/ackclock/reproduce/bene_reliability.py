@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.metrics import HasTables
-from ackclock.reproduce import printed, sampling
+from ackclock.reproduce import sampling
 from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
 from ackclock.reproduce.paper import one_line, read
-from ackclock.reproduce.report import Case, Group, Report, Row, Spread, Tolerance
+from ackclock.reproduce.report import Case, Group, Report, Row, Spread, Tolerance, tolerance, value
 
 _FLOW, _LINK = "F1", "L1"
 _SEGMENT = 1000
@@ -97,11 +97,11 @@ def _windows(data: Mapping[str, Any], run: Runner) -> Case:
         delay_ms = 1000 * link["queueing_delay_s"]["mean"]
         read = (data["source"], "printed")
         rows = (
-            _row("time to the last ACK", "s", entry["time"], acked, digit, read),
-            _row("time to the last ACK", "s", entry["acked"], acked, microsecond),
-            _row("last segment arrives", "s", entry["received"], flow["finish_s"], microsecond),
-            _printed("throughput", "bit/s", entry["throughput"], rate, read),
-            _printed("mean queueing delay", "ms", entry["delay"], delay_ms, read),
+            Row.of("time to the last ACK", "s", entry["time"], acked, digit, read),
+            Row.of("time to the last ACK", "s", entry["acked"], acked, microsecond),
+            Row.of("last segment arrives", "s", entry["received"], flow["finish_s"], microsecond),
+            Row.printed("throughput", "bit/s", entry["throughput"], rate, read),
+            Row.printed("mean queueing delay", "ms", entry["delay"], delay_ms, read),
         )
         groups.append(Group(f"Window of {window * _SEGMENT} B", rows))
     return Case("Table 3: windows", data["scenario"], one_line(data["about"]), tuple(groups))
@@ -124,7 +124,7 @@ def _trace(data: Mapping[str, Any], run: Runner) -> Case:
         if event[0] != entry["event"]:
             ours = np.nan
         what = f"line {entry['line']}: {what}"
-        rows.append(_row(what, "s", wanted, float(ours), tolerance, (data["source"], "printed")))
+        rows.append(Row.of(what, "s", wanted, float(ours), tolerance, (data["source"], "printed")))
     groups = (Group("The timer", tuple(rows)),)
     return Case("Snippet 1: the timer", data["scenario"], one_line(data["about"]), groups)
 
@@ -151,10 +151,10 @@ def _scripted(data: Mapping[str, Any], run: Runner) -> Case:
         ]
         flow = run(data["scenario"], overrides).summary["flows"][_FLOW]
         rows = (
-            _row("last segment arrives", "s", entry["received"], flow["finish_s"], microsecond),
-            _row("time to the last ACK", "s", entry["acked"], flow["finish_ack_s"], microsecond),
-            _row("timeouts", "", entry["timeouts"], flow["timeouts"], count),
-            _row("segments sent", "", entry["segments"], flow["segments_sent"], count),
+            Row.of("last segment arrives", "s", entry["received"], flow["finish_s"], microsecond),
+            Row.of("time to the last ACK", "s", entry["acked"], flow["finish_ack_s"], microsecond),
+            Row.of("timeouts", "", entry["timeouts"], flow["timeouts"], count),
+            Row.of("segments sent", "", entry["segments"], flow["segments_sent"], count),
         )
         shown = f"data {_list(lost['data'])} and ACKs {_list(lost['acks'])} lost"
         groups.append(Group(f"{_upper(entry['timer'])}: {shown}", rows))
@@ -206,13 +206,11 @@ class _Cell:
         return Row(
             what=_cell_name(self.cell),
             unit="s",
-            source=self.source,
-            read="printed",
-            paper=self.cell["paper"],
-            predicted=None,
-            original=(),
             ours=None,
             tolerance=Tolerance("spread"),
+            paper=self.cell["paper"],
+            source=self.source,
+            read="printed",
             spread=self.spread if self.has_mean else None,
             reason=reason,
             by_spread=True,
@@ -227,19 +225,19 @@ class _Cell:
         """Yield our quantiles beside the original's, and the share of unfinished runs."""
         name = _cell_name(self.cell)
         for (level, what), text in zip(_LEVELS.items(), self.cell[self.timer], strict=True):
-            figure = printed.value(text)
+            figure = value(text)
             error = sampling.quantile_error(self.end_s, level, self.others, figure)
             ours = float(np.quantile(self.end_s, level))
-            yield _row(f"{name}: {what}", "s", figure, ours, _wider(error, text))
+            yield Row.of(f"{name}: {what}", "s", figure, ours, _wider(error, text))
         text = self.cell["unfinished"] if self.timer == "as-handed-in" else "0"
         error = sampling.share_error(self.unfinished, self.end_s.size, self.others)
         wider = _wider(Tolerance("sampling", absolute=100 * error.absolute), text)
-        yield _row(f"{name}: unfinished", "%", printed.value(text), 100 * self.unfinished, wider)
+        yield Row.of(f"{name}: unfinished", "%", value(text), 100 * self.unfinished, wider)
 
 
 def _wider(error: Tolerance, text: str) -> Tolerance:
     """Return the sampling error with what the original's last digit leaves open."""
-    return Tolerance("sampling", absolute=error.absolute + printed.tolerance(text).absolute)
+    return Tolerance("sampling", absolute=error.absolute + tolerance(text).absolute)
 
 
 def _means(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Case]:
@@ -301,10 +299,10 @@ def _tail(data: Mapping[str, Any], tables: Mapping[str, Any], replicator: Replic
     overrides = list(data["overrides"].items())
     runs = replicator(data["scenario"], overrides, tables["runs"]["test.txt"])
     ours = sampling.tail_index(runs["end_s"], data["from_s"], data["to_s"])
-    row = _row(
+    row = Row.of(
         "tail index of the time",
         "",
-        printed.value(data["index"]),
+        value(data["index"]),
         ours,
         Tolerance("tail", **data["tolerance"]),
     )
@@ -328,32 +326,6 @@ def _cell_name(cell: Mapping[str, Any]) -> str:
 def _timer_name(tables: Mapping[str, Any], timer: str) -> str:
     options = ", ".join(f"{path}={value}" for path, value in tables["timers"][timer].items())
     return f"Timer {timer.replace('-', ' ')}{f': {options}' if options else ''}"
-
-
-def _printed(what: str, unit: str, text: str, ours: float, read: tuple[str, str]) -> Row:
-    return _row(what, unit, printed.value(text), ours, printed.tolerance(text), read)
-
-
-def _row(
-    what: str,
-    unit: str,
-    figure: float,
-    ours: float | None,
-    tolerance: Tolerance,
-    read: tuple[str, str] | None = None,
-) -> Row:
-    """Make a row; one that was read somewhere is compared with the report."""
-    return Row(
-        what=what,
-        unit=unit,
-        source=read[0] if read else "",
-        read=read[1] if read else "",
-        paper=float(figure) if read else None,
-        predicted=None,
-        original=() if read else (float(figure),),
-        ours=float("inf") if ours is None else float(ours),
-        tolerance=tolerance,
-    )
 
 
 def _list(numbers: list[int]) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from ackclock.reproduce.measures import MEASURES, Run, RunOutcome, measure
 from ackclock.reproduce.paper import INSTEAD, Figure, Paper, PaperCase
 from ackclock.reproduce.report import Case, Group, Report, Row, Spread
+
+_Job = TypeVar("_Job")
+_Taken = TypeVar("_Taken")
 
 Override = tuple[str, Any]
 Runner = Callable[[str, Sequence[Override]], RunOutcome]
@@ -38,6 +41,25 @@ def run_scenario(name: str, overrides: Sequence[Override]) -> RunOutcome:
     return run(Scenario.load(name, overrides))
 
 
+def in_turn(
+    jobs: Sequence[_Job],
+    take: Callable[[_Job], _Taken],
+    title: Callable[[_Job], str],
+    progress: Progress | None,
+) -> list[_Taken]:
+    """Do jobs, as many at a time as there are processors; return what each gives, in order.
+
+    The runs are independent, so that the report does not depend on how many go on at a time.
+    """
+    taken: list[_Taken] = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for job, one in zip(jobs, pool.map(take, jobs), strict=True):
+            taken.append(one)
+            if progress is not None:
+                progress(title(job), len(taken), len(jobs))
+    return taken
+
+
 def compare(
     name: str, paper: Paper, progress: Progress | None = None, runner: Runner | None = None
 ) -> Report:
@@ -48,12 +70,8 @@ def compare(
         paper: The published figures.
         progress: Told after each run.
         runner: Runs one scenario; by default the simulator on the scenarios of the package.
-
-    The runs are independent; as many go on at a time as there are processors. The report does not
-    depend on that.
     """
     jobs = [(case, order) for case in paper.cases for order in _orders(case)]
-    done = 0
 
     def take(job: tuple[PaperCase, dict[str, Any] | None]) -> list[float]:
         case, order = job
@@ -61,14 +79,7 @@ def compare(
         # Only the numbers are kept: the tables of a hundred runs would fill the memory.
         return [measure(figure.measure, outcome, figure.place) for figure in case.figures]
 
-    taken: list[list[float]] = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for job, values in zip(jobs, pool.map(take, jobs), strict=True):
-            taken.append(values)
-            done += 1
-            if progress is not None:
-                progress(job[0].title, done, len(jobs))
-    results = iter(taken)
+    results = iter(in_turn(jobs, take, lambda job: job[0].title, progress))
     cases = [_case(case, [next(results) for _ in _orders(case)]) for case in paper.cases]
     return Report(name, paper.title, paper.source, paper.notes, tuple(cases))
 

@@ -23,7 +23,6 @@ from ackclock.metrics import (
     packet_series,
     queue_series,
     rtt_series,
-    sample_mean,
     select,
     step_at,
     step_mean,
@@ -33,6 +32,7 @@ from ackclock.metrics import (
 )
 
 Floats = NDArray[np.float64]
+Series = tuple[Floats, Floats]
 
 MEBIBIT = 2**20
 WINDOW_S = 0.1
@@ -67,11 +67,9 @@ class Run:
     """A run with the series that several measures share, each read once."""
 
     outcome: RunOutcome
-    _read: dict[tuple[str, str], tuple[Floats, Floats]] = field(default_factory=dict)
+    _read: dict[tuple[str, str], Series] = field(default_factory=dict)
 
-    def series(
-        self, kind: Callable[[HasTables, str], tuple[Any, Any]], of: str
-    ) -> tuple[Floats, Floats]:
+    def series(self, kind: Callable[[HasTables, str], tuple[Any, Any]], of: str) -> Series:
         """Return times and values of one link or flow."""
         key = (kind.__name__, of)
         if key not in self._read:
@@ -80,7 +78,7 @@ class Run:
             self._read[key] = times, np.asarray(values, dtype=np.float64)
         return self._read[key]
 
-    def window(self, flow: str) -> tuple[Floats, Floats]:
+    def window(self, flow: str) -> Series:
         """Return times and congestion windows of a flow, in packets."""
         times, size_bytes = self.series(cwnd_series, flow)
         return times, size_bytes / self.flow(flow)["segment_bytes"]
@@ -100,12 +98,12 @@ Function = Callable[[Run, Place], float]
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure: its name, unit, the record tables it needs, and the function itself."""
+    """A measure: its unit, the record tables it needs, the function itself, and what it gives."""
 
-    name: str
     unit: str
     tables: tuple[str, ...]
     function: Function
+    meaning: str
 
 
 MEASURES: dict[str, Measure] = {}
@@ -113,8 +111,8 @@ MEASURES: dict[str, Measure] = {}
 
 def _measure(unit: str, *tables: str) -> Callable[[Function], Function]:
     def register(function: Function) -> Function:
-        name = function.__name__
-        MEASURES[name] = Measure(name, unit, tables, function)
+        meaning = function.__doc__ or ""
+        MEASURES[function.__name__] = Measure(unit, tables, function, meaning)
         return function
 
     return register
@@ -122,7 +120,7 @@ def _measure(unit: str, *tables: str) -> Callable[[Function], Function]:
 
 def measure(name: str, run: Run, place: Place) -> float:
     """Take a measure. Infinite stands for what never happens, NaN for what has no samples."""
-    return MEASURES[name].function(run, place)
+    return float(MEASURES[name].function(run, place))
 
 
 @_measure("s")
@@ -157,12 +155,6 @@ def loss_period(run: Run, place: Place) -> float:
 
 
 @_measure("packets", "queue")
-def queue_mean(run: Run, place: Place) -> float:
-    """Time-weighted mean of the data packets that wait."""
-    return step_mean(*run.series(queue_series, place.of), place.start_s, place.end_s)
-
-
-@_measure("packets", "queue")
 def queue_middle(run: Run, place: Place) -> float:
     """Middle of the band that a figure shows: mean over 0.05 s columns of (least + greatest)/2."""
     times, values = run.series(queue_series, place.of)
@@ -170,19 +162,6 @@ def queue_middle(run: Run, place: Place) -> float:
     edges = np.linspace(place.start_s, place.end_s, columns + 1)
     bands = [step_range(times, values, start, stop) for start, stop in itertools.pairwise(edges)]
     return float(np.mean(bands))
-
-
-@_measure("packets", "queue")
-def queue_min(run: Run, place: Place) -> float:
-    """Least number of data packets that wait within the span."""
-    return step_range(*run.series(queue_series, place.of), place.start_s, place.end_s)[0]
-
-
-@_measure("packets", "queue")
-def queue_max(run: Run, place: Place) -> float:
-    """Greatest number of data packets that wait within the span."""
-    times, values = run.series(queue_series, place.of)
-    return step_range(times, values, place.start_s, min(place.end_s, run.end_s))[1]
 
 
 @_measure("s", "queue")
@@ -205,62 +184,11 @@ def send_rate(run: Run, place: Place) -> float:
     return _rates(*run.series(_sent, place.of), place, place.end_s - place.start_s)[0]
 
 
-@_measure("Mibps", "packets")
-def send_rate_min(run: Run, place: Place) -> float:
-    """Least rate at which a flow sends in any 0.1 s window of the span."""
-    return float(_rates(*run.series(_sent, place.of), place, WINDOW_S).min())
-
-
-@_measure("Mibps", "packets")
-def send_rate_max(run: Run, place: Place) -> float:
-    """Greatest rate at which a flow sends in any 0.1 s window of the span."""
-    return float(_rates(*run.series(_sent, place.of), place, WINDOW_S).max())
-
-
-@_measure("packets", "cwnd")
-def window_mean(run: Run, place: Place) -> float:
-    """Time-weighted mean of a flow's window."""
-    times, packets = run.window(place.of)
-    return step_mean(times, packets, place.start_s, place.end_s)
-
-
 @_measure("packets", "cwnd")
 def window_at(run: Run, place: Place) -> float:
     """Window of a flow at a time."""
     times, packets = run.window(place.of)
     return float(step_at(times, packets, [place.at_s])[0])
-
-
-@_measure("packets", "cwnd")
-def window_min(run: Run, place: Place) -> float:
-    """Least window of a flow within the span."""
-    return step_range(*run.window(place.of), place.start_s, place.end_s)[0]
-
-
-@_measure("packets", "cwnd")
-def window_max(run: Run, place: Place) -> float:
-    """Greatest window of a flow within the span."""
-    times, packets = run.window(place.of)
-    return step_range(times, packets, place.start_s, min(place.end_s, run.end_s))[1]
-
-
-@_measure("ms", "rtt")
-def rtt_mean(run: Run, place: Place) -> float:
-    """Mean of a flow's RTT samples."""
-    mean = sample_mean(*run.series(rtt_series, place.of), place.start_s, place.end_s)
-    return math.nan if mean is None else mean * 1e3
-
-
-@_measure("ms", "rtt")
-def rtt_min(run: Run, place: Place) -> float:
-    """Least RTT sample of a flow."""
-    return float(_samples(run, place).min(initial=math.inf)) * 1e3
-
-
-@_measure("ms", "rtt")
-def rtt_max(run: Run, place: Place) -> float:
-    """Greatest RTT sample of a flow."""
-    return float(_samples(run, place).max(initial=0.0)) * 1e3
 
 
 @_measure("s", "transmissions")
@@ -297,30 +225,6 @@ def unfinished(run: Run, place: Place) -> float:
     return float(sum(flow["finish_ack_s"] is None for flow in flows))
 
 
-@_measure("")
-def retransmissions(run: Run, place: Place) -> float:
-    """Packets that a flow sends again."""
-    return float(run.flow(place.of)["retransmissions"])
-
-
-@_measure("")
-def lost(run: Run, place: Place) -> float:
-    """Data packets of a flow that are dropped in the network."""
-    return float(run.flow(place.of)["segments_dropped"])
-
-
-@_measure("bytes")
-def transferred(run: Run, place: Place) -> float:
-    """Bytes that leave a flow's host, headers and packets sent again included."""
-    return float(run.flow(place.of)["bytes_on_wire"])
-
-
-@_measure("")
-def packets(run: Run, place: Place) -> float:
-    """Packets that leave a flow's host, those sent again included."""
-    return float(run.flow(place.of)["packets_on_wire"])
-
-
 @_measure("", "packets")
 def acknowledged(run: Run, place: Place) -> float:
     """Segments that a flow's sender knows to have arrived."""
@@ -328,32 +232,77 @@ def acknowledged(run: Run, place: Place) -> float:
     return float(seq.max(initial=0) // run.flow(place.of)["segment_bytes"])
 
 
-@_measure("")
-def timeouts(run: Run, place: Place) -> float:
-    """How often a flow's retransmission timer expires."""
-    return float(run.flow(place.of)["timeouts"])
+def _queue(run: Run, place: Place) -> Series:
+    return run.series(queue_series, place.of)
 
 
-@_measure("")
-def utilization(run: Run, place: Place) -> float:
-    """Share of the run in which a link's forward direction sends."""
-    return float(_forward(run, place)["utilization"])
+def _window(run: Run, place: Place) -> Series:
+    return run.window(place.of)
 
 
-@_measure("packets")
-def waiting_mean(run: Run, place: Place) -> float:
-    """Time-weighted mean of all packets that wait for a link's forward direction."""
-    return float(_forward(run, place)["queue_packets"]["mean"])
+def _rtt(run: Run, place: Place) -> Floats:
+    times, rtt_s = run.series(rtt_series, place.of)
+    return rtt_s[(times >= place.start_s) & (times <= place.end_s)] * 1e3
 
 
-@_measure("packets")
-def waiting_max(run: Run, place: Place) -> float:
-    """Most packets that wait for a link's forward direction."""
-    return float(_forward(run, place)["queue_packets"]["max"])
+def _sends(run: Run, place: Place) -> Floats:
+    return _rates(*run.series(_sent, place.of), place, WINDOW_S)
 
 
-def _forward(run: Run, place: Place) -> Mapping[str, Any]:
-    return run.outcome.summary["links"][place.of]["forward"]
+def _range(series: Callable[[Run, Place], Series], end: int) -> Function:
+    def take(run: Run, place: Place) -> float:
+        until = min(place.end_s, run.end_s)
+        return step_range(*series(run, place), place.start_s, until)[end]
+
+    return take
+
+
+def _mean(series: Callable[[Run, Place], Series]) -> Function:
+    return lambda run, place: step_mean(*series(run, place), place.start_s, place.end_s)
+
+
+def _of_flow(key: str) -> Function:
+    return lambda run, place: float(run.flow(place.of)[key])
+
+
+def _of_link(*keys: str) -> Function:
+    def take(run: Run, place: Place) -> float:
+        value: Any = run.outcome.summary["links"][place.of]["forward"]
+        for key in keys:
+            value = value[key]
+        return float(value)
+
+    return take
+
+
+MEASURES |= {
+    name: Measure(unit, tuple(table.split()), function, meaning)
+    for name, unit, table, function, meaning in (
+        ("queue_mean", "packets", "queue", _mean(_queue), "Data packets waiting, by time"),
+        ("queue_min", "packets", "queue", _range(_queue, 0), "Least number of them in the span"),
+        ("queue_max", "packets", "queue", _range(_queue, 1), "Greatest number of them in the span"),
+        ("window_mean", "packets", "cwnd", _mean(_window), "Mean of a flow's window, by time"),
+        ("window_min", "packets", "cwnd", _range(_window, 0), "Least window of a flow in the span"),
+        ("window_max", "packets", "cwnd", _range(_window, 1), "Greatest window in the span"),
+        ("rtt_mean", "ms", "rtt", lambda run, at: _average(_rtt(run, at)), "Mean of RTT samples"),
+        ("rtt_min", "ms", "rtt", lambda run, at: _rtt(run, at).min(initial=math.inf), "Least one"),
+        ("rtt_max", "ms", "rtt", lambda run, at: _rtt(run, at).max(initial=0.0), "Greatest one"),
+        ("send_rate_min", "Mibps", "packets", lambda run, at: _sends(run, at).min(), "Of 0.1 s"),
+        ("send_rate_max", "Mibps", "packets", lambda run, at: _sends(run, at).max(), "Of 0.1 s"),
+        ("retransmissions", "", "", _of_flow("retransmissions"), "Packets that a flow sends again"),
+        ("lost", "", "", _of_flow("segments_dropped"), "Its data packets dropped in the network"),
+        ("transferred", "bytes", "", _of_flow("bytes_on_wire"), "Bytes that leave its host"),
+        ("packets", "", "", _of_flow("packets_on_wire"), "Packets that leave its host"),
+        ("timeouts", "", "", _of_flow("timeouts"), "How often its timer expires"),
+        ("utilization", "", "", _of_link("utilization"), "Share of the run in which a link sends"),
+        ("waiting_mean", "packets", "", _of_link("queue_packets", "mean"), "All packets waiting"),
+        ("waiting_max", "packets", "", _of_link("queue_packets", "max"), "Most packets waiting"),
+    )
+}
+
+
+def _average(values: Floats) -> float:
+    return float(values.mean()) if values.size else math.nan
 
 
 def _link(place: Place) -> dict[str, str]:
@@ -362,11 +311,6 @@ def _link(place: Place) -> dict[str, str]:
 
 def _inside(times: Floats, place: Place) -> Floats:
     return times[(times >= place.start_s) & (times <= place.end_s)]
-
-
-def _samples(run: Run, place: Place) -> Floats:
-    times, rtt_s = run.series(rtt_series, place.of)
-    return rtt_s[(times >= place.start_s) & (times <= place.end_s)]
 
 
 def _rates(times: Floats, sizes: Floats, place: Place, width_s: float) -> Floats:

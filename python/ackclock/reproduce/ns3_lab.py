@@ -7,15 +7,12 @@ received in each of the 192 runs.
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from ackclock.metrics import jain
-from ackclock.reproduce import printed
-from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
+from ackclock.reproduce.comparison import Override, Progress, Runner, in_turn, run_scenario
 from ackclock.reproduce.paper import one_line, read
 from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance
 
@@ -37,19 +34,13 @@ def compare(
     one = {cell: [count] for cell, count in _cells(segments, data["queues"])}
     ten = dict(_cells(data["original"]["ten_flows"], data["queues"]))
     jobs = [*((_ONE, cell) for cell in one), *((_TEN, cell) for cell in ten)]
-    received: dict[tuple[str, Cell], list[int]] = {}
 
     def take(job: tuple[str, Cell]) -> list[int]:
         scenario, cell = job
         flows = (runner or run_scenario)(scenario, _overrides(cell)).summary["flows"]
         return [flow["bytes_delivered"] // cell[1] for flow in flows.values()]
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for job, counts in zip(jobs, pool.map(take, jobs), strict=True):
-            received[job] = counts
-            if progress is not None:
-                progress(job[0], len(received), len(jobs))
-
+    received = dict(zip(jobs, in_turn(jobs, take, lambda job: job[0], progress), strict=True))
     span_s = (data["end_ns"] - data["starts_ns"][0]) / 1e9
     ours = {cell: received[_ONE, cell][0] for cell in one}
     goodput = {cell: count * cell[1] / span_s for cell, count in ours.items()}
@@ -96,12 +87,12 @@ def _overrides(cell: Cell) -> list[Override]:
 
 def _printed(report: Sequence[Mapping[str, Any]], goodput: Mapping[Cell, float]) -> list[Row]:
     return [
-        _row(
+        Row.printed(
             f"{row['recovery'].title()}, {_place(row['segment'], row['window'], row['queue'])}",
             "byte/s",
+            row["goodput"],
             goodput[row["recovery"], row["segment"], row["window"], row["queue"]],
-            paper=printed.value(row["goodput"]),
-            tolerance=printed.tolerance(row["goodput"]),
+            ("tables", "printed"),
         )
         for row in report
     ]
@@ -121,14 +112,13 @@ def _trends(trends: Mapping[str, Any], goodput: Mapping[Cell, float]) -> list[Gr
         "reno": "cells in which Reno is better",
         "tahoe": "cells in which Tahoe is better",
     }
-    compared = [_row(words[key], "", counts[key], original=trends[key]) for key in words]
+    compared = [Row.of(words[key], "", trends[key], counts[key], _COUNT) for key in words]
     small = [
-        _row(
+        Row.printed(
             f"window of 2000 B, segments of {segment} B",
             "byte/s",
+            wanted,
             goodput["reno", int(segment), 2000, 2000],
-            original=printed.value(wanted),
-            tolerance=printed.tolerance(wanted),
         )
         for segment, wanted in trends["window_2000"].items()
     ]
@@ -141,7 +131,7 @@ def _one(original: Mapping[Cell, Sequence[int]], ours: Mapping[Cell, int]) -> li
         Group(
             f"{recovery.title()}, segments of {segment} B received",
             tuple(
-                _row(_place(*cell[1:]), "", ours[cell], original=original[cell][0])
+                Row.of(_place(*cell[1:]), "", original[cell][0], ours[cell], _COUNT)
                 for cell in cells
             ),
         )
@@ -157,35 +147,12 @@ def _ten(original: Mapping[Cell, Sequence[int]], ours: Mapping[Cell, Sequence[in
         for cell in cells:
             theirs, mine, place = original[cell], ours[cell], _place(*cell[1:])
             same = sum(a == b for a, b in zip(theirs, mine, strict=True))
-            rows.append(_row(f"{place}: flows alike", "", same, original=len(theirs)))
-            rows.append(
-                _row(f"{place}: Jain's index", "", jain(mine) or 0.0, original=jain(theirs))
-            )
+            rows.append(Row.of(f"{place}: flows alike", "", len(theirs), same, _COUNT))
+            index = jain(theirs) or 0.0
+            rows.append(Row.of(f"{place}: Jain's index", "", index, jain(mine) or 0.0, _COUNT))
         groups.append(Group(f"{recovery.title()}, segments of {segment} B", tuple(rows)))
     return groups
 
 
 def _place(segment: int, window: int, queue: int) -> str:
     return f"{segment} B, window {window}, queue {queue}"
-
-
-def _row(
-    what: str,
-    unit: str,
-    ours: float,
-    paper: float | None = None,
-    original: float | None = None,
-    tolerance: Tolerance = _COUNT,
-) -> Row:
-    """Make a row; compared with the report where it prints the figure, or with ns-3.24."""
-    return Row(
-        what=what,
-        unit=unit,
-        source="tables" if paper is not None else "",
-        read="printed" if paper is not None else "",
-        paper=paper,
-        predicted=None,
-        original=() if original is None else (float(original),),
-        ours=float(ours),
-        tolerance=tolerance,
-    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from statistics import median
 from typing import Any, Protocol
@@ -60,6 +61,18 @@ class Tolerance:
         return " or ".join(parts) or "none"
 
 
+def value(text: str | float) -> float:
+    """Return a number as it is printed; digits may be grouped by commas."""
+    return float(str(text).replace(",", ""))
+
+
+def tolerance(text: str | float) -> Tolerance:
+    """Return half a unit of the last printed digit as a tolerance."""
+    exponent = Decimal(str(text).replace(",", "")).as_tuple().exponent
+    assert isinstance(exponent, int), "a printed number is finite"
+    return Tolerance("printed", absolute=0.5 * 10.0**exponent)
+
+
 @dataclass(frozen=True)
 class Spread:
     """Values of one figure over several orders of simultaneous events (infinite: never)."""
@@ -108,16 +121,39 @@ class Row:
 
     what: str
     unit: str
-    source: str
-    read: str
-    paper: float | None
-    predicted: float | None
-    original: tuple[float, ...]
     ours: float | None
     tolerance: Tolerance
+    paper: float | None = None
+    original: tuple[float, ...] = ()
+    source: str = ""
+    read: str = ""
+    predicted: float | None = None
     spread: Spread | None = None
     reason: str | None = None
     by_spread: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        what: str,
+        unit: str,
+        figure: float,
+        ours: float | None,
+        tolerance: Tolerance,
+        read: tuple[str, str] | None = None,
+    ) -> Row:
+        """Compare with a figure that was read somewhere in a report, else with its program's."""
+        mine = math.inf if ours is None else float(ours)
+        if read is None:
+            return cls(what, unit, mine, tolerance, original=(float(figure),))
+        return cls(what, unit, mine, tolerance, float(figure), (), *read)
+
+    @classmethod
+    def printed(
+        cls, what: str, unit: str, text: str, ours: float, read: tuple[str, str] | None = None
+    ) -> Row:
+        """Compare with a figure as it is printed, to its last digit."""
+        return cls.of(what, unit, value(text), ours, tolerance(text), read)
 
     @property
     def figure(self) -> float:
@@ -180,11 +216,7 @@ class Row:
             "spread": spread,
             "compared_with": self.against,
             "difference": _json(self.difference),
-            "tolerance": {
-                "name": self.tolerance.name,
-                "relative": self.tolerance.relative,
-                "absolute": self.tolerance.absolute,
-            },
+            "tolerance": asdict(self.tolerance),
             "verdict": self.verdict.value,
             "reason": self.reason,
         }

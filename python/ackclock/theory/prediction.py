@@ -132,15 +132,8 @@ class Prediction:
 
 
 def _flow_facts(facts: FlowFacts) -> dict[str, Any]:
-    return {
-        "cc": facts.cc,
-        "links": list(facts.links),
-        "alternatives": [list(path) for path in facts.alternatives],
-        "empty_rtt_s": facts.empty_rtt_s,
-        "start_s": facts.start_s,
-        "finish_s": facts.finish_s,
-        "finish_ack_s": facts.finish_ack_s,
-    }
+    kept = {k: v for k, v in vars(facts).items() if k not in ("path_queues", "segment_bytes")}
+    return {**kept, "links": list(facts.links), "alternatives": [*map(list, facts.alternatives)]}
 
 
 def _period(period: Period) -> dict[str, Any]:

@@ -7,14 +7,12 @@ measured.
 
 from __future__ import annotations
 
-import os
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ackclock.errors import InputError, unknown
-from ackclock.reproduce.comparison import Progress, Runner
+from ackclock.reproduce.comparison import Progress, Runner, in_turn
 from ackclock.reproduce.linux import oracle
 from ackclock.reproduce.linux.conversion import UnsupportedError, document
 from ackclock.reproduce.linux.figures import Taken, middle, take
@@ -83,7 +81,9 @@ def compare(
         notes=_NOTES,
         rows=tuple(
             _explained(row, known)
-            for scenario, taken, why in _all(wanted, progress)
+            for scenario, taken, why in in_turn(
+                wanted, _outcome, lambda scenario: scenario.name, progress
+            )
             for row in rows(scenario, taken, why)
         ),
         looks=looks,
@@ -144,17 +144,6 @@ def _chosen(
 
 
 Outcome = tuple[KernelScenario, Taken | None, str]
-
-
-def _all(scenarios: list[KernelScenario], progress: Progress | None) -> list[Outcome]:
-    """Run all scenarios, as many at a time as there are processors."""
-    outcomes: list[Outcome] = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for outcome in pool.map(_outcome, scenarios):
-            outcomes.append(outcome)
-            if progress is not None:
-                progress(outcome[0].name, len(outcomes), len(scenarios))
-    return outcomes
 
 
 def _outcome(scenario: KernelScenario) -> Outcome:

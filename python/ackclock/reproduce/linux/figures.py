@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.metrics import HasTables, cwnd_series, jain, queue_series, rtt_series, select
+from ackclock.metrics.senders import smoothed_rtt
 from ackclock.metrics.steps import step_at
 from ackclock.reproduce.linux.conversion import BOTTLENECK, flow_id
 from ackclock.reproduce.linux.oracle import KernelScenario
@@ -25,7 +26,6 @@ SAMPLING_S = 0.01
 """How often the measurement asked the sender."""
 
 _INITIAL_WINDOW = 10
-_SRTT_WEIGHT = 1 / 8
 _QUANTILES = (5, 50, 95, 99)
 
 
@@ -120,7 +120,7 @@ def _flow(scenario: KernelScenario, results: HasTables, number: int) -> Figures:
             taken["goodput_mbps_window"] = float(acked[-1] - acked[0]) * 8e-6 / span
             taken["mean_cwnd_pkts_kernel"] = _mean_of(changed_s, cwnd, asked, _INITIAL_WINDOW)
             sampled_s, rtt_s = rtt_series(results, name)
-            srtt_ms = smoothed(rtt_s) * 1e3
+            srtt_ms = smoothed_rtt(rtt_s) * 1e3
             taken["mean_srtt_ms_kernel"] = _mean_of(sampled_s, srtt_ms, asked, np.nan)
         return taken
     end = min(scenario.duration_s, flow.stop_s)
@@ -143,16 +143,6 @@ def _mean_of(time_s: Floats, value: Floats, asked_s: Floats, initial: float) -> 
 def _dropped(results: HasTables, flow: str, reason: str) -> float:
     where = {"flow": flow, "kind": "data", "link": BOTTLENECK, "reason": reason}
     return float(select(results, "drops", ("time_s",), **where)[0].size)
-
-
-def smoothed(rtt_s: Floats) -> Floats:
-    """Return the smoothed round-trip time after each sample (RFC 6298, 2.3)."""
-    values = np.empty(rtt_s.size)
-    srtt = 0.0
-    for i, sample in enumerate(rtt_s.tolist()):
-        srtt = sample if i == 0 else srtt + _SRTT_WEIGHT * (sample - srtt)
-        values[i] = srtt
-    return values
 
 
 @dataclass(frozen=True)

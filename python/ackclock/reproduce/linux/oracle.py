@@ -98,7 +98,6 @@ class KernelScenario:
     ack_bytes: int
     gso_segs: int
     every_segment_acked: bool
-    timer_driven: bool
     drop: tuple[Rule, ...]
     rdrop: tuple[Rule, ...]
     adrop: tuple[Rule, ...]
@@ -173,34 +172,23 @@ def _scenario(entry: Mapping[str, Any]) -> KernelScenario:
     family = entry.get("family") or _family(entry)
     if family not in FAMILIES:
         raise ValueError(f"'family' is '{family}'; allowed: {', '.join(FAMILIES)}")
+    end_s = float(entry["duration_s"])
+    same: dict[str, Any] = {key: float(entry[key]) for key in _REALS}
+    same |= {key: int(entry[key]) for key in _COUNTS}
+    same |= {key: _rules(entry[key], len(flows)) for key in ("drop", "rdrop", "adrop", "hold")}
     return KernelScenario(
+        **same,
         name=str(entry["name"]),
         family=family,
         kind=entry["kind"],
-        rate_mbps=float(entry["rate_mbps"]),
-        rtt_ms=float(entry["rtt_ms"]),
-        buffer_pkts=int(entry["buffer_pkts"]),
-        loss=float(entry["loss"]),
-        ack_loss=float(entry["ack_loss"]),
-        ecn_threshold_pkts=int(entry["ecn_threshold_pkts"]),
-        duration_s=float(entry["duration_s"]),
-        warmup_s=float(entry["warmup_s"]),
-        mtu=int(entry["mtu"]),
-        mss=int(entry["mss"]),
-        ack_bytes=int(entry["ack_bytes"]),
-        gso_segs=int(entry["gso_segs"]),
         every_segment_acked=entry["ack"] == "every",
-        timer_driven=bool(entry.get("timer_driven", False)),
-        drop=_rules(entry["drop"], len(flows)),
-        rdrop=_rules(entry["rdrop"], len(flows)),
-        adrop=_rules(entry["adrop"], len(flows)),
-        hold=_rules(entry["hold"], len(flows)),
-        flows=tuple(
-            _flow(flow, figures, float(entry["duration_s"]))
-            for flow, figures in zip(flows, measured, strict=True)
-        ),
+        flows=tuple(_flow(*one, end_s) for one in zip(flows, measured, strict=True)),
         figures=_figures(entry.get("metrics") or {}),
     )
+
+
+_REALS = ("rate_mbps", "rtt_ms", "loss", "ack_loss", "duration_s", "warmup_s")
+_COUNTS = ("buffer_pkts", "ecn_threshold_pkts", "mtu", "mss", "ack_bytes", "gso_segs")
 
 
 def _family(entry: Mapping[str, Any]) -> str:

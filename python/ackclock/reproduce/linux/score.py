@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ackclock.reproduce.linux.figures import Taken
-from ackclock.reproduce.linux.oracle import FAMILIES, KernelScenario, Measured
+from ackclock.reproduce.linux.oracle import KernelScenario, Measured
 from ackclock.reproduce.report import Verdict, verdict_counts
 
 METRICS = {
@@ -265,11 +265,3 @@ class KernelReport:
             "rows": [row.to_json() for row in self.rows],
             "traces": [look.to_json() for look in self.looks],
         }
-
-
-def by_family(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return rows by the title of their family, in the order of the families."""
-    found: dict[str, list[Row]] = {title: [] for title in FAMILIES.values()}
-    for row in rows:
-        found[FAMILIES[row.scenario.family]].append(row)
-    return {title: members for title, members in found.items() if members}

@@ -16,9 +16,10 @@ import numpy as np
 
 from ackclock.errors import InputError
 from ackclock.metrics import HasTables, rtt_series, select
+from ackclock.metrics.senders import smoothed_rtt
 from ackclock.metrics.steps import step_at
 from ackclock.reproduce.linux.conversion import flow_id
-from ackclock.reproduce.linux.figures import Progress, smoothed
+from ackclock.reproduce.linux.figures import Progress
 from ackclock.reproduce.linux.oracle import PACKAGED, KernelScenario
 
 ARCHIVE = PACKAGED.with_name("traces.tar.xz")
@@ -195,7 +196,7 @@ def _our_windows(
     names = results.table("cwnd")["flow"].to_pylist()
     states = [word for word, name in zip(state, names, strict=True) if name == flow]
     sampled_s, rtt_s = rtt_series(results, flow)
-    srtt_ms = step_at(sampled_s, smoothed(rtt_s) * 1e3, time_s, math.nan)
+    srtt_ms = step_at(sampled_s, smoothed_rtt(rtt_s) * 1e3, time_s, math.nan)
     packets_s = np.array([packet.time_ms for packet in sent]) / 1e3
     highest = np.maximum.accumulate([packet.end for packet in sent] or [0])[: len(sent)]
     again = np.cumsum([packet.again for packet in sent] or [0])[: len(sent)]

@@ -9,19 +9,19 @@ import math
 from collections import deque
 
 from ackclock.theory.demand import Demand
-from ackclock.theory.laws.law import WindowProcess
+from ackclock.theory.laws.law import Law, WindowProcess
 from ackclock.theory.network import NS_PER_S, FlowPath
 
 SETTLED = 0.01
 """A transient has died away when this share of it is left."""
 
 
-class Fast:
+class Fast(Law):
     """The law of FAST; see `ackclock.theory.laws.law.Law`."""
 
     name = "fast"
     summary = "rate = alpha / (RTT - base RTT): alpha packets wait in queues."
-    references: tuple[str, ...] = (
+    references = (
         "Wei, Jin, Low, Hegde 2006",
         "Bhasin, Luo, Su, Yang 2015, section 3.4",
     )
@@ -41,10 +41,6 @@ class Fast:
     def process(self, flow: FlowPath, first_rtt_s: float) -> WindowProcess:
         """The law, update by update."""
         return FastWindow(flow, first_rtt_s)
-
-    def slack(self, flow: FlowPath) -> float:
-        """The rest point is unique."""
-        return 0.0
 
     def follows_acks(self, flow: FlowPath) -> bool:
         """With an update a round trip; a fixed period is a clock of its own."""

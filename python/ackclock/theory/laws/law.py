@@ -32,7 +32,7 @@ class WindowProcess(Protocol):
         ...
 
 
-class Law(Protocol):
+class Law:
     """A congestion control (or a source) of which the equilibrium is known.
 
     Attributes:
@@ -43,19 +43,18 @@ class Law(Protocol):
 
     name: str
     summary: str
-    references: tuple[str, ...]
+    references: tuple[str, ...] = ()
 
     def demand(self, flow: FlowPath, base_rtt_s: float) -> Demand:
         """Equilibrium: how the rate answers to queueing delay, given the base RTT (seconds)."""
-        ...
+        raise NotImplementedError
 
     def window(self, flow: FlowPath, base_rtt_s: float, rtt_s: float, rate: float) -> float | None:
         """Window in equilibrium, packets; none if there is no window."""
-        ...
 
     def slack(self, flow: FlowPath) -> float:
         """Packets kept in queues: how far they can be from `demand`, if rest is a whole range."""
-        ...
+        return 0.0
 
     def process(self, flow: FlowPath, first_rtt_s: float) -> WindowProcess | None:
         """The window in time; none if it is the same from the first moment.
@@ -64,11 +63,10 @@ class Law(Protocol):
             flow: The flow.
             first_rtt_s: RTT of its first packet, seconds.
         """
-        ...
 
     def follows_acks(self, flow: FlowPath) -> bool:
         """Whether the window changes with ACKs only, not by a clock of its own."""
-        ...
+        return True
 
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
@@ -82,4 +80,4 @@ class Law(Protocol):
             rate: Its rate there, packets per second.
             before: Its window before the change, packets; the initial window if it just starts.
         """
-        ...
+        raise NotImplementedError

@@ -8,24 +8,26 @@ alpha <= diff <= beta, so that the rate is diff / (rtt - base_rtt). Brakmo and P
 With alpha = beta the equilibrium is unique, and that of weighted proportional fairness: the rates
 maximise the sum of alpha log x (Low, Peterson, Wang, "Understanding Vegas: A duality model", J. ACM
 49(2), 2002). With alpha < beta there are many, and where a flow comes to rest depends on its past.
-The middle, (alpha + beta) / 2, is predicted, together with how far the rest can be from it.
+The middle, (alpha + beta) / 2, is predicted, at rest from the first moment, together with how far
+the rest can be from it.
 """
 
 import math
 
 from ackclock.theory.demand import Demand
+from ackclock.theory.laws.law import Law
 from ackclock.theory.network import FlowPath
 
 LEAST = 1e-6
 """Packets that a flow with alpha = beta = 0 keeps in queues; more than nothing, to have a rate."""
 
 
-class Vegas:
+class Vegas(Law):
     """The law of Vegas; see `ackclock.theory.laws.law.Law`."""
 
     name = "vegas"
     summary = "alpha to beta packets wait in queues; rate = packets / (RTT - base RTT)."
-    references: tuple[str, ...] = ("Brakmo and Peterson 1995", "Low, Peterson, Wang 2002")
+    references = ("Brakmo and Peterson 1995", "Low, Peterson, Wang 2002")
 
     def demand(self, flow: FlowPath, base_rtt_s: float) -> Demand:
         """Rate = m / (q - standing), m between alpha and beta, standing = base RTT - empty RTT."""
@@ -49,13 +51,6 @@ class Vegas:
     def window(self, flow: FlowPath, base_rtt_s: float, rtt_s: float, rate: float) -> float:
         """Packets in flight at this RTT."""
         return rate * rtt_s
-
-    def process(self, flow: FlowPath, first_rtt_s: float) -> None:
-        """Be at rest from the first moment: the rest points are many."""
-
-    def follows_acks(self, flow: FlowPath) -> bool:
-        """An update a round trip."""
-        return True
 
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
