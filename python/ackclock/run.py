@@ -141,9 +141,9 @@ def _new_log(scenario: Scenario) -> _RunLog:
     from ackclock import _core
 
     log = _RunLog()
-    log.note(
-        f"ackclock {_core.version()}, Python {platform.python_version()}, {platform.platform()}"
-    )
+    # Not `platform.platform()`, which starts a process to ask for the processor's name.
+    system = f"{platform.system()}-{platform.release()}-{platform.machine()}"
+    log.note(f"ackclock {_core.version()}, Python {platform.python_version()}, {system}")
     log.note(f"scenario {scenario.name}, seed {scenario.seed}")
     for override in scenario.overrides:
         log.note(override)

@@ -89,6 +89,8 @@ def program() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     sys.meta_path.insert(0, _WithoutPandas())
+    # No matrix here is large; NumPy would start a thread for each core, at the cost of its import.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     main()
 
 

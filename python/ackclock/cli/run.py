@@ -173,12 +173,13 @@ def _report(
     from ackclock.cli.summary import print_summary
     from ackclock.cli.terminal import console
     from ackclock.cli.theory import print_comparison
-    from ackclock.tables import detailed
+    from ackclock.columns import PERCENTILES
+    from ackclock.metrics.percentiles import with_percentiles
 
     screen = console()
     # Percentiles of very many records take longer than people want to wait for a summary.
     short = results.summary["packet_hops"] <= _MOST_HOPS
-    summary = detailed(results) if short else results.summary
+    summary = with_percentiles(results, PERCENTILES) if short else results.summary
     print_summary(screen, summary, scenario.model, flows, links, order)
     if not short:
         screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")

@@ -26,7 +26,7 @@ def console() -> Console:
     from rich.console import Console
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH_OF_FILES
-    return Console(highlight=False, width=width)
+    return Console(highlight=False, emoji=False, width=width)
 
 
 def table(*columns: str, title: str | None = None) -> Table:

@@ -41,7 +41,7 @@ def quantiles(read: Callable[[], Pieces], shares: Sequence[float]) -> dict[int, 
             at = int(np.searchsorted(ends, rank))
             key, before = int(keys[place[at]]), int(ends[at] - counts[place[at]])
             wanted.setdefault(key >> 32, []).append((key, rank - before))
-    held = np.unique([key for found in wanted.values() for key, _ in found])
+    held = np.array(sorted({key for found in wanted.values() for key, _ in found}), np.int64)
     kept: dict[int, tuple[Floats, Counts]] = {
         int(key): (np.zeros(0), np.zeros(0, np.int64)) for key in held
     }

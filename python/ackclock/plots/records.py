@@ -106,9 +106,10 @@ class Records:
             whole = chunked.unify_dictionaries().combine_chunks()
             if isinstance(whole, pa.ChunkedArray):  # no rows at all
                 whole = whole.chunk(0) if whole.num_chunks else pa.array([]).dictionary_encode()
-            indices = whole.indices.cast(pa.int64()).fill_null(-1)
+            # By NumPy, where a null is NaN: pyarrow's own functions take long to load.
+            codes = np.nan_to_num(whole.indices.to_numpy(zero_copy_only=False), nan=-1)
             names = {str(name): i for i, name in enumerate(whole.dictionary.to_pylist())}
-            self._coded[column] = (indices.to_numpy(zero_copy_only=False), names)
+            self._coded[column] = (codes.astype(np.int64), names)
         return self._coded[column]
 
     def _split(self, columns: tuple[str, ...]) -> dict[tuple[int, ...], NDArray[np.int64]]:

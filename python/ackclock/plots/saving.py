@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -58,17 +59,22 @@ class Figure(figure.Figure):
 def style(options: Options | None = None) -> Iterator[None]:
     """Give figures that are drawn or saved within this context the look of the package."""
     asked = options or Options()
-    with (
-        resources.as_file(resources.files("ackclock.plots") / "ackclock.mplstyle") as path,
-        palette.shown(asked.style) as look,
-        mpl.rc_context(fname=str(path)),
-    ):
+    with palette.shown(asked.style) as look, mpl.rc_context(_look()):
         colors = {part: look[color] for part, color in _COLORS.items()}
         ground = "none" if asked.transparent else look["GROUND"]
         colors |= dict.fromkeys(("figure.facecolor", "axes.facecolor"), ground)
         for part, color in colors.items():
             mpl.rcParams[part] = color  # pyright: ignore[reportArgumentType]  # names are known
         yield
+
+
+@cache
+def _look() -> dict[str, Any]:
+    """The settings of the package over matplotlib's own, whatever a user's file says."""
+    with resources.as_file(resources.files("ackclock.plots") / "ackclock.mplstyle") as path:
+        found = mpl.rc_params_from_file(path)
+    # The backend is not ours to choose: figures are saved without one.
+    return {name: value for name, value in found.items() if name != "backend"}
 
 
 def save(drawn: figure.Figure, path: Path, title: str, creator: str = "Ackclock") -> None:

@@ -177,10 +177,10 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
     """
     notes = list(prediction.notes)
     measures = Measures(results, prediction)
-    route_changes = route_change_times(results)
     predicted = list(prediction.periods)
     compared = []
     named = {name for period in predicted for name in period.flows}
+    route_changes = route_change_times(results) if named else []
     for found in measured_periods(results, named):
         match = next((p for p in predicted if p.flows.keys() == found.flows), None)
         span = f"{found.start_s:.4g} s to {found.end_s:.4g} s"
