@@ -162,6 +162,7 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
     layers.extend(below.of(family));
     let last = preset.or(below.preset).map(|preset| families::part(family, preset.of_receiver()));
     layers.extend(last.iter().map(|map| Layer { map, path: here.clone(), reported: true }));
+    layers.push(families::base(family));
     let mut tcp = walker.resolve(TCP, &layers, &here);
     tcp.append(walker.resolve(family.params, &layers, &here));
     whole_bytes(walker, &tcp, path);
