@@ -44,8 +44,8 @@ const LINUX_CC: &str = r#"[
     {"kind": "cubic", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux", "hystart": "linux"},
     {"kind": "reno", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"},
     {"kind": "dctcp", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"},
-    {"kind": "vegas", "alpha": 2, "beta": 4, "gamma": 1, "actual": "window", "rtt": "least", "exit": "actual",
-     "counting": "bytes"}
+    {"kind": "vegas", "alpha": 2, "beta": 4, "gamma": 1, "actual": "window", "rtt": "least", "base_rtt": "data",
+     "exit": "actual", "counting": "bytes"}
 ]"#;
 
 /// What the older families have instead of the tables' defaults, which are those of the modern one.

@@ -12,7 +12,7 @@ use super::walk::{Layer, Walker};
 use crate::preset::{self, Preset};
 use crate::tables::TCP;
 use ackclock_tcp::connection::ENTRIES as FAMILIES;
-use ackclock_units::param::{Entry, Kind, Param};
+use ackclock_units::param::{Default, Entry, Kind, Param};
 use ackclock_units::spelling::nearest;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -250,10 +250,12 @@ fn report(walker: &mut Walker, own: &'static Entry, key: &str, value: &Value, pa
         ("modern", "recovery") => ": the modern sender recovers by `detect` and `reduce`",
         _ => "",
     };
+    let Default::Is(default) = sender().default else { unreachable!("a default family") };
     let fault = Fault::new(format!(
-        "`{key}` belongs to the {} sender, this is `{}`",
+        "`{key}` belongs to the {} sender, this is `{}`{}",
         named.join(" and the "),
-        own.name
+        own.name,
+        if own.name == default { ", the default" } else { "" }
     ))
     .hint(format!("write `sender: {}`, or leave `{key}` out{repair}", first.name));
     walker.problems.add(&path.key(key), value, fault);
