@@ -200,8 +200,8 @@ fn extras(walker: &mut Walker, tcp: &Block, path: &Path) {
 /// Windows of whole bytes must be kept in bytes.
 fn whole_bytes(walker: &mut Walker, tcp: &Block, path: &Path) {
     let whole = tcp.block("cc").is_some_and(|cc| cc.word("arithmetic") == Some("whole"));
-    let in_bytes =
-        numbering(tcp) == "bytes" && tcp.word("window_unit").is_none_or(|unit| unit == "bytes");
+    // Only a family that can choose keeps windows in bytes.
+    let in_bytes = tcp.word("window_unit") == Some("bytes");
     if whole && !in_bytes {
         let fault = Fault::new("windows in segments cannot be whole bytes")
             .allowed("real")

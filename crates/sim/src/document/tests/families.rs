@@ -42,9 +42,9 @@ fn a_key_of_another_family_is_an_error_that_names_the_family() {
         ),
         (json!({"nagel": true}), "flows.0.tcp.nagel: unknown key `nagel` | did you mean `nagle`?"),
         (
-            json!({"ack_vew": "live"}),
-            "flows.0.tcp.ack_vew: unknown key `ack_vew` | did you mean `ack_view`, a key of the \
-             `selective-repeat` sender?",
+            json!({"framng": "full"}),
+            "flows.0.tcp.framng: unknown key `framng` | did you mean `framing`, a key of the `classic` \
+             sender?",
         ),
     ] {
         assert_eq!(told(&check(&document(&tcp, &json!({}))).problems), [problem]);
