@@ -4,6 +4,9 @@
 //! are repaired, how the window grows. A preset says all of that at once. What the `tcp` block says itself wins over
 //! its preset, which wins over the defaults below. What the receiver does is not part of the sender: there the preset
 //! has the last word, after profiles, before the tables. To add one: a static here, and one line in [`PRESETS`].
+//!
+//! What Linux sends and how it counts stands here once: presets take it as settings, and below everything it is what
+//! a flow of the family `modern` has that says nothing else ([`base`]).
 
 use ackclock_units::param::Entry;
 use serde_json::{Map, Value};
@@ -29,19 +32,43 @@ const fn classic(entry: Entry, recovery: &'static str, cc: &'static str) -> Pres
     Preset { entry, sender: "classic", recovery, cc, more: "{}", receiver: Some("delayed") }
 }
 
-/// What Linux sends, and how it counts, whatever the congestion control: segments of an Ethernet frame with
-/// timestamps, ten of them at first.
-macro_rules! linux {
-    ($cc:literal $(, $more:literal)?) => {
-        concat!(
-            r#"{"segment": "1448 B", "header": "52 B", "ack": "52 B", "initial_window": 10, "rto": "linux", "#,
-            r#""handshake": {"kind": "three-way", "syn": "60 B", "syn_ack": "60 B", "ack": "52 B", "timeout": "1 s"}, "#,
-            r#""cc": "#,
-            $cc,
-            $(", ", $more,)?
-            "}"
-        )
-    };
+/// What Linux sends, whatever the congestion control: segments of an Ethernet frame with timestamps, ten of them at
+/// first.
+const LINUX: &str = r#"{
+    "segment": "1448 B", "header": "52 B", "ack": "52 B", "initial_window": 10, "rto": "linux",
+    "handshake": {"kind": "three-way", "syn": "60 B", "syn_ack": "60 B", "ack": "52 B", "timeout": "1 s"}
+}"#;
+
+/// How Linux counts in each congestion control that it has in common with us; the first is its default.
+const LINUX_CC: &str = r#"[
+    {"kind": "cubic", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux", "hystart": "linux"},
+    {"kind": "reno", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"},
+    {"kind": "dctcp", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"},
+    {"kind": "vegas", "alpha": 2, "beta": 4, "gamma": 1, "actual": "window", "rtt": "least", "base_rtt": "data",
+     "exit": "actual", "counting": "bytes"}
+]"#;
+
+/// What the older families have instead of the tables' defaults, which are those of the modern one.
+const OLDER: &str =
+    r#"{"segment": "1460 B", "header": "40 B", "ack": "40 B", "cc": "reno", "rto": "rfc6298"}"#;
+
+/// The lowest layer of the `tcp` blocks of a family of senders.
+pub fn base(family: &str) -> &'static Map<String, Value> {
+    static MODERN: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+        let mut all = object(LINUX);
+        all.insert("cc".to_owned(), Value::from(linux_cc()));
+        all
+    });
+    static OTHERS: LazyLock<Map<String, Value>> = LazyLock::new(|| object(OLDER));
+    if family == "modern" { &MODERN } else { &OTHERS }
+}
+
+fn linux_cc() -> Vec<Value> {
+    serde_json::from_str(LINUX_CC).expect("settings are JSON")
+}
+
+fn object(text: &str) -> Map<String, Value> {
+    serde_json::from_str(text).expect("settings are JSON")
 }
 
 const fn linux(entry: Entry, cc: &'static str, more: &'static str) -> Preset {
@@ -57,9 +84,7 @@ static LINUX_RENO: Preset = linux(
         ..Entry::BLANK
     },
     "reno",
-    linux!(
-        r#"{"kind": "reno", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"}"#
-    ),
+    "{}",
 );
 
 static LINUX_CUBIC: Preset = linux(
@@ -71,9 +96,7 @@ static LINUX_CUBIC: Preset = linux(
         ..Entry::BLANK
     },
     "cubic",
-    linux!(
-        r#"{"kind": "cubic", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux", "hystart": "linux"}"#
-    ),
+    "{}",
 );
 
 static LINUX_BBR: Preset = linux(
@@ -85,7 +108,7 @@ static LINUX_BBR: Preset = linux(
         ..Entry::BLANK
     },
     "bbr",
-    linux!(r#""bbr""#),
+    "{}",
 );
 
 static LINUX_DCTCP: Preset = linux(
@@ -97,10 +120,7 @@ static LINUX_DCTCP: Preset = linux(
         ..Entry::BLANK
     },
     "dctcp",
-    linux!(
-        r#"{"kind": "dctcp", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"}"#,
-        r#""ecn": true"#
-    ),
+    r#"{"ecn": true}"#,
 );
 
 static RFC_CUBIC: Preset = linux(
@@ -112,8 +132,8 @@ static RFC_CUBIC: Preset = linux(
         ..Entry::BLANK
     },
     "cubic",
-    r#"{"segment": "1448 B", "header": "52 B", "ack": "52 B", "initial_window": 10,
-        "cc": {"kind": "cubic", "hystart": "hystart++"}}"#,
+    r#"{"rto": "rfc6298", "cc": {"kind": "cubic", "counting": "capped-bytes", "decrease_from": "flight",
+        "arithmetic": "real", "hystart": "hystart++"}}"#,
 );
 
 static TAHOE: Preset = classic(
@@ -227,9 +247,12 @@ impl Preset {
         let words = [("sender", self.sender), ("recovery", self.recovery), ("cc", self.cc)];
         let mut sender: Map<String, Value> =
             words.into_iter().filter(|(_, word)| !word.is_empty()).map(word).collect();
-        let more: Map<String, Value> =
-            serde_json::from_str(self.more).expect("the settings of a preset are JSON");
-        sender.extend(more);
+        if self.sender == "modern" {
+            sender.extend(object(LINUX));
+            let counts = linux_cc().into_iter().find(|settings| settings["kind"] == self.cc);
+            sender.extend(counts.map(|settings| ("cc".to_owned(), settings)));
+        }
+        sender.extend(object(self.more));
         [
             sender,
             self.receiver.map(|receiver| ("receiver", receiver)).into_iter().map(word).collect(),

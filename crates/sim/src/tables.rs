@@ -320,25 +320,31 @@ pub static TCP: &[Param] = &[
     Param::new(
         "sender",
         Kind::Family(ackclock_tcp::connection::ENTRIES),
-        "selective-repeat",
+        "modern",
         "Family of sender and receiver; the keys of the chosen one stand beside it.",
     ),
     Param::new(
         "segment",
         Kind::Size,
-        "1460 B",
-        "Payload of a full segment; 1500 B less 40 B of headers.",
+        "1448 B",
+        "Payload of a full segment: 1500 B less 52 B of headers; without timestamps (`classic`, `selective-repeat`) 1460 B.",
     )
     .at_least("1 B")
     .at_most("65535 B"),
     Param::new(
         "header",
         Kind::Size,
-        "40 B",
-        "Added to each data packet; IPv4 and TCP without options.",
+        "52 B",
+        "Added to each data packet: IPv4 and TCP with timestamps; without (`classic`, `selective-repeat`) 40 B.",
     )
     .at_most("65534 B"),
-    Param::new("ack", Kind::Size, "40 B", "An ACK on the wire.").at_most("65535 B"),
+    Param::new(
+        "ack",
+        Kind::Size,
+        "52 B",
+        "An ACK on the wire; without timestamps (`classic`, `selective-repeat`) 40 B.",
+    )
+    .at_most("65535 B"),
     Param::new("initial_window", Kind::Count, "10", "Window at the start, segments (RFC 6928).")
         .at_least("1")
         .at_most("1000000"),
@@ -350,12 +356,17 @@ pub static TCP: &[Param] = &[
     )
     .at_least("1")
     .at_most("1e9"),
-    Param::new("cc", Kind::Registered(ackclock_tcp::cc::ENTRIES), "reno", "Congestion control."),
+    Param::new(
+        "cc",
+        Kind::Registered(ackclock_tcp::cc::ENTRIES),
+        "cubic",
+        "Congestion control; `reno` with `classic` and `selective-repeat`.",
+    ),
     Param::new(
         "rto",
         Kind::Registered(ackclock_tcp::rto::ENTRIES),
-        "rfc6298",
-        "Retransmission timer.",
+        "linux",
+        "Retransmission timer; `rfc6298` with `classic` and `selective-repeat`.",
     ),
     Param::new(
         "source",

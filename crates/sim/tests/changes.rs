@@ -106,7 +106,7 @@ fn a_transmission_keeps_the_rate_at_which_it_began() {
             "id": "L", "between": ["A", "B"], "rate": "100 bps", "delay": "1 ms",
             "changes": [{"at": "1 ms", "rate": "1 Mbps"}, {"at": "2 ms", "rate": "2 Mbps"}],
         }],
-        "flows": [{"id": "F", "from": "A", "to": "B", "send": "10 KB"}],
+        "flows": [{"id": "F", "from": "A", "to": "B", "send": "10 KB", "tcp": "fast"}],
         "stop": {"at_latest": "10 s"},
     });
     let run = |seconds: &str| {

@@ -63,7 +63,7 @@ fn chain() -> Value {
             {"id": "L3", "between": ["R2", "B"], "rate": "2 Mbps", "delay": "5 ms"},
         ],
         "flows": [
-            {"id": "F1", "from": "A", "to": "B", "send": "60 kB", "tcp": {}},
+            {"id": "F1", "from": "A", "to": "B", "send": "60 kB", "tcp": {"sender": "selective-repeat"}},
             {"id": "F2", "from": "B", "to": "A", "send": "60 kB", "tcp": {"sender": "classic", "cc": "fast"}},
         ],
         "routing": {"kind": "distance-vector", "period": "500 ms"},

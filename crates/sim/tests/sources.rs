@@ -180,7 +180,7 @@ fn nagle_gathers_small_writes() {
 /// With selective repeat packets leave when they are full.
 #[test]
 fn selective_repeat_fills_its_packets() {
-    let flow = json!({"send": "2500 B", "tcp": {"segment": "1000 B",
+    let flow = json!({"send": "2500 B", "tcp": {"sender": "selective-repeat", "segment": "1000 B",
         "source": {"kind": "cbr", "rate": "80 kbps", "write": "500 B"}}});
     let packets: Vec<(u64, i32)> =
         sent(flow).into_iter().map(|(time, bytes)| (time / 1_000_000, bytes - 40)).collect();
@@ -190,7 +190,7 @@ fn selective_repeat_fills_its_packets() {
 /// A flow with an amount is complete when all was written and has arrived, with any sender.
 #[test]
 fn a_flow_ends_with_its_last_write() {
-    for sender in ["classic", "selective-repeat"] {
+    for sender in ["modern", "classic", "selective-repeat"] {
         let flow = json!({"send": "10 kB", "tcp": {"sender": sender,
             "source": {"kind": "cbr", "rate": "80 kbps", "write": "300 B"}}});
         let mut document = scenario(flow);

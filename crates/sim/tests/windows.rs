@@ -70,7 +70,9 @@ fn no_window_is_below_a_segment() {
     for cc in harsh() {
         check(&json!({"cc": cc, "segment": "1460 B"}));
         let timeout = json!({"kind": "selective-repeat", "timeout_floor": "none"});
-        check(&json!({"cc": cc, "segment": "1460 B", "recovery": timeout}));
+        let selective = "selective-repeat";
+        check(&json!({"sender": selective, "cc": cc, "segment": "1460 B"}));
+        check(&json!({"sender": selective, "cc": cc, "segment": "1460 B", "recovery": timeout}));
         for recovery in CLASSIC {
             let classic = |recovery: Value, floor: u64| {
                 check(&json!({

@@ -92,9 +92,9 @@ macro_rules! families {
 }
 
 families! {
-    SelectiveRepeat: selective as Box<selective::SelectiveRepeat>,
-    Classic: classic as classic::Classic,
     Modern: modern as Box<modern::Modern>,
+    Classic: classic as classic::Classic,
+    SelectiveRepeat: selective as Box<selective::SelectiveRepeat>,
 }
 
 // No tag comes before the ends.

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from ackclock.errors import listed
-from ackclock.theory import conditions
+from ackclock.theory import conditions, swings
 from ackclock.theory.assumptions import Assumptions, assumptions_named
 from ackclock.theory.errors import TheoryError
 from ackclock.theory.laws import Law, law_of
@@ -105,6 +105,9 @@ def _predictable(
     for group in _sharing(network.flows):
         unknown = [index for index in group if laws[index] is None]
         names = listed([network.flows[index].id for index in group])
+        if unknown and (known := swings.note(model, network, group)):
+            notes.append(known)
+            continue
         if unknown:
             kinds = ", ".join(sorted({network.flows[index].params["kind"] for index in unknown}))
             notes.append(

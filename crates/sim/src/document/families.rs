@@ -9,10 +9,10 @@ use super::flows::{FlowPart, TransportPart};
 use super::problems::{Fault, Path, Problems};
 use super::scalar;
 use super::walk::{Layer, Walker};
-use crate::preset::Preset;
+use crate::preset::{self, Preset};
 use crate::tables::TCP;
 use ackclock_tcp::connection::ENTRIES as FAMILIES;
-use ackclock_units::param::{Entry, Kind, Param};
+use ackclock_units::param::{Default, Entry, Kind, Param};
 use ackclock_units::spelling::nearest;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -40,6 +40,11 @@ pub(super) fn chosen(layers: &[Layer<'_>]) -> Option<&'static Entry> {
         Setting::Text(word) => Some(family(&word)),
         _ => None,
     }
+}
+
+/// The lowest layer of a family.
+pub(super) fn base(family: &Entry) -> Layer<'static> {
+    Layer { map: preset::base(family.name), path: Path::default(), reported: true }
 }
 
 fn has(table: &[Param], key: &str) -> bool {
@@ -150,7 +155,9 @@ impl<'d> Below<'d> {
                 }
             }
         }
-        walker.resolve(TCP, &self.all, &here);
+        let mut common = self.all.clone();
+        common.push(base(default));
+        walker.resolve(TCP, &common, &here);
         walker.resolve(default.params, &self.of(default), &here);
         for other in FAMILIES.iter().filter(|other| other.name != default.name) {
             let mut layers = self.of(other);
@@ -231,21 +238,26 @@ fn report(walker: &mut Walker, own: &'static Entry, key: &str, value: &Value, pa
         walker.problems.add(&path.key(key), &Value::from(kind), fault);
         return;
     }
-    let owners: Vec<&str> = FAMILIES
-        .iter()
-        .filter(|family| has(family.params, key))
-        .map(|family| family.name)
-        .collect();
+    let mut owners: Vec<&'static Entry> =
+        FAMILIES.iter().copied().filter(|family| has(family.params, key)).collect();
+    // First the one that knows the word.
+    owners.sort_by_key(|family| !counts(family, key, value));
     let [first, ..] = owners.as_slice() else {
         return unknown_key(walker, own, key, value, path);
     };
-    let named: Vec<String> = owners.iter().map(|name| format!("`{name}`")).collect();
+    let named: Vec<String> = owners.iter().map(|owner| format!("`{}`", owner.name)).collect();
+    let repair = match (own.name, key) {
+        ("modern", "recovery") => ": the modern sender recovers by `detect` and `reduce`",
+        _ => "",
+    };
+    let Default::Is(default) = sender().default else { unreachable!("a default family") };
     let fault = Fault::new(format!(
-        "`{key}` belongs to the {} sender, this is `{}`",
+        "`{key}` belongs to the {} sender, this is `{}`{}",
         named.join(" and the "),
-        own.name
+        own.name,
+        if own.name == default { ", the default" } else { "" }
     ))
-    .hint(format!("write `sender: {first}`, or leave `{key}` out"));
+    .hint(format!("write `sender: {}`, or leave `{key}` out{repair}", first.name));
     walker.problems.add(&path.key(key), value, fault);
 }
 

@@ -162,6 +162,7 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
     layers.extend(below.of(family));
     let last = preset.or(below.preset).map(|preset| families::part(family, preset.of_receiver()));
     layers.extend(last.iter().map(|map| Layer { map, path: here.clone(), reported: true }));
+    layers.push(families::base(family));
     let mut tcp = walker.resolve(TCP, &layers, &here);
     tcp.append(walker.resolve(family.params, &layers, &here));
     whole_bytes(walker, &tcp, path);
@@ -199,8 +200,8 @@ fn extras(walker: &mut Walker, tcp: &Block, path: &Path) {
 /// Windows of whole bytes must be kept in bytes.
 fn whole_bytes(walker: &mut Walker, tcp: &Block, path: &Path) {
     let whole = tcp.block("cc").is_some_and(|cc| cc.word("arithmetic") == Some("whole"));
-    let in_bytes =
-        numbering(tcp) == "bytes" && tcp.word("window_unit").is_none_or(|unit| unit == "bytes");
+    // Only a family that can choose keeps windows in bytes.
+    let in_bytes = tcp.word("window_unit") == Some("bytes");
     if whole && !in_bytes {
         let fault = Fault::new("windows in segments cannot be whole bytes")
             .allowed("real")

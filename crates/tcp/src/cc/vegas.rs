@@ -86,6 +86,10 @@ pub(super) static ENTRY: Entry = Entry {
             Kind::Choice(&[
                 Choice::new("least", "the least round-trip time ever seen, as in the paper"),
                 Choice::new(
+                    "data",
+                    "the same without that of the handshake, whose packets are small, as in Linux",
+                ),
+                Choice::new(
                     "lone",
                     "also that of a round trip in which at most one segment was sent, as in ns-2",
                 ),
@@ -198,6 +202,7 @@ struct Rules {
     rtt: RttOf,
     rounded: bool,
     lone_resets_base: bool,
+    handshake_counts: bool,
     exit: Exit,
     spread: bool,
     only_used: bool,
@@ -262,6 +267,7 @@ impl Vegas {
                 },
                 rounded: chosen.word("compare") == "rounded",
                 lone_resets_base: chosen.word("base_rtt") == "lone",
+                handshake_counts: chosen.word("base_rtt") != "data",
                 exit: match chosen.word("exit") {
                     "eighth" => Exit::Eighth,
                     "actual" => Exit::Actual,
@@ -423,7 +429,9 @@ impl CongestionControl for Vegas {
     }
 
     fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time) {
-        self.base_rtt = rtt.as_ns() as f64;
+        if self.rules.handshake_counts {
+            self.base_rtt = rtt.as_ns() as f64;
+        }
         self.round = Some(Round::new(now, 0.0));
         self.growing = false;
         self.on_start(window);

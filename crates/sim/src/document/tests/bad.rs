@@ -135,7 +135,7 @@ fn names_and_keys() {
         ),
         (
             "/flows/0/tcp",
-            json!({"cc": {"kind": "reno", "arithmetic": "linux"}}),
+            json!({"sender": "selective-repeat", "cc": {"kind": "reno", "arithmetic": "linux"}}),
             "flows.0.tcp.cc: `reno` needs windows of whole segments: the selective-repeat sender cannot give it | write `sender: modern`",
         ),
         (
@@ -278,7 +278,7 @@ fn words_and_kinds() {
         ),
         (
             "/flows/0/tcp",
-            json!({"recovery": {"reduction": "per_window"}}),
+            json!({"sender": "selective-repeat", "recovery": {"reduction": "per_window"}}),
             "flows.0.tcp.recovery.reduction: `per_window` is not a value of `reduction` | \
              did you mean `per-window`?",
         ),

@@ -15,9 +15,9 @@ fn document(tcp: &Value, defaults: &Value) -> Value {
 fn a_key_of_another_family_is_an_error_that_names_the_family() {
     for (tcp, problem) in [
         (
-            json!({"nagle": true}),
-            "flows.0.tcp.nagle: `nagle` belongs to the `classic` and the `modern` sender, this is `selective-repeat` | \
-             write `sender: classic`, or leave `nagle` out",
+            json!({"sender": "selective-repeat", "nagle": true}),
+            "flows.0.tcp.nagle: `nagle` belongs to the `modern` and the `classic` sender, this is `selective-repeat` | \
+             write `sender: modern`, or leave `nagle` out",
         ),
         (
             json!({"sender": "classic", "ack-view": "live"}),
@@ -25,13 +25,25 @@ fn a_key_of_another_family_is_an_error_that_names_the_family() {
              `classic` | write `sender: selective-repeat`, or leave `ack_view` out",
         ),
         (
-            json!({"recovery": {"kind": "newreno", "burst": 2}}),
+            json!({"sender": "selective-repeat", "recovery": {"kind": "newreno", "burst": 2}}),
             "flows.0.tcp.recovery: `newreno` does not fit the selective-repeat sender | \
              or write `sender: classic`",
         ),
         (
-            json!({"nagel": true}),
-            "flows.0.tcp.nagel: unknown key `nagel` | did you mean `nagle`, a key of the `classic` \
+            json!({"recovery": "newreno"}),
+            "flows.0.tcp.recovery: `recovery` belongs to the `classic` and the `selective-repeat` sender, this is \
+             `modern`, the default | write `sender: classic`, or leave `recovery` out: the modern sender recovers \
+             by `detect` and `reduce`",
+        ),
+        (
+            json!({"window_unit": "segments"}),
+            "flows.0.tcp.window_unit: `window_unit` belongs to the `classic` sender, this is `modern`, the default | \
+             write `sender: classic`, or leave `window_unit` out",
+        ),
+        (json!({"nagel": true}), "flows.0.tcp.nagel: unknown key `nagel` | did you mean `nagle`?"),
+        (
+            json!({"framng": "full"}),
+            "flows.0.tcp.framng: unknown key `framng` | did you mean `framing`, a key of the `classic` \
              sender?",
         ),
     ] {
@@ -58,7 +70,9 @@ fn every_key_of_a_family_is_refused_by_all_others() {
 fn a_resolved_flow_has_the_keys_of_its_family_only() {
     let defaults = json!({"nagle": true, "ack_view": "live", "recovery": "tahoe"});
     let mut both = document(&json!({"sender": "classic"}), &defaults);
-    let other = json!({"id": "G", "from": "H1", "to": "H2", "send": "1 MB"});
+    let other = json!({
+        "id": "G", "from": "H1", "to": "H2", "send": "1 MB", "tcp": {"sender": "selective-repeat"},
+    });
     both["flows"].as_array_mut().unwrap().push(other);
     let checked = check(&both);
     assert_eq!(told(&checked.problems), [] as [&str; 0]);
@@ -83,12 +97,13 @@ fn the_model_says_what_sequence_numbers_count() {
 #[test]
 fn a_default_that_no_flow_uses_gets_a_warning() {
     let defaults = json!({"nagle": true, "recovery": "tahoe", "ack_view": "live"});
-    let warnings = told(&check(&document(&json!({}), &defaults)).warnings);
+    let selective = json!({"sender": "selective-repeat"});
+    let warnings = told(&check(&document(&selective, &defaults)).warnings);
     assert_eq!(
         warnings,
         [
-            "defaults.tcp.nagle: `nagle` has no effect: it belongs to the `classic` sender, which no \
-             flow uses | write `sender: classic`, or leave it out",
+            "defaults.tcp.nagle: `nagle` has no effect: it belongs to the `modern` sender, which no \
+             flow uses | write `sender: modern`, or leave it out",
             "defaults.tcp.recovery: `recovery` has no effect: it belongs to the `classic` sender, \
              which no flow uses | write `sender: classic`, or leave it out",
         ]
@@ -103,7 +118,7 @@ fn defaults_are_checked_for_the_family_to_which_they_belong() {
     let places: Vec<&str> = problems.iter().map(|text| text.split(':').next().unwrap()).collect();
     assert_eq!(
         places,
-        ["defaults.tcp.ack_view", "defaults.tcp.recovery.guard", "defaults.tcp.nagle"]
+        ["defaults.tcp.nagle", "defaults.tcp.recovery.guard", "defaults.tcp.ack_view"]
     );
     // Parameters without a kind are those of the family that the defaults choose.
     let defaults = json!({"sender": "classic", "recovery": {"guard": "none"}});
@@ -142,8 +157,8 @@ fn parameters_of_an_entry_are_checked_together() {
              example 0.0625, which is 1/16",
         ),
         (
-            json!({"cc": {"kind": "vegas", "alpha": 4}}),
-            "flows.0.tcp.cc.alpha: `alpha` (4) is above `beta` (3) | the window would grow and shrink in \
+            json!({"cc": {"kind": "vegas", "alpha": 5}}),
+            "flows.0.tcp.cc.alpha: `alpha` (5) is above `beta` (4) | the window would grow and shrink in \
              turn; `alpha` and `beta` may be equal",
         ),
         (

@@ -102,7 +102,7 @@ fn faults_of_defaults_are_told_once_and_where_they_stand() {
             "defaults.link.id: unknown key `id`",
             "defaults.link.queue.limit: `5` has no unit | for example `5 KiB` or `5 packets` or `5 ms` or `5 BDP`",
             "defaults.tcp.ack: `40` has no unit | for example `40 B`",
-            "defaults.tcp.cc.alpha: unknown key `alpha` | `alpha` belongs to `fast`, this is `reno`",
+            "defaults.tcp.cc.alpha: unknown key `alpha` | `alpha` belongs to `fast`, this is `cubic`",
         ]
     );
 }

@@ -40,9 +40,9 @@ fn the_model_holds_numbers_with_their_units_in_the_names() {
     assert_eq!(flow["start_ns"], 500_000_000);
     assert_eq!(flow["send_bytes"], 1_000_000);
     assert_eq!(flow["udp"], Value::Null);
-    assert_eq!(flow["tcp"]["segment_bytes"], 1460);
+    assert_eq!(flow["tcp"]["segment_bytes"], 1448);
     assert_eq!(flow["tcp"]["initial_ssthresh"], Value::Null);
-    assert_eq!(flow["tcp"]["cc"]["kind"], "reno");
+    assert_eq!(flow["tcp"]["cc"]["kind"], "cubic");
     assert_eq!(model["flows"][1]["tcp"]["cc"]["alpha"], json!(8.0));
     assert_eq!(
         model["flows"][1]["tcp"]["rto"],

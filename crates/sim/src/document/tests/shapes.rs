@@ -418,7 +418,7 @@ fn single_values_are_set_last() {
     let limits = (0..7).map(|i| &model["links"][i]["forward"]["queue"]["limit_packets"]);
     assert_eq!(limits.collect::<Vec<_>>(), [9, 9, 9, 9, 9, 8, 9]);
     assert_eq!(model["flows"][2]["tcp"]["cc"]["alpha"], 7.0);
-    assert_eq!(model["flows"][1]["tcp"]["cc"]["kind"], "reno");
+    assert_eq!(model["flows"][1]["tcp"]["cc"]["kind"], "cubic");
     assert_eq!(model["flows"][0]["start_ns"], 1_000_000_000);
 }
 

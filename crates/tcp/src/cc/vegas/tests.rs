@@ -165,6 +165,16 @@ fn after_a_handshake_the_first_window_may_be_one_segment() {
 }
 
 #[test]
+fn the_round_trip_of_a_handshake_may_not_count() {
+    for (rule, base) in [("least", 90e6), ("data", 100e6)] {
+        let mut flow = Rounds::new(vegas(&[("base_rtt", rule)]), 4.0, f64::INFINITY);
+        flow.cc.on_established(&mut flow.window, Time::ZERO, Time::from_ms(90));
+        flow.round(100);
+        assert_eq!(flow.cc.base_rtt, base, "{rule}");
+    }
+}
+
+#[test]
 fn a_loss_costs_a_quarter_and_a_repeated_one_half() {
     let cut = |loss: &str, cwnd, signal, transmissions| {
         let window = Window { cwnd, ssthresh: 2.0, segment: 1.0 };
