@@ -113,7 +113,7 @@ impl<K: Key> Heap<K> {
     }
 
     /// Puts another key in the place of the top.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn replace_top(&mut self, key: K) {
         self.held = false;
         self.sift_down(key);

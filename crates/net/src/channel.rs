@@ -439,7 +439,7 @@ impl Channel {
     }
 
     /// The packet that reaches the far end now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deliver<R: Recorder>(
         &mut self,
         now: Time,

@@ -1,10 +1,10 @@
 //! A flow: its two ends, and what is counted about it.
 
 use crate::hop::Hop;
-use crate::packet::{Ecn, Packet};
+use crate::packet::{Ecn, Kind, Packet};
 use crate::recorded::Last;
 use crate::source::Writer;
-use ackclock_tcp::{AckFields, Connection, Ends};
+use ackclock_tcp::{Ack, AckFields, Connection, Ends, Reply};
 use ackclock_trace::{Digest, Recorder, RtoRow, cc_state, rto_event};
 use ackclock_units::Time;
 
@@ -221,6 +221,41 @@ impl TcpFlow {
         (stats.segments_sent, stats.bytes_sent + headers)
     }
 
+    /// Data reach the receiver; the ACK to send at once, if any.
+    #[inline(always)]
+    pub(crate) fn accept(&mut self, now: Time, packet: Packet) -> Option<Packet> {
+        let payload = packet.size() - self.header;
+        let (seq, stamp, flags) = (packet.seq, packet.stamp, packet.flags());
+        let ack = self.connection.on_data(now, seq, payload, stamp, flags);
+        if self.finish.is_none() && self.connection.is_delivered() {
+            self.finish = Some(now);
+        }
+        Some(self.packet_of(packet.flow(), ack?))
+    }
+
+    /// A message of the handshake reaches the receiver; what to send at once, if anything.
+    #[cold]
+    pub(crate) fn accept_message(&mut self, now: Time, packet: Packet) -> Option<Packet> {
+        let flow = packet.flow();
+        Some(match self.connection.on_message(now, packet.message(), packet.stamp)? {
+            Reply::Ack(ack) => self.packet_of(flow, ack),
+            Reply::Message(message, bytes, stamp) => {
+                Packet::of_handshake(flow, message, bytes, stamp)
+            }
+        })
+    }
+
+    /// The packet of an ACK.
+    #[inline(always)]
+    pub(crate) fn packet_of(&self, flow: u32, ack: Ack) -> Packet {
+        let mut packet = Packet::new(Kind::Ack, flow, self.ack_bytes);
+        packet.stamp = ack.fields.stamp;
+        packet.seq = ack.fields.seq;
+        packet.aux = ack.fields.aux;
+        packet.set_ece(ack.ece);
+        packet
+    }
+
     /// What a fingerprint of the run says about the flow.
     pub(crate) fn add_to(&self, digest: &mut Digest) {
         let stats = self.connection.stats();
@@ -362,6 +397,16 @@ impl UdpFlow {
             complete: false,
             ecn: if capable { Ecn::Ect0 } else { Ecn::NotEct },
         }
+    }
+
+    /// A packet reaches the receiver; the number of those dropped until now. Answers as [`UdpFlow::settles`].
+    #[inline]
+    pub(crate) fn accept(&mut self, now: Time, packet: Packet, dropped: u64) -> bool {
+        self.received += 1;
+        self.bytes_received += u64::from(packet.size());
+        self.marked += u64::from(packet.is_marked());
+        self.last_arrival = Some(now);
+        self.settles(dropped)
     }
 
     /// A packet has arrived or was dropped, which were `dropped` until now: whether the flow is complete with it.

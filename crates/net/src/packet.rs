@@ -76,6 +76,11 @@ impl Packet {
         Self { stamp: Time::ZERO, seq: 0, aux: 0, word }
     }
 
+    /// A message of a handshake, with the sending time that it carries.
+    pub const fn of_handshake(flow: u32, message: Message, size: u16, stamp: Time) -> Self {
+        Self { stamp, aux: message as u32, ..Self::new(Kind::Handshake, flow, size) }
+    }
+
     /// Flow; [`Packet::NO_FLOW`] for a router's message.
     #[inline]
     pub const fn flow(&self) -> u32 {

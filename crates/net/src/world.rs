@@ -1,5 +1,6 @@
 //! The network in motion: its state, its event loop, its fingerprint.
 
+mod ahead;
 mod hosts;
 mod links;
 mod network;
@@ -285,7 +286,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// Handles the event of an entity; its next event, if it has one.
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, entity: u32) -> Option<(Time, Q::Stamp)> {
         if entity < self.arrivals {
             self.end_transmission(entity)

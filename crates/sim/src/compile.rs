@@ -2,6 +2,7 @@
 
 mod links;
 mod routes;
+mod walks;
 
 pub use routes::{longest_route, round_trips};
 
@@ -19,6 +20,7 @@ use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 use links::Builder;
 use routes::Routes;
+use walks::{Reception, walkable};
 
 /// Ways in which the engine saves work without changing results. Tests switch them off one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +31,13 @@ pub struct Shortcuts {
     pub packed: bool,
     /// Packets go on at once through channels that one channel alone feeds.
     pub walked: bool,
+    /// And through receivers whose answers nothing else has a part in.
+    pub received: bool,
 }
 
 impl Default for Shortcuts {
     fn default() -> Self {
-        Self { fused: true, packed: true, walked: true }
+        Self { fused: true, packed: true, walked: true, received: true }
     }
 }
 
@@ -59,16 +63,6 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
     for (channel, next) in channels.iter_mut().zip(routes.only_next(ends.len())) {
         channel.set_next(next);
     }
-    // Walking runs ahead of time, so the end must be known and links must not change meanwhile.
-    let stop = &scenario.stop;
-    let foreseeable = service == Service::Fused && !stop.flows_complete && stop.events.is_none();
-    let steady = scenario.links.iter().all(|link| link.changes.is_empty());
-    if shortcuts.walked && foreseeable && steady {
-        let walkable = routes.walkable(&channels);
-        for (channel, _) in channels.iter_mut().zip(walkable).filter(|(_, walks)| *walks) {
-            channel.walk();
-        }
-    }
     let flows = scenario.flows.iter().zip(&routes.first).map(|(flow, first)| {
         let start = flow.start.time(scenario.seed, &flow.id);
         let endpoint = match &flow.transport {
@@ -85,6 +79,24 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
     for i in 1..flows.len() {
         let (before, rest) = flows.split_at_mut(i);
         rest[0].share_rules(&before[i - 1]);
+    }
+    // Walking runs ahead of time, so the end must be known and links must not change meanwhile.
+    let stop = &scenario.stop;
+    let foreseeable = service == Service::Fused && !stop.flows_complete && stop.events.is_none();
+    let steady = scenario.links.iter().all(|link| link.changes.is_empty());
+    if shortcuts.walked && foreseeable && steady {
+        let receptions = if shortcuts.received && scenario.record.is_off() {
+            let routes = routes.paths().zip(scenario.flows.iter()).zip(&flows);
+            routes
+                .map(|((paths, model), flow)| Reception::of(model, flow, paths, &channels))
+                .collect()
+        } else {
+            vec![Reception::Awaited; flows.len()]
+        };
+        let walkable = walkable(&routes, &channels, &receptions);
+        for (channel, _) in channels.iter_mut().zip(walkable).filter(|(_, walks)| *walks) {
+            channel.walk();
+        }
     }
     let stops = scenario.flows.iter().zip(0..).filter_map(|(flow, i)| Some((flow.stop?, i)));
     let mut stops: Vec<(Time, u32)> = stops.collect();

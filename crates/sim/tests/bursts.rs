@@ -52,6 +52,7 @@ fn a_burst_in_parts_is_the_same_by_all_shortcuts() {
     let all = [
         on,
         Shortcuts { walked: false, ..on },
+        Shortcuts { received: false, ..on },
         Shortcuts { packed: false, ..on },
         Shortcuts { fused: false, ..on },
     ];

@@ -77,6 +77,7 @@ proptest! {
         let on = Shortcuts::default();
         for shortcuts in [
             Shortcuts { walked: false, ..on },
+            Shortcuts { received: false, ..on },
             Shortcuts { packed: false, ..on },
             Shortcuts { fused: false, ..on },
             ALL_OFF,

@@ -194,7 +194,7 @@ proptest! {
         let mut scenario = scenario;
         scenario.record = Record::ALL;
         let expected = journeys(&run(Simulation::new(scenario.clone())));
-        let none = Shortcuts { fused: false, packed: false, walked: false };
+        let none = Shortcuts { fused: false, packed: false, walked: false, received: false };
         let other = journeys(&run(Simulation::with(scenario, none)));
         prop_assert_eq!(other, expected);
     }

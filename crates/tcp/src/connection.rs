@@ -1,7 +1,7 @@
 //! A connection of any family of senders: the table of families, and an enum in place of a virtual call.
 
 use crate::cc::{Extras, Window};
-use crate::ends::{Ack, AckFields, Ends, Numbering, Reply};
+use crate::ends::{Ack, AckFields, Answers, Ends, Numbering, Reply};
 use crate::handshake::Message;
 use crate::journal::Journal;
 use crate::sack::Note;
@@ -27,6 +27,9 @@ macro_rules! families {
             fn write(&mut self, now: Time, bytes: u64, last: bool);
             fn next_timer(&self) -> Time;
             fn on_timer(&mut self, now: Time) -> Option<Ack>;
+            fn answers(&self) -> Answers;
+            fn receiver_timer(&self) -> Time;
+            fn on_receiver_timer(&mut self, now: Time) -> Option<Ack>;
             fn poll_transmit(&mut self, now: Time) -> Option<Segment>;
             fn window(&self) -> &Window;
             fn reported_cwnd(&self) -> f64;

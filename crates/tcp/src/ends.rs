@@ -69,6 +69,17 @@ impl Numbering {
     }
 }
 
+/// What the answers of a receiver follow from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answers {
+    /// From what arrives, each at once.
+    AtOnce,
+    /// From what arrives, and from a timer of its own.
+    InTime,
+    /// Also from what its sender and its application do meanwhile.
+    Entangled,
+}
+
 /// The two ends of a reliable flow.
 pub trait Ends {
     /// A data packet reaches the receiver (classic: `seq` is its first byte, low 32 bits); the ACK to send at once, if any.
@@ -107,6 +118,21 @@ pub trait Ends {
 
     /// A time that was asked for has come; an ACK that the receiver owes, if any.
     fn on_timer(&mut self, now: Time) -> Option<Ack>;
+
+    /// What the receiver's answers follow from; asked before the start.
+    fn answers(&self) -> Answers {
+        Answers::Entangled
+    }
+
+    /// When the receiver's own timer expires, where its answers follow from one.
+    fn receiver_timer(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// It expires: the ACK that the receiver owes, if any.
+    fn on_receiver_timer(&mut self, _now: Time) -> Option<Ack> {
+        None
+    }
 
     /// The next segment to send at this moment, if any.
     fn poll_transmit(&mut self, now: Time) -> Option<Segment>;

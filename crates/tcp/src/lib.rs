@@ -22,7 +22,7 @@ pub mod stats;
 
 pub use connection::Connection;
 pub use data::Data;
-pub use ends::{Ack, AckFields, Ends, Numbering, Reply};
+pub use ends::{Ack, AckFields, Answers, Ends, Numbering, Reply};
 pub use handshake::{Handshake, Message};
 pub use journal::Journal;
 pub use receiver::Receiver;

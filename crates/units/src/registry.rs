@@ -150,7 +150,7 @@ macro_rules! delegate {
     (
         @call { $($variant:ident),* } $name:ident $this:ident [$($head:tt)*] $call:tt $(-> $answer:ty)?
     ) => {
-        #[inline]
+        #[inline(always)]
         fn $name($($head)*) $(-> $answer)? {
             match $this { $(Self::$variant(one) => one.$name $call),* }
         }

@@ -2,11 +2,17 @@
 
 use super::Channel;
 use crate::hop::Hop;
+use ackclock_units::Time;
 
 impl Channel {
     /// Sets where all packets go from here, forward and backward; [`Hop::ROUTED`] where that depends on the flow.
     pub fn set_next(&mut self, next: [Hop; 2]) {
         [self.next, self.next_back] = next;
+    }
+
+    /// Whether a packet that enters reaches the far end later than it enters, be it ever so short.
+    pub fn takes_time(&self) -> bool {
+        self.delay > Time::ZERO || self.serial.time(1, 0).0 > 0
     }
 
     /// Where all packets of a direction go from here, or [`Hop::ROUTED`].

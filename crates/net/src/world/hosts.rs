@@ -5,7 +5,7 @@ use crate::flow::{Endpoint, Stopped};
 use crate::packet::{Kind, Packet};
 use crate::recorded::header_row;
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{Ack, AckFields, Cause, Ends, Message, Reply, Segment};
+use ackclock_tcp::{AckFields, Cause, Ends, Message, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -14,7 +14,7 @@ const MOST_AT_ONCE: usize = 1000;
 
 impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// A packet has come to its destination.
-    #[inline]
+    #[inline(always)]
     pub(super) fn receive(&mut self, packet: Packet) {
         self.counters.delivered += 1;
         if R::ON {
@@ -65,7 +65,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn receive_data(&mut self, packet: Packet) {
         let now = self.now;
         let flow = &mut self.net.flows[packet.flow() as usize];
@@ -73,43 +73,22 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Tcp(tcp) => tcp,
             Endpoint::Stopped(_) => return self.receive_late(packet),
             Endpoint::Udp(udp) => {
-                udp.received += 1;
-                udp.bytes_received += u64::from(packet.size());
-                udp.marked += u64::from(packet.is_marked());
-                udp.last_arrival = Some(now);
-                if udp.settles(flow.dropped) {
+                if udp.accept(now, packet, flow.dropped) {
                     self.complete_flow();
                 }
                 return;
             }
         };
-        let payload = packet.size() - tcp.header;
-        let stamp = packet.stamp;
-        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.flags());
-        if tcp.finish.is_none() && tcp.connection.is_delivered() {
-            tcp.finish = Some(now);
+        let finish = tcp.finish;
+        let answer = tcp.accept(now, packet);
+        if R::ON && tcp.finish != finish {
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
         }
-        match ack {
-            Some(ack) => self.send_ack(packet.flow(), ack),
+        match answer {
+            Some(ack) => self.send(ack),
             // The receiver may wait for a second segment.
             None => self.wake(packet.flow()),
         }
-    }
-
-    #[inline]
-    pub(super) fn send_ack(&mut self, flow: u32, ack: Ack) {
-        let tcp = match &self.net.flows[flow as usize].endpoint {
-            Endpoint::Tcp(tcp) => tcp,
-            Endpoint::Stopped(Stopped { tcp, .. }) => tcp,
-            Endpoint::Udp(_) => return,
-        };
-        let mut packet = Packet::new(Kind::Ack, flow, tcp.ack_bytes);
-        packet.stamp = ack.fields.stamp;
-        packet.seq = ack.fields.seq;
-        packet.aux = ack.fields.aux;
-        packet.set_ece(ack.ece);
-        self.send(packet);
     }
 
     /// A message of a handshake has come.
@@ -125,24 +104,15 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.after_ack(index, packet.seq, rtt);
             return;
         }
-        match tcp.connection.on_message(self.now, packet.message(), packet.stamp) {
-            None => {}
-            Some(Reply::Ack(ack)) => self.send_ack(index, ack),
-            Some(Reply::Message(message, bytes, stamp)) => {
-                self.send_message(index, message, bytes, stamp);
-            }
+        if let Some(answer) = tcp.accept_message(self.now, packet) {
+            self.send(answer);
         }
     }
 
     #[cold]
-    fn send_message(&mut self, flow: u32, message: Message, bytes: u16, stamp: Time) {
-        let mut packet = Packet::new(Kind::Handshake, flow, bytes);
-        packet.stamp = stamp;
-        packet.aux = message as u32;
-        if !packet.goes_back() {
-            self.net.flows[flow as usize].extra.add(bytes);
-        }
-        self.send(packet);
+    fn send_message(&mut self, flow: u32, message: Message, bytes: u16) {
+        self.net.flows[flow as usize].extra.add(bytes);
+        self.send(Packet::of_handshake(flow, message, bytes, self.now));
     }
 
     pub(super) fn complete_flow(&mut self) {
@@ -158,7 +128,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.look_at_crowd();
         }
         let from = usize::from(packet.goes_back());
-        packet.set_hops(from << self.net.row_bits.saturating_sub(1));
+        packet.set_hops(if from == 1 { self.net.way_back() } else { 0 });
         if R::ON {
             self.recorder.ids().create();
             self.record_packet(&packet, from, packet_event::SENT);
@@ -188,7 +158,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         self.offer(hop, packet);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn receive_ack(&mut self, packet: Packet) {
         let now = self.now;
         let flow = &mut self.net.flows[packet.flow() as usize];
@@ -229,7 +199,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// Sends what the sender wants to send now, at most [`MOST_AT_ONCE`] packets of it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn transmit(&mut self, index: u32) {
         if self.net.burst_order.is_some() {
             self.transmit_shuffled(index);
@@ -281,7 +251,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         self.budget = self.budget.saturating_sub(MOST_AT_ONCE as u64);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn poll(&mut self, index: u32) -> Option<Segment> {
         match &mut self.net.flows[index as usize].endpoint {
             Endpoint::Tcp(tcp) => tcp.connection.poll_transmit(self.now),
@@ -289,7 +259,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_segment(&mut self, index: u32, segment: Segment) {
         let Endpoint::Tcp(tcp) = &self.net.flows[index as usize].endpoint else { return };
         if let Cause::Handshake(message) = segment.cause {
@@ -298,7 +268,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 Message::Fin | Message::Probe => tcp.header,
                 _ => segment.payload,
             };
-            return self.send_message(index, message, bytes, self.now);
+            return self.send_message(index, message, bytes);
         }
         let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
         packet.stamp = self.now;
@@ -394,7 +364,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         match &mut flow.endpoint {
             Endpoint::Tcp(tcp) => {
                 let timeouts = tcp.connection.stats().timeouts;
-                let ack = if starts {
+                let owed = if starts {
                     if R::ON {
                         tcp.watch();
                     }
@@ -403,6 +373,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 } else {
                     tcp.connection.on_timer(now)
                 };
+                let owed = owed.map(|ack| tcp.packet_of(index, ack));
                 tcp.write(now);
                 if R::ON && tcp.connection.stats().timeouts > timeouts {
                     tcp.record_rto(now, index, rto_event::EXPIRY, None, &mut self.recorder);
@@ -414,8 +385,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 if starts {
                     self.record_event(index, flow_event::START, 0);
                 }
-                if let Some(ack) = ack {
-                    self.send_ack(index, ack);
+                if let Some(ack) = owed {
+                    self.send(ack);
                 }
                 self.transmit(index);
             }

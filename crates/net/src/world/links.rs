@@ -68,14 +68,15 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrival(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
         let packet = channel.deliver(self.now, &mut self.slots, &mut self.recorder);
+        let next = channel.next(packet.is_reverse());
         if packet.is_harmed() {
             self.arrive_harmed(index, packet);
         } else {
-            self.forward(index, packet);
+            self.forward(index, next, packet);
         }
         let (time, stamp) = self.net.channels[index as usize].next_arrival()?;
         Some((time, stamp.into()))
@@ -88,16 +89,17 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if packet.is_lost() {
             return self.lose(self.now, index, packet);
         }
+        let next = self.net.channels[index as usize].next(packet.is_reverse());
         let ends_here = if self.dynamic {
             let node = self.net.ends[index as usize][usize::from(packet.is_reverse())];
             matches!(node, Node::Host(_)) || packet.kind() == Kind::Router
         } else {
             let mut packet = packet;
             packet.advance();
-            self.next_hop(index, packet) == Hop::DELIVER
+            self.next_hop(next, packet) == Hop::DELIVER
         };
         if !ends_here {
-            return self.forward(index, packet);
+            return self.forward(index, next, packet);
         }
         let channel = &mut self.net.channels[index as usize];
         channel.count_corrupted();
@@ -110,9 +112,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[cold]
     #[inline(never)]
     fn offer_twice(&mut self, time: Time, hop: Hop, packet: Packet) {
-        // With walks of its own: what calls itself is not inlined elsewhere.
-        let walked = self.walk(time, hop, packet);
-        self.ahead = self.ahead.max(walked);
+        self.offer_within(time, hop, packet);
         let mut copy = packet;
         self.counters.created += 1;
         self.counters.duplicated += 1;
@@ -131,19 +131,27 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Tcp(tcp) if packet.kind() == Kind::Ack => tcp.copy_ack(&mut copy),
             Endpoint::Stopped(_) | Endpoint::Tcp(_) => {}
         }
-        let walked = self.walk(time, hop, copy);
+        self.offer_within(time, hop, copy);
+    }
+
+    /// As [`World::offer_at`], called within a walk: what calls itself is not inlined where it counts.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn offer_within(&mut self, time: Time, hop: Hop, packet: Packet) {
+        let walked = self.walk(time, hop, packet);
         self.ahead = self.ahead.max(walked);
     }
 
-    /// A packet has come to the end of a channel. Two places call it, of which one counts.
+    /// A packet has come to the end of a channel, whose packets go on to `next`. Two places call it, of which one
+    /// counts.
     #[inline(always)]
-    pub(super) fn forward(&mut self, index: u32, mut packet: Packet) {
+    pub(super) fn forward(&mut self, index: u32, next: Hop, mut packet: Packet) {
         if self.dynamic {
             self.forward_dynamic(index, packet);
             return;
         }
         packet.advance();
-        let hop = self.next_hop(index, packet);
+        let hop = self.next_hop(next, packet);
         if hop == Hop::DELIVER {
             self.receive(packet);
         } else {
@@ -211,9 +219,16 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                             channel.on_late();
                             return time;
                         }
+                        let next = channel.next(packet.is_reverse());
                         packet.advance();
-                        hop = self.next_hop(index, packet);
+                        hop = self.next_hop(next, packet);
                         time = arrival;
+                        if hop == Hop::DELIVER {
+                            match self.receive_ahead(time, packet) {
+                                Some((first, answer)) => (hop, packet) = (first, answer),
+                                None => return time,
+                            }
+                        }
                         continue;
                     }
                     if channel.arm() {
@@ -287,9 +302,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// The next hop on a static route: most channels know it without looking up the flow's route.
-    #[inline]
-    pub(super) fn next_hop(&self, index: u32, packet: Packet) -> Hop {
-        match self.net.channels[index as usize].next(packet.is_reverse()) {
+    #[inline(always)]
+    fn next_hop(&self, next: Hop, packet: Packet) -> Hop {
+        match next {
             Hop::ROUTED => {
                 let row = (packet.flow() as usize) << self.net.row_bits;
                 self.net.routes[row + packet.hops()]

@@ -78,6 +78,12 @@ impl Network {
 }
 
 impl Network {
+    /// Where the way back begins in a flow's row of hops.
+    #[inline]
+    pub(super) fn way_back(&self) -> usize {
+        1 << self.row_bits.saturating_sub(1)
+    }
+
     /// When something changes next, after so many changes of channels and ends of flows.
     pub(super) fn next_change(&self, changed: usize, cut_off: usize) -> Option<Time> {
         let change = self.changes.get(changed).map(|change| change.at);

@@ -11,7 +11,6 @@ use super::World;
 use crate::flow::{Endpoint, Stopped};
 use crate::packet::Packet;
 use ackclock_engine::EventQueue;
-use ackclock_tcp::Ends;
 use ackclock_trace::{Recorder, flow_event};
 use ackclock_units::Time;
 
@@ -48,17 +47,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             unreachable!("only flows that were cut off")
         };
         stopped.until = now;
-        let tcp = &mut stopped.tcp;
-        let payload = packet.size() - tcp.header;
-        let stamp = packet.stamp;
-        let ack = tcp.connection.on_data(now, packet.seq, payload, stamp, packet.flags());
-        let finished = tcp.finish.is_none() && tcp.connection.is_delivered();
-        if finished {
-            tcp.finish = Some(now);
+        let finish = stopped.tcp.finish;
+        let answer = stopped.tcp.accept(now, packet);
+        if stopped.tcp.finish != finish {
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
         }
-        if let Some(ack) = ack {
-            self.send_ack(packet.flow(), ack);
+        if let Some(ack) = answer {
+            self.send(ack);
         }
     }
 }

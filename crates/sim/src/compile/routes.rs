@@ -5,7 +5,7 @@ use crate::fitting::fitting;
 use crate::model::{Flow as FlowModel, Scenario};
 use ackclock_net::routing::shortest_path::ShortestPaths;
 use ackclock_net::routing::{Attachment, Graph};
-use ackclock_net::{Channel, Hop, Service};
+use ackclock_net::{Hop, Service};
 use ackclock_trace::direction;
 use ackclock_units::Time;
 
@@ -78,47 +78,16 @@ impl Routes {
         Self { rows, row_bits, first }
     }
 
-    /// Which of the channels can be walked: all packets that leave them go on to channels that no other
-    /// channel and no host feeds, and that need no event at the end of a transmission; and they leave as they came,
-    /// without a mark and undamaged.
-    pub fn walkable(&self, channels: &[Channel]) -> Vec<bool> {
-        /// What feeds a channel.
-        #[derive(Clone, Copy, PartialEq)]
-        enum Feeder {
-            Nobody,
-            One(u32),
-            Several,
-        }
-        if self.rows.is_empty() {
-            return vec![false; channels.len()];
-        }
-        let mut feeders = vec![Feeder::Nobody; channels.len()];
-        let half = 1 << (self.row_bits - 1);
-        for path in self.rows.chunks_exact(half) {
-            feeders[path[0].channel() as usize] = Feeder::Several;
-            for step in path.windows(2).take_while(|step| step[1] != Hop::DELIVER) {
-                let from = Feeder::One(step[0].channel());
-                let feeder = &mut feeders[step[1].channel() as usize];
-                if *feeder == Feeder::Nobody {
-                    *feeder = from;
-                } else if *feeder != from {
-                    *feeder = Feeder::Several;
-                }
-            }
-        }
-        let fused = |channel: &Channel| channel.service() == Service::Fused;
-        let unchanged = |channel: &Channel| !channel.is_managed() && !channel.corrupts();
-        let walkable = channels.iter().map(|channel| fused(channel) && unchanged(channel));
-        let mut walkable: Vec<bool> = walkable.collect();
-        for path in self.rows.chunks_exact(half) {
-            for step in path.windows(2).take_while(|step| step[0] != Hop::DELIVER) {
-                let goes_on = step[1] != Hop::DELIVER
-                    && fused(&channels[step[1].channel() as usize])
-                    && feeders[step[1].channel() as usize] == Feeder::One(step[0].channel());
-                walkable[step[0].channel() as usize] &= goes_on;
-            }
-        }
-        walkable
+    /// The paths of each flow's data and of its ACKs, each with its end; none where routing is dynamic.
+    pub fn paths(&self) -> impl Iterator<Item = [&[Hop]; 2]> {
+        let half = 1 << self.row_bits.saturating_sub(1);
+        self.rows.chunks_exact(2 * half).map(move |row| {
+            let (there, back) = row.split_at(half);
+            [there, back].map(|path| {
+                let end = path.iter().position(|hop| *hop == Hop::DELIVER);
+                &path[..end.map_or(path.len(), |end| end + 1)]
+            })
+        })
     }
 
     /// Where all packets go that leave a channel, forward and backward; [`Hop::ROUTED`] where flows part.

@@ -14,7 +14,8 @@ use serde_json::{Map, Value, json};
 use settings::{random, random_entry, random_table};
 
 /// All of the engine's shortcuts switched off.
-pub const ALL_OFF: Shortcuts = Shortcuts { fused: false, packed: false, walked: false };
+pub const ALL_OFF: Shortcuts =
+    Shortcuts { fused: false, packed: false, walked: false, received: false };
 
 /// A chosen entry with its parameters.
 pub fn chosen(kind: &str, values: &[(&str, Setting)]) -> Chosen {

@@ -131,7 +131,7 @@ impl Reno {
 }
 
 impl CongestionControl for Reno {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         if !ack.may_grow {
             return;

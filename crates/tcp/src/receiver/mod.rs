@@ -132,6 +132,11 @@ impl Receiver {
         }
     }
 
+    /// Whether each segment is acknowledged at once.
+    pub fn never_waits(&self) -> bool {
+        self.count == 1 && !self.newest_waits
+    }
+
     /// Next byte expected: bytes that have arrived in order.
     #[inline]
     pub fn next(&self) -> u64 {
@@ -150,7 +155,7 @@ impl Receiver {
     }
 
     /// A segment arrives. `stamp` is when it was sent.
-    #[inline]
+    #[inline(always)]
     pub fn on_data(&mut self, now: Time, seq: u64, payload: u16, stamp: Time) -> Option<AckOut> {
         let end = seq + u64::from(payload);
         if seq == self.next && self.ahead.is_empty() {

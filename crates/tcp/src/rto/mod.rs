@@ -171,7 +171,7 @@ impl Rto {
     }
 
     /// A round-trip time was measured that ends now.
-    #[inline]
+    #[inline(always)]
     pub fn on_sample(&mut self, now: Time, rtt: Time) {
         // Without a call where it is the standard's.
         self.current = match &mut self.rule {

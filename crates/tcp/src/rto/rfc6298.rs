@@ -165,7 +165,7 @@ impl Timer for Rfc6298 {
         (ticks > 0).then(|| Time::from_ns(ticks * tick))
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_sample(&mut self, _now: Time, rtt: Time) -> Time {
         let rules = &*self.rules;
         let rtt = rtt.as_ns();

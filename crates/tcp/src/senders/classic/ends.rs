@@ -4,7 +4,7 @@
 
 use super::{Sender, Setup};
 use crate::cc::Window;
-use crate::ends::{Ack, AckFields, Ends, Reply, extend};
+use crate::ends::{Ack, AckFields, Answers, Ends, Reply, extend};
 use crate::handshake::{Answer, Message, Rules};
 use crate::receiver::{AckOut, Receiver};
 use crate::segment::{Flags, Segment};
@@ -55,7 +55,7 @@ impl From<AckOut> for Ack {
 }
 
 impl Ends for Classic {
-    #[inline]
+    #[inline(always)]
     fn on_data(
         &mut self,
         now: Time,
@@ -71,7 +71,7 @@ impl Ends for Classic {
         self.receiver.on_data(now, seq, payload, stamp).map(Ack::from)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time> {
         let number = extend(ack.seq, self.sender.una());
         self.sender.on_ack(now, number, ack.stamp, ece)
@@ -110,10 +110,23 @@ impl Ends for Classic {
         if self.sender.next_timer() <= now {
             self.sender.on_timer(now);
         }
-        self.receiver.on_timer(now).map(Ack::from)
+        self.on_receiver_timer(now)
+    }
+
+    fn answers(&self) -> Answers {
+        if self.receiver.never_waits() { Answers::AtOnce } else { Answers::InTime }
     }
 
     #[inline]
+    fn receiver_timer(&self) -> Time {
+        self.receiver.next_timer()
+    }
+
+    fn on_receiver_timer(&mut self, now: Time) -> Option<Ack> {
+        self.receiver.on_timer(now).map(Ack::from)
+    }
+
+    #[inline(always)]
     fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         self.sender.poll_transmit(now)
     }

@@ -222,7 +222,7 @@ impl Sender {
         cwnd.max(window.segment)
     }
 
-    #[inline]
+    #[inline(always)]
     fn report_cwnd(&mut self, now: Time) {
         self.stats.on_cwnd(now, self.reported_cwnd());
     }
@@ -283,7 +283,7 @@ impl Sender {
 
     /// An ACK of everything below `ack` came in; `stamp` is when the packet was sent that caused it.
     /// With `ece` it echoes a mark. Answers the round-trip time that was measured, if any.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: u64, stamp: Time, ece: bool) -> Option<Time> {
         if ece {
             self.on_echo(now, ack);
@@ -301,7 +301,7 @@ impl Sender {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_new_ack(&mut self, now: Time, ack: u64, stamp: Time, ece: bool) -> Option<Time> {
         let old_rto = self.rto.current();
         let rtt = self.measure(now, ack, stamp);
@@ -362,7 +362,7 @@ impl Sender {
     }
 
     /// The round trip that an ACK measures, if any; the timer learns of it.
-    #[inline]
+    #[inline(always)]
     fn measure(&mut self, now: Time, ack: u64, stamp: Time) -> Option<Time> {
         let rtt = match self.rules().sampling {
             Sampling::Timestamps => self.rto.elapsed(stamp, now),

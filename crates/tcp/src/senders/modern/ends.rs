@@ -7,7 +7,7 @@ use super::endpoint::Endpoint;
 use super::receiver::{AckOut, Arrival, Buffer, Receiver};
 use super::sender::{Info, Sender};
 use crate::cc::{CongestionControl, Window};
-use crate::ends::{Ack, AckFields, Ends, Reply, extend};
+use crate::ends::{Ack, AckFields, Answers, Ends, Reply, extend};
 use crate::handshake::{Answer, Message, Rules};
 use crate::journal::Journal;
 use crate::sack::{self, Note, Notes};
@@ -152,6 +152,25 @@ impl Ends for Modern {
         if self.sender.next_timer() <= now {
             self.sender.on_timer(now);
         }
+        self.on_receiver_timer(now)
+    }
+
+    fn answers(&self) -> Answers {
+        match self.receiver.never_waits() {
+            // A FIN is answered by the application, too.
+            _ if self.sender.ends_with_fin() => Answers::Entangled,
+            None => Answers::Entangled,
+            Some(true) => Answers::AtOnce,
+            Some(false) => Answers::InTime,
+        }
+    }
+
+    #[inline]
+    fn receiver_timer(&self) -> Time {
+        self.receiver.next_timer()
+    }
+
+    fn on_receiver_timer(&mut self, now: Time) -> Option<Ack> {
         let out = self.receiver.on_timer(now)?;
         Some(self.ack(out))
     }

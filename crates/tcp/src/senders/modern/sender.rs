@@ -381,6 +381,11 @@ impl Sender {
         (self.written.total != u64::MAX).then_some(self.written.total)
     }
 
+    /// Whether the data have an end that is known, which is a FIN.
+    pub fn ends_with_fin(&self) -> bool {
+        self.rules.fin && self.bytes().is_some()
+    }
+
     /// Payload bytes of a full segment.
     pub fn segment_bytes(&self) -> u16 {
         self.rules.mss as u16

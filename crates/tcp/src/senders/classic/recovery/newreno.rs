@@ -122,7 +122,7 @@ impl LossRecovery for NewReno {
         Verdict { extra_segments: self.trigger.extra_segments(state), ..Verdict::default() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_new_ack(&mut self, state: &mut State, acked: u64) -> Verdict {
         if !self.active {
             return Verdict { may_grow: true, ..Verdict::default() };

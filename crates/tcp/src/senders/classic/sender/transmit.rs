@@ -8,7 +8,7 @@ use ackclock_units::Time;
 
 impl Sender {
     /// The next segment to send at this moment, if any.
-    #[inline]
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         if let Some(cause) = self.resend.take() {
             return Some(self.transmit_oldest(now, cause));
@@ -55,7 +55,7 @@ impl Sender {
         self.transmit(now, seq, payload as u16, cause)
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, now: Time, seq: u64, payload: u16, cause: Cause) -> Segment {
         let end = seq + u64::from(payload);
         if cause != Cause::New {

@@ -149,6 +149,12 @@ impl Receiver {
         self.buffer = Some(Box::new(buffer));
     }
 
+    /// Whether each segment is acknowledged at once; none where the application that reads, or the exact echo of
+    /// marks, may cause an ACK more.
+    pub fn never_waits(&self) -> Option<bool> {
+        (self.buffer.is_none() && !self.exact_ecn).then(|| self.pace.never_waits())
+    }
+
     /// Next byte expected.
     #[inline]
     pub fn next(&self) -> u64 {

@@ -56,6 +56,11 @@ impl Pace {
         }
     }
 
+    /// Whether each segment is acknowledged at once, however short.
+    pub(super) fn never_waits(&self) -> bool {
+        self.policy.count == 0 && !self.policy.adapts && self.policy.compresses.is_none()
+    }
+
     /// The next segments are acknowledged at once, this many at least.
     pub fn hurry(&mut self, segments: u32) {
         if self.policy.adapts {
