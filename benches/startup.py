@@ -16,7 +16,7 @@ SMALL = """\
 name: small
 hosts: [A, B]
 links: [{id: L, between: [A, B], rate: 10 Mbps, delay: 1 ms}]
-flows: [{id: F, from: A, to: B, tcp: {cc: reno}}]
+flows: [{id: F, from: A, to: B, tcp: newreno}]
 stop: {at_latest: 10 ms}
 """
 RUN = ["run", "small.yaml", "--out", "out", "--force"]

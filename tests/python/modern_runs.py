@@ -29,7 +29,7 @@ def document(*, tcp=None, queue=None, loss=None, send="3 MB", late=False, **more
                 "send": send,
                 "tcp": {
                     "sender": "modern",
-                    "cc": "cubic",
+                    "cc": {"kind": "cubic", "hystart": "none"},
                     "segment": "1448 B",
                     "rto": {"kind": "linux"},
                     **(tcp or {}),

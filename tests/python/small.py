@@ -17,8 +17,14 @@ DOCUMENT = {
         }
     ],
     "flows": [
-        {"id": "F1", "from": "A", "to": "B", "send": "200 KB", "tcp": {"cc": "reno"}},
-        {"id": "F2", "from": "A", "to": "B", "send": "200 KB", "tcp": {"cc": "fast"}},
+        {
+            "id": f"F{number}",
+            "from": "A",
+            "to": "B",
+            "send": "200 KB",
+            "tcp": {"sender": "selective-repeat", "cc": cc},
+        }
+        for number, cc in ((1, "reno"), (2, "fast"))
     ],
     "stop": {"when": "flows-complete", "at_latest": "20 s"},
     "seed": 1,

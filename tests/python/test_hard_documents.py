@@ -60,7 +60,8 @@ def test_what_cannot_be_simulated_is_an_error_at_its_place(flow: Doc, place: str
 
 
 def test_a_window_of_a_million_packets_leaves_in_turns():
-    flow = {"tcp": {"cc": {"kind": "fixed", "window": 1_000_000}, "segment": "2 B"}}
+    tcp = {"sender": "selective-repeat", "cc": {"kind": "fixed", "window": 1_000_000}}
+    flow = {"tcp": {**tcp, "segment": "2 B"}}
     scenario = Scenario.from_dict(document(flow, stop={"at_latest": "1 s"}, record="none"))
     simulation = _core.Simulation(scenario.handle)
     for _ in range(20):
@@ -73,7 +74,8 @@ def test_a_window_of_a_million_packets_leaves_in_turns():
 def test_a_rate_that_changes_during_a_transmission_does_not_make_a_link_busier_than_time():
     changes = [{"at": "1 ms", "rate": "1 Mbps"}]
     link = {"rate": "100 bps", "changes": changes}
-    results = run(Scenario.from_dict(document({"send": "10 KB"}, link, stop={"at_latest": "10 s"})))
+    flow = {"send": "10 KB", "tcp": "fast"}  # without a handshake
+    results = run(Scenario.from_dict(document(flow, link, stop={"at_latest": "10 s"})))
     # The first packet takes two minutes at the rate at which it began.
     forward = results.summary["links"]["L"]["forward"]
     assert forward["utilization"] == pytest.approx(1.0, abs=1e-4)

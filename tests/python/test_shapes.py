@@ -70,7 +70,7 @@ def test_overrides_reach_the_short_form_and_what_it_makes(file):
     assert made["egress1"]["queue"]["limit_packets"] == 7
     assert made["access2"]["queue"]["limit_packets"] == 8
     kinds = [flow["tcp"]["cc"]["kind"] for flow in scenario.model["flows"]]
-    assert kinds == ["reno", "fast"]
+    assert kinds == ["cubic", "fast"]
     assert scenario.model["flows"][1]["tcp"]["cc"]["alpha"] == 9
     assert Scenario.from_dict(scenario.document).model == scenario.model
 

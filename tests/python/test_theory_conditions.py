@@ -5,6 +5,7 @@ import pytest
 from ackclock import Scenario, run
 from ackclock.theory import compare, predict
 
+SENDER = {"sender": "selective-repeat"}
 FAST = {"kind": "fast", "alpha": 20}
 
 
@@ -20,7 +21,13 @@ def scenario(links=(("10 Mbps", "10 ms", "half"),), flows=1, cc=FAST, **more):
         "routers": nodes[1:-1],
         "links": [{**link, "queue": {"limit": "10 MB"}} for link in made],
         "flows": [
-            {"id": f"F{i}", "from": "A", "to": "B", "send": "unlimited", "tcp": {"cc": {**cc}}}
+            {
+                "id": f"F{i}",
+                "from": "A",
+                "to": "B",
+                "send": "unlimited",
+                "tcp": {**SENDER, "cc": cc},
+            }
             for i in range(flows)
         ],
         "stop": {"when": "time", "at_latest": "20 s"},

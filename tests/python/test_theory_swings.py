@@ -18,7 +18,9 @@ def document(tcp=None, *, buffer="50 packets", flows=1, **link):
         "queue": {"limit": buffer},
         **link,
     }
-    named = [{"id": f"F{i}", "from": "A", "to": "B", "start": f"{137 * i} ms"} for i in range(flows)]
+    named = [
+        {"id": f"F{i}", "from": "A", "to": "B", "start": f"{137 * i} ms"} for i in range(flows)
+    ]
     for flow in named:
         if tcp is not None:
             flow["tcp"] = tcp
@@ -59,14 +61,12 @@ def test_the_window_swings_between_the_predicted_ones(tcp, buffer, left):
     results = run(made)
     cwnd = results.table("cwnd")
     window = cwnd["cwnd_bytes"].to_numpy() / 1448
-    time = cwnd["time_ns"].to_numpy() / 1e9
+    time = cwnd["time_s"].to_numpy()
     late = window[time > 20.0]
     assert late.max() == pytest.approx(swing.high_packets, abs=2.0)
     assert late.min() == pytest.approx(swing.low_packets, abs=2.0)
     queue = results.table("queue")
-    waiting = queue["packets"].to_numpy()[
-        (queue["time_ns"].to_numpy() > 20e9) & (queue["packets"].to_numpy() > 0)
-    ]
+    waiting = queue["queue_data_packets"].to_numpy()
     assert waiting.max() <= np.ceil(swing.queue_high_packets)
     busy = results.summary["links"]["L"]["forward"]["utilization"] > 0.99
     assert busy == swing.busy

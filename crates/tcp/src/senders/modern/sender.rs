@@ -118,6 +118,8 @@ pub struct Sender {
     rtt_end: u64,
     min_rtt: Time,
     min_rtt_at: Time,
+    /// The least round-trip time of data ever: the packets of a handshake are small.
+    data_rtt: Time,
     rack: Rack,
     /// Segments delivered so far, and when the last was.
     delivered: u64,
@@ -281,6 +283,7 @@ impl Sender {
             rtt_end: 0,
             min_rtt: Time::NEVER,
             min_rtt_at: Time::ZERO,
+            data_rtt: Time::NEVER,
             rack: Rack::default(),
             delivered: 0,
             delivered_at: Time::ZERO,

@@ -259,6 +259,7 @@ impl Sender {
             self.min_rtt = new_least;
             self.min_rtt_at = now;
         }
+        self.data_rtt = self.data_rtt.min(new_least);
         self.rto.on_sample(now, sample);
         if self.board.una > self.rtt_end {
             self.rto.on_round();
@@ -296,7 +297,7 @@ impl Sender {
         let event = AckEvent {
             now: acked.now,
             rtt,
-            base_rtt: self.min_rtt,
+            base_rtt: self.data_rtt,
             newly_acked: acked.delivered as f64,
             flight: f64::from(self.board.in_flight()),
             una: self.board.una,
