@@ -30,7 +30,7 @@ _WRITES_AFTER_S = 1e-4
 """From the end of `connect` to the first write; 50 to 450 microseconds were measured."""
 
 _MORE_THAN_ENOUGH = 2
-"""Flows without end write so many times what the link carries."""
+"""Flows without end write this many times what the link carries."""
 
 _LARGEST_WRITE = 1_000_000_000
 _CALL = 262_144

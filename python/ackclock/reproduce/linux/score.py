@@ -1,4 +1,4 @@
-"""Ours beside the kernel's, figure by figure, and what all of them come to."""
+"""Ours beside the kernel's, figure by figure, and the scores of all of them."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ use super::super::flows::param;
 use super::super::origins::{FlowOrigin, Origins, Template};
 use super::super::problems::{Fault, Path};
 use super::super::scalar;
-use super::super::walk::{Layer, Walker};
+use super::super::walk::{Layer, Resolver};
 use super::too_many;
 use crate::start::SPREAD;
 use crate::tables::MOST_ELEMENTS;
@@ -42,7 +42,7 @@ fn is_spread(flow: &Map<String, Value>) -> bool {
 
 /// Adds all flows one by one.
 pub(super) fn put_into<'d>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     flows: &'d [Value],
     all: &mut Elements<'d>,
     origins: &mut Origins,
@@ -56,7 +56,7 @@ pub(super) fn put_into<'d>(
         let template = match flow {
             Value::Object(map) if is_short(flow) => {
                 let room = MOST_ELEMENTS.saturating_sub(first);
-                let (template, starts) = read(walker, map, &path, room);
+                let (template, starts) = read(resolver, map, &path, room);
                 let template = template.map(Rc::new);
                 let own = template.clone();
                 let count = template.as_ref().map_or(1, |template| template.count);
@@ -76,7 +76,7 @@ pub(super) fn put_into<'d>(
 
 /// What a short form says; there is no template without `count`.
 fn read<'d>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     map: &'d Map<String, Value>,
     path: &Path,
     room: usize,
@@ -85,18 +85,24 @@ fn read<'d>(
         Ok(Setting::Count(count)) => {
             let count = count as usize;
             if count > room {
-                too_many(walker, &path.key("count"), value, count + MOST_ELEMENTS - room, "flows");
+                too_many(
+                    resolver,
+                    &path.key("count"),
+                    value,
+                    count + MOST_ELEMENTS - room,
+                    "flows",
+                );
             }
             // The rest is checked with one of them.
             (count, if count > room { 1 } else { count })
         }
         Ok(_) => (1, 1),
         Err(fault) => {
-            walker.problems.add(&path.key("count"), value, fault);
+            resolver.problems.add(&path.key("count"), value, fault);
             (1, 1)
         }
     });
-    let starts = starts(walker, map, path, count.map(|(asked, _)| asked));
+    let starts = starts(resolver, map, path, count.map(|(asked, _)| asked));
     let template = count.map(|(_, count)| Template {
         count,
         starred: STARRED
@@ -110,7 +116,7 @@ fn read<'d>(
 }
 
 fn starts<'d>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     map: &'d Map<String, Value>,
     path: &Path,
     count: Option<usize>,
@@ -126,12 +132,12 @@ fn starts<'d>(
             let fault = Fault::new(format!("{values} for {flows}"))
                 .allowed("a time, a list with one start a flow, or a mapping with `kind`")
                 .hint("evenly: `{kind: spread, over: 1 s}`; drawn: `{kind: uniform, to: 1 s}`");
-            walker.problems.add(&path.key("start"), &map["start"], fault);
+            resolver.problems.add(&path.key("start"), &map["start"], fault);
             Starts::Same(None)
         }
         _ if is_spread(map) => {
             let own = Layer { map, path: path.clone(), reported: false };
-            let read = walker.setting(param("start"), std::slice::from_ref(&own), path);
+            let read = resolver.setting(param("start"), std::slice::from_ref(&own), path);
             let int = |key: &str| match &read {
                 Some(Setting::Block(rule)) => rule.int(key),
                 _ => None,
