@@ -56,7 +56,7 @@ use problems::{Fault, Path, Problems};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 use std::sync::Arc;
-use walk::{Layer, Resolver};
+use walk::{Layer, Walker};
 use written::Values;
 
 /// What [`check`] found.
@@ -113,11 +113,11 @@ pub fn check(document: &Value) -> Checked {
         }
         return Checked::failed(problems, Problems::default());
     };
-    let mut resolver = Resolver { problems, partial: false };
-    let expanded = expand::expand(&mut resolver, root);
-    resolver.problems.written_out(Rc::clone(&expanded.origins));
-    let walked = resolve(&mut resolver, root, &expanded);
-    finish(resolver.problems, root, walked, &expanded.origins)
+    let mut walker = Walker { problems, partial: false };
+    let expanded = expand::expand(&mut walker, root);
+    walker.problems.written_out(Rc::clone(&expanded.origins));
+    let walked = resolve(&mut walker, root, &expanded);
+    finish(walker.problems, root, walked, &expanded.origins)
 }
 
 /// The parts of a document that was walked.
@@ -133,12 +133,12 @@ struct Walked {
 }
 
 /// Resolves a document whose short forms are written out.
-fn resolve(resolver: &mut Resolver, root: &Map<String, Value>, expanded: &Expanded<'_>) -> Walked {
+fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'_>) -> Walked {
     let here = Path::default();
-    resolver.check_keys(SCENARIO, root, &here);
+    walker.check_keys(SCENARIO, root, &here);
     let own = Layer { map: root, path: here.clone(), reported: false };
     let mut head = Block::default();
-    resolver.param(param("profile"), std::slice::from_ref(&own), &here, &mut head);
+    walker.param(param("profile"), std::slice::from_ref(&own), &here, &mut head);
     let profile = head.word("profile").and_then(profile::document);
     let profile = profile.and_then(Value::as_object).map(|map| Layer {
         map,
@@ -148,15 +148,15 @@ fn resolve(resolver: &mut Resolver, root: &Map<String, Value>, expanded: &Expand
     let layers: Vec<Layer<'_>> = std::iter::once(own.clone()).chain(profile).collect();
 
     // Defaults are never complete.
-    resolver.partial = true;
-    let (mut link_defaults, _) = defaults(resolver, &layers, "link");
-    resolver.object(LINK_DEFAULTS, &link_defaults, &Path::default());
+    walker.partial = true;
+    let (mut link_defaults, _) = defaults(walker, &layers, "link");
+    walker.object(LINK_DEFAULTS, &link_defaults, &Path::default());
     for layer in &mut link_defaults {
         layer.reported = true;
     }
-    let (tcp_defaults, preset) = defaults(resolver, &layers, "tcp");
-    let tcp_defaults = Below::new(resolver, tcp_defaults, preset);
-    resolver.partial = false;
+    let (tcp_defaults, preset) = defaults(walker, &layers, "tcp");
+    let tcp_defaults = Below::new(walker, tcp_defaults, preset);
+    walker.partial = false;
     let mut rest = Block::default();
     for param in SCENARIO {
         match param.kind {
@@ -164,32 +164,32 @@ fn resolve(resolver: &mut Resolver, root: &Map<String, Value>, expanded: &Expand
             Kind::NameList | Kind::ObjectList(_) => rest.put(param, Setting::List),
             _ if param.name == "profile" => rest.append(std::mem::take(&mut head)),
             _ if param.name == "name" => {
-                resolver.param(param, &layers, &here, &mut rest);
-                check_name(resolver, root);
+                walker.param(param, &layers, &here, &mut rest);
+                check_name(walker, root);
             }
-            _ => resolver.param(param, &layers, &here, &mut rest),
+            _ => walker.param(param, &layers, &here, &mut rest),
         }
     }
     let Expanded { lists, complete, .. } = expanded;
     if *complete {
         let has = |key: &str| root.contains_key(key) || lists.contains_key(key);
         for key in ["hosts", "links"].into_iter().filter(|key| !has(key)) {
-            resolver.missing(param(key), &here);
+            walker.missing(param(key), &here);
         }
     }
-    let hosts = name_list(resolver, root, lists, "hosts").filter(|_| *complete);
+    let hosts = name_list(walker, root, lists, "hosts").filter(|_| *complete);
     let routers = match root.get("routers") {
         None if !lists.contains_key("routers") => Some(Vec::new()),
-        _ => name_list(resolver, root, lists, "routers"),
+        _ => name_list(walker, root, lists, "routers"),
     };
     let routers = routers.filter(|_| *complete);
     let mut known = Memo::new(|key| key != "id" && key != "between");
-    let links = objects(resolver, root, lists, "links", |resolver, map, path| {
-        links::resolve(resolver, map, path, &link_defaults, &mut known)
+    let links = objects(walker, root, lists, "links", |walker, map, path| {
+        links::resolve(walker, map, path, &link_defaults, &mut known)
     });
     let mut known = Memo::new(|key| key == "tcp");
-    let flows = objects(resolver, root, lists, "flows", |resolver, map, path| {
-        flows::resolve(resolver, map, path, &tcp_defaults, &mut known)
+    let flows = objects(walker, root, lists, "flows", |walker, map, path| {
+        flows::resolve(walker, map, path, &tcp_defaults, &mut known)
     });
     let mut unused = Problems::default();
     tcp_defaults.unused(&families::used(&flows), &mut unused);
@@ -203,7 +203,7 @@ fn param(name: &str) -> &'static Param {
 /// The layers that hold defaults for links, or for the `tcp` blocks of flows; those of the scenario come first.
 /// And the preset that they name.
 fn defaults<'d>(
-    resolver: &mut Resolver,
+    walker: &mut Walker,
     layers: &[Layer<'d>],
     name: &str,
 ) -> (Vec<Layer<'d>>, Option<&'static Preset>) {
@@ -212,20 +212,20 @@ fn defaults<'d>(
     // Both blocks are looked up in the same mapping: its own faults are reported with the first.
     let first = name == DEFAULTS[0].name;
     let own = Layer { reported: !first, ..own.clone() };
-    let mut all = resolver.inner_layers(param("defaults"), std::slice::from_ref(&own));
+    let mut all = walker.inner_layers(param("defaults"), std::slice::from_ref(&own));
     for layer in &mut all {
         if first {
-            resolver.check_keys(DEFAULTS, layer.map, &layer.path);
+            walker.check_keys(DEFAULTS, layer.map, &layer.path);
         }
         layer.reported = false;
     }
-    let (mut all, preset) = resolver.with_preset(block, &all);
-    all.extend(resolver.inner_layers(block, profile));
+    let (mut all, preset) = walker.with_preset(block, &all);
+    all.extend(walker.inner_layers(block, profile));
     (all, preset)
 }
 
 /// The name of a scenario becomes a folder.
-fn check_name(resolver: &mut Resolver, root: &Map<String, Value>) {
+fn check_name(walker: &mut Walker, root: &Map<String, Value>) {
     let Some(value @ Value::String(name)) = root.get("name") else { return };
     let name = name.trim();
     let good = !name.is_empty()
@@ -236,24 +236,24 @@ fn check_name(resolver: &mut Resolver, root: &Map<String, Value>) {
         let fault = Fault::new("this cannot be the name of a scenario")
             .allowed("letters, digits, `-`, `_`, `.`, with `/` between topics")
             .hint("a `title` may hold any text");
-        resolver.problems.add(&Path::default().key("name"), value, fault);
+        walker.problems.add(&Path::default().key("name"), value, fault);
     }
 }
 
 fn name_list(
-    resolver: &mut Resolver,
+    walker: &mut Walker,
     root: &Map<String, Value>,
     lists: &Lists<'_>,
     key: &'static str,
 ) -> Option<Vec<String>> {
     let path = Path::default().key(key);
-    let values = list(resolver, root, lists, key)?;
+    let values = list(walker, root, lists, key)?;
     let mut names = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
         match scalar::name(&value) {
             Ok(name) => names.push(name.to_owned()),
             Err(fault) => {
-                resolver.problems.add(&path.index(index), &value, fault);
+                walker.problems.add(&path.index(index), &value, fault);
                 // It stays known, so that its fault is reported once and not wherever it is used.
                 names.push(value.as_str().unwrap_or_default().to_owned());
             }
@@ -263,26 +263,26 @@ fn name_list(
 }
 
 fn objects<T: Default>(
-    resolver: &mut Resolver,
+    walker: &mut Walker,
     root: &Map<String, Value>,
     lists: &Lists<'_>,
     key: &'static str,
-    mut resolve: impl FnMut(&mut Resolver, &Map<String, Value>, &Path) -> T,
+    mut resolve: impl FnMut(&mut Walker, &Map<String, Value>, &Path) -> T,
 ) -> Vec<T> {
     let path = Path::default().key(key);
-    let Some(values) = list(resolver, root, lists, key) else { return Vec::new() };
+    let Some(values) = list(walker, root, lists, key) else { return Vec::new() };
     let mut resolved = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
-        if resolver.problems.is_full() {
+        if walker.problems.is_full() {
             break;
         }
         let path = path.index(index);
         match &*value {
-            Value::Object(map) => resolved.push(resolve(resolver, map, &path)),
+            Value::Object(map) => resolved.push(resolve(walker, map, &path)),
             other => {
                 let fault =
                     Fault::new(format!("a mapping is needed, not {}", scalar::found(other)));
-                resolver.problems.add(&path, other, fault);
+                walker.problems.add(&path, other, fault);
                 resolved.push(T::default());
             }
         }
@@ -292,7 +292,7 @@ fn objects<T: Default>(
 
 /// The list under a key; reports a missing one, another type, and an empty or endless one.
 fn list<'e, 'd>(
-    resolver: &mut Resolver,
+    walker: &mut Walker,
     root: &Map<String, Value>,
     lists: &'e Lists<'d>,
     key: &'static str,
@@ -302,7 +302,7 @@ fn list<'e, 'd>(
     let fault = match (lists.get(key), root.get(key)) {
         (None, None) => {
             if param.default == ackclock_units::param::Default::Required {
-                resolver.missing(param, &here);
+                walker.missing(param, &here);
             }
             return None;
         }
@@ -316,7 +316,7 @@ fn list<'e, 'd>(
         }
         (Some(elements), _) => return Some(elements),
     };
-    resolver.problems.add(&here.key(key), root.get(key).unwrap_or(&Value::Null), fault);
+    walker.problems.add(&here.key(key), root.get(key).unwrap_or(&Value::Null), fault);
     None
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Layer<'d> {
 }
 
 /// What a layer says about a registered thing.
-struct Selection<'d> {
+struct Said<'d> {
     kind: &'static Entry,
     params: Option<Layer<'d>>,
     /// The other kinds that a profile has defaults for.
@@ -27,13 +27,13 @@ struct Selection<'d> {
 
 /// The state of a walk.
 #[derive(Debug, Default)]
-pub(super) struct Resolver {
+pub(super) struct Walker {
     pub problems: Problems,
     /// Whether required values may be missing: defaults are never complete.
     pub partial: bool,
 }
 
-impl Resolver {
+impl Walker {
     /// Resolves an object, and reports keys that its table does not have.
     pub fn object(&mut self, table: &'static [Param], layers: &[Layer<'_>], here: &Path) -> Block {
         for layer in layers.iter().filter(|layer| !layer.reported) {
@@ -303,11 +303,11 @@ impl Resolver {
             Default::Is(word) => entries.iter().copied().find(|entry| entry.name == word),
             Default::Required | Default::Absent => None,
         };
-        let mut said: Vec<Selection<'_>> = Vec::new();
+        let mut said: Vec<Said<'_>> = Vec::new();
         let mut faulty = false;
         for layer in layers.iter().rev() {
             let Some(value) = layer.map.get(param.name) else { continue };
-            match self.selection(param, entries, layer, value, inherited) {
+            match self.said(param, entries, layer, value, inherited) {
                 Some(one) => {
                     inherited = Some(one.kind);
                     said.push(one);
@@ -367,7 +367,7 @@ impl Resolver {
         layer: &Layer<'d>,
     ) -> Option<(&'static Entry, Option<Layer<'d>>)> {
         let Kind::Registered(entries) = param.kind else { panic!("{} has no kinds", param.name) };
-        let said = self.selection(param, entries, layer, layer.map.get(param.name)?, None)?;
+        let said = self.said(param, entries, layer, layer.map.get(param.name)?, None)?;
         if let Some(params) = &said.params {
             self.check_params(said.kind, entries, params);
         }
@@ -375,14 +375,14 @@ impl Resolver {
     }
 
     /// What a layer says about a registered thing; none if that is faulty.
-    fn selection<'d>(
+    fn said<'d>(
         &mut self,
         param: &Param,
         entries: &'static [&'static Entry],
         layer: &Layer<'d>,
         value: &'d Value,
         inherited: Option<&'static Entry>,
-    ) -> Option<Selection<'d>> {
+    ) -> Option<Said<'d>> {
         let find = |word: &str| entries.iter().copied().find(|entry| entry.name == word);
         let unknown = |word: &str| {
             let fault = scalar::unknown_word(param.name, word, entries.iter().map(|e| e.name));
@@ -392,7 +392,7 @@ impl Resolver {
         let path = layer.path.key(param.name);
         match value {
             Value::String(word) => match find(word) {
-                Some(kind) => Some(Selection { kind, params: None, others: &[] }),
+                Some(kind) => Some(Said { kind, params: None, others: &[] }),
                 None => {
                     self.fault(layer, param.name, unknown(word));
                     None
@@ -428,13 +428,13 @@ impl Resolver {
                         return None;
                     }
                 };
-                Some(Selection { kind, params: Some(inner), others: &[] })
+                Some(Said { kind, params: Some(inner), others: &[] })
             }
             // The list of a profile: the first is the default kind.
             Value::Array(all) if layer.reported && !all.is_empty() => {
                 let kind = all[0]["kind"].as_str().and_then(find)?;
                 let params = all[0].as_object().map(|map| Layer { map, path, reported: true });
-                Some(Selection { kind, params, others: &all[1..] })
+                Some(Said { kind, params, others: &all[1..] })
             }
             Value::Null => {
                 let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();

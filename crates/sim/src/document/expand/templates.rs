@@ -6,8 +6,9 @@ use super::super::flows::param;
 use super::super::origins::{FlowOrigin, Origins, Template};
 use super::super::problems::{Fault, Path};
 use super::super::scalar;
-use super::super::walk::{Layer, Resolver};
+use super::super::walk::{Layer, Walker};
 use super::too_many;
+use crate::fitting::fitting;
 use crate::start::SPREAD;
 use crate::tables::MOST_ELEMENTS;
 use ackclock_units::quantity::Quantity;
@@ -42,7 +43,7 @@ fn is_spread(flow: &Map<String, Value>) -> bool {
 
 /// Adds all flows one by one.
 pub(super) fn put_into<'d>(
-    resolver: &mut Resolver,
+    walker: &mut Walker,
     flows: &'d [Value],
     all: &mut Elements<'d>,
     origins: &mut Origins,
@@ -56,7 +57,7 @@ pub(super) fn put_into<'d>(
         let template = match flow {
             Value::Object(map) if is_short(flow) => {
                 let room = MOST_ELEMENTS.saturating_sub(first);
-                let (template, starts) = read(resolver, map, &path, room);
+                let (template, starts) = read(walker, map, &path, room);
                 let template = template.map(Rc::new);
                 let own = template.clone();
                 let count = template.as_ref().map_or(1, |template| template.count);
@@ -76,33 +77,28 @@ pub(super) fn put_into<'d>(
 
 /// What a short form says; there is no template without `count`.
 fn read<'d>(
-    resolver: &mut Resolver,
+    walker: &mut Walker,
     map: &'d Map<String, Value>,
     path: &Path,
     room: usize,
 ) -> (Option<Template>, Starts<'d>) {
     let count = map.get("count").map(|value| match scalar::read(param("count"), value) {
         Ok(Setting::Count(count)) => {
-            let count = count as usize;
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
             if count > room {
-                too_many(
-                    resolver,
-                    &path.key("count"),
-                    value,
-                    count + MOST_ELEMENTS - room,
-                    "flows",
-                );
+                let all = count.saturating_add(MOST_ELEMENTS - room);
+                too_many(walker, &path.key("count"), value, all, "flows");
             }
             // The rest is checked with one of them.
             (count, if count > room { 1 } else { count })
         }
         Ok(_) => (1, 1),
         Err(fault) => {
-            resolver.problems.add(&path.key("count"), value, fault);
+            walker.problems.add(&path.key("count"), value, fault);
             (1, 1)
         }
     });
-    let starts = starts(resolver, map, path, count.map(|(asked, _)| asked));
+    let starts = starts(walker, map, path, count.map(|(asked, _)| asked));
     let template = count.map(|(_, count)| Template {
         count,
         starred: STARRED
@@ -116,7 +112,7 @@ fn read<'d>(
 }
 
 fn starts<'d>(
-    resolver: &mut Resolver,
+    walker: &mut Walker,
     map: &'d Map<String, Value>,
     path: &Path,
     count: Option<usize>,
@@ -132,12 +128,12 @@ fn starts<'d>(
             let fault = Fault::new(format!("{values} for {flows}"))
                 .allowed("a time, a list with one start a flow, or a mapping with `kind`")
                 .hint("evenly: `{kind: spread, over: 1 s}`; drawn: `{kind: uniform, to: 1 s}`");
-            resolver.problems.add(&path.key("start"), &map["start"], fault);
+            walker.problems.add(&path.key("start"), &map["start"], fault);
             Starts::Same(None)
         }
         _ if is_spread(map) => {
             let own = Layer { map, path: path.clone(), reported: false };
-            let read = resolver.setting(param("start"), std::slice::from_ref(&own), path);
+            let read = walker.setting(param("start"), std::slice::from_ref(&own), path);
             let int = |key: &str| match &read {
                 Some(Setting::Block(rule)) => rule.int(key),
                 _ => None,
@@ -170,7 +166,7 @@ fn one(
                 Starts::Spread { from, over } => {
                     let of = template.map_or(1, |template| template.count) as u128;
                     let after = u128::from(*over) * (number as u128 - 1) / of;
-                    Quantity::Time(from + after as u64).to_string().into()
+                    Quantity::Time(from + fitting::<_, u64>(after)).to_string().into()
                 }
             },
             ("id", Value::String(id)) if template.is_some() && !id.contains('*') => {
