@@ -5,9 +5,8 @@ import json
 import re
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from enum import Enum
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo
 
@@ -299,8 +298,9 @@ def commands() -> str:
 def _option(name: str, kind: Any, info: Any, default: Any) -> tuple[str, str, str]:
     """Return how an argument or option is spelled, its default, and its meaning."""
     value = info.metavar or name.upper()
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        value = " or ".join(choice.value for choice in kind)
+    is_word = get_origin(kind) is Literal
+    if is_word:
+        value = " or ".join(get_args(kind))
     if isinstance(info, ArgumentInfo):
         spelled = f"`{value}`"
     else:
@@ -310,7 +310,7 @@ def _option(name: str, kind: Any, info: Any, default: Any) -> tuple[str, str, st
         spelled = ", ".join(f"`{word}`" for word in words)
         if kind is not bool:
             spelled += f" {value}"
-    shown = f"`{default.value}`" if isinstance(default, Enum) else ""
+    shown = f"`{default}`" if is_word else ""
     return spelled.replace("|", "\\|"), shown, _plain(info.help or "")
 
 

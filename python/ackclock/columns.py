@@ -38,6 +38,7 @@ class Column:
         path: Where it stands in an entry (a summary, a flow or a link of it), where that is not its
             name; the engine finds it there, too, for many runs at once.
         usual: Whether it is shown unasked.
+        sweep: Its place among the figures that a sweep keeps; 0 for none.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Column:
     digits: int = 4
     path: str = ""
     usual: bool = True
+    sweep: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the definition as a document of plain values."""
@@ -108,8 +110,10 @@ def _read() -> dict[str, tuple[Column, ...]]:
     tables: dict[str, tuple[Column, ...]] = {}
     with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
-            table, digits, usual = row.pop("table"), row.pop("digits"), row.pop("usual") != "no"
-            column = Column(**row, digits=int(digits or 4), usual=usual)  # pyright: ignore[reportArgumentType]  # a kind is a word
+            table = row.pop("table")
+            numbers = {"digits": int(row["digits"] or 4), "sweep": int(row["sweep"] or 0)}
+            fields: dict[str, Any] = {**row, **numbers, "usual": row["usual"] != "no"}
+            column = Column(**fields)
             tables[table] = (*tables.get(table, ()), column)
     return tables
 

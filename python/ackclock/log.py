@@ -198,7 +198,7 @@ class _Sentences:
         if event in _EPISODES:
             return _EPISODES[event].format(self._data(flow, row["seq"]))
         words = {
-            "timeout": "timeout: {} is taken for lost",
+            "timeout": "timeout: {} is presumed lost",
             "fast-retransmit": "fast retransmit of {}",
             "gap-retransmit": "{} sent again",
             "probe": "tail loss probe: {}",

@@ -114,14 +114,14 @@ class _OnDisk:
         limit = self._scenario.model["record"]["limit_bytes"]
         packed = _PACKED * min(size, size if limit is None else limit)
         free = record_stream.room(self._unfinished.path) - record_stream.RESERVE_BYTES
-        told = f"up to about {hops:.1g} packet-hops; their records may take {_amount(packed)}"
+        estimate = f"up to about {hops:.1g} packet-hops; their records may take {_amount(packed)}"
         if packed > free:
             return [
-                f"{told}, and {_amount(max(0, free))} are free on the disk; the run ends when "
+                f"{estimate}, and {_amount(max(0, free))} are free on the disk; the run ends when "
                 f"these are used up. {_LESS}"
             ]
         if packed > _LARGE_BYTES:
-            return [f"{told} on the disk. {_LESS}"]
+            return [f"{estimate} on the disk. {_LESS}"]
         return []
 
     def pause_at(self) -> tuple[int, int]:

@@ -94,15 +94,15 @@ class Replications:
 
     def __init__(self, table: pa.Table) -> None:
         """Take a table as `table` describes it."""
-        told = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+        about = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
         self._table = table
-        self.scenario = told["scenario"]
-        self.scenario_digest = told["scenario_digest"]
-        self.flows: list[str] = json.loads(told["flows"])
-        self.endless: list[str] = json.loads(told["endless"])
-        self.asked = int(told["asked"])
-        self.failures: dict[int, str] = dict(json.loads(told["failures"]))
-        self.wall_s = float(told["wall_s"])
+        self.scenario = about["scenario"]
+        self.scenario_digest = about["scenario_digest"]
+        self.flows: list[str] = json.loads(about["flows"])
+        self.endless: list[str] = json.loads(about["endless"])
+        self.asked = int(about["asked"])
+        self.failures: dict[int, str] = dict(json.loads(about["failures"]))
+        self.wall_s = float(about["wall_s"])
         shape = (table.num_rows // max(1, len(self.flows)), len(self.flows))
         self.arrays: dict[str, NDArray[Any]] = {}
         for name in OF_RUN | OF_FLOW:
@@ -125,7 +125,7 @@ class Replications:
         failed = np.flatnonzero(whole["status"].to_numpy() == "failed")
         failures = whole.select(["seed", "error"]).take(pa.array(failed)).to_pylist()
         identity = _core.identify([json.dumps(scenario.document)], 1)[0][0] or ""
-        told = {
+        about = {
             "description": "Figures of each flow in runs of one scenario with different seeds",
             "format": _FORMAT,
             "producer": f"ackclock {_core.version()}",
@@ -146,7 +146,7 @@ class Replications:
             arrays.append(pc.fill_null(values, 0) if column.kind == "count" else values)
             metadata = {"description": column.meaning, "unit": column.unit}
             fields.append(pa.field(name, values.type, metadata=metadata))
-        return cls(pa.Table.from_arrays(arrays, schema=pa.schema(fields, told)))
+        return cls(pa.Table.from_arrays(arrays, schema=pa.schema(fields, about)))
 
     def __len__(self) -> int:
         return len(self.arrays["seed"])
@@ -281,8 +281,8 @@ class Replications:
             table = pq.read_table(place, page_checksum_verification=True)
         except (pa.ArrowException, OSError) as error:
             raise ResultsError(f"'{place}' is damaged: {str(error).splitlines()[0]}") from None
-        told = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
-        if told.get("format") != _FORMAT:
+        about = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+        if about.get("format") != _FORMAT:
             raise InputError(f"'{place}' holds no replications; 'ackclock replicate' writes some")
         return cls(table)
 

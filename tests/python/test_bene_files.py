@@ -184,7 +184,7 @@ def test_an_unfinished_transfer_is_said_to_be_unfinished(folder):
 
 
 def test_a_timer_that_is_never_set_leaves_a_transfer_unfinished():
-    """The 2016 report's timer: a lost last segment has none, and the run stalls."""
+    """The 2016 report's timer: a lost last segment then has no timer, and the run stalls."""
     name = "bene/reliability-text-fixed"
     stalled = Scenario.load(
         name,

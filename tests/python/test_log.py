@@ -53,7 +53,7 @@ def test_events_and_drops_are_told_unasked_in_the_order_of_time():
     said = [entry.text for entry in log]
     assert said[0] == "flow starts, 10000 B to send"
     assert "segment 2 (byte 2000) dropped at L1 forward: loss" in said
-    assert "timeout: segment 2 (byte 2000) is taken for lost" in said
+    assert "timeout: segment 2 (byte 2000) is presumed lost" in said
     assert said[-2:] == [
         "flow finished: all data have arrived",
         "flow finished: all data are acknowledged",

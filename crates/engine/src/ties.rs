@@ -57,7 +57,7 @@ static FIRST_COME: Entry = Entry {
 
 static RANDOM: Entry = Entry {
     name: "random",
-    summary: "In a seeded random order, packets of one burst included: shows what hangs on ties.",
+    summary: "In a seeded random order, packets of one burst included: shows what depends on ties.",
     references: &[],
     params: &[Param::new(
         "seed",

@@ -24,7 +24,7 @@ pub(crate) const DATA: Param = Param::optional(
     "data",
     Kind::CountList,
     "",
-    "Data packets that come to the link, counted from 1, retransmissions among them.",
+    "Data packets that reach the link, counted from 1, retransmissions included.",
 )
 .at_least("1");
 pub(crate) const RETRANSMISSIONS: Param = Param::optional(
@@ -38,7 +38,7 @@ pub(crate) const ACKS: Param = Param::optional(
     "acks",
     Kind::CountList,
     "",
-    "ACKs without data, counted from 1; messages of a handshake are none.",
+    "ACKs without data, counted from 1; handshake messages do not count.",
 )
 .at_least("1");
 

@@ -105,7 +105,7 @@ impl Endpoint {
 
     /// The packets that were sent since, as dicts.
     fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.end.take().iter().map(|packet| told(py, packet)).collect()
+        self.end.take().iter().map(|packet| described(py, packet)).collect()
     }
 
     /// What it says of itself, by the names of `struct tcp_info`.
@@ -114,7 +114,7 @@ impl Endpoint {
     }
 }
 
-fn told<'py>(py: Python<'py>, packet: &Packet) -> PyResult<Bound<'py, PyDict>> {
+fn described<'py>(py: Python<'py>, packet: &Packet) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let note = packet.note.unwrap_or_default();
     dict.set_item("time", packet.time.as_ns())?;

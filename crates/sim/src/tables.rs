@@ -119,7 +119,7 @@ const ROUNDING: Param = Param::new(
     Kind::Choice(&[
         Choice::new(
             "carried",
-            "the rest is carried over to the next transmission: many take exactly what they should",
+            "the rest is carried over to the next transmission, so that many together take exactly as long as they should",
         ),
         Choice::defect(
             "double",
@@ -134,7 +134,7 @@ const LOSS: Param = Param::new(
     "loss",
     Kind::Registered(ackclock_net::loss::ENTRIES),
     "none",
-    "Packets that vanish for other reasons than a full queue.",
+    "Packets that are lost for other reasons than a full queue.",
 );
 
 const JITTER: Param = Param::new(
@@ -147,7 +147,7 @@ const CORRUPTION: Param = Param::new(
     "corruption",
     Kind::Real,
     "0",
-    "Probability that a packet is damaged: it travels on, and the host that it comes to drops it.",
+    "Probability that a packet is damaged: it travels on, and the host that receives it drops it.",
 )
 .at_least("0")
 .at_most("1");
@@ -155,7 +155,7 @@ const DUPLICATION: Param = Param::new(
     "duplication",
     Kind::Real,
     "0",
-    "Probability that a packet comes to the link twice, one right after the other.",
+    "Probability that a packet reaches the link twice, the copy right after the original.",
 )
 .at_least("0")
 .at_most("1");
@@ -228,7 +228,10 @@ pub static CHANGE: &[Param] = &[
     Param::optional(
         "state",
         Kind::Choice(&[
-            Choice::new("down", "packets that come to the link are dropped; those on it go on"),
+            Choice::new(
+                "down",
+                "packets that reach the link are dropped; those already on it continue",
+            ),
             Choice::new("up", "the link takes packets again"),
         ]),
         "same",
@@ -294,7 +297,7 @@ pub static FLOW: &[Param] = &[
         "tcp",
         Kind::Object(TCP),
         "",
-        "Reliable transport with congestion control; what a flow has that says nothing else.",
+        "Reliable transport with congestion control; the default of a flow.",
     ),
     Param::optional("udp", Kind::Object(UDP), "", "A source without feedback, instead of `tcp`."),
 ];
@@ -306,7 +309,7 @@ pub static SET: &[Param] = &[
         Kind::Text,
         "Where: `links.ID.KEY` or `flows.ID.KEY`, with more keys for what is inside; `*` for all.",
     ),
-    Param::required("value", Kind::Any, "What stands there then."),
+    Param::required("value", Kind::Any, "Its new value."),
 ];
 
 /// Reliable transport: what all families of senders have in common.
@@ -321,7 +324,7 @@ pub static TCP: &[Param] = &[
         "sender",
         Kind::Family(ackclock_tcp::connection::ENTRIES),
         "modern",
-        "Family of sender and receiver; the keys of the chosen one stand beside it.",
+        "Family of sender and receiver; its own keys are given beside it.",
     ),
     Param::new(
         "segment",
@@ -415,7 +418,7 @@ pub static STOP: &[Param] = &[
         "at_latest",
         Kind::Time,
         "1000 s",
-        "The run ends then in any case; must be given if a flow is unlimited.",
+        "The run ends at this time at the latest; required if a flow is unlimited.",
     ),
     Param::optional(
         "events",
@@ -429,7 +432,7 @@ pub static STOP: &[Param] = &[
         "max_packets",
         Kind::Count,
         "10000000",
-        "The run ends when more packets are in the network at once: a guard for the memory, about 100 bytes a packet.",
+        "The run ends when more packets are in the network at once: this protects memory, of which a packet takes about 100 bytes.",
     )
     .at_least("1")
     .at_most("1000000000"),

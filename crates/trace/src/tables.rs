@@ -526,7 +526,7 @@ tables! {
         min_rtt: f64 as "min_rtt_s" ["s" ""] "Least round-trip time; NaN before the first.",
         rto: Time as "rto_s" ["s" ""] "Wait of the retransmission timer.",
         delivered: i64 as "delivered" ["" ""] "Segments delivered so far, the SYN included.",
-        delivery_rate: f64 as "delivery_rate_bps" ["bit/s" ""] "Latest delivery rate that tells of the path; NaN before the first.",
+        delivery_rate: f64 as "delivery_rate_bps" ["bit/s" ""] "Latest valid sample of the delivery rate; NaN before the first.",
         pacing_rate: f64 as "pacing_rate_bps" ["bit/s" ""] "Rate at which segments leave; NaN without pacing.",
         reordering: i32 as "reordering" ["" ""] "Distance of reordering that was seen, segments; at least 3.",
         reo_wnd: Time as "reo_wnd_s" ["s" ""] "How long a segment may be late before it counts as lost (RFC 8985).",

@@ -144,11 +144,11 @@ def _scenario(name: str) -> Entry:
     from ackclock.document import Document
 
     document = Document.read(library.find(name)).data
-    told = {key: document.get(key) for key in ("question", "expectation", "source")}
+    texts = {key: document.get(key) for key in ("question", "expectation", "source")}
     return {
         "name": name,
         "summary": document.get("title") or "",
-        **{key: " ".join(text.split()) if text else None for key, text in told.items()},
+        **{key: " ".join(text.split()) if text else None for key, text in texts.items()},
     }
 
 

@@ -50,17 +50,17 @@ def log(
     import math
     import sys
 
-    from ackclock import log as told
+    from ackclock import log as logs
     from ackclock.cli.terminal import echo_error, print_json
     from ackclock.results import Results
 
     results = Results.load(run_directory)
-    chosen = choose("kind of log", kinds, told.KINDS)
+    chosen = choose("kind of log", kinds, logs.KINDS)
     if why:
-        told.require_reasons(results, choose("flow", flows, results.summary["flows"]))
-    found = told.entries(
+        logs.require_reasons(results, choose("flow", flows, results.summary["flows"]))
+    found = logs.entries(
         results,
-        [*told.WHY, *(chosen or ())] if why else chosen,
+        [*logs.WHY, *(chosen or ())] if why else chosen,
         choose("flow", flows, results.summary["flows"]),
         begin or 0.0,
         math.inf if end is None else end,
@@ -68,7 +68,7 @@ def log(
     if as_json:
         print_json([{"table": e.kind, "text": e.text, **e.row} for e in found])
         return
-    for line in told.lines(found):
+    for line in logs.lines(found):
         sys.stdout.write(line + "\n")
     if not found:
         echo_error("nothing of this kind happened in this time")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,64 +15,53 @@ from ackclock.run import Progress
 _QUIET_S = 0.4
 
 
-@contextmanager
-def progress_line(*, wanted: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """Give a function that shows progress; None when standard error is not a terminal."""
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    bar = Bar(
-        BarColumn(bar_width=16),
-        TextColumn("{task.description}"),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    task = bar.add_task("", total=1.0)
-    shown = False
-
-    def show(state: Progress) -> None:
-        nonlocal shown
-        if not shown and state.wall_s > _QUIET_S:
-            bar.start()
-            shown = True
-        bar.update(task, completed=_share(state), description=describe(state))
-
-    try:
-        yield show
-    finally:
-        if shown:
-            bar.stop()
+def _done(state: Any) -> float:
+    return state.done / state.total if state.total else 1.0
 
 
 @contextmanager
 def progress_bar(
-    words: Callable[[Any], str], *, wanted: bool, width: int
+    words: Callable[[Any], str],
+    *,
+    wanted: bool,
+    width: int = 16,
+    share: Callable[[Any], float] = _done,
+    after_s: float = 0.0,
 ) -> Iterator[Callable[[Any], None] | None]:
-    """Give a function that shows how many of many runs are done.
+    """Give a function that shows how far some work is; None without a terminal for it.
 
-    It is called with a state that has `done` and `total`, which `words` describes. None when
-    standard error is not a terminal. `width` is the width of the bar in characters.
+    Args:
+        words: Describes a state, with which the function is called.
+        wanted: Whether anything is to be shown.
+        width: Width of the bar in characters.
+        share: The share of the work that is done; by default that of many things.
+        after_s: Nothing is shown before this many seconds.
     """
     if not wanted or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import BarColumn, Progress, TextColumn
 
-    columns: tuple[Any, ...] = (BarColumn(bar_width=width), TextColumn("{task.description}"))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
+    columns = (BarColumn(bar_width=width), TextColumn("{task.description}"))
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("", total=1.0)
+    started = time.monotonic()
 
-        def show(state: Any) -> None:
-            share = state.done / state.total if state.total else 1.0
-            bar.update(task, completed=share, description=words(state))
+    def show(state: Any) -> None:
+        if not bar.live.is_started and time.monotonic() - started >= after_s:
+            bar.start()
+        bar.update(task, completed=share(state), description=words(state))
 
+    try:
         yield show
+    finally:
+        bar.stop()
+
+
+def progress_line(*, wanted: bool) -> Any:
+    """Give a function that shows the progress of a run; see `progress_bar`."""
+    return progress_bar(describe, wanted=wanted, share=_share, after_s=_QUIET_S)
 
 
 def describe(state: Progress) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ackclock.cli.options import JsonOption
+from ackclock.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,7 +73,12 @@ def reproduce(
             _print_experiments(console())
         return
     options = experiments_of.linux.Options(oracle, only, trace)
-    with _status(wanted=not as_json) as progress:
+    with progress_bar(_words, wanted=not as_json) as show:
+
+        def progress(case: str, done: int, total: int) -> None:
+            if show is not None:
+                show(SimpleNamespace(case=case, done=done, total=total))
+
         reports = experiments_of.run(experiments, progress, options=options)
     if as_json:
         print_json({"experiments": [report.to_json() for report in reports]})
@@ -97,17 +101,5 @@ def _print_experiments(screen: Console) -> None:
     screen.print(f"\nCompare with one: [cyan]ackclock reproduce {next(iter(known))}[/cyan]")
 
 
-@contextmanager
-def _status(*, wanted: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Give a function that shows what is running; None when standard error is not a terminal."""
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("starting") as status:
-
-        def show(case: str, done: int, total: int) -> None:
-            status.update(f"{done} of {total} runs done, running {case}")
-
-        yield show
+def _words(state: SimpleNamespace) -> str:
+    return f"{state.done} of {state.total} runs done, running {state.case}"

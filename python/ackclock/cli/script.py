@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ackclock.cli.options import JsonOption
+from ackclock.cli.progress import progress_bar
 from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from ackclock.script import Result
 
 SUFFIX = ".pkt"
+_MANY = 10
+"""With fewer scripts, no progress is shown."""
 _STYLES = {"passed": "green", "failed": "red", "unsupported": "yellow"}
 
 
@@ -80,7 +84,8 @@ def script(
     texts = [_text(path) for path in paths]
     results: list[Result] = []
     broken: list[str] = []
-    with _progress(len(paths), wanted=not as_json) as advance:
+    state = SimpleNamespace(done=0, total=len(paths))
+    with progress_bar(_counted, wanted=not as_json and len(paths) >= _MANY) as advance:
         for path, text in zip(paths, texts, strict=True):
             try:
                 result = run_script(
@@ -99,7 +104,9 @@ def script(
                 results.append(result)
                 if not as_json:
                     _show(result)
-            advance()
+            state.done += 1
+            if advance is not None:
+                advance(state)
     counts = Counter(result.verdict for result in results)
     if as_json:
         shown = [result.to_json() for result in results]
@@ -110,6 +117,10 @@ def script(
         raise typer.Exit(2)
     if counts["failed"] or (strict and counts["unsupported"]):
         raise typer.Exit(1)
+
+
+def _counted(state: SimpleNamespace) -> str:
+    return f"{state.done}/{state.total} scripts"
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:
@@ -155,35 +166,6 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError(f"'{path}': the file is not text in UTF-8") from None
-
-
-def _progress(total: int, *, wanted: bool) -> Any:
-    from contextlib import nullcontext
-
-    if not wanted or total < 10:
-        return nullcontext(lambda: None)
-    return _counting(total)
-
-
-def _counting(total: int) -> Any:
-    from contextlib import contextmanager
-    from types import SimpleNamespace
-
-    from ackclock.cli.progress import progress_bar
-
-    @contextmanager
-    def counting() -> Any:
-        state = SimpleNamespace(done=0, total=total)
-        with progress_bar(lambda s: f"{s.done}/{s.total} scripts", wanted=True, width=16) as show:
-
-            def advance() -> None:
-                state.done += 1
-                if show:
-                    show(state)
-
-            yield advance
-
-    return counting()
 
 
 def _show(result: Result) -> None:

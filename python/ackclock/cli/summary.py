@@ -142,8 +142,8 @@ def _print_links(
         )
     console.print(shown)
     if len(rows) > 1 and wanted is None:
-        told = "by utilisation, then drops" if order == "busiest" else "as in the scenario"
-        console.print(f"[dim]Order: {told} (--link-order).[/dim]")
+        how = "by utilisation, then drops" if order == "busiest" else "as in the scenario"
+        console.print(f"[dim]Order: {how} (--link-order).[/dim]")
     if rest := rows[most:]:
         losing = sum(_lost(way) > 0 for _, _, way in rest)
         console.print(
@@ -157,9 +157,9 @@ def _lost(way: dict[str, Any]) -> int:
     return sum(way["drops"].values())
 
 
-def _parts(names: Sequence[str], told: Iterable[Any]) -> list[str]:
+def _parts(names: Sequence[str], entries: Iterable[Any]) -> list[str]:
     """Which figures of a distribution are known of any row."""
-    known: set[str] = set().union(*(entry or () for entry in told))
+    known: set[str] = set().union(*(entry or () for entry in entries))
     return [name for name in names if name in known or not name.startswith("p")]
 
 

@@ -208,7 +208,7 @@ def explain_run(plan: Plan, place: Path, key: str, file: str, *, as_json: bool) 
     document["name"] = f"{plan.study.name}/{plan.keys[index][:12]}"
     del document["record"]  # alone, it is run to be looked at
     if as_json:
-        told = {
+        report = {
             "key": plan.keys[index],
             "axes": labels,
             "replication": plan.replication(index),
@@ -216,7 +216,7 @@ def explain_run(plan: Plan, place: Path, key: str, file: str, *, as_json: bool) 
             **found,
             "scenario": document,
         }
-        print_json(told)
+        print_json(report)
         return
     chosen = [f"{name}: {label}" for name, label in labels.items()]
     chosen += [f"replication {plan.replication(index)}", f"seed {plan.seeds[index]}"]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ackclock.results import Results
+    from ackclock.theory import Comparison
 
 
 Assumptions = Literal["ours", "paper", "paper-with-acks"]
@@ -69,31 +70,32 @@ def theory(
 _MOST_FLOWS = 200
 
 
-def print_comparison(console: Console, results: Results) -> None:
-    """Print prediction and measurement side by side; a line where there is no theory."""
-    from ackclock.cli.theory_tables import print_comparison as print_tables
+def _compared(results: Results) -> Comparison | str:
+    """Prediction and measurement side by side, or why there is none."""
     from ackclock.theory import TheoryError, compare, predict
 
     if len(results.summary["flows"]) > _MOST_FLOWS:
-        console.print(f"\n[dim]Theory:[/dim] not shown for more than {_MOST_FLOWS} flows")
-        return
+        return f"not shown for more than {_MOST_FLOWS} flows"
     try:
-        comparison = compare(predict(results.model), results)
+        return compare(predict(results.model), results)
     except TheoryError as error:
-        console.print(f"\n[dim]Theory:[/dim] none for this scenario: {error}")
-    else:
-        if not comparison.periods:  # notes only, which bring no empty line before them
-            console.print()
-        print_tables(console, comparison)
+        return f"none for this scenario: {error}"
+
+
+def print_comparison(console: Console, results: Results) -> None:
+    """Print prediction and measurement side by side; a line where there is no theory."""
+    from ackclock.cli.theory_tables import print_comparison as print_tables
+
+    found = _compared(results)
+    if isinstance(found, str):
+        console.print(f"\n[dim]Theory:[/dim] {found}")
+        return
+    if not found.periods:  # notes only, which bring no empty line before them
+        console.print()
+    print_tables(console, found)
 
 
 def comparison_json(results: Results) -> dict[str, Any] | None:
     """Return prediction and measurement as a document; None where there is no theory."""
-    from ackclock.theory import TheoryError, compare, predict
-
-    if len(results.summary["flows"]) > _MOST_FLOWS:
-        return None
-    try:
-        return compare(predict(results.model), results).to_json()
-    except TheoryError:
-        return None
+    found = _compared(results)
+    return None if isinstance(found, str) else found.to_json()

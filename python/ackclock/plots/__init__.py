@@ -141,8 +141,8 @@ def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None
 def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
-    told = results.table.schema.metadata or {}
-    title = told.get(b"title", b"").decode()
+    about = results.table.schema.metadata or {}
+    title = about.get(b"title", b"").decode()
     return SweepView(results.table, results.study, results.axes, title, options)
 
 

@@ -17,7 +17,7 @@ from .view import View
 _LOSS_EVERY_MM = 0.9
 _LINE_EVERY_MM = 0.3
 _MOST_LINES = 120
-_MOST_TOLD = 6
+_MOST_NAMED = 6
 
 
 def across(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
@@ -63,8 +63,8 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
         for before, after in pairwise(lane.states):
             if not view.span[0] <= after.time_s <= view.span[1]:
                 continue
-            told = words.setdefault((after.time_s, lane.link), [])
-            told += [word for word in _change(view, before, after) if word not in told]
+            changes = words.setdefault((after.time_s, lane.link), [])
+            changes += [word for word in _change(view, before, after) if word not in changes]
         for state, then in pairwise([*lane.states, replace(lane.states[-1], time_s=view.end_s)]):
             if not state.up:
                 down[lane.link, state.time_s, then.time_s] = None
@@ -79,13 +79,15 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
             panel.axes.axvspan(
                 start / unit.size, stop / unit.size, color=palette.CHANGE, alpha=0.1, lw=0, zorder=0
             )
-    told = [
+    sentences = [
         f"{link} {' and '.join(what)} at {quantities.number(time / unit.size)} {unit.name}"
         for (time, link), what in sorted(words.items())
     ]
-    more = f", and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    more = f", and {len(sentences) - _MOST_NAMED} more" if len(sentences) > _MOST_NAMED else ""
     shaded = ", shaded while down" if down else ""
-    sheet.note(f"Dashes and dots: a link changes{shaded}: {', '.join(told[:_MOST_TOLD])}{more}.")
+    sheet.note(
+        f"Dashes and dots: a link changes{shaded}: {', '.join(sentences[:_MOST_NAMED])}{more}."
+    )
 
 
 def _change(view: View, before: State, after: State) -> list[str]:

@@ -10,83 +10,18 @@ lighter relatives of both. A test measures these distances, and the contrast wit
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 _K = TypeVar("_K")
 
-LOOKS: dict[str, dict[str, Any]] = {
-    "light": {
-        "FLOWS": (
-            "#0072B2",  # blue
-            "#D55E00",  # vermilion
-            "#009E73",  # green
-            "#CC79A7",  # pink
-            "#E69F00",  # amber
-            "#56B4E9",  # sky
-            "#882255",  # wine
-            "#4A4A4A",  # charcoal
-        ),
-        "LINKS": (
-            "#37474F",  # slate
-            "#B98A3C",  # ochre
-            "#66A6B5",  # glacier
-            "#6B3210",  # umber
-            "#735A9B",  # heather
-            "#A9AA7C",  # lichen
-            "#297E7D",  # petrol
-            "#B9808A",  # rosewood
-            "#8A8F98",  # stone
-            "#4F5B2A",  # moss
-        ),
-        "RAMP": (0.0, 0.88),  # the part of the ramp for many flows that shows on this ground
-        "INK": "#22272E",  # titles and values
-        "FAINT_INK": "#69717C",  # units, captions, axis numbers
-        "RULE": "#C9CED6",  # frames and reference lines
-        "GRID": "#ECEEF1",  # grid lines
-        "LOSS": "#B2182B",  # marks of lost packets that belong to no single flow
-        "CHANGE": "#3F4652",  # marks of changes of routes and of links
-        "GROUND": "#FFFFFF",  # the paper
-        "HOST": "#E4EEF6",  # hosts of the network
-        "ROUTER": "#F3EDDF",  # routers of the network
-    },
-    "dark": {
-        "FLOWS": (
-            "#2F8FE0",
-            "#FF7A33",
-            "#1FC08C",
-            "#E58FC0",
-            "#FFC233",
-            "#8FD3FF",
-            "#B8417C",
-            "#C9CDD3",
-        ),
-        "LINKS": (
-            "#A9B7BF",
-            "#C9A25E",
-            "#5E98A6",
-            "#A0653C",
-            "#9C86C4",
-            "#CFD0A4",
-            "#3F8F8D",
-            "#D3A2AB",
-            "#7D848F",
-            "#8C9A4E",
-        ),
-        "RAMP": (0.2, 1.0),
-        "INK": "#E6E9ED",
-        "FAINT_INK": "#98A1AD",
-        "RULE": "#434B57",
-        "GRID": "#242A32",
-        "LOSS": "#FF6B6B",
-        "CHANGE": "#B4BCC8",
-        "GROUND": "#14181D",
-        "HOST": "#22384A",
-        "ROUTER": "#463B23",
-    },
-}
+LOOKS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("looks.toml").read_text(encoding="utf-8")
+)
 
 _LOOK: ContextVar[str] = ContextVar("look", default="light")
 

@@ -137,8 +137,8 @@ class SweepView:
 
     def explained(self, axes: Sequence[str]) -> list[str]:
         """A sentence with the paths of axes that are shown by their ends."""
-        told = [f"{self.short(axis)}: {axis}" for axis in axes if self.short(axis) != axis]
-        return [f"{', '.join(told)}."] if told else []
+        shown = [f"{self.short(axis)}: {axis}" for axis in axes if self.short(axis) != axis]
+        return [f"{', '.join(shown)}."] if shown else []
 
     def subtitle(self, *parts: str) -> str:
         """How many runs there are, what they have in common, and more."""
@@ -151,5 +151,5 @@ class SweepView:
     def caption(self) -> str:
         """Which sweep it is."""
         seeds = sorted(set(self.runs.values("seed")))
-        told = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds"
-        return "  ·  ".join((self.name, told))
+        shown = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds"
+        return "  ·  ".join((self.name, shown))

@@ -451,17 +451,17 @@ class View:
     # Helpers
 
     def _interest(self, lane: Lane) -> Interest:
-        told = self.summary.get("links", {}).get(lane.link, {}).get(lane.direction, {})
-        drops = told.get("drops")
+        summary = self.summary.get("links", {}).get(lane.link, {}).get(lane.direction, {})
+        drops = summary.get("drops")
         lost = len(self.loss_times(lane)) if drops is None else sum(drops.values())
-        waiting = told.get("queue_packets") or {}
+        waiting = summary.get("queue_packets") or {}
         high, mean = float(waiting.get("max") or 0.0), float(waiting.get("mean") or 0.0)
         if self.recorded("queue"):
             times, values = self.queue_packets(lane)
             high = float(values.max(initial=0.0))
             mean = step_mean(times, values, 0.0, self.end_s) if high > FEW_PACKETS else 0.0
         queue = mean if high > FEW_PACKETS else 0.0
-        return Interest(lost, queue, float(told.get("utilization") or 0.0))
+        return Interest(lost, queue, float(summary.get("utilization") or 0.0))
 
     @staticmethod
     def _rate_at(lane: Lane, times: Floats) -> Floats:

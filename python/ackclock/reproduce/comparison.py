@@ -30,7 +30,6 @@ ORDERS: tuple[dict[str, Any], ...] = (
 """Orders of simultaneous events over which a spread is taken."""
 
 _SPREAD = f"first-come, entity, and random with seeds 1 to {RANDOM_ORDERS}"
-_TABLES = ("cwnd", "rtt", "queue", "transmissions", "packets", "drops", "routes", "events")
 
 
 def run_scenario(name: str, overrides: Sequence[Override]) -> RunOutcome:
@@ -92,7 +91,7 @@ def _orders(case: PaperCase) -> list[dict[str, Any] | None]:
 
 
 def _overrides(case: PaperCase, order: dict[str, Any] | None) -> list[Override]:
-    record = {table: "changes" if table in case.tables else "off" for table in _TABLES}
+    record = {"kind": "none", **dict.fromkeys(sorted(case.tables), "changes")}
     ties = [] if order is None else [("ties", order)]
     return [*case.overrides, *ties, ("record", record)]
 

@@ -120,7 +120,7 @@ def _measure(unit: str, *tables: str) -> Callable[[Function], Function]:
 
 def measure(name: str, run: Run, place: Place) -> float:
     """Take a measure. Infinite stands for what never happens, NaN for what has no samples."""
-    return float(MEASURES[name].function(run, place))
+    return MEASURES[name].function(run, place)
 
 
 @_measure("s")
@@ -240,13 +240,16 @@ def _window(run: Run, place: Place) -> Series:
     return run.window(place.of)
 
 
-def _rtt(run: Run, place: Place) -> Floats:
-    times, rtt_s = run.series(rtt_series, place.of)
-    return rtt_s[(times >= place.start_s) & (times <= place.end_s)] * 1e3
+def _rtt(take: Callable[[Floats], Any]) -> Function:
+    def of_samples(run: Run, place: Place) -> float:
+        times, rtt_s = run.series(rtt_series, place.of)
+        return float(take(rtt_s[(times >= place.start_s) & (times <= place.end_s)])) * 1e3
+
+    return of_samples
 
 
-def _sends(run: Run, place: Place) -> Floats:
-    return _rates(*run.series(_sent, place.of), place, WINDOW_S)
+def _sends(take: Callable[[Floats], Any]) -> Function:
+    return lambda run, at: float(take(_rates(*run.series(_sent, at.of), at, WINDOW_S)))
 
 
 def _range(series: Callable[[Run, Place], Series], end: int) -> Function:
@@ -275,6 +278,10 @@ def _of_link(*keys: str) -> Function:
     return take
 
 
+def _average(values: Floats) -> float:
+    return float(values.mean()) if values.size else math.nan
+
+
 MEASURES |= {
     name: Measure(unit, tuple(table.split()), function, meaning)
     for name, unit, table, function, meaning in (
@@ -284,11 +291,11 @@ MEASURES |= {
         ("window_mean", "packets", "cwnd", _mean(_window), "Mean of a flow's window, by time"),
         ("window_min", "packets", "cwnd", _range(_window, 0), "Least window of a flow in the span"),
         ("window_max", "packets", "cwnd", _range(_window, 1), "Greatest window in the span"),
-        ("rtt_mean", "ms", "rtt", lambda run, at: _average(_rtt(run, at)), "Mean of RTT samples"),
-        ("rtt_min", "ms", "rtt", lambda run, at: _rtt(run, at).min(initial=math.inf), "Least one"),
-        ("rtt_max", "ms", "rtt", lambda run, at: _rtt(run, at).max(initial=0.0), "Greatest one"),
-        ("send_rate_min", "Mibps", "packets", lambda run, at: _sends(run, at).min(), "Of 0.1 s"),
-        ("send_rate_max", "Mibps", "packets", lambda run, at: _sends(run, at).max(), "Of 0.1 s"),
+        ("rtt_mean", "ms", "rtt", _rtt(_average), "Mean of a flow's RTT samples"),
+        ("rtt_min", "ms", "rtt", _rtt(lambda found: found.min(initial=math.inf)), "Least sample"),
+        ("rtt_max", "ms", "rtt", _rtt(lambda found: found.max(initial=0.0)), "Greatest sample"),
+        ("send_rate_min", "Mibps", "packets", _sends(np.min), "Least rate of a flow in 0.1 s"),
+        ("send_rate_max", "Mibps", "packets", _sends(np.max), "Greatest rate of a flow in 0.1 s"),
         ("retransmissions", "", "", _of_flow("retransmissions"), "Packets that a flow sends again"),
         ("lost", "", "", _of_flow("segments_dropped"), "Its data packets dropped in the network"),
         ("transferred", "bytes", "", _of_flow("bytes_on_wire"), "Bytes that leave its host"),
@@ -299,10 +306,6 @@ MEASURES |= {
         ("waiting_max", "packets", "", _of_link("queue_packets", "max"), "Most packets waiting"),
     )
 }
-
-
-def _average(values: Floats) -> float:
-    return float(values.mean()) if values.size else math.nan
 
 
 def _link(place: Place) -> dict[str, str]:

@@ -58,8 +58,8 @@ def explain(
         if traced is None or traced[0] != point:
             traced = (point, _Trace(study, point))
         add(point, *traced[1].problem(entry))
-    told = [_with_combination(study, one) for one in found.values()]
-    return sorted(told, key=lambda p: (p.file or "", p.line or 0, p.column or 0))
+    reported = [_with_combination(study, one) for one in found.values()]
+    return sorted(reported, key=lambda p: (p.file or "", p.line or 0, p.column or 0))
 
 
 class _Trace:

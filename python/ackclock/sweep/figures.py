@@ -10,73 +10,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ackclock.columns import FLOWS, LINKS, RUNS, Column, pick
+from ackclock.columns import FLOWS, LINKS, RUNS, Column
 
 
-def _id(columns: Iterable[Column], name: str) -> Column:
-    """The column of names, which within the list of flows or links is `id`."""
-    (column,) = pick(columns, name)
-    return replace(column, name="id", path="id")
+def _kept(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """The columns that a sweep keeps; of a list of flows or links, their names are `id`."""
+    kept = sorted((column for column in columns if column.sweep), key=lambda column: column.sweep)
+    return tuple(replace(c, name="id") if c.path == "id" else c for c in kept)
 
 
-RUN = pick(
-    RUNS,
-    "digest",
-    "stop_reason",
-    "end_s",
-    "goodput_bps",
-    "bytes_on_wire",
-    "fairness_jain",
-    "retransmissions",
-    "timeouts",
-    "drops",
-    "bottleneck_utilization",
-    "queue_packets_mean",
-    "queueing_delay_s_mean",
-    "events",
-    "packet_hops",
-)
+RUN = _kept(RUNS)
 """Columns of a whole run, from its summary."""
 
-FLOW = (
-    _id(FLOWS, "flow"),
-    *pick(
-        FLOWS,
-        "goodput_bps",
-        "goodput_to_end_bytes_per_s",
-        "bytes_delivered",
-        "packets_on_wire",
-        "bytes_on_wire",
-        "start_s",
-        "finish_s",
-        "finish_ack_s",
-        "segments_sent",
-        "retransmissions",
-        "spurious_retransmissions",
-        "timeouts",
-        "segments_dropped",
-        "rtt_s_mean",
-        "cwnd_bytes_mean",
-    ),
-)
+FLOW = _kept(FLOWS)
 """Columns of each flow."""
 
-LINK = (
-    _id(LINKS, "link"),
-    *pick(
-        LINKS,
-        "direction",
-        "utilization",
-        "packets_carried",
-        "drops",
-        "queue_packets_mean",
-        "queue_packets_max",
-        "queue_bytes_mean",
-        "queue_bytes_max",
-        "queueing_delay_s_mean",
-        "queueing_delay_s_max",
-    ),
-)
+LINK = _kept(LINKS)
 """Columns of each direction of each link."""
 
 COMMON = ("key", "replication", "seed", "status", "error", "flows", "links")

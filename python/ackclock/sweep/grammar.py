@@ -135,8 +135,8 @@ class Grammar:
                 continue
             lengths = {axis.name: len(axis.choices) for axis in axes}
             if len(set(lengths.values())) > 1:
-                told = ", ".join(f"{name}: {length}" for name, length in lengths.items())
-                message = f"axes that advance together have equally many values, not {told}"
+                counts = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+                message = f"axes that advance together have equally many values, not {counts}"
                 self.problem(path, message, group.position, hint="use 'grid' for combinations")
                 continue
             found.append(Dimension(axes))

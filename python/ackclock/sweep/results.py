@@ -76,10 +76,10 @@ class SweepResults:
 
     @classmethod
     def _of_table(cls, table: pa.Table, folder: Path, place: Path) -> SweepResults:
-        told = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
-        if told.get("format") != tables.FORMAT:
+        about = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+        if about.get("format") != tables.FORMAT:
             raise InputError(f"'{place}' holds no results of a sweep")
-        return cls(table, told["study"], json.loads(told["axes"]), int(told["runs"]), folder)
+        return cls(table, about["study"], json.loads(about["axes"]), int(about["runs"]), folder)
 
     def __len__(self) -> int:
         return self.table.num_rows

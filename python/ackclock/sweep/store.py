@@ -265,11 +265,11 @@ class Store:
         """
         from ackclock.sweep import table
 
-        told: dict[str, Any] = {"status": "missing", "error": None, "digest": None}
+        became: dict[str, Any] = {"status": "missing", "error": None, "digest": None}
         key = plan.keys[index]
-        stored = self.stored((*told, "key")) if self.exists() else None
+        stored = self.stored((*became, "key")) if self.exists() else None
         if stored is not None and (row := table.latest(stored).get(key)) is not None:
-            told = {name: stored[name][row].as_py() for name in told}
+            became = {name: stored[name][row].as_py() for name in became}
         # Equal runs are simulated in the place of the first one.
         places = {key: place for place, key in reversed(list(enumerate(plan.keys)))}
         starts, wall_s = 0, None
@@ -277,7 +277,7 @@ class Store:
             if 0 <= places[key] - places.get(words[3], len(plan)) < int(words[4]):
                 starts += words[2] == "start"
                 wall_s = float(words[5]) / int(words[4]) if len(words) == 6 else wall_s
-        return {**told, "starts": starts, "wall_s": wall_s}
+        return {**became, "starts": starts, "wall_s": wall_s}
 
     def mean_duration(self) -> float | None:
         """Return the mean wall time in seconds of the runs that were done, from the log."""
@@ -313,8 +313,10 @@ def difference(there: dict[str, Any], here: dict[str, Any]) -> str | None:
     old, new = there["dimensions"], here["dimensions"]
     names = [[[axis["name"] for axis in axes] for axes in dimensions] for dimensions in (old, new)]
     if names[0] != names[1]:
-        told = [", ".join(name for axes in found for name in axes) or "none" for found in names]
-        return f"its axes are {told[0]}; here they are {told[1]}"
+        old_and_new = [
+            ", ".join(name for axes in found for name in axes) or "none" for found in names
+        ]
+        return f"its axes are {old_and_new[0]}; here they are {old_and_new[1]}"
     for before, after in zip(old, new, strict=True):
         rows = [
             list(zip(*(axis["choices"] for axis in axes), strict=True)) for axes in (before, after)

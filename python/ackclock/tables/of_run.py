@@ -49,7 +49,7 @@ def of_summaries(summaries: Mapping[str, Summary], what: str) -> ResultTable:
         "drops": (_drops, DROPS),
         "runs": (_run, RUNS),
     }[what]
-    rows = [{_RUN.name: name, **row} for name, told in summaries.items() for row in make(told)]
+    rows = [{_RUN.name: name, **row} for name, one in summaries.items() for row in make(one)]
     shown = (*([_RUN] if len(summaries) > 1 else []), *columns)
     others = what == "drops" and any(row["flow"] is None for row in rows)
     made = table_of(rows, shown, _TITLES[what])

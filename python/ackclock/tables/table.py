@@ -132,8 +132,12 @@ class ResultTable:
         for column in self.columns:
             values = self.cells[column.name]
             array = _array(column, values)
-            told = {"unit": column.unit, "description": column.meaning, "formula": column.formula}
-            metadata = {key: text for key, text in told.items() if text}
+            described = {
+                "unit": column.unit,
+                "description": column.meaning,
+                "formula": column.formula,
+            }
+            metadata = {key: text for key, text in described.items() if text}
             arrays.append(array)
             fields.append(pa.field(column.name, array.type, metadata=metadata))
         return pa.Table.from_arrays(arrays, schema=pa.schema(fields))

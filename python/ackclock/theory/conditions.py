@@ -38,8 +38,8 @@ def disturbed_by(model: Mapping[str, Any], network: Network, group: Sequence[int
                 reasons.setdefault("packets are lost on", []).append(link["id"])
             if link.get("changes"):
                 reasons.setdefault("rate, delay or state change on", []).append(link["id"])
-    told = [f"{reason} {', '.join(links)}" for reason, links in reasons.items()]
-    return "; ".join(told) or None
+    reported = [f"{reason} {', '.join(links)}" for reason, links in reasons.items()]
+    return "; ".join(reported) or None
 
 
 def dropping_queues(model: Mapping[str, Any], network: Network, state: State) -> list[str]:

@@ -69,7 +69,6 @@ class FlowPath:
         empty_rtt: RTT in an empty network, exact, seconds; without ACKs the one-way delay.
         empty_ack_s: The ACK's part of it.
         links: Names of the links of the data path, in order.
-        ack_links: Names of the links of the ACK path, in order.
         alternatives: Names of the links of other data paths with the same delay, between which
             routing by measured delay may alternate.
         equivalent: Whether these are like the predicted path, link by link.
@@ -91,7 +90,6 @@ class FlowPath:
     empty_rtt: Fraction
     empty_ack_s: float
     links: tuple[str, ...]
-    ack_links: tuple[str, ...]
     alternatives: tuple[tuple[str, ...], ...]
     equivalent: bool
 
@@ -195,7 +193,6 @@ class Network:
             empty_rtt=empty_data + empty_ack,
             empty_ack_s=float(empty_ack),
             links=self._names(way_out),
-            ack_links=self._names(way_back),
             alternatives=tuple(self._names(path) for path in others),
             equivalent=all(self._alike(way_out, path) for path in others),
         )

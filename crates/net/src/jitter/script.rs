@@ -19,7 +19,7 @@ pub(super) static ENTRY: Entry = Entry {
             ACKS,
             Param::required("by", Kind::Time, "How much longer they travel.").at_most("1 d"),
         ]),
-        "The held packets, by their place in the order of arrival at the link; those that the queue drops count, too.",
+        "The held packets, by their place in the order of arrival at the link; packets that the queue drops count as well.",
     )],
     check: Some(|chosen| script::check(chosen, "hold")),
     ..Entry::BLANK

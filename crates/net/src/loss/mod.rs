@@ -43,7 +43,7 @@ const APPLIES_TO: Param = Param::new(
     Kind::Choice(&[
         Choice::new("all", "all packets"),
         Choice::new("data", "data packets: neither ACKs nor messages of a handshake or of routers"),
-        Choice::new("acks", "ACKs without data; messages of a handshake are none"),
+        Choice::new("acks", "ACKs without data; handshake messages do not count"),
     ]),
     "all",
     "Which packets it may take; only these are counted.",

@@ -13,7 +13,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required(
             "numbers",
             Kind::CountList,
-            "The lost packets, counted from 1; those that the queue drops count, too.",
+            "The lost packets, counted from 1; packets that the queue drops count as well.",
         )
         .at_least("1"),
         AT,

@@ -15,7 +15,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required(
             "drop",
             Kind::Rows(&[FLOW, DATA, RETRANSMISSIONS, ACKS]),
-            "The lost packets, one row a flow; those that the queue drops count, too.",
+            "The lost packets, one row a flow; packets that the queue drops count as well.",
         ),
         AT,
     ],

@@ -23,7 +23,7 @@ pub(super) static ENTRY: Entry = Entry {
             "transmission",
             Kind::Count,
             "1",
-            "Which transmission of them is lost, of those that come to the link, counted from 1.",
+            "Which transmission of them is lost, of those that reach the link, counted from 1.",
         )
         .at_least("1"),
         AT,

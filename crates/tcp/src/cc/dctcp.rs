@@ -37,7 +37,7 @@ pub(super) static ENTRY: Entry = Entry {
         )
         .at_least("0.0009765625")
         .at_most("1"),
-        Param::new("initial_alpha", Kind::Real, "1", "The congestion of the beginning.")
+        Param::new("initial_alpha", Kind::Real, "1", "Estimate of congestion at the start.")
             .at_least("0")
             .at_most("1"),
         Param::new(

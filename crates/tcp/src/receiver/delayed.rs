@@ -45,7 +45,7 @@ pub(super) static ENTRY: Entry = Entry {
                 ),
             ]),
             "first",
-            "Which sending time an ACK echoes that stands for several segments.",
+            "Which sending time an ACK of several segments echoes.",
         ),
         Param::new(
             "duplicates",

@@ -30,18 +30,13 @@ _WRITES_AFTER_S = 1e-4
 """From the end of `connect` to the first write; 50 to 450 microseconds were measured."""
 
 _MORE_THAN_ENOUGH = 2
-"""Flows without end write so many times what the link carries."""
+"""Flows without end write this many times what the link carries."""
 
 _LARGEST_WRITE = 1_000_000_000
 _CALL = 262_144
 _NEXT_CALL_S = 1e-9
 _SEND_BUFFER = 16 * 1024 * 1024
 """The application writes 256 KiB a call, at first until the buffer is full."""
-
-_EVERY_TABLE = (
-    *("cwnd", "rtt", "queue", "transmissions", "packets", "drops", "marks"),
-    *("routes", "events", "rto", "waiting"),
-)
 
 
 class UnsupportedError(Exception):
@@ -57,7 +52,6 @@ def document(scenario: KernelScenario, seed: int = 1) -> dict[str, Any]:
     if reasons := unsupported(scenario):
         raise UnsupportedError("; ".join(reasons))
     numbers = range(len(scenario.flows))
-    wanted = tables(scenario)
     return {
         "name": f"linux/{scenario.name}",
         "seed": seed,
@@ -71,7 +65,7 @@ def document(scenario: KernelScenario, seed: int = 1) -> dict[str, Any]:
         "links": list(_links(scenario)),
         "flows": [_flow(scenario, number) for number in numbers],
         "stop": {"when": "time", "at_latest": _s(scenario.duration_s)},
-        "record": {table: "changes" if table in wanted else "off" for table in _EVERY_TABLE},
+        "record": {"kind": "none", **dict.fromkeys(sorted(tables(scenario)), "changes")},
     }
 
 

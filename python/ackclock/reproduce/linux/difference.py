@@ -21,17 +21,17 @@ SUDDEN_MS = 1.5
 """A shift between two packets above this is sudden; a kernel that was busy is seldom later."""
 
 _STAYS = 25
-"""So many packets further on, the shift must still be there (in the median of them)."""
+"""This many packets later, the shift must still be there (in the median of them)."""
 
 _SILENCE_RTTS = 1.2
-"""What leaves so many round trips after all else was released by a timer."""
+"""What leaves this many round trips after everything else was released by a timer."""
 
 _WHEEL_MS = ((252.0, 8.0), (2044.0, 40.0), (16_384.0, 320.0), (math.inf, 2100.0))
 """How much later the kernel's timers may fire, by the time they were set to (HZ 250): delays are
 rounded up to 4 ms, and come up to one step of the timer wheel later: 4, 32, 256 ms, ..."""
 
 _AROUND_MS = 2.5
-"""A sample of the kernel's window agrees if ours had the value at most so much earlier or later."""
+"""A sample of the kernel's window agrees if ours had the value within this time of it."""
 
 
 @dataclass(frozen=True)

@@ -203,12 +203,12 @@ class Progress:
         return step_at(self.heard_s, self.heard_bytes, at_s)
 
     def complete_s(self, size: int) -> float | None:
-        """Return when so many bytes were at the receiver in order; none for never."""
+        """Return when this many bytes were at the receiver in order; none for never."""
         place = int(np.searchsorted(self.whole_bytes, size))
         return float(self.whole_s[place]) if place < self.whole_s.size else None
 
     def acked_s(self, size: int) -> float:
-        """Return when the sender knew that so many bytes were there; infinite for never."""
+        """Return when the sender knew that this many bytes were there; infinite for never."""
         place = int(np.searchsorted(self.heard_bytes, size))
         return float(self.heard_s[place]) if place < self.heard_s.size else np.inf
 

@@ -23,7 +23,7 @@ _BULK_SLACK = 0.05
 """Windows of long flows agree within this share: their samples are hundreds of packets apart."""
 
 _TOGETHER_MS = 0.3
-"""What leaves so soon after an ACK stands in its line."""
+"""What leaves this soon after an ACK is shown in its line."""
 
 
 @dataclass(frozen=True)

@@ -1,35 +1,22 @@
-"""Ours beside the kernel's, figure by figure, and what all of them come to."""
+"""Ours beside the kernel's, figure by figure, and the scores of all of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ackclock.reproduce.linux.figures import Taken
 from ackclock.reproduce.linux.oracle import KernelScenario, Measured
+from ackclock.reproduce.paper import read
 from ackclock.reproduce.report import Verdict, verdict_counts
 
-METRICS = {
-    "fct_ms": ("completion time", "ms"),
-    "retransmits_wire": ("retransmissions", ""),
-    "final_cwnd": ("cwnd at the end", "segments"),
-    "max_cwnd_pkts_kernel": ("largest cwnd", "segments"),
-    "goodput_mbps_window": ("goodput", "Mbit/s"),
-    "mean_srtt_ms_kernel": ("mean srtt", "ms"),
-    "mean_cwnd_pkts_kernel": ("mean cwnd", "segments"),
-    "utilisation": ("utilization", ""),
-    "queue_pkts_mean": ("mean queue", "packets"),
-    "queue_pkts_p5": ("queue, 5th percentile", "packets"),
-    "queue_pkts_p50": ("queue, median", "packets"),
-    "queue_pkts_p95": ("queue, 95th percentile", "packets"),
-    "queue_pkts_p99": ("queue, 99th percentile", "packets"),
-    "drops_tail": ("drops, full queue", ""),
-    "drops_rand": ("drops, random", ""),
-    "ce_marks": ("CE marks", ""),
-    "jain": ("Jain's index", ""),
-    "share_first": ("share of the first flow", ""),
+_DATA = read(Path(__file__).with_name("score.yaml"))
+
+METRICS: dict[str, tuple[str, str]] = {
+    key: (what, unit) for key, (what, unit) in _DATA["metrics"].items()
 }
 """Name and unit of each figure."""
 
@@ -127,8 +114,8 @@ class Criterion:
 
     name: str
     family: str
-    required: float | None
-    metrics: tuple[str, ...] = ()
+    required: float | None = None
+    metrics: Sequence[str] = ()
     exact: bool = False
     trains: bool = False
 
@@ -145,23 +132,7 @@ class Criterion:
         return row.exact if self.exact else row.agrees
 
 
-CRITERIA = (
-    Criterion(
-        "scripted vectors: retransmissions", "vector", 0.95, ("retransmits_wire",), exact=True
-    ),
-    Criterion("scripted vectors: completion times", "vector", 0.95, ("fct_ms",)),
-    Criterion(
-        "scripted vectors: windows, drops, marks",
-        "vector",
-        None,
-        ("final_cwnd", "max_cwnd_pkts_kernel", "drops_tail", "drops_rand", "ce_marks"),
-    ),
-    Criterion("short transfers", "micro", 0.95),
-    Criterion("one flow", "bulk1", 0.90),
-    Criterion("random loss", "loss", 0.90),
-    Criterion("several flows", "multi", 0.85),
-    Criterion("one flow, GSO trains", "bulk1", None, trains=True),
-)
+CRITERIA = tuple(Criterion(**one) for one in _DATA["criteria"])
 """What the command judges, and the share that must be met; none where it is only shown."""
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _MOST_MISSES = 60
-"""So many misses are shown on a terminal; JSON and Markdown have all."""
+"""At most this many misses are shown on a terminal; JSON and Markdown have all."""
 
 _HEAD = ("scenario", "figure", "kernel", "range", "ours", "tolerance", "off by")
 

@@ -457,7 +457,7 @@ fn faults_of_set_values() {
         assert_eq!(problems(&set(&[(path, value)])), [expected], "{path}");
     }
     let found = problems(&with("/set", json!([{"path": "links.access1.rate"}, 3])));
-    assert_eq!(found[0], "set.0.value: `value` is missing | What stands there then.");
+    assert_eq!(found[0], "set.0.value: `value` is missing | Its new value.");
     assert_eq!(found[1], "set.1: a mapping is needed, not the number 3");
 }
 

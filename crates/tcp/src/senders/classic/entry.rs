@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry {
             "handshake",
             Kind::Registered(crate::handshake::ENTRIES),
             "none",
-            "What passes before the first data.",
+            "What is exchanged before the first data.",
         ),
         Param::new(
             "receiver",
@@ -109,7 +109,7 @@ pub static ENTRY: Entry = Entry {
                 Choice::defect("on-ack-old-rto", "the same, with the RTO before the ACK's sample"),
                 Choice::defect(
                     "on-send",
-                    "such an ACK stops the timer until a segment is sent: a lost last segment has none",
+                    "such an ACK stops the timer until a segment is sent: a lost last segment then has no timer",
                 ),
             ]),
             "on-ack",
@@ -131,13 +131,16 @@ pub static ENTRY: Entry = Entry {
             "send_delay",
             Kind::Time,
             "0 s",
-            "How long after an ACK new data leave; 1 ns in ns-3.",
+            "Delay from an ACK to the new data that it releases; 1 ns in ns-3.",
         )
         .at_most("1 s"),
         Param::new(
             "flight",
             Kind::Choice(&[
-                Choice::new("next", "up to the next byte to send: not what counts as unsent again"),
+                Choice::new(
+                    "next",
+                    "up to the next byte to send, without what is to be sent again",
+                ),
                 Choice::new("highest", "up to the highest byte ever sent, in any case (ns-3.24)"),
             ]),
             "next",

@@ -13,7 +13,7 @@ pub static ENTRY: Entry = Entry {
             "handshake",
             Kind::Registered(crate::handshake::ENTRIES),
             "three-way",
-            "What passes before the first data.",
+            "What is exchanged before the first data.",
         ),
         Param::new("receiver", Kind::Registered(receiver::ENTRIES), "linux", "When ACKs are sent."),
         Param::optional(
@@ -85,7 +85,7 @@ pub static ENTRY: Entry = Entry {
             "undo",
             Kind::Flag,
             "true",
-            "Whether a reduction that turns out needless is undone, by D-SACK (RFC 3708) and timestamps (RFC 3522).",
+            "Whether a reduction that turns out to be needless is undone, by D-SACK (RFC 3708) and timestamps (RFC 3522).",
         ),
         Param::new(
             "nagle",

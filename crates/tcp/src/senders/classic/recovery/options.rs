@@ -42,7 +42,7 @@ pub const GUARD: Param = Param::new(
         ),
         Choice::new(
             "recover-or-first",
-            "the same, but the first segment of a flow is free of it (ns-2's bugFix_ with bugfix_ss_)",
+            "the same, but the first segment of a flow is exempt (ns-2's bugFix_ with bugfix_ss_)",
         ),
         Choice::new(
             "outstanding",
@@ -65,7 +65,7 @@ pub const REPEAT: Param = Param::new(
         Choice::new("every", "every third duplicate ACK: the third, the sixth, ..."),
     ]),
     "once",
-    "Which duplicates of one ACK trigger a fast retransmit, as far as `guard` lets them.",
+    "Which duplicates of one ACK trigger a fast retransmit, as far as `guard` allows.",
 );
 
 /// Whether a timeout ends the count of duplicate ACKs.
@@ -87,7 +87,7 @@ pub const LIMITED_TRANSMIT: Param = Param::new(
     "limited_transmit",
     Kind::Flag,
     "false",
-    "Whether the first two duplicate ACKs each let a new segment out (RFC 3042).",
+    "Whether the first two duplicate ACKs each release a new segment (RFC 3042).",
 );
 
 /// What becomes of a segment that a repair sends while the sender goes back.
