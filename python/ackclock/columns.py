@@ -345,7 +345,8 @@ LINKS = (
         "queueing_delay_s_mean",
         "Mean wait",
         unit="s",
-        meaning="Wait from entering to the start of transmission, mean over the packets carried",
+        meaning="Wait from entering to the start of transmission or the end of the run, mean over "
+        "the packets that entered",
         shown="ms",
         path="queueing_delay_s.mean",
     ),
@@ -361,7 +362,7 @@ LINKS = (
         *_percentiles(
             "queueing_delay_s",
             "Wait",
-            "the waits of packets whose transmission began, where all were recorded",
+            "the waits of packets that entered, where all were recorded",
         ),
         Column("bytes_carried", "Bytes carried", "count", "B", "Bytes transmitted in full"),
         Column(
