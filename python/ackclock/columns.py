@@ -532,7 +532,7 @@ RUNS = (
         "queueing_delay_s_mean",
         "Mean wait",
         unit="s",
-        meaning="Wait at the busiest link, mean over the packets carried",
+        meaning="Wait at the busiest link, mean over the packets that entered",
         shown="ms",
         path="bottleneck.queueing_delay_s_mean",
     ),

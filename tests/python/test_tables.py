@@ -391,9 +391,16 @@ def test_percentiles_come_from_the_records(lab):
     samples = [row["rtt_s"] for row in lab.table("rtt").to_pylist() if row["flow"] == "F2"]
     flow = tables.detailed(lab)["flows"]["F2"]
     assert flow["rtt_s"]["p95"] == sorted(samples)[-(-95 * len(samples) // 100) - 1]
+    spans = [
+        *(
+            (row, row["time_s"] - row["entered_s"])
+            for row in lab.table("transmissions").to_pylist()
+        ),
+        *((row, lab.summary["end_s"] - row["time_s"]) for row in lab.table("waiting").to_pylist()),
+    ]
     waits = sorted(
-        round(row["time_s"] - row["entered_s"], 9)
-        for row in lab.table("transmissions").to_pylist()
+        round(wait, 9)
+        for row, wait in spans
         if (row["link"], row["direction"]) == ("bottleneck", "forward")
     )
     way = tables.detailed(lab)["links"]["bottleneck"]["forward"]["queueing_delay_s"]
