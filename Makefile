@@ -15,6 +15,10 @@ WORKSPACE := Cargo.toml Cargo.lock
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONHOME
+# Tests start the program often, which takes half as long again if Python keeps nothing it compiled.
+unexport PYTHONDONTWRITEBYTECODE
+# The workers of the tests have the cores already; threads of NumPy would wait for them, busily.
+export OPENBLAS_NUM_THREADS := 1
 # On all cores; a worker that has nothing left takes tests from another one.
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 # Rust warnings are errors in the checks only: a newer compiler must not stop a user's build.

@@ -47,6 +47,16 @@ def test_the_capacity_follows_the_changes_of_a_link():
     assert list(capacity.get_ydata()) == [10, 5, 0, 5, 5]
 
 
+def test_a_rate_that_follows_a_rule_has_no_line_of_its_mean():
+    run = changing()
+    for link in run.model["links"]:
+        for way in ("forward", "backward"):
+            link[way]["rate"] = {"kind": "mahimahi", "opportunities": [1, 2]}
+    figure = plots.figure(run, "link-rate")
+    assert not lines(panels(figure)["Rate of links"], palette.FAINT_INK)
+    assert "Not drawn: the capacity of L1, which varies by a rule." in words(figure)
+
+
 def test_a_full_link_is_drawn_at_its_capacity_after_a_change_too():
     edges, rates = View(changing()).link_rate(View(changing()).lanes[0])
     inside = (edges[:-1] > 4.05) & (edges[1:] < 7.95)

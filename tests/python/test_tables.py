@@ -391,9 +391,16 @@ def test_percentiles_come_from_the_records(lab):
     samples = [row["rtt_s"] for row in lab.table("rtt").to_pylist() if row["flow"] == "F2"]
     flow = tables.detailed(lab)["flows"]["F2"]
     assert flow["rtt_s"]["p95"] == sorted(samples)[-(-95 * len(samples) // 100) - 1]
+    spans = [
+        *(
+            (row, row["time_s"] - row["entered_s"])
+            for row in lab.table("transmissions").to_pylist()
+        ),
+        *((row, lab.summary["end_s"] - row["time_s"]) for row in lab.table("waiting").to_pylist()),
+    ]
     waits = sorted(
-        round(row["time_s"] - row["entered_s"], 9)
-        for row in lab.table("transmissions").to_pylist()
+        round(wait, 9)
+        for row, wait in spans
         if (row["link"], row["direction"]) == ("bottleneck", "forward")
     )
     way = tables.detailed(lab)["links"]["bottleneck"]["forward"]["queueing_delay_s"]
@@ -406,6 +413,38 @@ def test_percentiles_come_from_the_records(lab):
     table = tables.of_run(lab, "flows", percentiles=True)
     assert table.values("rtt_s_p95")[1] == flow["rtt_s"]["p95"]
     assert "rtt_s_p95" not in tables.of_run(lab, "flows").names
+
+
+@pytest.mark.parametrize("kind", ["droptail", "drop-head", "codel", "fq-codel"])
+def test_a_mean_wait_and_its_percentiles_are_of_the_same_packets(kind):
+    """Ten times what the link carries: at the end most packets still wait."""
+    document = {
+        "name": "tests/overloaded",
+        "hosts": ["A", "B"],
+        "links": [
+            {"id": "L", "between": ["A", "B"], "rate": "100 kbps", "delay": "1 ms",
+             "queue": {"kind": kind}},
+        ],
+        "flows": [
+            {"id": "U", "from": "A", "to": "B",
+             "udp": {"source": {"kind": "cbr", "rate": "1 Mbps", "write": "200 B"}}},
+        ],
+        "stop": {"at_latest": "100 ms"},
+    }  # fmt: skip
+    results = run(Scenario.from_dict(document))
+    end_s = results.summary["end_s"]
+    begun = results.table("transmissions").to_pylist()
+    waiting = results.table("waiting").to_pylist()
+    waits = [row["time_s"] - row["entered_s"] for row in begun if row["direction"] == "forward"]
+    waits += [end_s - row["time_s"] for row in waiting]
+    assert len(waiting) > len(begun)
+    found = tables.detailed(results)["links"]["L"]["forward"]["queueing_delay_s"]
+    assert found["mean"] == pytest.approx(np.mean(waits), rel=1e-9)
+    for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
+        assert found[name] == pytest.approx(
+            np.quantile(waits, share, method="inverted_cdf"), abs=1e-9
+        )
+    assert found["mean"] < found["p95"] <= found["max"]
 
 
 def test_there_are_no_percentiles_without_records(lab):

@@ -63,10 +63,17 @@ def test_a_clock_of_its_own_mixes_data_and_acks():
     assert not predict(scenario().model).periods
 
 
+STEPS = [{"at": "0 s", "rate": "10 Mbps"}, {"at": "5 s", "rate": "5 Mbps"}]
+
+
 @pytest.mark.parametrize(
     ("path", "value", "note"),
     [
         ("links.L0.loss", {"kind": "bernoulli", "p": 0.1}, "packets are lost on L0"),
+        ("links.L0.jitter", {"kind": "uniform", "spread": "1 ms"}, "delays vary by jitter on L0"),
+        ("links.L0.rate", {"kind": "table", "steps": STEPS}, "the rate varies on L0"),
+        ("links.L0.corruption", 0.1, "packets are damaged or duplicated on L0"),
+        ("links.L0.duplication", 0.1, "packets are damaged or duplicated on L0"),
         ("links.L0.queue", {"kind": "codel"}, "flows whose queues drop or mark early"),
         ("links.L0.changes", [{"at": "5 s", "rate": "5 Mbps"}], "rate, delay or state change"),
     ],

@@ -328,7 +328,7 @@ fn link_summary<'a>(channel: &Channel, model: &Direction, end: Time) -> Figure<'
     debug_assert!(busy <= span * (1.0 + 1e-9) + (stats.packets + 1) as f64, "{busy} of {span} ns");
     let entered = stats.packets + stats.unfinished;
     let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
-    let longest = stats.wait_max.as_secs();
+    let longest = stats.wait_max.max(channel.longest_kept(end)).as_secs();
     let mut drops = by_reason(|code| channel.dropped(code));
     let dropped: u64 = drops.iter().filter_map(|(_, count)| count.count()).sum();
     drops.retain(|(word, _)| *word != drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);

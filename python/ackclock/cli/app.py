@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from ackclock.cli import imports
 from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError
 
@@ -88,9 +89,7 @@ def program() -> None:
         # A terminal that knows no arrows shows `\\u2192`, as JSON writes it.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    sys.meta_path.insert(0, _WithoutPandas())
-    # No matrix here is large; NumPy would start a thread for each core, at the cost of its import.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    imports.spare()
     main()
 
 
@@ -105,15 +104,6 @@ def _open_standard_streams() -> None:
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115, PTH123
-
-
-class _WithoutPandas:
-    """Hides pandas: pyarrow loads it wherever it is installed, in half a second, needlessly."""
-
-    def find_spec(self, name: str, path: object, target: object = None) -> None:
-        """Refuse pandas, and leave all else to the others."""
-        if name == "pandas":
-            raise ModuleNotFoundError("no command needs pandas", name=name)
 
 
 def main() -> None:

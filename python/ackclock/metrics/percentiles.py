@@ -12,6 +12,13 @@ from numpy.typing import NDArray
 from ackclock.metrics.quantiles import quantiles
 from ackclock.metrics.series import pieces
 
+_END = "end"
+"""The end of the run, in the place of a column."""
+
+_SAMPLES = {"rtt": ["rtt_s"]}
+_WAITS = {"transmissions": ["time_s", "entered_s"], "waiting": [_END, "time_s"]}
+"""Tables, and the columns of which the first less the others is measured."""
+
 
 class Recorded(Protocol):
     """What this needs of a run; `ackclock.results.Results` has it."""
@@ -40,8 +47,9 @@ def with_percentiles(results: Recorded, shares: Mapping[str, float]) -> dict[str
     """Return the summary of a run with percentiles beside the means of times.
 
     `rtt_s` of a flow has them where every sample was recorded (table `rtt`), `queueing_delay_s` of
-    a link where every transmission was (table `transmissions`): over the waits of all packets of
-    which the transmission began. Exact: the least value that this share does not exceed.
+    a link where every transmission was (tables `transmissions` and `waiting`): over the waits of
+    all packets that entered, as the mean is; one that waits at the end counts with its wait until
+    then. Exact: the least value that this share does not exceed.
 
     Args:
         results: The run.
@@ -55,12 +63,11 @@ def with_percentiles(results: Recorded, shares: Mapping[str, float]) -> dict[str
     }
     if _whole(results, "rtt"):
         names = [(name,) for name in flows]
-        for (name,), found in _found(results, "rtt", ("flow",), names, ["rtt_s"], shares).items():
+        for (name,), found in _found(results, _SAMPLES, ("flow",), names, shares).items():
             flows[name]["rtt_s"] = {**flows[name]["rtt_s"], **found}
-    if _whole(results, "transmissions"):
+    if _whole(results, "transmissions") and _whole(results, "waiting"):
         names = [(name, direction) for name, ways in links.items() for direction in ways]
-        columns = ["time_s", "entered_s"]
-        waits = _found(results, "transmissions", ("link", "direction"), names, columns, shares)
+        waits = _found(results, _WAITS, ("link", "direction"), names, shares)
         for (name, direction), found in waits.items():
             way = links[name][direction]
             way["queueing_delay_s"] = {**way["queueing_delay_s"], **found}
@@ -74,13 +81,12 @@ def _whole(results: Recorded, table: str) -> bool:
 
 def _found(
     results: Recorded,
-    table: str,
+    sources: Mapping[str, Sequence[str]],
     subject: tuple[str, ...],
     names: Sequence[tuple[str, ...]],
-    columns: Sequence[str],
     shares: Mapping[str, float],
 ) -> dict[tuple[str, ...], dict[str, float]]:
-    """Percentiles of a column, or of the difference of two, for each subject."""
+    """Percentiles of a column, or of the difference of two, of some tables, for each subject."""
     places = [
         {word: i for i, word in enumerate(dict.fromkeys(of))} for of in zip(*names, strict=True)
     ]
@@ -90,14 +96,19 @@ def _found(
         numbers[tuple(place[part] for place, part in zip(places, parts, strict=True))] = number
 
     def read() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        parts = pieces(results, table, [*subject, *columns])
-        for batch in (batch for part in parts for batch in part.to_batches(2**20)):
-            values = batch.column(columns[0]).to_numpy(zero_copy_only=False)
-            for column in columns[1:]:
-                values = values - batch.column(column).to_numpy(zero_copy_only=False)
-            # Times are whole nanoseconds; their differences as floating-point numbers are not.
-            of = [_codes(batch.column(c), p) for c, p in zip(subject, places, strict=True)]
-            yield numbers[tuple(of)], np.round(values, 9)
+        for table, (column, *since) in sources.items():
+            parts = pieces(results, table, [*subject, *since] + [column] * (column != _END))
+            for batch in (batch for part in parts for batch in part.to_batches(2**20)):
+                values = (
+                    np.full(len(batch), results.summary["end_s"])
+                    if column == _END
+                    else batch.column(column).to_numpy(zero_copy_only=False)
+                )
+                for name in since:
+                    values = values - batch.column(name).to_numpy(zero_copy_only=False)
+                # Times are whole nanoseconds; their differences as floating-point numbers are not.
+                of = [_codes(batch.column(c), p) for c, p in zip(subject, places, strict=True)]
+                yield numbers[tuple(of)], np.round(values, 9)
 
     found = quantiles(read, list(shares.values()))
     return {names[group]: dict(zip(shares, at, strict=True)) for group, at in found.items()}

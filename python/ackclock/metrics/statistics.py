@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -212,7 +213,8 @@ def quantile(value: ArrayLike, share: float, level: float = LEVEL) -> Quantile:
 
 
 def _quantile(ordered: Floats, share: float, level: float) -> Quantile:
-    from scipy.stats import binom
+    # By name: a checker of types would follow all of SciPy, for longer than all the rest.
+    binom = import_module("scipy.stats").binom
 
     _require_within(share, "share")
     _require_within(level, "confidence level")
@@ -298,7 +300,7 @@ def t_interval(value: ArrayLike, level: float = LEVEL) -> Interval | None:
         value: Finite values; shape (n,).
         level: Confidence level.
     """
-    from scipy.stats import t
+    t = import_module("scipy.stats").t
 
     sample = np.asarray(value, dtype=np.float64).ravel()
     n = sample.size
@@ -317,7 +319,7 @@ def _bca(sample: Floats, average: float, level: float) -> Interval:
     The jackknife of a mean has a closed form, so that large samples are no problem. Source: Efron,
     Journal of the American Statistical Association 82, 1987.
     """
-    from scipy.stats import norm
+    norm = import_module("scipy.stats").norm
 
     random = np.random.default_rng(0)
     n = sample.size

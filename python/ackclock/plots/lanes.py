@@ -27,7 +27,8 @@ class Lane:
     """One transmitter of a link: the whole link if it is half duplex, else one direction of it.
 
     `states` has an entry for the start of the run and one for each change; `inner` says whether
-    the link joins two routers.
+    the link joins two routers; `varies` whether its rate follows a rule, so that `states` have
+    the mean.
     """
 
     link: str
@@ -36,6 +37,7 @@ class Lane:
     line: LineStyle
     inner: bool
     states: tuple[State, ...]
+    varies: bool
     limit_bytes: int | None
     limit_packets: int | None
 
@@ -69,6 +71,7 @@ def of_link(link: Mapping[str, Any], routers: Iterable[str]) -> list[Lane]:
             line=line,
             inner=set(link["ends"]).issubset(routers),
             states=_states(link, way),
+            varies=bool(link[way].get("rate")),
             limit_bytes=link[way]["queue"].get("limit_bytes"),
             limit_packets=link[way]["queue"].get("limit_packets"),
         )

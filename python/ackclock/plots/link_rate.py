@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.errors import listed
+
 from . import draw, palette, quantities
 from .lanes import State
 from .palette import DASHES
@@ -27,7 +29,7 @@ def fill(view: View, panel: Panel) -> None:
     capacities = {
         lane.states: values
         for lane in series
-        if (values := _capacity(lane.states)).min() <= 1.3 * highest
+        if not lane.varies and (values := _capacity(lane.states)).min() <= 1.3 * highest
     }
     near = [values[values <= 1.3 * highest].max() for values in capacities.values()]
     highest = max([highest, *near])
@@ -47,6 +49,8 @@ def fill(view: View, panel: Panel) -> None:
         )
     if capacities:
         panel.entry("capacity", palette.FAINT_INK, line="dotted", width=0.8)
+    if varying := dict.fromkeys(lane.link for lane in series if lane.varies):
+        panel.note(f"Not drawn: the capacity of {listed(list(varying))}, which varies by a rule.")
     panel.y_from_zero(highest / size)
     _paths(view, panel)
 

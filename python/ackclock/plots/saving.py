@@ -69,7 +69,7 @@ def style(options: Options | None = None) -> Iterator[None]:
 
 
 @cache
-def _look() -> dict[str, Any]:
+def _look() -> Any:
     """The settings of the package over matplotlib's own, whatever a user's file says."""
     with resources.as_file(resources.files("ackclock.plots") / "ackclock.mplstyle") as path:
         found = mpl.rc_params_from_file(path)

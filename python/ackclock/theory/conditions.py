@@ -36,6 +36,12 @@ def disturbed_by(model: Mapping[str, Any], network: Network, group: Sequence[int
             sides = [link[side] for side in ("forward", "backward") if side in link]
             if any(side["loss"]["kind"] != "none" for side in sides):
                 reasons.setdefault("packets are lost on", []).append(link["id"])
+            if any(side.get("jitter", {}).get("kind", "none") != "none" for side in sides):
+                reasons.setdefault("delays vary by jitter on", []).append(link["id"])
+            if any(side.get("rate") for side in sides):
+                reasons.setdefault("the rate varies on", []).append(link["id"])
+            if any(side.get("corruption") or side.get("duplication") for side in sides):
+                reasons.setdefault("packets are damaged or duplicated on", []).append(link["id"])
             if link.get("changes"):
                 reasons.setdefault("rate, delay or state change on", []).append(link["id"])
     reported = [f"{reason} {', '.join(links)}" for reason, links in reasons.items()]

@@ -28,6 +28,8 @@ solved for to full precision (scipy.optimize.root).
 """
 
 from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,10 +134,8 @@ class Bottlenecks:
             return np.full(binding_wait.size, -1e3) if spare is None else spare[binding]
 
         if np.any(binding):
-            # Half a second, which most runs and all without a law need not spend.
-            from scipy import optimize
-
-            found = optimize.root(spare_of, start[binding], method="hybr", options={"xtol": 1e-14})
+            begin = start[binding]
+            found = _optimize().root(spare_of, begin, method="hybr", options={"xtol": 1e-14})
             wait[binding] = found.x
         spare = self._spare(demands, wait)
         if spare is None or np.any(wait < 0) or np.min(spare, initial=0.0) < -TOLERANCE:
@@ -155,10 +155,8 @@ class Bottlenecks:
                 return np.full(scaled.size, 1e3)
             return np.hypot(scaled, spare) - scaled - spare
 
-        from scipy import optimize
-
         start = np.ones(self._kept.size)
-        found = optimize.least_squares(
+        found = _optimize().least_squares(
             residual, start, bounds=(0.0, np.inf), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000
         )
         wait = np.asarray(found.x) * unit
@@ -176,6 +174,14 @@ class Bottlenecks:
                 return wait
             wait *= 2.0
         raise TheoryError("no queueing delay brings the rates below the capacities")
+
+
+def _optimize() -> ModuleType:
+    """Return SciPy's solvers, which take half a second to load: most runs need not spend it.
+
+    By name, as following their types takes a checker of types longer than all of ours.
+    """
+    return import_module("scipy.optimize")
 
 
 def _undominated(share: Floats, position: Floats) -> NDArray[np.intp]:

@@ -62,6 +62,7 @@ impl Channel {
             if R::ON {
                 self.record_waiting(held.packet, (held.id, held.entered), recorder);
             }
+            self.stats.unfinished += 1;
             let waited = u128::from(held.sojourn(now).as_ns());
             self.stats.wait_ns += waited;
             self.stats.wait_byte_ns += waited * u128::from(held.size());

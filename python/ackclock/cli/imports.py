@@ -1,0 +1,46 @@
+"""What the program does not load, although its libraries would: it needs none of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+_HIDDEN = {
+    "pandas": "pyarrow takes half a second to load it wherever it is installed",
+    "mpl_toolkits.mplot3d": "matplotlib loads it for drawings in space",
+}
+
+
+def spare() -> None:
+    """Leave out of this process what takes long to load and is not used."""
+    sys.meta_path.insert(0, _Spared())
+    # What matplotlib says of the drawings in space.
+    warnings.filterwarnings("ignore", "Unable to import Axes3D", UserWarning)
+    # No matrix here is large; NumPy would start a thread for each core, at the cost of its import.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+class _Spared:
+    """Stands before all other finders of modules, and finds nothing itself."""
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        """Refuse what is hidden, and leave all else to the others."""
+        if name in _HIDDEN:
+            raise ModuleNotFoundError(f"not needed: {_HIDDEN[name]}", name=name)
+        if name == "matplotlib.figure":
+            _spare_manual()
+
+
+def _spare_manual() -> None:
+    """Keep matplotlib from writing a manual for each of its classes while it loads them.
+
+    That takes a fifth of the time of a small run with plots.
+    """
+    from matplotlib import artist
+
+    artist.kwdoc = lambda artist: ""
+    # Where matplotlib has no such method, nobody looks at it.
+    base: Any = artist.Artist
+    base._update_set_signature_and_docstring = classmethod(lambda cls: None)

@@ -1,0 +1,57 @@
+"""What small commands load: a library that they do not use is time that everybody waits."""
+
+import subprocess
+import sys
+
+import pytest
+
+_PROGRAM = """\
+import atexit, sys
+atexit.register(lambda: print("\\nloaded", *sys.modules))
+{}
+"""
+_COMMAND = _PROGRAM.format("from ackclock.cli.app import program; program()")
+
+_TABLES = {"numpy", "pyarrow"}
+_DRAWING = {"matplotlib", "PIL"}
+_HEAVY = {"scipy", "pandas", "pyarrow.compute", "pyarrow.dataset", "mpl_toolkits.mplot3d"}
+
+
+def _loaded(code, folder, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not done.stderr
+    return set(done.stdout.split("\nloaded ")[1].split())
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["list"], ["list", "cc"], ["validate"]], ids=" ".join
+)
+def test_commands_without_results_load_no_tables(arguments, tmp_path, small_file):
+    files = [small_file] if arguments == ["validate"] else []
+    loaded = _loaded(_COMMAND, tmp_path, *arguments, *files)
+    assert "ackclock.cli.app" in loaded
+    assert not loaded & (_TABLES | _DRAWING | _HEAVY)
+
+
+def test_a_run_without_plots_loads_nothing_to_draw_or_to_solve(tmp_path, small_file):
+    loaded = _loaded(_COMMAND, tmp_path, "run", small_file, "--no-plots")
+    assert loaded >= _TABLES
+    assert not loaded & (_DRAWING | _HEAVY)
+
+
+def test_plots_load_what_they_draw_with_and_no_more(tmp_path, small_file):
+    loaded = _loaded(_COMMAND, tmp_path, "run", small_file)
+    assert loaded >= _DRAWING
+    assert not loaded & (_HEAVY | {"matplotlib.pyplot", "matplotlib.style"})
+
+
+def test_importing_the_package_loads_no_library(tmp_path):
+    loaded = _loaded(_PROGRAM.format("import ackclock"), tmp_path)
+    assert "ackclock.run" in loaded
+    assert not loaded & (_TABLES | _DRAWING | _HEAVY | {"typer", "rich"})
