@@ -9,7 +9,7 @@ use ackclock_units::Time;
 
 impl Sender {
     /// The next segment to send at this moment, if any.
-    #[inline]
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.forced.is_some() || self.message.is_some() {
             return self.send_forced(now);
