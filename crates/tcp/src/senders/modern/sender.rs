@@ -164,6 +164,8 @@ pub struct Sender {
     next_tick: Time,
     rate: Option<Box<Rate>>,
     sample: Option<RateSample>,
+    /// The congestion control sets the window on each ACK by itself.
+    owns_window: bool,
     cc: Cc,
     stats: SenderStats,
     written: Written,
@@ -318,6 +320,7 @@ impl Sender {
             next_tick: Time::NEVER,
             rate,
             sample: None,
+            owns_window: common.cc.owns_window(),
             cc: common.cc,
             stats: SenderStats::new(),
             written,
