@@ -15,9 +15,9 @@ use crate::packet::Packet;
 use crate::routing::distance_vector::{DistanceVector, Message};
 use crate::slots::Slots;
 use ackclock_engine::EventQueue;
-use ackclock_tcp::Segment;
 use ackclock_trace::{Digest, Recorder, drop_reason};
 use ackclock_units::Time;
+use hosts::Leaving;
 use std::collections::VecDeque;
 
 /// A network in motion, with its event queue and its recorder.
@@ -64,7 +64,7 @@ pub struct World<Q: EventQueue, R> {
     timers: Vec<[(Time, Q::Stamp); 2]>,
     /// Room for messages and bursts, kept between events.
     messages: Vec<Message>,
-    burst: Vec<Segment>,
+    burst: Vec<Leaving>,
 }
 
 impl<Q: EventQueue, R: Recorder> World<Q, R> {

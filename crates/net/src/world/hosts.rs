@@ -2,12 +2,21 @@
 
 use super::World;
 use crate::flow::{Endpoint, Stopped};
+use crate::hop::Hop;
 use crate::packet::{Kind, Packet};
 use crate::recorded::header_row;
 use ackclock_engine::EventQueue;
 use ackclock_tcp::{AckFields, Cause, Ends, Message, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
+
+/// A segment that leaves its sender, the bytes that go with it, and its first hop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaving {
+    segment: Segment,
+    header: u16,
+    first: Hop,
+}
 
 /// Packets that a flow sends in one event.
 const MOST_AT_ONCE: usize = 1000;
@@ -121,8 +130,15 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     /// A host sends a packet.
-    #[inline]
-    pub(super) fn send(&mut self, mut packet: Packet) {
+    #[inline(never)]
+    pub(super) fn send(&mut self, packet: Packet) {
+        let from = usize::from(packet.goes_back());
+        self.send_over(self.net.flows[packet.flow() as usize].first[from], packet);
+    }
+
+    /// The same where its first hop is known.
+    #[inline(always)]
+    fn send_over(&mut self, hop: Hop, mut packet: Packet) {
         self.counters.created += 1;
         if self.counters.created >= self.crowd_possible {
             self.look_at_crowd();
@@ -134,7 +150,6 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.record_packet(&packet, from, packet_event::SENT);
             self.record_header(&packet);
         }
-        let hop = self.net.flows[packet.flow() as usize].first[from];
         if self.net.queues_sends {
             let stamp = self.queue.stamp(0.0);
             self.queue.push(self.now, stamp, self.sends);
@@ -205,8 +220,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.transmit_shuffled(index);
         } else {
             let mut sent = 0;
-            while let Some(segment) = self.poll(index) {
-                self.send_segment(index, segment);
+            while let Some(leaving) = self.poll(index) {
+                self.send_segment(index, leaving);
                 sent += 1;
                 if sent == MOST_AT_ONCE {
                     self.pause(index);
@@ -227,9 +242,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn transmit_shuffled(&mut self, index: u32) {
         let mut burst = std::mem::take(&mut self.burst);
         while burst.len() < MOST_AT_ONCE
-            && let Some(segment) = self.poll(index)
+            && let Some(leaving) = self.poll(index)
         {
-            burst.push(segment);
+            burst.push(leaving);
         }
         if burst.len() == MOST_AT_ONCE {
             self.pause(index);
@@ -237,8 +252,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if let Some(order) = &mut self.net.burst_order {
             order.shuffle(&mut burst);
         }
-        for segment in burst.drain(..) {
-            self.send_segment(index, segment);
+        for leaving in burst.drain(..) {
+            self.send_segment(index, leaving);
         }
         self.burst = burst;
     }
@@ -252,25 +267,25 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     #[inline(always)]
-    pub(super) fn poll(&mut self, index: u32) -> Option<Segment> {
-        match &mut self.net.flows[index as usize].endpoint {
-            Endpoint::Tcp(tcp) => tcp.connection.poll_transmit(self.now),
-            Endpoint::Udp(_) | Endpoint::Stopped(_) => None,
-        }
+    pub(super) fn poll(&mut self, index: u32) -> Option<Leaving> {
+        let flow = &mut self.net.flows[index as usize];
+        let Endpoint::Tcp(tcp) = &mut flow.endpoint else { return None };
+        let segment = tcp.connection.poll_transmit(self.now)?;
+        Some(Leaving { segment, header: tcp.header, first: flow.first[0] })
     }
 
     #[inline(always)]
-    pub(super) fn send_segment(&mut self, index: u32, segment: Segment) {
-        let Endpoint::Tcp(tcp) = &self.net.flows[index as usize].endpoint else { return };
+    pub(super) fn send_segment(&mut self, index: u32, leaving: Leaving) {
+        let Leaving { segment, header, first } = leaving;
         if let Cause::Handshake(message) = segment.cause {
             // A FIN and a probe of the window are data packets without data.
             let bytes = match message {
-                Message::Fin | Message::Probe => tcp.header,
+                Message::Fin | Message::Probe => header,
                 _ => segment.payload,
             };
             return self.send_message(index, message, bytes);
         }
-        let mut packet = Packet::new(Kind::Data, index, segment.payload + tcp.header);
+        let mut packet = Packet::new(Kind::Data, index, segment.payload + header);
         packet.stamp = self.now;
         packet.seq = segment.seq;
         packet.add_flags(segment.flags);
@@ -286,7 +301,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             };
             self.record_event(index, event, segment.seq);
         }
-        self.send(packet);
+        self.send_over(first, packet);
     }
 
     /// Sees to it that the flow's timer is in the event queue.
@@ -421,7 +436,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     #[inline]
     pub(super) fn send_datagram(&mut self, index: u32) {
-        let Endpoint::Udp(udp) = &mut self.net.flows[index as usize].endpoint else { return };
+        let flow = &mut self.net.flows[index as usize];
+        let Endpoint::Udp(udp) = &mut flow.endpoint else { return };
         let size = udp.writer.write(self.now);
         if size == 0 {
             return;
@@ -432,6 +448,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         packet.set_ecn(udp.ecn);
         udp.sent += 1;
         udp.bytes_sent += u64::from(size);
-        self.send(packet);
+        let first = flow.first[0];
+        self.send_over(first, packet);
     }
 }

@@ -59,7 +59,7 @@ impl Timer for Linux {
         Time::from_ns((self.srtt8 / 8).saturating_add(self.rttvar) as u64).min(self.max)
     }
 
-    #[inline(never)]
+    #[inline]
     fn on_sample(&mut self, _now: Time, rtt: Time) -> Time {
         // Longer round trips than half an hour would overflow.
         let rtt = rtt.as_ns().clamp(1, 1 << 41) as i64;

@@ -75,7 +75,9 @@ impl Whole {
     }
 
     fn ticks(&self, at: Time) -> u64 {
-        (u128::from(at.as_ns()) * u128::from(self.hz) / 1_000_000_000) as u64
+        const SECOND: u64 = 1_000_000_000;
+        let ns = at.as_ns();
+        ns / SECOND * self.hz + ns % SECOND * self.hz / SECOND
     }
 
     /// A round-trip time was measured.

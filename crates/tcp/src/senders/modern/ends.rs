@@ -143,7 +143,7 @@ impl Ends for Modern {
         self.receiver.expect(self.sender.bytes());
     }
 
-    #[inline(never)]
+    #[inline]
     fn next_timer(&self) -> Time {
         self.sender.next_timer().min(self.receiver.next_timer())
     }
@@ -180,7 +180,7 @@ impl Ends for Modern {
         self.sender.poll_transmit(now)
     }
 
-    #[inline(never)]
+    #[inline]
     fn window(&self) -> &Window {
         self.sender.window()
     }

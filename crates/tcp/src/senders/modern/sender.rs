@@ -166,6 +166,8 @@ pub struct Sender {
     next_tick: Time,
     rate: Option<Box<Rate>>,
     sample: Option<RateSample>,
+    /// The congestion control sets the window on each ACK by itself.
+    owns_window: bool,
     cc: Cc,
     stats: SenderStats,
     written: Written,
@@ -321,6 +323,7 @@ impl Sender {
             next_tick: Time::NEVER,
             rate,
             sample: None,
+            owns_window: common.cc.owns_window(),
             cc: common.cc,
             stats: SenderStats::new(),
             written,

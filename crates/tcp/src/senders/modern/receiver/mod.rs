@@ -183,7 +183,7 @@ impl Receiver {
     }
 
     /// A segment arrives; the ACK to send at once, if any.
-    #[inline]
+    #[inline(always)]
     pub fn on_data(&mut self, now: Time, arrival: &Arrival) -> Option<AckOut> {
         let end = arrival.seq + u64::from(arrival.payload) + u64::from(arrival.is_fin());
         self.last_arrival = now;
@@ -315,7 +315,7 @@ impl Receiver {
     }
 
     /// The ACK that leaves now, whatever it leaves with.
-    #[inline]
+    #[inline(always)]
     pub(super) fn acknowledge(&mut self) -> AckOut {
         // Its application reads the end of the data and closes, too: its own FIN repeats the last ACK.
         let closes = self.next > self.total && self.acknowledged <= self.total;

@@ -285,7 +285,7 @@ impl Sender {
         &mut self,
         acked: &Acked,
         rtt: Option<Time>,
-        call: impl FnOnce(&mut Cc, &mut Window, &AckEvent),
+        call: impl FnOnce(&mut Cc, &mut Window, &mut AckEvent),
     ) {
         let facts = Facts {
             rto: &self.rto,
@@ -294,7 +294,7 @@ impl Sender {
             departure: self.departure,
             marked: Some(if acked.ece { acked.delivered as f64 } else { 0.0 }),
         };
-        let event = AckEvent {
+        let mut event = AckEvent {
             now: acked.now,
             rtt,
             base_rtt: self.data_rtt,
@@ -306,7 +306,7 @@ impl Sender {
             may_grow: false,
             sender: &facts,
         };
-        call(&mut self.cc, &mut self.window, &event);
+        call(&mut self.cc, &mut self.window, &mut event);
     }
 
     /// The window follows the ACK (`tcp_cong_control`); with `samples` the congestion control has not yet seen it.
@@ -334,12 +334,13 @@ impl Sender {
             }
             self.note_rate(&sample);
         }
-        if self.cc.owns_window() {
+        if self.owns_window {
             self.notify(acked, rtt, |cc, window, event| {
                 if samples {
                     cc.on_sample(window, event);
                 }
-                cc.on_ack(window, &AckEvent { may_grow: true, ..*event });
+                event.may_grow = true;
+                cc.on_ack(window, event);
             });
             if self.cc.holds_back()
                 && let Some(rate) = &mut self.rate
@@ -356,8 +357,8 @@ impl Sender {
                 if samples {
                     cc.on_sample(window, event);
                 }
-                let may_grow = !reducing && is_cwnd_limited(window, limited, most_out);
-                cc.on_ack(window, &AckEvent { may_grow, ..*event });
+                event.may_grow = !reducing && is_cwnd_limited(window, limited, most_out);
+                cc.on_ack(window, event);
             });
         } else if samples {
             self.notify(acked, rtt, |cc, window, event| cc.on_sample(window, event));

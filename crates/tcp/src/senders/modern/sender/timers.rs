@@ -129,7 +129,7 @@ impl Sender {
     }
 
     /// Sets the timer for a probe, if one may be sent; `anew` where the retransmission timer would start anew.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm_probe(&mut self, now: Time, anew: bool) -> bool {
         let packets_out = self.board.packets_out();
         if packets_out == 0 || !self.may_probe() {

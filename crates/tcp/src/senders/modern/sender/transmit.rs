@@ -9,7 +9,7 @@ use ackclock_units::Time;
 
 impl Sender {
     /// The next segment to send at this moment, if any.
-    #[inline]
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.forced.is_some() || self.message.is_some() {
             return self.send_forced(now);
@@ -59,7 +59,7 @@ impl Sender {
         (!waits).then_some(payload)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_new(&mut self, now: Time, payload: u64, probe: bool) -> Segment {
         let before = self.board.packets_out();
         let (first, segment) = self.board.span();
@@ -183,18 +183,18 @@ impl Sender {
                 self.on_probe_sent(now, false);
                 Some(sent)
             }
-            _ => self.poll_transmit(now),
+            _ => self.poll_again(now),
         }
     }
 
     /// Nothing more leaves at this moment.
-    #[inline]
+    #[inline(always)]
     fn end_burst(&mut self, now: Time) -> Option<Segment> {
         if self.leave == Leave::New {
             self.leave = Leave::Holes;
             if self.nxt <= self.high_seq {
                 self.frto = false;
-                return self.poll_transmit(now);
+                return self.poll_again(now);
             }
             self.leave = Leave::NoHoles;
         }
@@ -223,10 +223,17 @@ impl Sender {
             // What leaves from now on does so after the application has closed.
             self.fin_due = true;
             if self.nxt == self.end {
-                return self.poll_transmit(now);
+                return self.poll_again(now);
             }
         }
         None
+    }
+
+    /// What calls itself is not inlined elsewhere.
+    #[cold]
+    #[inline(never)]
+    fn poll_again(&mut self, now: Time) -> Option<Segment> {
+        self.poll_transmit(now)
     }
 
     /// Whether the window was used (`tcp_cwnd_validate`).
