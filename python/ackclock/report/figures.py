@@ -22,13 +22,12 @@ _LINKS = (
     "run", "link", "direction", "utilization", "drops", "queue_packets_mean", "queue_packets_max",
     "queueing_delay_s_mean", "queueing_delay_s_p95", "queueing_delay_s_max",
 )  # fmt: skip
-_MOST_ROWS = 40
 _MOST_FLOWS = 200
 _MOST_HOPS = 5_000_000
 """Percentiles of more packet-hops take too long, as in `ackclock run`."""
 
 _PAIRS = {
-    "rate": ("Rate", "bit/s", ""),
+    "rate": ("Rate", "", ""),
     "path-queue": ("Queue on path", "packets", ""),
     "rtt": ("RTT", "s", "ms"),
     "window": ("Window", "packets", ""),
@@ -44,8 +43,12 @@ def html(runs: Mapping[str, Results]) -> str:
         for name, run in runs.items()
     }
     flows = tables.of_summaries(summaries, "flows")
-    links = tables.of_summaries(summaries, "links").sort(["-utilization", "-drops"])
-    parts = [*_shown(flows, _FLOWS, "flows"), *_shown(links, _LINKS, "directions of links")]
+    order = ["run"] if len(runs) > 1 else []
+    links = tables.of_summaries(summaries, "links").sort([*order, "-utilization", "-drops"])
+    parts = [
+        *_shown(flows, _FLOWS, "flows", 40),
+        *_shown(links, _LINKS, "directions of links", 15 * len(runs)),
+    ]
     return _section("Figures", parts) + _section("Theory and run", [*_theory(runs)])
 
 
@@ -53,13 +56,13 @@ def _section(title: str, parts: list[str]) -> str:
     return f'<section class="card figures"><h2>{title}</h2>{"".join(parts)}</section>\n'
 
 
-def _shown(table: ResultTable, names: tuple[str, ...], what: str) -> Iterator[str]:
+def _shown(table: ResultTable, names: tuple[str, ...], what: str, most: int) -> Iterator[str]:
     """The columns that have a value, of the first rows."""
     known = [name for name in names if name in table.names]
     filled = [name for name in known if any(v is not None for v in table.cells[name])]
     if not len(table) or not filled:
         return
-    shown = table.select(filled).take(range(min(len(table), _MOST_ROWS)))
+    shown = table.select(filled).take(range(min(len(table), most)))
     yield f'<div class="wide">{tables.to_html(shown)}</div>'
     if len(table) > len(shown):
         yield f'<p class="faint">The first {len(shown)} of {len(table):,} {what}.</p>'
@@ -92,15 +95,21 @@ def _periods(comparison: Comparison) -> ResultTable:
     """A row for each flow in each settled period; theory, run and error of each quantity."""
     rows: list[dict[str, Any]] = []
     columns = [Column("period", "Steady part (s)", "word"), Column("flow", "Flow", "word")]
+    rate, bps = comparison.prediction.rate_unit
     for key, (title, unit, people) in _PAIRS.items():
-        columns += _columns(key, title, unit, people)
+        columns += _columns(key, title, unit or rate, people)
+    last = ""
     for period in comparison.periods:
         by_name = {(figure.quantity, figure.subject): figure for figure in period.figures}
         for name in period.predicted.flows if period.figures else ():
-            row: dict[str, Any] = {"period": _span(period.spans), "flow": name}
+            span = _span(period.spans)
+            row: dict[str, Any] = {"period": "" if span == last else span, "flow": name}
+            last = span
             for key in _PAIRS:
                 if figure := by_name.get((key, name)):
-                    row[key], row[f"{key} run"] = figure.predicted, figure.measured
+                    size = bps if key == "rate" else 1.0
+                    run = None if figure.measured is None else figure.measured / size
+                    row |= {key: figure.predicted / size, f"{key} run": run}
                     row[f"{key} error"] = figure.error
             rows.append(row)
     return _table(columns, rows, "Steady state")

@@ -86,10 +86,11 @@ def _head(runs: Mapping[str, Results]) -> str:
         f'<p class="over">{escape(", ".join(names))}</p>',
         f"<h1>{escape(str(told.get('title') or told['name']))}</h1>",
     ]
-    for key in ("question", "expectation"):
-        if text := told.get(key):
-            words = escape(" ".join(str(text).split()))
-            lines.append(f'<p class="asked"><b>{key.capitalize()}.</b> {words}</p>')
+    if question := told.get("question"):
+        lines.append(f'<p class="asked"><b>Question.</b> {_prose(question)}</p>')
+    if expectation := told.get("expectation"):  # folded: the reader may want to guess first
+        words = _prose(expectation)
+        lines.append(f'<details class="asked"><summary>Expectation</summary>{words}</details>')
     for name, run in runs.items():
         summary = run.summary
         facts = {
@@ -108,6 +109,11 @@ def _head(runs: Mapping[str, Results]) -> str:
         )
         lines.append(f'<dl class="facts">{"".join(shown)}</dl>')
     return "\n".join(lines)
+
+
+def _prose(text: str) -> str:
+    """A text of a scenario, with what stands in backticks as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(" ".join(str(text).split())))
 
 
 def _fairness(summary: Mapping[str, Any]) -> str:
@@ -178,6 +184,7 @@ def _flows(view: View) -> list[dict[str, Any]]:
                 "id": name,
                 "label": name,
                 "about": f"{label}, {flow['from']} to {flow['to']}",
+                "start": active.start_s,
                 "stop": active.stop_s,
                 "light": colors["light"][name],
                 "dark": colors["dark"][name],

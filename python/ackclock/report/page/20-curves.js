@@ -12,7 +12,7 @@ const lastUpTo = (values, wanted) => {
   return low - 1;
 };
 
-// Points of a curve. With `hold` a value holds until the next one, from the first one to `stop`.
+// Points of a curve. With `hold` a value holds until the next one, up to `stop`.
 class Curve {
   constructor(times, values, hold, stop = Infinity) {
     Object.assign(this, { times, values, hold, stop });
@@ -54,15 +54,16 @@ class Curve {
 
 // Bytes in narrow windows, shown as rates in wider ones.
 class Bytes {
-  constructor(counts, width, end) {
-    Object.assign(this, { counts, width, end });
+  constructor(counts, width, start, end) {
+    Object.assign(this, { counts, width, start, end });
   }
 
   // The rate in windows of `bins` bins each that reach into a span, bit/s.
   rates(bins, from, to) {
-    const { counts, width, end } = this;
+    const { counts, width, start, end } = this;
     const [times, values] = [[], []];
-    const begin = Math.max(0, Math.floor(from / width / bins) - 1) * bins;
+    const first = Math.max(from - bins * width, start);
+    const begin = Math.max(0, Math.floor(first / width / bins)) * bins;
     for (let at = begin; at < counts.length && at * width < to; at += bins) {
       let sum = 0;
       for (let i = at; i < Math.min(at + bins, counts.length); i++) sum += counts[i];

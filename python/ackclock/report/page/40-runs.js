@@ -23,7 +23,12 @@ const makeRun = (told, arrays, page) => {
   for (const [name, owners] of Object.entries({ rate: flows, load: lanes })) {
     for (const { of, bytes } of curves[name] ?? []) {
       const owner = owners[of];
-      owner.bytes = new Bytes(integers(arrays, bytes), told.width, owner.stop ?? told.end);
+      owner.bytes = new Bytes(
+        integers(arrays, bytes),
+        told.width,
+        owner.start ?? 0,
+        owner.stop ?? told.end,
+      );
     }
   }
   const losses = told.losses.flatMap((entry) => {
@@ -43,7 +48,10 @@ const makeRun = (told, arrays, page) => {
     ...entry,
     flow: flows[entry.of],
     title: page.marks[entry.kind] + (entry.count > 1 ? ` (1 of ${entry.count} nearby)` : ""),
-    lines: [changeOf("cwnd", entry.cwnd), changeOf("ssthresh", entry.ssthresh), ...entry.text],
+    lines: [
+      `cwnd ${changeOf(entry.cwnd)}, ssthresh ${changeOf(entry.ssthresh)} (segments)`,
+      ...entry.text,
+    ],
   }));
   const changes = told.changes.map(({ t, text }) => ({ t, title: text, lines: [], kind: "change" }));
   const events = [...moments, ...losses, ...changes].sort((one, other) => one.t - other.t);
@@ -52,10 +60,9 @@ const makeRun = (told, arrays, page) => {
   return run;
 };
 
-const changeOf = (what, [before, after]) => {
-  const words = [before, after].map((value) => (value === null ? "none" : number(value)));
-  const unit = after === 1 ? "segment" : "segments";
-  return `${what} ${words[0] === words[1] ? words[0] : words.join(" → ")} ${unit}`;
+const changeOf = (values) => {
+  const words = values.map((value) => (value === null ? "none" : number(value)));
+  return words[0] === words[1] ? words[0] : words.join(" → ");
 };
 
 // Visits of packets to links, in the order in which they came; times in seconds, NaN for never.

@@ -27,7 +27,7 @@ class View extends EventTarget {
 
   // Width of the windows for rates: a round number of bins, some hundred on the screen.
   bins(width) {
-    return Math.max(1, Math.round(roundStep(this.span / 700) / width));
+    return Math.max(1, Math.round(roundStep(this.span / 300) / width));
   }
 
   show(from, to) {

@@ -45,6 +45,7 @@ class Panel {
         element("h3", {}, told.title),
         element("span", { class: "unit" }, this.scale.name),
         ...(switchTo ? [element("button", switchTo, "log")] : []),
+        ...(columns.length === 1 ? [this.cells[0].legend.element] : []),
       ),
       element("div", { class: "cells" }, ...this.cells.map((cell) => cell.element)),
     );
@@ -65,8 +66,7 @@ class Panel {
         : "Nothing to show.";
       plot.append(element("p", { class: "empty" }, why));
     }
-    const cell = { runs, entries, legend, plot, element: element("div", { class: "cell" }, legend.element, plot) };
-    return cell;
+    return { runs, entries, legend, plot, element: element("div", { class: "cell" }, legend.element, plot) };
   }
 
   get empty() {
@@ -155,7 +155,7 @@ class Panel {
     const paths = this.key === "rtt" ? uPlot.paths.linear() : uPlot.paths.stepped({ align: 1 });
     const line = (owner, more) => ({
       stroke: () => colorOf(owner),
-      width: cell.entries.length > 10 ? 1 : 1.5,
+      width: cell.entries.length > 10 || this.key === "rtt" ? 1 : 1.5,
       points: { show: false },
       paths,
       ...more,
@@ -214,8 +214,9 @@ class Panel {
   }
 
   height() {
-    const tall = Math.max(118, Math.min(220, (window.innerHeight - 260) / 5));
-    return Math.round(tall) + (this.last ? 26 : 0);
+    const tall = Math.max(96, Math.min(190, (window.innerHeight - 250) / 6 - 26));
+    const paper = document.body.classList.contains("paper");
+    return Math.round(paper ? 84 : tall) + (this.last ? 26 : 0);
   }
 
   moved(chart, cell) {

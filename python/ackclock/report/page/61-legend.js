@@ -1,6 +1,16 @@
 // The legend of a panel: a button for each curve, with its value at the cursor.
 
-const colorOf = (owner) => (document.documentElement.dataset.theme === "dark" ? owner.dark : owner.light);
+const colorOf = (owner) => {
+  const color = document.documentElement.dataset.theme === "dark" ? owner.dark : owner.light;
+  return spotlight && spotlight !== owner.key && spotlight.startsWith(owner.key.slice(0, 5)) ? `${color}30` : color;
+};
+
+// The key of the flow or link that the pointer is on in a legend: the others fade.
+let spotlight = null;
+const setSpotlight = (key) => {
+  spotlight = key;
+  document.dispatchEvent(new Event("recolor"));
+};
 
 const makeLegend = (entries, runs, view) => {
   const several = runs.length > 1;
@@ -18,6 +28,8 @@ const makeLegend = (entries, runs, view) => {
         style: `--light:${owner.light};--dark:${owner.dark}`,
         "data-key": owner.key,
         onclick: (event) => view.toggle(owner.key, event.shiftKey, keys),
+        onmouseenter: () => setSpotlight(owner.key),
+        onmouseleave: () => setSpotlight(null),
       },
       element("i", { class: dash.length || owner.dashed ? "dashed" : "" }),
       several ? `${owner.label} · ${run.name}` : owner.label,

@@ -38,8 +38,10 @@ const drawMarks = (chart, panel, { runs }) => {
     }
     ctx.setLineDash([]);
     if (panel.key === "window") {
-      for (const entry of run.moments.filter(shown)) {
-        drawMark(ctx, x(entry.t), chart.valToPos(entry.cwnd[0], "y", true), entry, dot);
+      const marked = run.moments.filter(shown);
+      const radius = Math.max(1.8, Math.min(4.5, bbox.width / dot / marked.length / 2)) * dot;
+      for (const entry of marked) {
+        drawMark(ctx, x(entry.t), chart.valToPos(entry.cwnd[0], "y", true), entry, radius);
       }
     }
     if (panel.key === "queue") {
@@ -58,14 +60,14 @@ const drawWindow = (ctx, bbox, x, { packets }, dot) => {
   ctx.globalAlpha = 1;
 };
 
-const drawMark = (ctx, x, y, { kind, flow }, dot) => {
+const drawMark = (ctx, x, y, { kind, flow }, radius) => {
   const path = new Path2D();
-  SHAPES[kind](path, 4.5 * dot);
+  SHAPES[kind](path, radius);
   ctx.save();
   ctx.translate(x, y);
   ctx.fillStyle = kind === "timeout" ? ink("loss") : colorOf(flow);
   ctx.strokeStyle = ink("card");
-  ctx.lineWidth = 1.5 * dot;
+  ctx.lineWidth = radius / 2;
   ctx.stroke(path);
   ctx.fill(path);
   ctx.restore();

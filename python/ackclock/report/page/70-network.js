@@ -48,13 +48,13 @@ class Picture {
     this.edgeOf = [];
     this.edges = edges.map((edge) => {
       for (const link of edge.links) this.edgeOf[link] = edge.name;
-      return this.placeEdge(edge);
+      return this.placeEdge(edge, this.run.network);
     });
     const byName = Object.fromEntries(this.edges.map((edge) => [edge.name, edge]));
     this.edgeOf = this.edgeOf.map((name) => byName[name]);
   }
 
-  placeEdge(edge) {
+  placeEdge(edge, { edges }) {
     const [from, to] = edge.ends.map((end) => this.nodes[end]);
     const long = Math.hypot(to.x - from.x, to.y - from.y) || 1;
     const along = [(to.x - from.x) / long, (to.y - from.y) / long];
@@ -66,10 +66,12 @@ class Picture {
       const off = edge.half ? 0 : 3.5;
       const at = (node) => [node.x + side * off * aside[0], node.y + side * off * aside[1]];
       const [begin, end] = back ? [at(to), at(from)] : [at(from), at(to)];
+      const near = Math.min(this.radius + 2, long / 3);
+      const clear = (point, sign) => point.map((part, i) => part + sign * side * near * along[i]);
       return {
         lanes: own.filter((lane) => names.includes(lane.direction)),
-        begin,
-        end,
+        begin: clear(begin, 1),
+        end: clear(end, -1),
         along: along.map((part) => side * part),
         aside: aside.map((part) => side * part),
         long,
@@ -79,7 +81,9 @@ class Picture {
     const ways = edge.half ? [way(false)] : [way(false), way(true)];
     for (const one of ways) one.line.append(drawn("title", {}, edge.name));
     const placed = { ...edge, ways, from, to };
-    if (this.run.network.edges.length <= 14) placed.label = this.labelOf(placed, along, aside);
+    const inner = from.router && to.router;
+    const named = edge.links.length === 1 && (inner ? edges.length <= 30 : edges.length <= 6);
+    if (named) placed.label = this.labelOf(placed, along, aside);
     return placed;
   }
 
@@ -107,14 +111,11 @@ class Picture {
       : drawn("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, rx: r / 3 });
     const within = count > 1 ? String(count) : name;
     const fits = within.length <= 3;
-    const text = drawn(
-      "text",
-      { x, y: fits ? y + 4 : y + r + 11, "text-anchor": "middle" },
-      fits ? within : name,
-    );
+    const text = (words, down) => drawn("text", { x, y: y + down, "text-anchor": "middle" }, words);
     const title = drawn("title", {}, count > 1 ? `${count} hosts: ${name}` : name);
     const group = drawn("g", { class: router ? "router" : "host" }, shape, title);
-    if (!this.crowded) group.append(text);
+    if (!this.crowded && fits) group.append(text(within, 4));
+    if (!this.crowded && (!fits || count > 1)) group.append(text(name, r + 12));
     return group;
   }
 
@@ -202,10 +203,10 @@ class Picture {
 
   paintQueue(ctx, way, time, waiting, colors) {
     const [lane] = way.lanes;
-    if (way.lanes.length !== 1 || !lane.curves.queue || !lane.most) return;
+    if (way.lanes.length !== 1 || !lane.curves.queue || this.view.hidden.has(lane.key)) return;
     const { limit } = lane;
     const room = limit && lane.most > limit / 4 ? limit : lane.most;
-    const { x, y, angle, long, tall } = queuePlace(way, this.radius);
+    const { x, y, angle, long, tall } = queuePlace(way);
     const each = long / room;
     const queue = waiting?.get(way) ?? [];
     const count = waiting ? queue.length : lane.curves.queue.at(time ?? -1) || 0;
@@ -228,7 +229,7 @@ class Picture {
   }
 
   paintCounts(ctx, way, lane, count, time) {
-    const { x, y, angle, long } = queuePlace(way, this.radius);
+    const { x, y, angle, long } = queuePlace(way);
     const { times, counts } = this.lost.get(lane);
     const lost = counts[lastUpTo(times, time ?? Infinity)] ?? 0;
     const [dx, dy] = way.aside.map((part) => part * 14);
@@ -251,16 +252,13 @@ const spot = ({ begin, end }, back, share) => {
 };
 
 // A queue lies beside the first part of its link, its head at the node.
-const queuePlace = ({ begin, along, aside, long }, radius) => {
-  const [off, start] = [10, radius + 5];
-  return {
-    x: begin[0] + along[0] * start + aside[0] * off,
-    y: begin[1] + along[1] * start + aside[1] * off,
-    angle: Math.atan2(along[1], along[0]),
-    long: Math.max(10, Math.min(90, 0.5 * long - radius)),
-    tall: 8,
-  };
-};
+const queuePlace = ({ begin, along, aside, long }) => ({
+  x: begin[0] + 3 * along[0] + 10 * aside[0],
+  y: begin[1] + 3 * along[1] + 10 * aside[1],
+  angle: Math.atan2(along[1], along[0]),
+  long: Math.max(10, Math.min(90, 0.5 * long - NODE)),
+  tall: 8,
+});
 
 const paintDot = (ctx, x, y, { color, look }) => {
   const kind = look % 3;
@@ -274,7 +272,7 @@ const paintDot = (ctx, x, y, { color, look }) => {
 };
 
 const paintFalling = (ctx, way, back, share, done, packet) => {
-  const place = queuePlace(way, 0);
+  const place = queuePlace(way);
   const end = [place.x + Math.cos(place.angle) * place.long, place.y + Math.sin(place.angle) * place.long];
   const [x, y] = share === null ? end : spot(way, back, share);
   ctx.globalAlpha = 1 - done;

@@ -1,6 +1,13 @@
 // Controls of the animation: it moves the time that is looked at, and everything follows.
 
 const STEPS = 2000;
+const ICONS = {
+  play: "M4 2l9 6-9 6z",
+  pause: "M4 2h3v12H4zM9 2h3v12H9z",
+  next: "M3 2l7 6-7 6zM11 2h2v12h-2z",
+  previous: "M13 2L6 8l7 6zM3 2h2v12H3z",
+};
+const icon = (shape) => drawn("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" }, drawn("path", { d: shape }));
 
 class Player {
   constructor(view, pictures) {
@@ -19,9 +26,9 @@ class Player {
   }
 
   controls(windows) {
-    const button = (label, keys, onclick, text) =>
-      element("button", { type: "button", "aria-label": label, title: `${label} (${keys})`, onclick }, text);
-    this.play = button("Play", "space", () => this.toggle(), "▶");
+    const button = (label, keys, onclick, shape) =>
+      element("button", { type: "button", "aria-label": label, title: `${label} (${keys})`, onclick }, icon(shape));
+    this.play = button("Play", "space", () => this.toggle(), ICONS.play);
     this.slider = element("input", {
       type: "range",
       min: 0,
@@ -52,9 +59,9 @@ class Player {
       element(
         "div",
         { class: "buttons" },
-        button("Previous event", "p", () => this.step(false), "⏮"),
+        button("Previous event", "p", () => this.step(false), ICONS.previous),
         this.play,
-        button("Next event", "n", () => this.step(true), "⏭"),
+        button("Next event", "n", () => this.step(true), ICONS.next),
         this.timeText,
       ),
       this.slider,
@@ -80,7 +87,7 @@ class Player {
     if (view.span > 4 * (this.to - this.from)) view.show(this.from, this.to);
     view.follow(inside ? view.time : this.from);
     this.playing = true;
-    this.setButton("Pause", "⏸");
+    this.setButton("Pause", ICONS.pause);
     let before = performance.now();
     const frame = (now) => {
       if (!this.playing) return;
@@ -97,11 +104,11 @@ class Player {
 
   stop() {
     this.playing = false;
-    if (this.play) this.setButton("Play", "▶");
+    if (this.play) this.setButton("Play", ICONS.play);
   }
 
-  setButton(label, text) {
-    this.play.textContent = text;
+  setButton(label, shape) {
+    this.play.replaceChildren(icon(shape));
     this.play.setAttribute("aria-label", label);
     this.play.title = `${label} (space)`;
   }

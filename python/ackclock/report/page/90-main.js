@@ -26,7 +26,7 @@ const keys = (view, player) => ({
 
 const setTheme = (theme) => {
   document.documentElement.dataset.theme = theme;
-  document.dispatchEvent(new Event("theme"));
+  document.dispatchEvent(new Event("recolor"));
 };
 
 const start = async () => {
@@ -57,28 +57,27 @@ const start = async () => {
     panels = makePanels(view, columns, page.units);
     const heads = columns.map((some) => element("div", { class: "cell" }, some.map((run) => run.name).join(" · ")));
     const names = columns.length > 1 ? [element("div", { class: "cells run-names" }, ...heads)] : [];
-    box.replaceChildren(bar, ...names, ...panels.map((panel) => panel.element), axisName);
+    box.replaceChildren(bar, ...names, ...panels.map((panel) => panel.element), below);
     box.style.setProperty("--columns", columns.length);
     draw();
   };
   const reach = element("output", { class: "now" });
   const back = element("button", { type: "button", onclick: () => view.reset() }, "Whole run");
-  const layouts = element("button", { type: "button", "aria-pressed": "false" }, "One above the other");
+  const layouts = element("button", { type: "button", "aria-pressed": "false" }, "Overlay");
   layouts.onclick = () => {
     const above = layouts.getAttribute("aria-pressed") === "false";
     layouts.setAttribute("aria-pressed", above);
     build(above ? [runs] : runs.map((run) => [run]));
   };
-  const hint = "Drag to zoom · double click or Esc for the whole run · ← → move · + − zoom · n p events · space plays";
+  const hint = "Drag to zoom, double click or Esc for the whole run; ← → move, + − zoom, n p events, space plays";
   const bar = element(
     "div",
     { class: "bar" },
     reach,
     back,
     ...(runs.length > 1 ? [layouts] : []),
-    element("span", { class: "faint" }, hint),
   );
-  const axisName = element("p", { class: "axis-name faint" }, "Time, s");
+  const below = element("footer", { class: "faint" }, element("span", { class: "hint" }, hint), "Time, s");
 
   view.on("span", draw);
   view.on("shown", draw);
@@ -87,7 +86,7 @@ const start = async () => {
     for (const picture of pictures) picture.draw();
   });
   view.on("span", () => pictures.forEach((picture) => picture.draw()));
-  document.addEventListener("theme", () => {
+  document.addEventListener("recolor", () => {
     for (const { chart } of panels.flatMap((panel) => panel.cells)) chart?.redraw(false);
     for (const picture of pictures) picture.draw();
   });
