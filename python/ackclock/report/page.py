@@ -156,6 +156,7 @@ def _run(
     return {
         "name": name,
         "end": view.end_s,
+        "left": len(view.model["flows"]) - len(view.flows),
         "nodes": len(view.model["hosts"]) + len(view.model["routers"]),
         "flows": _flows(view),
         "lanes": _lanes(view, lanes),

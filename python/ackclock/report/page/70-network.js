@@ -180,6 +180,8 @@ class Picture {
   paintPackets(ctx, time, colors, waiting) {
     const { packets } = this.run;
     const fall = (this.speed ?? 0.01) * 0.7;
+    const painted = { waiting: 0, moving: 0, falling: 0 };
+    this.painted = painted;
     const begin = lastUpTo(packets.came, time - packets.longest - fall) + 1;
     for (let i = begin; i < packets.came.length && packets.came[i] <= time; i++) {
       const edge = this.edgeOf[packets.link[i]];
@@ -190,13 +192,18 @@ class Picture {
       if (time >= dropped) {
         const done = (time - dropped) / fall;
         const share = Number.isNaN(start) ? null : 1;
-        if (done < 1 && !still.matches) paintFalling(ctx, way, back, share, done, packet);
+        if (done >= 1 || still.matches) continue;
+        painted.falling += 1;
+        paintFalling(ctx, way, back, share, done, packet);
       } else if (Number.isNaN(start) || time < start) {
         if (!waiting.has(way)) waiting.set(way, []);
         waiting.get(way).push(packet);
+        painted.waiting += 1;
       } else {
         const end = Number.isNaN(arrival) ? dropped : arrival;
-        if (time < end) paintDot(ctx, ...spot(way, back, (time - start) / (end - start)), packet);
+        if (!(time < end)) continue;
+        painted.moving += 1;
+        paintDot(ctx, ...spot(way, back, (time - start) / (end - start)), packet);
       }
     }
   }

@@ -77,7 +77,13 @@ const start = async () => {
     back,
     ...(runs.length > 1 ? [layouts] : []),
   );
-  const below = element("footer", { class: "faint" }, element("span", { class: "hint" }, hint), "Time, s");
+  const left = runs.map((run) => run.left && `${run.flows.length} of ${run.flows.length + run.left} flows are shown. `);
+  const below = element(
+    "footer",
+    { class: "faint" },
+    element("span", {}, left.find(Boolean) || "", element("span", { class: "hint" }, hint)),
+    "Time, s",
+  );
 
   view.on("span", draw);
   view.on("shown", draw);
@@ -120,7 +126,19 @@ const start = async () => {
   });
   document.getElementById("theme").onclick = () => table.t();
   addPrinting(view, resize);
+  addProbe(() => panels, pictures);
   document.documentElement.dataset.ready = "";
+};
+
+// What tests ask: the page draws on canvases, which cannot be read.
+const addProbe = (panels, pictures) => {
+  const charts = (panel) => panel.cells.map((cell) => cell.chart).filter(Boolean);
+  window.ackclockReport = {
+    spans: () => panels().flatMap(charts).map(({ scales: { x } }) => [x.min, x.max]),
+    heights: () => panels().map((panel) => charts(panel).map(({ scales: { y } }) => y.max)),
+    points: (key) => charts(panels().find((panel) => panel.key === key))[0].data[0].length,
+    painted: () => pictures[0].painted,
+  };
 };
 
 // On paper: light, the whole run, no controls.
