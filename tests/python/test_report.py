@@ -247,7 +247,7 @@ def command(*words):
 
 def test_without_records_the_error_says_how_to_record(tmp_path):
     bare = ackclock.run(scenario(1, record="none"))
-    with pytest.raises(ackclock.InputError, match="none of the records.*--set record=all"):
+    with pytest.raises(ackclock.InputError, match=r"none of the records.*--set record=all"):
         report.write([bare], tmp_path / "report.html")
     assert not list(tmp_path.iterdir())
 

@@ -16,7 +16,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning"),
 ]
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
 PANELS = ("rate", "window", "rtt", "queue", "flight", "load")
 
 
@@ -213,7 +215,9 @@ def test_a_logarithmic_axis(opened):
     assert len(opened.spans()) == len(PANELS)
 
 
-@pytest.mark.parametrize(("scheme", "ground"), [("dark", "rgb(20, 24, 29)"), ("light", "rgb(255, 255, 255)")])
+@pytest.mark.parametrize(
+    ("scheme", "ground"), [("dark", "rgb(20, 24, 29)"), ("light", "rgb(255, 255, 255)")]
+)
 def test_the_look_follows_the_system_and_the_button(browser, place, scheme, ground):
     opened = Opened(browser, place, color_scheme=scheme)
     color = "getComputedStyle(document.querySelector('.card')).backgroundColor"

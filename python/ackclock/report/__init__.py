@@ -98,7 +98,7 @@ def _require_records(run: Results) -> None:
 def _names(runs: Sequence[Results]) -> list[str]:
     """What the runs are called: their folders, with as much of the path as tells them apart."""
     places = [run.directory for run in runs]
-    short = [place.name if place else run.summary["scenario"] for place, run in zip(places, runs)]
+    short = [run.directory.name if run.directory else run.summary["scenario"] for run in runs]
     count = Counter(short)
     names = [
         str(place) if count[name] > 1 and place else name

@@ -131,11 +131,10 @@ def _finishes(comparison: Comparison) -> ResultTable:
 
 def _columns(key: str, title: str, unit: str, people: str, error: str = "") -> list[Column]:
     """Theory, run, and the error: relative unless it has a unit."""
-    share = {"unit": error} if error else {"shown": "%"}
     return [
         Column(key, f"{title}, theory", unit=unit, shown=people),
         Column(f"{key} run", "run", unit=unit, shown=people),
-        Column(f"{key} error", "error", digits=2, **share),
+        Column(f"{key} error", "error", unit=error, shown="" if error else "%", digits=2),
     ]
 
 

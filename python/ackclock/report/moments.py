@@ -10,8 +10,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ackclock import _core, log
 from ackclock.plots import quantities
@@ -55,12 +53,13 @@ _FACTORS = ("decrease", "beta")
 
 def of_flows(view: View) -> list[dict[str, Any]]:
     """Events of flows in the order of time: what happened, and the rule behind it."""
-    if not view.recorded("events"):
+    records = view.records("events")
+    if records is None:
         return []
-    events = view.results.table("events")
-    marked = pc.is_in(events["event"], pa.array(list(MARKS)))
-    shown = pc.is_in(events["flow"], pa.array(view.flows))
-    rows = events.filter(pc.and_(marked, shown)).to_pylist()
+    wanted = [records.code("event", kind) for kind in MARKS]
+    marked = np.isin(records.codes("event"), wanted)
+    marked &= np.isin(records.codes("flow"), [records.code("flow", name) for name in view.flows])
+    rows = view.results.table("events").filter(marked).to_pylist()
     moments: dict[tuple[float, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         moments.setdefault((row["time_s"], row["flow"]), []).append(row)
@@ -188,7 +187,7 @@ def _rules(view: View, times: set[float]) -> dict[tuple[float, str], list[Mappin
     found: dict[tuple[float, str], list[Mapping[str, Any]]] = {}
     if view.recorded("window_rules"):
         table = view.results.table("window_rules")
-        wanted = pc.is_in(table["time_s"], pa.array(sorted(times), pa.float64()))
+        wanted = np.isin(table["time_s"].to_numpy(), sorted(times))
         for row in table.filter(wanted).to_pylist():
             found.setdefault((row["time_s"], row["flow"]), []).append(row)
     return found
@@ -200,9 +199,7 @@ class _Sources:
     def __init__(self) -> None:
         self._registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
 
-    def why(
-        self, flow: Mapping[str, Any], kind: str, rules: list[Mapping[str, Any]]
-    ) -> list[str]:
+    def why(self, flow: Mapping[str, Any], kind: str, rules: list[Mapping[str, Any]]) -> list[str]:
         """The rules behind an event in words, each with its source."""
         named = dict.fromkeys(row["rule"] for row in rules if row["rule"] not in _GROWTH)
         lines = []

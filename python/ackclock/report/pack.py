@@ -40,11 +40,11 @@ class Pack:
         """Add numbers from 0 on, in units that tell enough of them apart; NaN becomes -1."""
         highest = float(np.nanmax(values, initial=0.0))
         whole = np.nan_to_num(values)
-        if unit is None and (whole == np.rint(whole)).all() and highest < 1e9:
-            unit = 1.0
-        unit = unit or 10.0 ** np.floor(np.log10(highest / _PRECISION))
-        counted = np.where(np.isnan(values), -1, np.rint(whole / unit))
-        return {"unit": float(unit), "at": self.integers(counted)}
+        step = unit or 1.0
+        if unit is None and (highest > 1e9 or (whole != np.rint(whole)).any()):
+            step = float(10.0 ** np.floor(np.log10(highest / _PRECISION)))
+        counted = np.where(np.isnan(values), -1, np.rint(whole / step))
+        return {"unit": step, "at": self.integers(counted)}
 
     def written(self, document: dict[str, Any]) -> str:
         """The document and its arrays as base64 text."""

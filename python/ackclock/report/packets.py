@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ackclock.export.columns import ACK, DATA, KINDS, Columns
@@ -60,9 +59,11 @@ def span(results: Results, asked: tuple[float, float] | None) -> tuple[float, fl
     before = np.concatenate(([0], np.cumsum(counts)))
     if not before[-1]:
         return None
-    lost = [pc.min(p["time_s"]).as_py() for p in results.pieces("drops", ["time_s"]) if len(p)]
-    at = int(grid.of(np.array([min(lost)]))[0]) if lost else 0
-    least = max(0, min(int(before[at] - _BEFORE * USUAL), int(before[-1]) - USUAL))
+    lost = [p["time_s"].to_numpy().min() for p in results.pieces("drops", ["time_s"]) if len(p)]
+    starts = [flow["start_ns"] * 1e-9 for flow in results.model["flows"]]
+    at = int(grid.of(np.array([min(lost or starts or [0.0])]))[0])
+    ahead = _BEFORE * USUAL if lost else 0
+    least = max(0, min(int(before[at] - ahead), int(before[-1]) - USUAL))
     first = int(np.searchsorted(before, least, side="right")) - 1
     last = int(np.searchsorted(before, least + USUAL))
     return grid.begin_s(first), min(grid.begin_s(min(last, grid.count)), end_s)
@@ -108,7 +109,9 @@ def packed(
         flow[rows] = columns.codes("flow", flows)
     order = np.lexsort((visits.place, visits.came_ns))[:MOST]
     packet = visits.packet[order]
-    look = np.where(kind == DATA, 0, np.where(kind == ACK, 1, 2)) + 3 * _again(results, known, shown)
+    look = np.where(kind == DATA, 0, np.where(kind == ACK, 1, 2)) + 3 * _again(
+        results, known, shown
+    )
     unit = time_unit(shown[1] - shown[0])
     begin = round(shown[0] / unit)
     ticks = {
@@ -150,9 +153,9 @@ def _within(results: Results, name: str, shown: tuple[float, float]) -> pa.Table
     came, gone = _TIMES[name]
     kept = []
     for piece in results.pieces(name):
-        there = pc.less_equal(piece[came], shown[1])
+        there = piece[came].to_numpy() <= shown[1]
         if gone:
-            there = pc.and_(there, pc.greater_equal(piece[gone], shown[0]))
+            there &= piece[gone].to_numpy() >= shown[0]
         kept.append(piece.filter(there))
     return pa.concat_tables(kept).unify_dictionaries()
 
@@ -164,6 +167,6 @@ def _again(
     found = [np.empty(0, np.int64)]
     if "packets" in results.tables:
         for piece in results.pieces("packets", ["packet_id", "retransmission", "time_s"]):
-            rows = pc.and_(piece["retransmission"], pc.less_equal(piece["time_s"], shown[1]))
-            found.append(piece["packet_id"].filter(rows).to_numpy())
+            again = piece["retransmission"].to_numpy() & (piece["time_s"].to_numpy() <= shown[1])
+            found.append(piece["packet_id"].to_numpy()[again])
     return np.isin(ids, np.concatenate(found))

@@ -71,11 +71,12 @@ def _filled(template: str, parts: Mapping[str, str]) -> str:
 
 
 def _style() -> str:
-    looks = {}
+    looks = []
     for look in ("light", "dark"):
         with palette.shown(look) as inks:
-            looks[look] = " ".join(f"--{name}: {inks[ink]};" for name, ink in _INKS.items())
-    return _read("vendor/uplot/uPlot.min.css") + _filled(_read("page/page.css"), looks)
+            colors = " ".join(f"--{name}: {inks[ink]};" for name, ink in _INKS.items())
+            looks.append(f':root[data-theme="{look}"] {{ {colors} }}\n')
+    return _read("vendor/uplot/uPlot.min.css") + "".join(looks) + _read("page/page.css")
 
 
 def _head(runs: Mapping[str, Results]) -> str:

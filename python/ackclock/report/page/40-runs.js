@@ -53,8 +53,17 @@ const makeRun = (told, arrays, page) => {
       ...entry.text,
     ],
   }));
-  const changes = told.changes.map(({ t, text }) => ({ t, title: text, lines: [], kind: "change" }));
-  const events = [...moments, ...losses, ...changes].sort((one, other) => one.t - other.t);
+  const changes = told.changes.map(({ t, text }) => ({
+    t,
+    title: text,
+    lines: [],
+    kind: "change",
+  }));
+  const bursts = losses.filter((loss, i) => {
+    const before = losses[i - 1];
+    return before?.lane !== loss.lane || loss.t - before.t > told.end / 500;
+  });
+  const events = [...moments, ...bursts, ...changes].sort((one, other) => one.t - other.t);
   const run = { ...told, flows, lanes, moments, losses, changes, events };
   run.packets = told.packets && makePackets(told.packets, arrays);
   return run;
@@ -72,7 +81,8 @@ const makePackets = (told, arrays) => {
   );
   const { unit } = told;
   const came = columns.came.map((tick) => told.from + tick * unit);
-  const after = (base, ticks) => base.map((time, i) => (ticks[i] < 0 ? NaN : time + ticks[i] * unit));
+  const after = (base, ticks) =>
+    base.map((time, i) => (ticks[i] < 0 ? NaN : time + ticks[i] * unit));
   const start = after(came, columns.wait);
   const dropped = after(came, columns.gone);
   const arrival = after(start, columns.way);
@@ -82,5 +92,17 @@ const makePackets = (told, arrays) => {
     longest = Math.max(longest, gone - time);
   });
   const { link, back, flow, look } = columns;
-  return { from: told.from, to: told.to, came, start, arrival, dropped, link, back, flow, look, longest };
+  return {
+    from: told.from,
+    to: told.to,
+    came,
+    start,
+    arrival,
+    dropped,
+    link,
+    back,
+    flow,
+    look,
+    longest,
+  };
 };

@@ -9,7 +9,8 @@ class View extends EventTarget {
     [this.from, this.to] = [0, this.end];
     this.time = null;
     this.hidden = new Set();
-    for (const run of runs) for (const lane of run.lanes) if (!lane.shown) this.hidden.add(lane.key);
+    for (const run of runs)
+      for (const lane of run.lanes) if (!lane.shown) this.hidden.add(lane.key);
     this.idle = new Set(this.hidden);
   }
 

@@ -23,7 +23,8 @@ const curveOf = (panel, owner, run, view, unit) => {
   return owner.curves[panel.key] ?? null;
 };
 
-const rateAt = (lane, time) => (lane.rates.findLast(([since]) => since <= time) ?? lane.rates[0])[1];
+const rateAt = (lane, time) =>
+  (lane.rates.findLast(([since]) => since <= time) ?? lane.rates[0])[1];
 
 class Panel {
   constructor(told, columns, view, units, last) {
@@ -54,8 +55,14 @@ class Panel {
   makeCell(runs) {
     const entries = runs.flatMap((run) =>
       run[this.of]
-        .filter((owner) => owner.curves[this.key] || (owner.bytes && ["rate", "load"].includes(this.key)))
-        .map((owner) => ({ run, owner, dash: runs.length > 1 ? DASHES[run.number % DASHES.length] : [] })),
+        .filter(
+          (owner) => owner.curves[this.key] || (owner.bytes && ["rate", "load"].includes(this.key)),
+        )
+        .map((owner) => ({
+          run,
+          owner,
+          dash: runs.length > 1 ? DASHES[run.number % DASHES.length] : [],
+        })),
     );
     const legend = makeLegend(entries, runs, this.view);
     const plot = element("div", { class: "plot" });
@@ -66,7 +73,13 @@ class Panel {
         : "Nothing to show.";
       plot.append(element("p", { class: "empty" }, why));
     }
-    return { runs, entries, legend, plot, element: element("div", { class: "cell" }, legend.element, plot) };
+    return {
+      runs,
+      entries,
+      legend,
+      plot,
+      element: element("div", { class: "cell" }, legend.element, plot),
+    };
   }
 
   get empty() {
@@ -121,7 +134,9 @@ class Panel {
     const { view } = this;
     const columns = Math.max(100, Math.min(1500, cell.plot.clientWidth - LEFT));
     const curves = cell.entries.map(({ owner, run }) =>
-      view.hidden.has(owner.key) ? null : this.scaledCurve(curveOf(this, owner, run, view, this.scale)),
+      view.hidden.has(owner.key)
+        ? null
+        : this.scaledCurve(curveOf(this, owner, run, view, this.scale)),
     );
     if (this.key === "window") {
       for (const { owner } of cell.entries) {
@@ -135,7 +150,8 @@ class Panel {
 
   // A threshold far above all windows would leave little room for them.
   dropThresholds(data, windows) {
-    const most = (columns) => Math.max(...columns.map((column) => Math.max(0, ...column.filter(Boolean))));
+    const most = (columns) =>
+      Math.max(...columns.map((column) => Math.max(0, ...column.filter(Boolean))));
     const highest = most(data.slice(1, windows + 1)) * 1.3;
     for (const column of data.slice(windows + 1)) {
       column.forEach((value, i) => {
@@ -187,12 +203,13 @@ class Panel {
             ...axis,
             size: last ? 30 : 0,
             space: 70,
-            values: (_, splits) => (last ? splits.map((split) => number(split, 9)) : splits.map(() => "")),
+            values: (_, splits) =>
+              last ? splits.map((split) => number(split, 9)) : splits.map(() => ""),
           },
           {
             ...axis,
             size: LEFT,
-            space: 28,
+            space: 20,
             values: (_, splits) => splits.map((split) => (split === null ? "" : number(split, 5))),
           },
         ],

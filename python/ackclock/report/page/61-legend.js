@@ -2,7 +2,9 @@
 
 const colorOf = (owner) => {
   const color = document.documentElement.dataset.theme === "dark" ? owner.dark : owner.light;
-  return spotlight && spotlight !== owner.key && spotlight.startsWith(owner.key.slice(0, 5)) ? `${color}30` : color;
+  return spotlight && spotlight !== owner.key && spotlight.startsWith(owner.key.slice(0, 5))
+    ? `${color}30`
+    : color;
 };
 
 // The key of the flow or link that the pointer is on in a legend: the others fade.
@@ -40,7 +42,11 @@ const makeLegend = (entries, runs, view) => {
   const box = element("div", { class: "legend", role: "group", "aria-label": "Legend" }, ...chips);
   if (idle) {
     const words = (open) => (open ? "Fewer" : `${idle} more`);
-    const more = element("button", { type: "button", class: "quiet more", "aria-expanded": "false" }, words(false));
+    const more = element(
+      "button",
+      { type: "button", class: "quiet more", "aria-expanded": "false" },
+      words(false),
+    );
     more.onclick = () => {
       more.textContent = words(box.classList.toggle("all"));
       more.setAttribute("aria-expanded", box.classList.contains("all"));

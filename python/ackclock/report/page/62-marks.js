@@ -2,12 +2,34 @@
 
 const SHAPES = {
   timeout: (path, r) => path.rect(-r * 0.8, -r * 0.8, r * 1.6, r * 1.6),
-  undo: (path, r) => polygon(path, [[0, -r * 1.2], [r * 1.1, 0], [0, r * 1.2], [-r * 1.1, 0]]),
-  reduction: (path, r) => polygon(path, [[-r, -r], [r, -r], [0, r]]),
+  undo: (path, r) =>
+    polygon(path, [
+      [0, -r * 1.2],
+      [r * 1.1, 0],
+      [0, r * 1.2],
+      [-r * 1.1, 0],
+    ]),
+  reduction: (path, r) =>
+    polygon(path, [
+      [-r, -r],
+      [r, -r],
+      [0, r],
+    ]),
   recovery: (path, r) => path.arc(0, 0, r * 0.9, 0, 7),
   "fast-retransmit": (path, r) => path.arc(0, 0, r * 0.55, 0, 7),
-  probe: (path, r) => polygon(path, [[0, -r], [r, r * 0.8], [-r, r * 0.8]]),
-  spurious: (path, r) => polygon(path, [[0, -r * 0.8], [r * 0.8, 0], [0, r * 0.8], [-r * 0.8, 0]]),
+  probe: (path, r) =>
+    polygon(path, [
+      [0, -r],
+      [r, r * 0.8],
+      [-r, r * 0.8],
+    ]),
+  spurious: (path, r) =>
+    polygon(path, [
+      [0, -r * 0.8],
+      [r * 0.8, 0],
+      [0, r * 0.8],
+      [-r * 0.8, 0],
+    ]),
 };
 
 const polygon = (path, corners) => {
@@ -75,7 +97,11 @@ const drawMark = (ctx, x, y, { kind, flow }, radius) => {
 
 const drawLoss = (ctx, x, y, { kind }, dot) => {
   const path = new Path2D();
-  polygon(path, [[x - 3 * dot, y + 2 * dot], [x + 3 * dot, y + 2 * dot], [x, y + 7 * dot]]);
+  polygon(path, [
+    [x - 3 * dot, y + 2 * dot],
+    [x + 3 * dot, y + 2 * dot],
+    [x, y + 7 * dot],
+  ]);
   ctx.fillStyle = ctx.strokeStyle = ink("loss");
   ctx.lineWidth = dot;
   if (kind === "drops") ctx.fill(path);
@@ -101,12 +127,20 @@ const told = (entry, span) => {
       { class: "event-head" },
       element("time", {}, moment(entry.t, Math.min(span, 1))),
       ...(owner
-        ? [element("b", { class: "owner", style: `--light:${owner.light};--dark:${owner.dark}` }, owner.label)]
+        ? [
+            element(
+              "b",
+              { class: "owner", style: `--light:${owner.light};--dark:${owner.dark}` },
+              owner.label,
+            ),
+          ]
         : []),
       element("b", {}, entry.title),
     ),
     ...entry.lines.map((line) => element("p", {}, line)),
-    ...(entry.why ?? []).map((line) => element("p", { class: "why" }, element("span", {}, "Rule "), line)),
+    ...(entry.why ?? []).map((line) =>
+      element("p", { class: "why" }, element("span", {}, "Rule "), line),
+    ),
   );
 };
 

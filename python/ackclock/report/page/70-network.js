@@ -42,7 +42,11 @@ class Picture {
     this.crowded = nodes.length > 24;
     this.radius = this.crowded ? 6 : NODE;
     const shift = (WIDE - most("x") * scale) / 2;
-    this.nodes = nodes.map((node) => ({ ...node, x: shift + node.x * scale, y: above + node.y * scale }));
+    this.nodes = nodes.map((node) => ({
+      ...node,
+      x: shift + node.x * scale,
+      y: above + node.y * scale,
+    }));
     this.tall = Math.max(130, most("y") * scale + 2 * above);
     if (this.tall === 130) for (const node of this.nodes) node.y += 65 - above;
     this.edgeOf = [];
@@ -82,8 +86,9 @@ class Picture {
     for (const one of ways) one.line.append(drawn("title", {}, edge.name));
     const placed = { ...edge, ways, from, to };
     const inner = from.router && to.router;
-    const named = edge.links.length === 1 && (inner ? edges.length <= 30 : edges.length <= 6);
-    if (named) placed.label = this.labelOf(placed, along, aside);
+    const fits = inner || Math.abs(aside[0]) > 0.3 || long > 140;
+    const few = edges.length <= (inner ? 30 : 6);
+    if (fits && few && edge.links.length === 1) placed.label = this.labelOf(placed, along, aside);
     return placed;
   }
 
@@ -280,7 +285,10 @@ const paintDot = (ctx, x, y, { color, look }) => {
 
 const paintFalling = (ctx, way, back, share, done, packet) => {
   const place = queuePlace(way);
-  const end = [place.x + Math.cos(place.angle) * place.long, place.y + Math.sin(place.angle) * place.long];
+  const end = [
+    place.x + Math.cos(place.angle) * place.long,
+    place.y + Math.sin(place.angle) * place.long,
+  ];
   const [x, y] = share === null ? end : spot(way, back, share);
   ctx.globalAlpha = 1 - done;
   paintDot(ctx, x, y + 55 * done * done, { color: ink("loss"), look: packet.look });

@@ -7,7 +7,12 @@ const ICONS = {
   next: "M3 2l7 6-7 6zM11 2h2v12h-2z",
   previous: "M13 2L6 8l7 6zM3 2h2v12H3z",
 };
-const icon = (shape) => drawn("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" }, drawn("path", { d: shape }));
+const icon = (shape) =>
+  drawn(
+    "svg",
+    { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" },
+    drawn("path", { d: shape }),
+  );
 
 class Player {
   constructor(view, pictures) {
@@ -27,7 +32,11 @@ class Player {
 
   controls(windows) {
     const button = (label, keys, onclick, shape) =>
-      element("button", { type: "button", "aria-label": label, title: `${label} (${keys})`, onclick }, icon(shape));
+      element(
+        "button",
+        { type: "button", "aria-label": label, title: `${label} (${keys})`, onclick },
+        icon(shape),
+      );
     this.play = button("Play", "space", () => this.toggle(), ICONS.play);
     this.slider = element("input", {
       type: "range",
@@ -35,7 +44,8 @@ class Player {
       max: STEPS,
       value: 0,
       "aria-label": "Time in the animation",
-      oninput: () => this.view.follow(this.from + (this.slider.value / STEPS) * (this.to - this.from)),
+      oninput: () =>
+        this.view.follow(this.from + (this.slider.value / STEPS) * (this.to - this.from)),
     });
     const crossing = windows.flatMap(({ start, arrival }) =>
       Array.from(arrival.slice(0, 4000), (time, i) => time - start[i]).filter(Number.isFinite),
@@ -65,7 +75,13 @@ class Player {
         this.timeText,
       ),
       this.slider,
-      element("label", { class: "pace" }, element("span", { class: "faint" }, "Speed"), this.pace, this.paceText),
+      element(
+        "label",
+        { class: "pace" },
+        element("span", { class: "faint" }, "Speed"),
+        this.pace,
+        this.paceText,
+      ),
     );
   }
 
@@ -131,10 +147,15 @@ class Player {
       .flatMap((run) => run.events)
       .filter((event) => event.t === time && this.view.visible(event))
       .slice(0, 3);
-    if (here.length) this.event.replaceChildren(...here.map((event) => told(event, this.view.span)));
+    if (here.length)
+      this.event.replaceChildren(...here.map((event) => told(event, this.view.span)));
     else if (!this.event.querySelector(".hint")) {
       this.event.replaceChildren(
-        element("p", { class: "faint hint" }, "Step to an event (n) to read what happened and by which rule."),
+        element(
+          "p",
+          { class: "faint hint" },
+          "Step to an event (n) to read what happened and by which rule.",
+        ),
       );
     }
   }

@@ -5,7 +5,11 @@ const makePanels = (view, columns, units) => {
   const wanted = PANELS.filter(
     ({ key, of }) =>
       runs.some((run) => run.lacking[key]) ||
-      runs.some((run) => run[of].some((owner) => owner.curves[key] || (owner.bytes && ["rate", "load"].includes(key)))),
+      runs.some((run) =>
+        run[of].some(
+          (owner) => owner.curves[key] || (owner.bytes && ["rate", "load"].includes(key)),
+        ),
+      ),
   );
   return wanted.map((told, i) => new Panel(told, columns, view, units, i === wanted.length - 1));
 };
@@ -42,8 +46,20 @@ const start = async () => {
     networks.append(element("div", { class: "cell" }, ...name, picture.element));
   });
   const scale = element("p", { class: "scale" }, "0 %", element("i"), "100 % load");
-  const side = element("aside", { class: "card", "aria-label": "Network" }, networks, scale, player.element, player.event);
-  const box = element("div", { class: "card panels", tabindex: "0", role: "region", "aria-label": "Panels over time" });
+  const side = element(
+    "aside",
+    { class: "card", "aria-label": "Network" },
+    networks,
+    scale,
+    player.element,
+    player.event,
+  );
+  const box = element("div", {
+    class: "card panels",
+    tabindex: "0",
+    role: "region",
+    "aria-label": "Panels over time",
+  });
   stage.replaceChildren(box, side);
 
   let panels = [];
@@ -55,8 +71,11 @@ const start = async () => {
   const build = (columns) => {
     for (const { chart } of panels.flatMap((panel) => panel.cells)) chart?.destroy();
     panels = makePanels(view, columns, page.units);
-    const heads = columns.map((some) => element("div", { class: "cell" }, some.map((run) => run.name).join(" · ")));
-    const names = columns.length > 1 ? [element("div", { class: "cells run-names" }, ...heads)] : [];
+    const heads = columns.map((some) =>
+      element("div", { class: "cell" }, some.map((run) => run.name).join(" · ")),
+    );
+    const names =
+      columns.length > 1 ? [element("div", { class: "cells run-names" }, ...heads)] : [];
     box.replaceChildren(bar, ...names, ...panels.map((panel) => panel.element), below);
     box.style.setProperty("--columns", columns.length);
     draw();
@@ -69,15 +88,12 @@ const start = async () => {
     layouts.setAttribute("aria-pressed", above);
     build(above ? [runs] : runs.map((run) => [run]));
   };
-  const hint = "Drag to zoom, double click or Esc for the whole run; ← → move, + − zoom, n p events, space plays";
-  const bar = element(
-    "div",
-    { class: "bar" },
-    reach,
-    back,
-    ...(runs.length > 1 ? [layouts] : []),
+  const hint =
+    "Drag to zoom, double click or Esc for the whole run; ← → move, + − zoom, n p events, space plays; under the blue bar packets move";
+  const bar = element("div", { class: "bar" }, reach, back, ...(runs.length > 1 ? [layouts] : []));
+  const left = runs.map(
+    (run) => run.left && `${run.flows.length} of ${run.flows.length + run.left} flows are shown. `,
   );
-  const left = runs.map((run) => run.left && `${run.flows.length} of ${run.flows.length + run.left} flows are shown. `);
   const below = element(
     "footer",
     { class: "faint" },
@@ -134,7 +150,10 @@ const start = async () => {
 const addProbe = (panels, pictures) => {
   const charts = (panel) => panel.cells.map((cell) => cell.chart).filter(Boolean);
   window.ackclockReport = {
-    spans: () => panels().flatMap(charts).map(({ scales: { x } }) => [x.min, x.max]),
+    spans: () =>
+      panels()
+        .flatMap(charts)
+        .map(({ scales: { x } }) => [x.min, x.max]),
     heights: () => panels().map((panel) => charts(panel).map(({ scales: { y } }) => y.max)),
     points: (key) => charts(panels().find((panel) => panel.key === key))[0].data[0].length,
     painted: () => pictures[0].painted,
@@ -162,5 +181,7 @@ document.documentElement.dataset.theme = preferred.matches ? "dark" : "light";
 preferred.addEventListener("change", () => setTheme(preferred.matches ? "dark" : "light"));
 start().catch((error) => {
   const words = `This report could not be drawn: ${error.message}. It needs a browser of 2023 or later.`;
-  document.getElementById("stage").replaceChildren(element("p", { class: "card empty", role: "alert" }, words));
+  document
+    .getElementById("stage")
+    .replaceChildren(element("p", { class: "card empty", role: "alert" }, words));
 });
