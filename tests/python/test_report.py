@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import ackclock
 from ackclock import report
 from ackclock.cli.app import application
+from ackclock.report import packets
 from ackclock.report.cut import Grid, changes, cut, fitted
 from ackclock.report.pack import Pack
 
@@ -157,6 +158,15 @@ def test_packets_in_motion_are_those_of_the_records(page, run):
     assert (gone >= 0).sum() == lost > 0
     assert len(gone) == sent + lost + (0 if packets["to"] < 8 else len(run.table("waiting")))
     assert packets["from"] <= at.min() <= packets["to"]
+
+
+def test_a_long_animation_ends_where_it_would_be_too_large(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(packets, "MOST", 5000)
+    text = report.write([run], tmp_path / "a.html", animate=(1.0, 8.0)).read_text(encoding="utf-8")
+    shown = Page(text).document["runs"][0]["packets"]
+    assert shown["cut"]
+    assert shown["from"] == 1.0 < shown["to"] < 8.0
+    assert 4500 < shown["columns"]["came"][1] <= 5000
 
 
 def test_the_same_records_give_the_same_bytes(run, tmp_path):

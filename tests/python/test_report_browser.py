@@ -240,6 +240,18 @@ def test_two_runs_share_axes_and_can_lie_above_each_other(browser, two):
     opened.close()
 
 
+def test_less_motion_moves_in_steps_and_lets_nothing_fall(browser, place):
+    opened = Opened(browser, place, reduced_motion="reduce")
+    opened.page.keyboard.press("n")
+    assert opened.page.evaluate("window.ackclockReport.painted()")["falling"] == 0
+    begin = opened.time()
+    opened.page.keyboard.press(" ")
+    opened.page.wait_for_timeout(700)
+    opened.page.keyboard.press(" ")
+    assert opened.time() > begin
+    opened.close()
+
+
 def test_it_prints_light_without_controls(browser, place):
     opened = Opened(browser, place, color_scheme="dark")
     assert opened.page.pdf(format="A4").startswith(b"%PDF")

@@ -38,7 +38,7 @@ def html(runs: Mapping[str, Results]) -> str:
     """All tables of these runs as parts of a page."""
     summaries = {
         name: tables.detailed(run)
-        if run.summary["packet_hops"] <= _MOST_HOPS
+        if run.summary["packet_hops"] <= _MOST_HOPS and len(run.summary["flows"]) <= _MOST_FLOWS
         else dict(run.summary)
         for name, run in runs.items()
     }

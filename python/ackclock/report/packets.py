@@ -46,12 +46,13 @@ class _Part:
 
 
 def span(results: Results, asked: tuple[float, float] | None) -> tuple[float, float] | None:
-    """The span of time to show: as asked, or around the first loss; None where there is nothing."""
+    """The span of time to show, or None where there is nothing.
+
+    As asked, but not more than `MOST` visits; or else around the first loss.
+    """
     if not set(NEEDED) <= set(results.tables):
         return None
     end_s = float(results.summary["end_s"]) or 1.0
-    if asked is not None:
-        return asked[0], min(asked[1], end_s)
     grid = Grid(end_s)
     counts = np.zeros(grid.count, np.int64)
     for piece in results.pieces("transmissions", ["time_s"]):
@@ -59,6 +60,10 @@ def span(results: Results, asked: tuple[float, float] | None) -> tuple[float, fl
     before = np.concatenate(([0], np.cumsum(counts)))
     if not before[-1]:
         return None
+    if asked is not None:
+        first = int(grid.of(np.array([asked[0]]))[0])
+        last = int(np.searchsorted(before, before[first] + MOST, side="right"))
+        return asked[0], min(asked[1], end_s, grid.begin_s(max(last - 1, first + 1)))
     lost = [p["time_s"].to_numpy().min() for p in results.pieces("drops", ["time_s"]) if len(p)]
     starts = [flow["start_ns"] * 1e-9 for flow in results.model["flows"]]
     at = int(grid.of(np.array([min(lost or starts or [0.0])]))[0])
@@ -79,13 +84,18 @@ def why_not(results: Results) -> str:
 
 
 def packed(
-    results: Results, shown: tuple[float, float], pack: Pack, flows: list[str]
+    results: Results,
+    shown: tuple[float, float],
+    asked: tuple[float, float] | None,
+    pack: Pack,
+    flows: list[str],
 ) -> dict[str, Any]:
     """Add the visits within a span of time to a pack; returns what they are.
 
     Args:
         results: The run.
         shown: The span, seconds.
+        asked: The span that was asked for, which may be longer.
         pack: The arrays of the page.
         flows: Names of the flows by the number that they have in the page.
     """
@@ -142,7 +152,7 @@ def packed(
     return {
         "from": shown[0],
         "to": end_s,
-        "cut": end_s < shown[1],
+        "cut": asked is not None and end_s < min(asked[1], float(results.summary["end_s"])),
         "unit": unit,
         "columns": {name: pack.integers(values) for name, values in columns.items()},
     }

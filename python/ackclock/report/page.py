@@ -17,6 +17,7 @@ from . import figures, moments, network, packets, series
 from .pack import Pack
 
 _HERE = Path(__file__).parent
+_LONGEST_SCENARIO = 60_000
 _INKS = {
     "ink": "INK",
     "faint": "FAINT_INK",
@@ -123,12 +124,17 @@ def _fairness(summary: Mapping[str, Any]) -> str:
 
 
 def _scenarios(runs: Mapping[str, Results]) -> str:
-    return "".join(
-        '<details class="card figures"><summary>Scenario'
-        f"{f' of {escape(name)}' if len(runs) > 1 else ''}, with all defaults</summary>"
-        f"<pre>{escape(run.scenario_text())}</pre></details>\n"
-        for name, run in runs.items()
-    )
+    parts = []
+    for name, run in runs.items():
+        text = run.scenario_text()
+        if len(text) > _LONGEST_SCENARIO:
+            text = "Too long for this page: it is scenario.yaml in the run directory."
+        whose = f" of {escape(name)}" if len(runs) > 1 else ""
+        parts.append(
+            f'<details class="card figures"><summary>Scenario{whose}, with all defaults</summary>'
+            f"<pre>{escape(text)}</pre></details>\n"
+        )
+    return "".join(parts)
 
 
 def _units(views: list[View]) -> dict[str, Any]:
@@ -166,7 +172,7 @@ def _run(
         "losses": moments.of_lanes(view, lanes, pack, told["tick"]),
         "changes": moments.of_network(view),
         "network": network.drawn(view, lanes),
-        "packets": shown and packets.packed(results, shown, pack, view.flows),
+        "packets": shown and packets.packed(results, shown, animate, pack, view.flows),
         "withoutPackets": None if shown else packets.why_not(results),
     }
 

@@ -93,6 +93,7 @@ const makePackets = (told, arrays) => {
   });
   const { link, back, flow, look } = columns;
   return {
+    cut: told.cut,
     from: told.from,
     to: told.to,
     came,

@@ -38,7 +38,7 @@ class Picture {
   place({ nodes, edges }) {
     const [sideways, above] = [48, 40];
     const most = (name) => Math.max(...nodes.map((node) => node[name]), 1e-9);
-    const scale = Math.min((WIDE - 2 * sideways) / most("x"), 190);
+    const scale = Math.min((WIDE - 2 * sideways) / most("x"), 300);
     this.crowded = nodes.length > 24;
     this.radius = this.crowded ? 6 : NODE;
     const shift = (WIDE - most("x") * scale) / 2;
@@ -246,14 +246,15 @@ class Picture {
     const lost = counts[lastUpTo(times, time ?? Infinity)] ?? 0;
     const [dx, dy] = way.aside.map((part) => part * 14);
     const middle = [x + (Math.cos(angle) * long) / 2 + dx, y + (Math.sin(angle) * long) / 2 + dy];
-    ctx.font = "600 9.5px system-ui, sans-serif";
-    ctx.textAlign = Math.abs(way.aside[0]) < 0.5 ? "center" : dx > 0 ? "left" : "right";
-    ctx.fillStyle = ink("faint");
-    const words = time === null ? "" : `${Math.round(count)}`;
+    const waiting = time === null ? "" : `${Math.round(count)}`;
     const loss = lost ? `${lost.toLocaleString("en")} lost` : "";
-    const both = words && loss ? `${words} · ${loss}` : words || loss;
-    if (lost) ctx.fillStyle = ink("loss");
-    ctx.fillText(both, middle[0], middle[1] + 3);
+    const words = [waiting, loss].filter(Boolean).join(" · ");
+    ctx.font = "600 9.5px system-ui, sans-serif";
+    ctx.fillStyle = ink(lost ? "loss" : "faint");
+    const wide = ctx.measureText(words).width;
+    const share = Math.abs(way.aside[0]) < 0.5 ? 0.5 : dx > 0 ? 0 : 1;
+    const begin = Math.max(2, Math.min(middle[0] - share * wide, WIDE - wide - 2));
+    ctx.fillText(words, begin, middle[1] + 3);
   }
 }
 

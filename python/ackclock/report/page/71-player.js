@@ -82,6 +82,13 @@ class Player {
         this.pace,
         this.paceText,
       ),
+      windows.some(({ cut }) => cut)
+        ? element(
+            "p",
+            { class: "faint" },
+            "The animation ends early: it would hold too many packets.",
+          )
+        : "",
     );
   }
 
