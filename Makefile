@@ -25,7 +25,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check check-32bit test-fast bench bench-startup bench-memory bench-ns2 fuzz format lint lint-rust lint-python test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check check-32bit test-fast bench bench-startup bench-memory bench-ns2 browser uplot fuzz format lint lint-rust lint-python test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -94,6 +94,18 @@ bench: setup ## Measure the speed of the engine and of the test cases
 
 CASES ?= 10000
 SEED ?= 1
+# A browser for the tests of reports; without one they skip and say so.
+browser: setup ## Install Chromium for the tests of reports, where it is missing
+	@command -v chromium chromium-browser google-chrome >/dev/null || apt-get install -y chromium
+	$(PYTEST) -n 0 tests/python/test_report_browser.py
+
+UPLOT := python/ackclock/report/vendor/uplot
+uplot: ## Renew uPlot, which reports draw with, from the version in its SHA256SUMS
+	@cd $(UPLOT) && version=$$(sed -n 's/^# uPlot \([0-9.]*\).*/\1/p' SHA256SUMS) && \
+	  file=$$(npm pack --silent uplot@$$version) && \
+	  tar -xzf $$file --strip-components=2 package/dist/uPlot.iife.min.js package/dist/uPlot.min.css && \
+	  tar -xzf $$file --strip-components=1 package/LICENSE && rm $$file && sha256sum --check SHA256SUMS
+
 fuzz: setup ## Run random documents (CASES=10000 SEED=1) through the program
 	@$(BIN)/python tests/python/fuzz.py --cases $(CASES) --seed $(SEED) --show
 

@@ -10,6 +10,7 @@ replaced.
 """
 
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -64,10 +65,35 @@ def draw(folder: Path) -> None:
             (folder / f"{name}.png").write_bytes(drawn.read_bytes())
 
 
+def photograph(folder: Path) -> None:
+    """Take the picture of a report in Chromium, as a reader sees it who has stepped to a loss."""
+    from playwright.sync_api import sync_playwright
+
+    from ackclock import Scenario, report, run
+
+    results = run(Scenario.load("teach/cubic-bbr"))
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
+        page = report.write([results], Path(place) / "report.html")
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        shown = browser.new_page(viewport={"width": 1400, "height": 900})
+        shown.goto(page.as_uri())
+        shown.wait_for_selector("html[data-ready]")
+        card = shown.locator("[aria-live]")
+        while "CUBIC" not in card.inner_text():
+            shown.keyboard.press("n")
+        for _ in range(5):
+            shown.keyboard.press("+")
+        shown.screenshot(path=folder / "report.png")
+        browser.close()
+
+
 def main(arguments: list[str]) -> int:
     """Renew or check; return the exit status."""
     if arguments == ["--images"]:
         draw(ROOT / "docs" / "images")
+        photograph(ROOT / "docs" / "images")
         return 0
     if arguments not in ([], ["--check"]):
         sys.stderr.write(f"{__doc__}")

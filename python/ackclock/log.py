@@ -153,6 +153,16 @@ def lines(log: Sequence[Entry]) -> Iterator[str]:
         yield f"{time:>{wide}}  {name}{entry.text}"
 
 
+def sentences(model: Mapping[str, Any], kind: str) -> Callable[[Row], str]:
+    """What says a record of a kind of `KINDS` in words, for the run of this model."""
+    return getattr(_Sentences(model), kind)
+
+
+def reason(rule: str, cc: str) -> str:
+    """What a rule of the table `window_rules` means, for a flow with this congestion control."""
+    return _RULES[rule].format(cc=cc)
+
+
 def _of_table(
     results: Results, kind: str, flows: Sequence[str] | None, from_s: float, to_s: float
 ) -> Iterator[Entry]:
@@ -161,7 +171,7 @@ def _of_table(
     begin, end = from_s - _NEAR_S, to_s + _NEAR_S
     if kind != "rto":  # its sentences mention the value before
         table = table.filter((time_s >= begin) & (time_s <= end))
-    sentence: Callable[[Row], str] = getattr(_Sentences(results.model), kind)
+    sentence = sentences(results.model, kind)
     for batch in table.to_batches():
         for row in batch.to_pylist():
             flow = row.get("flow")
@@ -247,8 +257,7 @@ class _Sentences:
         if row["ssthresh_before_bytes"] != row["ssthresh_bytes"]:
             threshold = _change(row["ssthresh_before_bytes"], row["ssthresh_bytes"])
             window += f", threshold {threshold}"
-        why = _RULES[row["rule"]].format(cc=self._cc[row["flow"]])
-        return f"window {window}: {why}"
+        return f"window {window}: {reason(row['rule'], self._cc[row['flow']])}"
 
     def tcp_info(self, row: Row) -> str:
         counts = ", ".join(

@@ -164,7 +164,7 @@ class Results:
         """Return a column of a table that is too long to be held, condensed while it is read.
 
         Args:
-            name: `cwnd`, `rtt` or `queue`.
+            name: `cwnd`, `rtt`, `queue` or `tcp_info`.
             column: Name of the column.
             span: Seconds; default the whole run.
 

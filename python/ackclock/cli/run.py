@@ -200,6 +200,7 @@ def _print_next(screen: Console, scenario: Scenario, place: Path, again: str) ->
     other = "reno" if kinds != {"reno"} else "fast"
     commands = [
         f"ackclock run {shlex.quote(again)} --set 'flows.*.tcp.cc={other}'",
+        f"ackclock report {shlex.quote(str(place))}",
         f"ackclock plot {shlex.quote(str(place))} --format pdf",
         f"ackclock theory {shlex.quote(again)}",
     ]

@@ -26,6 +26,7 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
     "cwnd": ("flow",),
     "rtt": ("flow",),
     "queue": ("link", "direction"),
+    "tcp_info": ("flow",),
 }
 """Columns that say what a row is about, of tables that can be condensed."""
 

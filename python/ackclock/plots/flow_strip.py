@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from . import palette, quantities, text
+from . import palette, text
+from .heading import task
 from .sheet import Panel, Sheet
 from .view import View
 
@@ -44,12 +42,6 @@ def add(view: View, sheet: Sheet) -> Panel:
         for name in view.flows:
             panel.entry(name, view.flow_color[name])
     return panel
-
-
-def task(flow: Mapping[str, Any]) -> str:
-    """What a flow does, such as "   S1 → T1, 35 MiB"."""
-    amount = "" if flow["send_bytes"] is None else f", {quantities.size(flow['send_bytes'])}"
-    return f"   {flow['from']} → {flow['to']}{amount}"
 
 
 def _label(view: View, panel: Panel, row: int, name: str) -> None:

@@ -73,6 +73,12 @@ def run_name(view: View, number: int) -> str:
     return str(place.name if place else view.summary.get("scenario") or f"run {number}")
 
 
+def task(flow: Mapping[str, Any]) -> str:
+    """What a flow does, such as "   S1 → T1, 35 MiB"."""
+    amount = "" if flow["send_bytes"] is None else f", {quantities.size(flow['send_bytes'])}"
+    return f"   {flow['from']} → {flow['to']}{amount}"
+
+
 def algorithm(flow: Mapping[str, Any]) -> str:
     """The algorithm of a flow with its two leading parameters, such as "FAST, alpha 50"."""
     if flow.get("udp"):

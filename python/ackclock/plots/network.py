@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import palette, quantities
-from .flow_strip import task
+from .heading import task
 from .view import View
 
 MOST_NAMED = 40

@@ -1,0 +1,89 @@
+"""`ackclock report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ackclock.cli.options import FlowsOption, JsonOption, LinksOption, choose
+from ackclock.cli.times import seconds
+
+
+def span(text: str) -> tuple[float, float]:
+    """Return a span of time in seconds.
+
+    Raises:
+        typer.BadParameter: this is not one.
+    """
+    begin, colon, end = text.partition(":")
+    if not colon:
+        raise typer.BadParameter(f"'{text}' is not a span; write FROM:TO, as in '0.5:2.5'")
+    found = seconds(begin), seconds(end)
+    if found[0] >= found[1]:
+        raise typer.BadParameter(f"'{text}' ends before it begins")
+    return found
+
+
+def report(
+    run_directories: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN_DIR",
+            help="What 'ackclock run' wrote; up to four runs stand side by side.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write this file instead of RUN_DIR/report.html.",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that is not a report.")
+    ] = False,
+    animate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FROM:TO",
+            help="The span whose packets move; default around the first loss.",
+        ),
+    ] = None,
+    flows: FlowsOption = None,
+    links: LinksOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a report: one page for a browser, with panels to zoom into and packets in motion.
+
+    The page needs no network and holds everything: figures, theory, the network coloured by load,
+    rates, windows with the rule behind each cut, round-trip times and queues. The same records give
+    the same page, byte by byte.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock report runs/teach/cubic-bbr-1[/cyan]
+    [cyan]ackclock report small-buffer large-buffer -o buffers.html[/cyan]
+    [cyan]ackclock report runs/caltech/test-case-2-fast-1 --animate 20:21.5[/cyan]
+    """
+    from ackclock import report as reports
+    from ackclock.cli.terminal import print_json
+    from ackclock.results import Results
+
+    runs = [Results.load(directory) for directory in run_directories]
+    place = out if out is not None else run_directories[0] / "report.html"
+    written = reports.write(
+        runs,
+        place,
+        flows=choose("flow", flows, runs[0].summary["flows"]),
+        links=choose("link", links, runs[0].summary["links"]),
+        animate=None if animate is None else span(animate),
+        force=force,
+    )
+    if as_json:
+        print_json({"report": str(written)})
+    else:
+        typer.echo(str(written))

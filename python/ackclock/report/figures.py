@@ -1,0 +1,148 @@
+"""The tables of a report: what flows got, what links carried, theory beside measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+from ackclock import tables
+from ackclock.columns import Column
+from ackclock.errors import listed
+from ackclock.results import Results
+from ackclock.tables import ResultTable
+from ackclock.theory import TheoryError, compare, predict
+from ackclock.theory.comparison import Comparison
+
+_FLOWS = (
+    "run", "flow", "label", "goodput_bps", "finish_s", "path_rtt_s", "rtt_s_min", "rtt_s_mean",
+    "rtt_s_p95", "rtt_s_max", "cwnd_bytes_mean", "retransmissions", "timeouts", "segments_dropped",
+)  # fmt: skip
+_LINKS = (
+    "run", "link", "direction", "utilization", "drops", "queue_packets_mean", "queue_packets_max",
+    "queueing_delay_s_mean", "queueing_delay_s_p95", "queueing_delay_s_max",
+)  # fmt: skip
+_MOST_FLOWS = 200
+_MOST_HOPS = 5_000_000
+"""Percentiles of more packet-hops take too long, as in `ackclock run`."""
+
+_PAIRS = {
+    "rate": ("Rate", "", ""),
+    "path-queue": ("Queue on path", "packets", ""),
+    "rtt": ("RTT", "s", "ms"),
+    "window": ("Window", "packets", ""),
+}
+
+
+def html(runs: Mapping[str, Results]) -> str:
+    """All tables of these runs as parts of a page."""
+    summaries = {
+        name: tables.detailed(run)
+        if run.summary["packet_hops"] <= _MOST_HOPS and len(run.summary["flows"]) <= _MOST_FLOWS
+        else dict(run.summary)
+        for name, run in runs.items()
+    }
+    flows = tables.of_summaries(summaries, "flows")
+    order = ["run"] if len(runs) > 1 else []
+    links = tables.of_summaries(summaries, "links").sort([*order, "-utilization", "-drops"])
+    parts = [
+        *_shown(flows, _FLOWS, "flows", 40),
+        *_shown(links, _LINKS, "directions of links", 15 * len(runs)),
+    ]
+    return _section("Figures", parts) + _section("Theory and run", [*_theory(runs)])
+
+
+def _section(title: str, parts: list[str]) -> str:
+    return f'<section class="card figures"><h2>{title}</h2>{"".join(parts)}</section>\n'
+
+
+def _shown(table: ResultTable, names: tuple[str, ...], what: str, most: int) -> Iterator[str]:
+    """The columns that have a value, of the first rows."""
+    known = [name for name in names if name in table.names]
+    filled = [name for name in known if any(v is not None for v in table.cells[name])]
+    if not len(table) or not filled:
+        return
+    shown = table.select(filled).take(range(min(len(table), most)))
+    yield f'<div class="wide">{tables.to_html(shown)}</div>'
+    if len(table) > len(shown):
+        yield f'<p class="faint">The first {len(shown)} of {len(table):,} {what}.</p>'
+
+
+def _theory(runs: Mapping[str, Results]) -> Iterator[str]:
+    for name, run in runs.items():
+        if len(runs) > 1:
+            yield f"<h3>{escape(name)}</h3>"
+        if len(run.summary["flows"]) > _MOST_FLOWS:
+            yield f"<p>Not shown for more than {_MOST_FLOWS} flows.</p>"
+            continue
+        try:
+            comparison = compare(predict(run.model), run)
+        except TheoryError as error:
+            yield f"<p>None for this scenario: {escape(str(error))}</p>"
+            continue
+        for table in (_periods(comparison), _finishes(comparison)):
+            if len(table):
+                yield f'<div class="wide">{tables.to_html(table)}</div>'
+        judged = [figure.agrees for figure in comparison.figures if figure.agrees is not None]
+        if wrong := judged.count(False):
+            yield f"<p><b>Theory and run differ</b> in {wrong} of {len(judged)} figures.</p>"
+        elif judged:
+            yield f"<p>Theory and run agree in all {len(judged)} figures.</p>"
+        yield from (f'<p class="faint">{escape(note)}</p>' for note in comparison.notes)
+
+
+def _periods(comparison: Comparison) -> ResultTable:
+    """A row for each flow in each settled period; theory, run and error of each quantity."""
+    rows: list[dict[str, Any]] = []
+    columns = [Column("period", "Steady part (s)", "word"), Column("flow", "Flow", "word")]
+    rate, bps = comparison.prediction.rate_unit
+    for key, (title, unit, people) in _PAIRS.items():
+        columns += _columns(key, title, unit or rate, people)
+    last = ""
+    for period in comparison.periods:
+        by_name = {(figure.quantity, figure.subject): figure for figure in period.figures}
+        for name in period.predicted.flows if period.figures else ():
+            span = _span(period.spans)
+            row: dict[str, Any] = {"period": "" if span == last else span, "flow": name}
+            last = span
+            for key in _PAIRS:
+                if figure := by_name.get((key, name)):
+                    size = bps if key == "rate" else 1.0
+                    run = None if figure.measured is None else figure.measured / size
+                    row |= {key: figure.predicted / size, f"{key} run": run}
+                    row[f"{key} error"] = figure.error
+            rows.append(row)
+    return _table(columns, rows, "Steady state")
+
+
+def _finishes(comparison: Comparison) -> ResultTable:
+    columns = [Column("flow", "Flow", "word"), *_columns("finish", "Finish", "s", "", "s")]
+    rows = [
+        {
+            "flow": figure.subject,
+            "finish": figure.predicted,
+            "finish run": figure.measured,
+            "finish error": figure.error,
+        }
+        for figure in comparison.finishes
+    ]
+    return _table(columns, rows, "Completion")
+
+
+def _columns(key: str, title: str, unit: str, people: str, error: str = "") -> list[Column]:
+    """Theory, run, and the error: relative unless it has a unit."""
+    return [
+        Column(key, f"{title}, theory", unit=unit, shown=people),
+        Column(f"{key} run", "run", unit=unit, shown=people),
+        Column(f"{key} error", "error", unit=error, shown="" if error else "%", digits=2),
+    ]
+
+
+def _table(columns: list[Column], rows: list[dict[str, Any]], title: str) -> ResultTable:
+    cells = {column.name: [row.get(column.name) for row in rows] for column in columns}
+    kept = [column for column in columns if any(v is not None for v in cells[column.name])]
+    return ResultTable(tuple(kept), {column.name: cells[column.name] for column in kept}, title)
+
+
+def _span(spans: list[tuple[float, float]]) -> str:
+    return listed([f"{begin:.2f} to {end:.2f}" for begin, end in spans], 3)

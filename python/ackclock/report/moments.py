@@ -1,0 +1,237 @@
+"""What happened in a run, moment by moment: events of flows with their rules, losses, changes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ackclock import _core, log
+from ackclock.plots import quantities
+from ackclock.plots.lanes import Lane
+from ackclock.plots.view import View
+
+from .cut import Grid, Series
+from .pack import Pack
+
+MARKS = {
+    "timeout": "Timeout",
+    "undo": "Reduction undone",
+    "reduction": "Reduction without recovery",
+    "recovery": "Recovery begins",
+    "fast-retransmit": "Fast retransmit",
+    "probe": "Tail loss probe",
+    "spurious": "Needless retransmission",
+}
+"""Events that are marked on windows, the weightier first: of several at once the first is drawn."""
+
+_MOST = 3000
+_GROWTH = ("initial", "slow-start", "congestion-avoidance", "prr", "pipe")
+"""Rules that only follow from what began before."""
+
+_SOURCES = {
+    "recovery-entry": "RFC 6675 section 5",
+    "ecn-reduction": "RFC 3168 section 6.1.2",
+    "probe-repair": "RFC 8985 section 7.4",
+    "timeout": "RFC 5681 section 3.1",
+    "recovery-exit": "RFC 6675 section 5",
+    "undo-dsack": "RFC 3708",
+    "undo-timestamps": "RFC 3522",
+    "undo-frto": "RFC 5682",
+    "idle-restart": "RFC 2861",
+    "syn-lost": "RFC 5681 section 3.1",
+}
+_CUTS = ("recovery-entry", "ecn-reduction", "probe-repair", "timeout", "fast-retransmit")
+_FACTORS = ("decrease", "beta")
+"""What parameters are called that say how much of the window a loss leaves."""
+
+
+def of_flows(view: View) -> list[dict[str, Any]]:
+    """Events of flows in the order of time: what happened, and the rule behind it."""
+    records = view.records("events")
+    if records is None:
+        return []
+    wanted = [records.code("event", kind) for kind in MARKS]
+    marked = np.isin(records.codes("event"), wanted)
+    marked &= np.isin(records.codes("flow"), [records.code("flow", name) for name in view.flows])
+    rows = view.results.table("events").filter(marked).to_pylist()
+    moments: dict[tuple[float, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        moments.setdefault((row["time_s"], row["flow"]), []).append(row)
+    order = sorted(moments)
+    counts = [1] * len(order)
+    if len(order) > _MOST:
+        order, counts = _thinned(order, Grid(view.end_s))
+    rules = _rules(view, {time for time, _ in order})
+    sentence = log.sentences(view.model, "events")
+    sources = _Sources()
+    weight = {kind: rank for rank, kind in enumerate(MARKS)}
+    found = []
+    for (time, name), count in zip(order, counts, strict=True):
+        rows = sorted(moments[time, name], key=lambda row: weight[row["event"]])
+        kind = str(rows[0]["event"])
+        told = rules.get((time, name), [])
+        found.append(
+            {
+                "t": time,
+                "of": view.flows.index(name),
+                "kind": kind,
+                "count": count,
+                "cwnd": _around(view.window_packets(name), time),
+                "ssthresh": _around(view.ssthresh_packets(name), time),
+                "text": _told(rows, sentence),
+                "why": sources.why(view.flow(name), kind, told),
+            }
+        )
+    return found
+
+
+def of_lanes(view: View, lanes: list[Lane], pack: Pack, tick: float) -> list[dict[str, Any]]:
+    """Packets lost and marked at each transmitter: when, how many, and why."""
+    found: list[dict[str, Any]] = []
+    for table in ("drops", "marks"):
+        records = view.records(table)
+        if records is None or not len(records):
+            continue
+        for number, lane in enumerate(lanes):
+            rows = records.rows(link=lane.link, direction=lane.direction)
+            if not len(rows):
+                continue
+            rows = rows[np.argsort(records.plain("time_s")[rows], kind="stable")]
+            times, codes = records.plain("time_s")[rows], records.codes("reason")[rows]
+            first, counts = _bins(times, codes, Grid(view.end_s, level=3))
+            names = records.names("reason")
+            found.append(
+                {
+                    "of": number,
+                    "kind": table,
+                    "t": pack.integers(np.rint(times[first] / tick)),
+                    "count": pack.integers(counts),
+                    "reason": pack.integers(codes[first]),
+                    "reasons": [name.replace("-", " ") for name in names],
+                }
+            )
+    return found
+
+
+def of_network(view: View) -> list[dict[str, Any]]:
+    """Changes of links and routes."""
+    found: dict[tuple[float, str], None] = {}
+    for lane in view.changing_lanes:
+        for before, after in pairwise(lane.states):
+            words = []
+            if before.up != after.up:
+                words.append("up" if after.up else "down")
+            if before.rate_bps != after.rate_bps:
+                words.append(quantities.rate(after.rate_bps, binary=view.binary_rates))
+            if before.delay_ns != after.delay_ns:
+                words.append(quantities.delay(after.delay_ns))
+            if words and after.time_s <= view.end_s:
+                found[after.time_s, f"{lane.label}: {', '.join(words)}"] = None
+    for change in view.route_changes:
+        words = f"{change.router} reaches {change.host} over {change.link}"
+        found[change.time_s, f"{words} instead of {change.previous_link}"] = None
+    return [{"t": time, "text": text} for time, text in sorted(found)][:_MOST]
+
+
+def _around(series: Series, time: float) -> list[float | None]:
+    """The value before a time and from then on; None for none."""
+    times, values = series
+    places = [np.searchsorted(times, time, side) - 1 for side in ("left", "right")]
+    found = [float(values[max(0, place)]) if len(values) else np.nan for place in places]
+    return [None if np.isnan(value) else round(value, 3) for value in found]
+
+
+def _told(rows: list[Mapping[str, Any]], sentence: Callable[[Mapping[str, Any]], str]) -> list[str]:
+    """What happened at one moment: of each kind the first, and how many more there are."""
+    kinds = Counter(row["event"] for row in rows)
+    first = {row["event"]: row for row in reversed(rows)}
+    return [
+        _capital(sentence(first[kind])) + (f" and {count - 1} more" if count > 1 else "")
+        for kind, count in kinds.items()
+    ]
+
+
+def _thinned(
+    order: list[tuple[float, str]], grid: Grid
+) -> tuple[list[tuple[float, str]], list[int]]:
+    """The first moment of each flow in each bin, and how many it stands for."""
+    while True:
+        bins = grid.of(np.array([time for time, _ in order])).tolist()
+        kept: dict[tuple[int, str], list[int]] = {}
+        for number, (place, (_, name)) in enumerate(zip(bins, order, strict=True)):
+            kept.setdefault((place, name), []).append(number)
+        if len(kept) <= _MOST or grid.level > 12:
+            groups = list(kept.values())
+            return [order[group[0]] for group in groups], [len(group) for group in groups]
+        grid = grid.coarser()
+
+
+def _bins(times: Any, codes: Any, grid: Grid) -> tuple[Any, Any]:
+    """The first row of each bin and reason, and how many rows there are."""
+    while True:
+        key = grid.of(times) * (int(codes.max()) + 1) + codes
+        _, first, counts = np.unique(key, return_index=True, return_counts=True)
+        if len(first) <= _MOST:
+            return first, counts
+        grid = grid.coarser()
+
+
+def _rules(view: View, times: set[float]) -> dict[tuple[float, str], list[Mapping[str, Any]]]:
+    """The rules that changed windows at these times, in their order."""
+    found: dict[tuple[float, str], list[Mapping[str, Any]]] = {}
+    if view.recorded("window_rules"):
+        table = view.results.table("window_rules")
+        wanted = np.isin(table["time_s"].to_numpy(), sorted(times))
+        for row in table.filter(wanted).to_pylist():
+            found.setdefault((row["time_s"], row["flow"]), []).append(row)
+    return found
+
+
+class _Sources:
+    """Where the rules stand that change windows."""
+
+    def __init__(self) -> None:
+        self._registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
+
+    def why(self, flow: Mapping[str, Any], kind: str, rules: list[Mapping[str, Any]]) -> list[str]:
+        """The rules behind an event in words, each with its source."""
+        named = dict.fromkeys(row["rule"] for row in rules if row["rule"] not in _GROWTH)
+        lines = []
+        for rule in named:
+            parts = [_capital(log.reason(rule, flow["label"])), _SOURCES.get(rule, "")]
+            lines.append(_sentence([*parts, *self._threshold(flow, rule)]))
+        if not lines and not rules and kind in ("timeout", "fast-retransmit"):
+            recovery = (flow["tcp"].get("recovery") or {}).get("kind", "")
+            rule = f"By the rules of {recovery}" if recovery else ""
+            lines.append(_sentence([rule, *self._threshold(flow, kind)]))
+        return lines
+
+    def _threshold(self, flow: Mapping[str, Any], rule: str) -> list[str]:
+        """How much a loss leaves by the congestion control, and its source."""
+        chosen = flow["tcp"]["cc"]
+        entry = self._entry("cc", chosen["kind"])
+        if rule not in _CUTS:
+            return [entry["references"][0]] if rule not in _SOURCES else []
+        for param in entry["params"]:
+            if param["name"] in _FACTORS and isinstance(chosen.get(param["name"]), int | float):
+                source = re.search(r"\((.+)\)", param["summary"])
+                factor = f"{flow['label']}: {param['name']} {chosen[param['name']]:g}"
+                return [factor, source[1] if source else entry["references"][0]]
+        return [entry["references"][0]]
+
+    def _entry(self, kind: str, name: str) -> dict[str, Any]:
+        return next(entry for entry in self._registry[kind] if entry["name"] == name)
+
+
+def _sentence(parts: list[str]) -> str:
+    return ". ".join(dict.fromkeys(filter(None, parts)))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,230 @@
+"""The page: a template, its parts, and the data of the runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ackclock.plots import heading, palette, quantities
+from ackclock.plots.lanes import Lane
+from ackclock.plots.view import View
+from ackclock.results import Results
+
+from . import figures, moments, network, packets, series
+from .pack import Pack
+
+_HERE = Path(__file__).parent
+_LONGEST_SCENARIO = 60_000
+_INKS = {
+    "ink": "INK",
+    "faint": "FAINT_INK",
+    "rule": "RULE",
+    "grid": "GRID",
+    "loss": "LOSS",
+    "host": "HOST",
+    "router": "ROUTER",
+}
+
+
+def html(
+    runs: Mapping[str, Results],
+    flows: list[str] | None,
+    links: list[str] | None,
+    animate: tuple[float, float] | None,
+) -> str:
+    """The text of a page of these runs, by their names."""
+    pack = Pack()
+    views = {
+        name: View(run, flows or series.evenly(run.summary["flows"], series.MOST_FLOWS), links)
+        for name, run in runs.items()
+    }
+    points = series.POINTS // len(views)
+    document = {
+        "marks": moments.MARKS,
+        "units": _units(list(views.values())),
+        "runs": [_run(name, view, pack, animate, points) for name, view in views.items()],
+    }
+    first = next(iter(runs.values()))
+    parts = {
+        "title": escape(f"{first.summary['scenario']}: report"),
+        "style": _style(),
+        "head": _head(runs),
+        "tables": figures.html(runs) + _scenarios(runs),
+        "footer": escape(f"Made by Ackclock {first.summary['ackclock']}. Same records, same page."),
+        "data": pack.written(document),
+        "uplot": _read("vendor/uplot/uPlot.iife.min.js"),
+        "script": "\n".join(
+            path.read_text(encoding="utf-8") for path in sorted((_HERE / "page").glob("*.js"))
+        ),
+    }
+    return _filled(_read("page/page.html"), parts)
+
+
+def _read(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _filled(template: str, parts: Mapping[str, str]) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
+def _style() -> str:
+    looks = []
+    for look in ("light", "dark"):
+        with palette.shown(look) as inks:
+            colors = " ".join(f"--{name}: {inks[ink]};" for name, ink in _INKS.items())
+            looks.append(f':root[data-theme="{look}"] {{ {colors} }}\n')
+    return _read("vendor/uplot/uPlot.min.css") + "".join(looks) + _read("page/page.css")
+
+
+def _head(runs: Mapping[str, Results]) -> str:
+    """What was simulated, what it asks, and which runs these are."""
+    told = next(iter(runs.values())).model
+    names = dict.fromkeys(str(run.summary["scenario"]) for run in runs.values())
+    lines = [
+        f'<p class="over">{escape(", ".join(names))}</p>',
+        f"<h1>{escape(str(told.get('title') or told['name']))}</h1>",
+    ]
+    if question := told.get("question"):
+        lines.append(f'<p class="asked"><b>Question.</b> {_prose(question)}</p>')
+    if expectation := told.get("expectation"):  # folded: the reader may want to guess first
+        words = _prose(expectation)
+        lines.append(f'<details class="asked"><summary>Expectation</summary>{words}</details>')
+    for name, run in runs.items():
+        summary = run.summary
+        facts = {
+            "Run": name if len(runs) > 1 else "",
+            "Simulated": f"{quantities.number(summary['end_s'])} s",
+            "Ended early": "" if summary["finished"] else summary["stop_reason"],
+            "Seed": summary["seed"],
+            "Digest": summary["digest"],
+            "Fairness (Jain)": _fairness(summary),
+            "Version": summary["ackclock"],
+        }
+        shown = (
+            f"<div><dt>{word}</dt><dd>{escape(str(fact))}</dd></div>"
+            for word, fact in facts.items()
+            if fact != ""
+        )
+        lines.append(f'<dl class="facts">{"".join(shown)}</dl>')
+    return "\n".join(lines)
+
+
+def _prose(text: str) -> str:
+    """A text of a scenario, with what stands in backticks as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(" ".join(str(text).split())))
+
+
+def _fairness(summary: Mapping[str, Any]) -> str:
+    value = summary.get("fairness_jain")
+    return f"{value:.3f}" if value is not None and len(summary["flows"]) > 1 else ""
+
+
+def _scenarios(runs: Mapping[str, Results]) -> str:
+    parts = []
+    for name, run in runs.items():
+        text = run.scenario_text()
+        if len(text) > _LONGEST_SCENARIO:
+            text = "Too long for this page: it is scenario.yaml in the run directory."
+        whose = f" of {escape(name)}" if len(runs) > 1 else ""
+        parts.append(
+            f'<details class="card figures"><summary>Scenario{whose}, with all defaults</summary>'
+            f"<pre>{escape(text)}</pre></details>\n"
+        )
+    return "".join(parts)
+
+
+def _units(views: list[View]) -> dict[str, Any]:
+    """Units that are the same in all runs: those of the highest rate and round-trip time."""
+    binary = any(view.binary_rates for view in views)
+    rates = [way["goodput_bps"] or 0.0 for v in views for way in v.summary["flows"].values()]
+    times = [
+        (flow.get("rtt_s") or {}).get("max") or 0.0
+        for view in views
+        for flow in view.summary["flows"].values()
+    ]
+    units = {
+        "rate": quantities.rate_unit(max(rates, default=0.0), binary=binary),
+        "rtt": quantities.span_unit(max(times, default=0.0)),
+    }
+    return {key: {"name": unit.name, "size": unit.size} for key, unit in units.items()}
+
+
+def _run(
+    name: str, view: View, pack: Pack, animate: tuple[float, float] | None, points: int
+) -> dict[str, Any]:
+    results: Any = view.results
+    lanes = series.kept_lanes(view)
+    shown = packets.span(results, animate)
+    told = series.packed(view, lanes, pack, shown or (0.0, 0.0), points)
+    return {
+        "name": name,
+        "end": view.end_s,
+        "left": len(view.model["flows"]) - len(view.flows),
+        "nodes": len(view.model["hosts"]) + len(view.model["routers"]),
+        "flows": _flows(view),
+        "lanes": _lanes(view, lanes),
+        **told,
+        "moments": moments.of_flows(view),
+        "losses": moments.of_lanes(view, lanes, pack, told["tick"]),
+        "changes": moments.of_network(view),
+        "network": network.drawn(view, lanes),
+        "packets": shown and packets.packed(results, shown, animate, pack, view.flows),
+        "withoutPackets": None if shown else packets.why_not(results),
+    }
+
+
+def _flows(view: View) -> list[dict[str, Any]]:
+    every = [flow["id"] for flow in view.model["flows"]]
+    colors = {}
+    for look in ("light", "dark"):
+        with palette.shown(look):
+            colors[look] = palette.flow_colors(every, view.flows)
+    found = []
+    for name in view.flows:
+        flow, active = view.flow(name), view.active(name)
+        label = view.summary["flows"][name].get("label") or heading.algorithm(flow)
+        found.append(
+            {
+                "id": name,
+                "label": name,
+                "about": f"{label}, {flow['from']} to {flow['to']}",
+                "start": active.start_s,
+                "stop": active.stop_s,
+                "light": colors["light"][name],
+                "dark": colors["dark"][name],
+            }
+        )
+    return found
+
+
+def _lanes(view: View, lanes: list[Lane]) -> list[dict[str, Any]]:
+    colors = {}
+    for look in ("light", "dark"):
+        with palette.shown(look):
+            colors[look] = palette.link_colors(lanes)
+    first = set(series.worth_drawing(view) if view.asked_links is None else view.lanes)
+    found = []
+    for number, lane in enumerate(lanes):
+        told = view.summary["links"][lane.link][lane.direction]
+        size = told["queue_bytes"]["max"] / max(1, told["queue_packets"]["max"])
+        limit = lane.limit_packets or (lane.limit_bytes and lane.limit_bytes / max(1.0, size))
+        found.append(
+            {
+                "id": f"{lane.link} {lane.direction}",
+                "label": lane.label,
+                "direction": lane.direction,
+                "dashed": number >= len(palette.LINKS),
+                "shown": lane in first,
+                "utilization": told["utilization"],
+                "most": told["queue_packets"]["max"],
+                "limit": limit,
+                "rates": [[state.time_s, state.rate_bps] for state in lane.states],
+                "light": colors["light"][lane],
+                "dark": colors["dark"][lane],
+            }
+        )
+    return found

@@ -1,0 +1,109 @@
+// The runs of the page, ready to be drawn.
+
+const makeRun = (told, arrays, page) => {
+  const curve = ({ t, v }, hold, stop) =>
+    new Curve(
+      scaled(integers(arrays, t), told.tick),
+      scaled(integers(arrays, v.at), v.unit),
+      hold,
+      stop,
+    );
+  const { curves } = told;
+  const flows = told.flows.map((flow) => ({ ...flow, key: `flow ${flow.id}`, curves: {} }));
+  const lanes = told.lanes.map((lane) => ({ ...lane, key: `lane ${lane.id}`, curves: {} }));
+  for (const name of ["window", "threshold", "rtt", "flight"]) {
+    for (const entry of curves[name] ?? []) {
+      const flow = flows[entry.of];
+      flow.curves[name] = curve(entry, name !== "rtt", flow.stop);
+    }
+  }
+  for (const entry of curves.queue ?? []) {
+    lanes[entry.of].curves.queue = curve(entry, true, told.end);
+  }
+  for (const [name, owners] of Object.entries({ rate: flows, load: lanes })) {
+    for (const { of, bytes } of curves[name] ?? []) {
+      const owner = owners[of];
+      owner.bytes = new Bytes(
+        integers(arrays, bytes),
+        told.width,
+        owner.start ?? 0,
+        owner.stop ?? told.end,
+      );
+    }
+  }
+  const losses = told.losses.flatMap((entry) => {
+    const [times, counts, reasons] = [entry.t, entry.count, entry.reason].map((at) =>
+      integers(arrays, at),
+    );
+    const verb = entry.kind === "drops" ? "dropped" : "marked";
+    return Array.from(times, (time, i) => ({
+      t: time * told.tick,
+      lane: lanes[entry.of],
+      kind: entry.kind,
+      title: `${counts[i]} ${counts[i] === 1 ? "packet" : "packets"} ${verb}`,
+      lines: [entry.reasons[reasons[i]]],
+    }));
+  });
+  const moments = told.moments.map((entry) => ({
+    ...entry,
+    flow: flows[entry.of],
+    title: page.marks[entry.kind] + (entry.count > 1 ? ` (1 of ${entry.count} nearby)` : ""),
+    lines: [
+      `cwnd ${changeOf(entry.cwnd)}, ssthresh ${changeOf(entry.ssthresh)} (segments)`,
+      ...entry.text,
+    ],
+  }));
+  const changes = told.changes.map(({ t, text }) => ({
+    t,
+    title: text,
+    lines: [],
+    kind: "change",
+  }));
+  const bursts = losses.filter((loss, i) => {
+    const before = losses[i - 1];
+    return before?.lane !== loss.lane || loss.t - before.t > told.end / 500;
+  });
+  const events = [...moments, ...bursts, ...changes].sort((one, other) => one.t - other.t);
+  const run = { ...told, flows, lanes, moments, losses, changes, events };
+  run.packets = told.packets && makePackets(told.packets, arrays);
+  return run;
+};
+
+const changeOf = (values) => {
+  const words = values.map((value) => (value === null ? "none" : number(value)));
+  return words[0] === words[1] ? words[0] : words.join(" → ");
+};
+
+// Visits of packets to links, in the order in which they came; times in seconds, NaN for never.
+const makePackets = (told, arrays) => {
+  const columns = Object.fromEntries(
+    Object.entries(told.columns).map(([name, at]) => [name, integers(arrays, at)]),
+  );
+  const { unit } = told;
+  const came = columns.came.map((tick) => told.from + tick * unit);
+  const after = (base, ticks) =>
+    base.map((time, i) => (ticks[i] < 0 ? NaN : time + ticks[i] * unit));
+  const start = after(came, columns.wait);
+  const dropped = after(came, columns.gone);
+  const arrival = after(start, columns.way);
+  let longest = 0;
+  came.forEach((time, i) => {
+    const gone = [dropped[i], arrival[i], told.to].find((end) => !Number.isNaN(end));
+    longest = Math.max(longest, gone - time);
+  });
+  const { link, back, flow, look } = columns;
+  return {
+    cut: told.cut,
+    from: told.from,
+    to: told.to,
+    came,
+    start,
+    arrival,
+    dropped,
+    link,
+    back,
+    flow,
+    look,
+    longest,
+  };
+};

@@ -1,0 +1,137 @@
+"""The curves of a run: rates, windows, round-trip times, queues, data in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ackclock.plots import lanes as lane_rules
+from ackclock.plots import packets
+from ackclock.plots.errors import PlotError
+from ackclock.plots.lanes import Interest, Lane
+from ackclock.plots.view import FEW_PACKETS, View
+
+from .cut import Grid, Series, changes, fitted
+from .pack import Pack, time_unit
+
+POINTS = 110_000
+"""About how many points all curves of a page have."""
+
+MOST_FLOWS = 40
+"""How many flows a page shows unless they are asked for."""
+
+_MOST_LANES = 40
+_MOST_BINS = 5000
+
+NEEDS = {
+    "rate": "packets",
+    "window": "cwnd",
+    "rtt": "rtt",
+    "queue": "queue",
+    "flight": "tcp_info",
+    "load": "transmissions",
+}
+"""Panels, and the table of records that each needs."""
+
+_OF_FLOWS: dict[str, Callable[[View, str], Series]] = {
+    "window": lambda view, name: changes(view.window_packets(name)),
+    "threshold": lambda view, name: changes(view.ssthresh_packets(name)),
+    "rtt": View.rtt_s,
+    "flight": lambda view, name: changes(_flight(view, name)),
+}
+
+
+def rate_width(end_s: float) -> float:
+    """Width of the narrowest windows for rates, seconds: a round number."""
+    wanted = end_s / _MOST_BINS
+    power = 10.0 ** np.floor(np.log10(wanted))
+    return float(power * next(f for f in (1, 2, 5, 10) if f * power >= wanted * 0.999))
+
+
+def worth_drawing(view: View) -> list[Lane]:
+    """The transmitters that are shown at first, judged by the summary: no records are read."""
+    seen: dict[Lane, Interest] = {}
+    for lane in view.all_lanes:
+        told = view.summary["links"][lane.link][lane.direction]
+        queue = told["queue_packets"]
+        mean = float(queue["mean"] or 0.0) if (queue["max"] or 0) > FEW_PACKETS else 0.0
+        seen[lane] = Interest(sum(told["drops"].values()), mean, float(told["utilization"]))
+    return lane_rules.worth_drawing(seen, view.own_links)
+
+
+def kept_lanes(view: View) -> list[Lane]:
+    """The transmitters that a page has: those shown at first, and others that carry something."""
+    first = view.lanes if view.asked_links is not None else worth_drawing(view)
+
+    def rank(lane: Lane) -> tuple[bool, float]:
+        told = view.summary["links"][lane.link][lane.direction]
+        return lane not in first, -float(told["utilization"])
+
+    carrying = [lane for lane in view.all_lanes if lane in first or rank(lane)[1] < 0]
+    return sorted(sorted(carrying, key=rank)[:_MOST_LANES], key=lambda lane: lane not in first)
+
+
+def packed(
+    view: View, lanes: list[Lane], pack: Pack, window: tuple[float, float], points: int
+) -> dict[str, Any]:
+    """Add the curves of a run to a pack; returns what they are."""
+    tick = time_unit(view.end_s)
+    found: list[tuple[str, dict[str, Any], Series]] = []
+    for quantity, read in _OF_FLOWS.items():
+        for number, name in enumerate(view.flows):
+            if view.flow(name).get("tcp"):
+                series = _known(lambda read=read, name=name: read(view, name))
+                found.append((quantity, {"of": number}, series))
+    for number, lane in enumerate(lanes):
+        series = _known(lambda lane=lane: changes(view.queue_length(lane)))
+        found.append(("queue", {"of": number}, series))
+    found = [entry for entry in found if len(entry[2][0])]
+    kept, _ = fitted([series for *_, series in found], Grid(view.end_s, window=window), points)
+    curves: dict[str, list[Any]] = {}
+    for (quantity, entry, _), (time_s, value) in zip(found, kept, strict=True):
+        times = pack.integers(np.rint(time_s / tick))
+        unit = None if quantity in ("rtt", "window", "threshold") else 1.0
+        curves.setdefault(quantity, []).append(
+            {**entry, "t": times, "v": pack.numbers(value, unit)}
+        )
+    width = view.window_s = rate_width(view.end_s)
+    rates = {
+        "rate": [_known(lambda n=name: view.flow_rate(n, "received")) for name in view.flows],
+        "load": [_known(lambda lane=lane: view.link_rate(lane)) for lane in lanes],
+    }
+    for quantity, series in rates.items():
+        curves[quantity] = [
+            {"of": number, "bytes": pack.integers(np.rint(rate * (width / 8)))}
+            for number, (edges, rate) in enumerate(series)
+            if len(edges)
+        ]
+    lacking = {
+        quantity: table
+        for quantity, table in NEEDS.items()
+        if not curves.get(quantity) and not view.recorded(table)
+    }
+    return {"tick": tick, "width": width, "curves": curves, "lacking": lacking}
+
+
+def _known(read: Callable[[], Series]) -> Series:
+    """A curve, or none where the run has not recorded it."""
+    try:
+        return read()
+    except PlotError:
+        return np.empty(0), np.empty(0)
+
+
+def _flight(view: View, name: str) -> Series:
+    """Segments in flight, as the sender counts them; of senders that do not, from packets."""
+    if view.flow(name)["tcp"]["sender"] == "modern":
+        return view.tcp_info(name, "in_flight")
+    return packets.flight(view, name)
+
+
+def evenly(names: Iterable[str], most: int) -> list[str]:
+    """At most so many of these, evenly chosen."""
+    every = list(names)
+    places = np.unique(np.linspace(0, len(every) - 1, min(most, len(every))).round().astype(int))
+    return [every[place] for place in places]
