@@ -32,7 +32,11 @@ def one_link(rate_mbps, rtt_ms, tcp, *, queue=None, loss=None, flows=1, end_s=10
             },
             *ways,
         ],
-        "flows": [{"id": f"F{i}", "from": "A", "to": f"B{i}", "tcp": tcp} for i in range(flows)],
+        # One after the other's first window, so that the first data of each find the queue empty.
+        "flows": [
+            {"id": f"F{i}", "from": "A", "to": f"B{i}", "tcp": tcp, "start": f"{15 * i} ms"}
+            for i in range(flows)
+        ],
         "stop": {"when": "time", "at_latest": f"{end_s} s"},
         "record": dict.fromkeys(record, "changes"),
     }
@@ -120,7 +124,6 @@ def test_dctcp_keeps_the_queue_at_the_mark():
 def test_fast_keeps_alpha_packets_of_each_flow_waiting(flows):
     tcp = {"preset": "linux-reno", "cc": "fast"}
     results = one_link(10, 40, tcp, flows=flows, end_s=40, record=["queue"])
-    # The least round-trip time is that of the handshake, whose messages take no time to send.
     _, mean, _ = waiting(results, 20)
     assert mean == pytest.approx(20 * flows, abs=4 * flows / 3 + 1)
 
@@ -131,6 +134,7 @@ def test_vegas_uses_the_link_with_losses_and_a_short_queue():
     results = one_link(10, 40, tcp, loss=loss, end_s=40, record=["queue", "cwnd"])
     _, mean, most = waiting(results, 20)
     assert mean < 3
-    assert most <= 4
+    # Up to beta wait: the base holds the time to send one. A second one leaves with the same ACK.
+    assert most <= 4 + 1
     time_s, cwnd = window(results)
     assert cwnd[time_s > 20].min() >= 18
