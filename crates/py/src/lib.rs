@@ -106,8 +106,8 @@ impl Simulation {
         Self { run: Some(py.detach(|| Run::new(scenario))) }
     }
 
-    /// Runs for about so many seconds of real time; True when the run is over, or its records are
-    /// full. Returns soon after the records hold `rows` rows, or so many events were handled.
+    /// Runs for about this many seconds of real time; True when the run is over, or its records are
+    /// full. Returns soon after the records hold `rows` rows, or this many events were handled.
     #[pyo3(signature = (seconds, rows=usize::MAX, events=u64::MAX))]
     fn advance(
         &mut self,
@@ -149,7 +149,7 @@ impl Simulation {
         Ok((size.rows, size.bytes))
     }
 
-    /// Moves out what was recorded in tables that hold at least so many rows, as
+    /// Moves out what was recorded in tables that hold at least this many rows, as
     /// `{table: {column: array}}`.
     fn take_records<'py>(
         &mut self,

@@ -118,7 +118,7 @@ pub struct Simulation {
     full: bool,
 }
 
-/// Records are looked at after so many events, wherever a caller makes pauses: where a limit ends a run
+/// Records are looked at after this many events, wherever a caller makes pauses: where a limit ends a run
 /// must not depend on that. Few enough that even events that cost a millisecond each do not make an
 /// endless turn.
 pub const LOOK_AFTER: u64 = 500;
@@ -181,7 +181,7 @@ impl Simulation {
         self.world.columns().map_or_else(Size::default, |columns| columns.size())
     }
 
-    /// Takes out what was recorded so far in tables that hold at least so many rows.
+    /// Takes out what was recorded so far in tables that hold at least this many rows.
     pub fn take_records(&mut self, least_rows: usize) -> Vec<Table> {
         self.world.columns().map_or_else(Vec::new, |columns| columns.take(least_rows))
     }

@@ -118,7 +118,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Takes this many values inside so many lists and mappings.
+    /// Takes this many values inside that many lists and mappings.
     pub(crate) fn take(&mut self, count: usize, depth: usize, place: Place) -> Result<(), Problem> {
         self.values = self.values.saturating_add(count);
         if depth > MAX_DEPTH {

@@ -322,7 +322,7 @@ macro_rules! tables {
                 size
             }
 
-            /// Takes out what the tables hold that have at least so many rows.
+            /// Takes out what the tables hold that have at least this many rows.
             pub fn take(&mut self, least_rows: usize) -> Vec<Table> {
                 let mut tables = Vec::new();
                 $(

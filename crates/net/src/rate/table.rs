@@ -65,7 +65,7 @@ fn check(chosen: &Chosen) -> Result<(), Clash> {
     }
 }
 
-/// Bits in a nanosecond at 1 bit/s are the unit: a byte is so many.
+/// Bits in a nanosecond at 1 bit/s are the unit: a byte is 8 * 10^9 of them.
 const BYTE: u128 = 8_000_000_000;
 
 /// The steps, and how far time has come.

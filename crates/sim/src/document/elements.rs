@@ -34,7 +34,7 @@ impl<'d> Elements<'d> {
         self.parts.push((self.len() + written.len(), Part::Written(written)));
     }
 
-    /// Adds so many elements that are made when they are asked for.
+    /// Adds this many elements that are made when they are asked for.
     pub fn add_made(&mut self, count: usize, make: impl Fn(usize) -> Value + 'd) {
         self.parts.push((self.len() + count, Part::Made(Box::new(make))));
     }

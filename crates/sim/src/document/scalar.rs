@@ -183,7 +183,7 @@ fn sampling(param: &Param, choices: &'static [Choice], value: &Value) -> Result<
     }
 }
 
-/// A word that is none of the known ones.
+/// A word that is not known.
 pub(super) fn unknown_word<'n>(
     what: &str,
     text: &str,

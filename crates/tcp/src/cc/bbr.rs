@@ -73,7 +73,7 @@ pub(super) static ENTRY: Entry = Entry {
     ..Entry::BLANK
 };
 
-/// Bandwidths have so many binary digits after the point.
+/// Bandwidths have this many binary digits after the point.
 const BW_SHIFT: u32 = 24;
 /// A gain of one.
 const UNIT: u64 = 256;
@@ -157,12 +157,12 @@ fn micros(time: Time) -> u64 {
     time.as_ns() / 1000
 }
 
-/// The bandwidth of so many segments in so many microseconds; Linux keeps 32 bits of it.
+/// The bandwidth of this many segments in that many microseconds; Linux keeps 32 bits of it.
 fn bandwidth(segments: u64, micros: u64) -> u64 {
     ((segments << BW_SHIFT) / micros).min(u64::from(u32::MAX))
 }
 
-/// Segments that it delivers in so many microseconds.
+/// Segments that it delivers in this many microseconds.
 fn delivered_in(bw: u64, micros: u64) -> u64 {
     ((u128::from(bw) * u128::from(micros)) >> BW_SHIFT) as u64
 }
@@ -264,7 +264,7 @@ impl Bbr {
         self.with_bursts(self.bdp(bw, gain))
     }
 
-    /// Of so many in flight now, what is left when the next segment may leave.
+    /// Of this many in flight now, what is left when the next segment may leave.
     fn left_at_departure(&self, in_flight: u64, ack: &AckEvent) -> u64 {
         let wait = micros(ack.sender.departure().since(ack.now));
         let delivered = delivered_in(self.bw(), wait);

@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Windows of ten segments, acknowledged one by one, of which so many are marked; alpha after each.
+    /// Windows of ten segments, acknowledged one by one, of which this many are marked; alpha after each.
     fn alphas(cc: &mut Dctcp, windows: &[u32]) -> Vec<f64> {
         let mut window = Window { cwnd: 10.0, ssthresh: 10.0, segment: 1.0 };
         let mut una = cc.end;

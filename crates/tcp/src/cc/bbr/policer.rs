@@ -2,13 +2,13 @@
 
 use super::{UNIT, bandwidth};
 
-/// Round trips of an interval: at least so many, at most four times as many.
+/// Round trips of an interval: at least this many, at most four times as many.
 const LEAST_ROUNDS: u32 = 4;
 /// Lost segments per 256 delivered that an interval has at least.
 const LOSS: u64 = 50;
 /// Round trips for which the rate of the policer is used.
 const USED_ROUNDS: u32 = 48;
-/// Rates are the same if they differ by this part of 256, or by so many bytes per second.
+/// Rates are the same if they differ by this part of 256, or by this many bytes per second.
 const SAME: u64 = UNIT / 8;
 const SAME_RATE: u64 = 4000 / 8;
 

@@ -8,7 +8,7 @@
 //! is asked once a tick, and not at all for a 32nd of a second while the window stays; an undone cut restores
 //! the window alone.
 //!
-//! DEVIATION: the cube root is exact and cut; that of Linux is off by 0.2 % in the mean.
+//! DEVIATION: the cube root is exact and cut; that of Linux is off by 0.2 % on average.
 
 use crate::cc::Window;
 use crate::cc::growth::Credit;
@@ -88,7 +88,7 @@ impl Whole {
         }
     }
 
-    /// Slow start by so many segments; those that are left over.
+    /// Slow start by this many segments; those that are left over.
     pub(super) fn slow_start(&mut self, window: &mut Window, step: f64) -> u32 {
         self.part += step;
         let whole = self.part.floor();
@@ -153,7 +153,7 @@ impl Whole {
         course.every = course.every.max(2);
     }
 
-    /// A cut: `left` is the part that it leaves of `from`, in the end so many segments.
+    /// A cut: `left` is the part that it leaves of `from`, in the end this many segments.
     pub(super) fn on_loss(&mut self, cwnd: f64, from: f64, left: f64, timeout: bool) -> f64 {
         let left = in_1024ths(left);
         let cwnd = cwnd as u32;
