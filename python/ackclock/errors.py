@@ -26,7 +26,7 @@ class InputError(AckclockError, ValueError):
 
 
 class EngineFault(AckclockError):  # noqa: N818
-    """The engine has met a state that it holds for impossible: a fault of Ackclock. Made by the engine."""
+    """The engine has met a state that it holds for impossible: a fault of Ackclock."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
