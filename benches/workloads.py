@@ -65,8 +65,22 @@ def chain(n: int, hops: int = 10, seconds: float = 0.4) -> Document:
     }
 
 
-def dumbbell(n: int, seconds: float) -> Document:
-    """``n`` NewReno flows without end over a bottleneck of ``n`` times 10 Mbps."""
+CLASSIC: Document = {
+    "sender": "classic",
+    # The other simulators open with a SYN, too.
+    "handshake": "three-way",
+    "initial_window": 10,
+    "initial_ssthresh": 40,
+    "cc": "reno",
+    "recovery": "newreno",
+    "rto": {"kind": "rfc6298", "min": "250 ms"},
+}
+MODERN: Document = {"preset": "linux-cubic"}
+SIZES: Document = {"segment": "1460 B", "header": "40 B", "ack": "40 B", "receiver": "immediate"}
+
+
+def dumbbell(n: int, seconds: float, tcp: Document = CLASSIC) -> Document:
+    """``n`` flows without end, usually NewReno, over a bottleneck of ``n`` times 10 Mbps."""
 
     def queue(packets: int) -> Document:
         # The limits of the other simulators count the packet in transmission.
@@ -93,20 +107,7 @@ def dumbbell(n: int, seconds: float) -> Document:
                 "from": "S*",
                 "to": "D*",
                 "start": {"kind": "spread", "over": "40 ms"},
-                "tcp": {
-                    "sender": "classic",
-                    "segment": "1460 B",
-                    "header": "40 B",
-                    "ack": "40 B",
-                    # The other simulators open with a SYN, too.
-                    "handshake": "three-way",
-                    "initial_window": 10,
-                    "initial_ssthresh": 40,
-                    "cc": "reno",
-                    "recovery": "newreno",
-                    "receiver": "immediate",
-                    "rto": {"kind": "rfc6298", "min": "250 ms"},
-                },
+                "tcp": {**tcp, **SIZES},
             }
         ],
         "stop": {"when": "time", "at_latest": f"{seconds} s"},

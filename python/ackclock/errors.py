@@ -25,6 +25,15 @@ class InputError(AckclockError, ValueError):
     exit_code = 2
 
 
+class EngineFault(AckclockError):  # noqa: N818
+    """The engine has met a state that it holds for impossible: a fault of Ackclock."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"a fault of the engine: {what}\n  hint: please report it with the scenario"
+        )
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing that is wrong with a scenario.

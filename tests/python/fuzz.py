@@ -227,7 +227,7 @@ def outcome(document: Doc, seed: int) -> tuple[str, str | None]:
         return check(document, seed), None
     except WrongError as wrong:
         return "WRONG", str(wrong)
-    except BaseException as error:  # a panic of the engine is not an Exception
+    except BaseException as error:  # not all panics are Exceptions
         if isinstance(error, KeyboardInterrupt):
             raise
         last = traceback.extract_tb(error.__traceback__)[-1]

@@ -46,9 +46,10 @@ pub(crate) struct Slots {
 const NONE: u32 = u32::MAX;
 
 impl Slots {
-    /// No slots yet.
-    pub const fn new() -> Self {
-        Self { slots: Vec::new(), after: Vec::new(), free: NONE }
+    /// No slots yet, and room for so many chunks.
+    pub fn with_room_for(chunks: usize) -> Self {
+        let slots = Vec::with_capacity(chunks * CHUNK as usize);
+        Self { slots, after: Vec::with_capacity(chunks), free: NONE }
     }
 
     /// The first slot of a chunk that nobody holds.
@@ -65,6 +66,12 @@ impl Slots {
     #[cold]
     fn grow(&mut self) -> u32 {
         let first = self.slots.len() as u32;
+        if self.slots.len() == self.slots.capacity() {
+            // By a quarter: twice as much would be most of the memory of a large network.
+            let more = (self.after.len() / 4).max(16);
+            self.slots.reserve_exact(more * CHUNK as usize);
+            self.after.reserve_exact(more);
+        }
         self.slots.extend([Slot(Entry::BLANK); CHUNK as usize]);
         self.after.push(0);
         first
@@ -128,7 +135,7 @@ mod tests {
 
     #[test]
     fn channels_keep_their_packets_apart_and_share_what_is_free() {
-        let mut slots = Slots::new();
+        let mut slots = Slots::with_room_for(0);
         // Head and tail of three channels.
         let mut ends: [(u32, u32); 3] = std::array::from_fn(|_| {
             let first = slots.chunk();

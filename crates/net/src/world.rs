@@ -70,7 +70,7 @@ pub struct World<Q: EventQueue, R> {
 impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// Sets a network in motion.
     pub fn new(mut net: Network, mut queue: Q, recorder: R) -> Self {
-        let mut slots = Slots::new();
+        let mut slots = Slots::with_room_for(net.channels.len());
         for channel in &mut net.channels {
             channel.open(&mut slots);
         }

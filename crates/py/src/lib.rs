@@ -2,6 +2,7 @@
 //! out as JSON text and numpy arrays.
 
 mod endpoint;
+mod fault;
 mod rows;
 mod scenario;
 mod text;
@@ -9,6 +10,7 @@ mod text;
 use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Simulation as Run};
 use ackclock_trace::{CATEGORIES, Column, TABLES, Table};
 use ackclock_units::quantity::{Dimension, Quantity, parse};
+use fault::guarded;
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -100,10 +102,10 @@ impl Simulation {
 impl Simulation {
     #[new]
     #[pyo3(signature = (scenario, seed = None))]
-    fn new(py: Python<'_>, scenario: &Scenario, seed: Option<u64>) -> Self {
+    fn new(py: Python<'_>, scenario: &Scenario, seed: Option<u64>) -> PyResult<Self> {
         let mut scenario = scenario.get().clone();
         scenario.seed = seed.unwrap_or(scenario.seed);
-        Self { run: Some(py.detach(|| Run::new(scenario))) }
+        Ok(Self { run: Some(guarded(py, || Run::new(scenario))?) })
     }
 
     /// Runs for about this many seconds of real time; True when the run is over, or its records are
@@ -118,7 +120,7 @@ impl Simulation {
     ) -> PyResult<bool> {
         let run = self.get_mut()?;
         let started = Instant::now();
-        Ok(py.detach(|| {
+        let done = guarded(py, || {
             loop {
                 if run.advance(LOOK_AFTER) {
                     return true;
@@ -128,7 +130,11 @@ impl Simulation {
                     return false;
                 }
             }
-        }))
+        });
+        if done.is_err() {
+            self.run = None;
+        }
+        done
     }
 
     /// Packet-hops and bytes of records that the whole run will come to, guessed before it.
@@ -215,10 +221,10 @@ impl Simulation {
     /// ahead of the rest: signals are looked for meanwhile.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Output> {
         let mut run = self.run.take().ok_or_else(finished)?;
-        while !py.detach(|| run.catch_up(LOOK_AFTER)) {
+        while !guarded(py, || run.catch_up(LOOK_AFTER))? {
             py.check_signals()?;
         }
-        let RunOutput { summary, tables } = py.detach(|| run.finish());
+        let RunOutput { summary, tables } = guarded(py, || run.finish())?;
         Ok(Output { summary: summary.to_string(), tables })
     }
 }
@@ -269,6 +275,7 @@ impl Output {
 /// The engine of Ackclock.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fault::keep_panics();
     module.add_class::<Scenario>()?;
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;

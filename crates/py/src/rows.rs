@@ -1,5 +1,6 @@
 //! Many runs in one call: scenarios that take microseconds must not wait for Python between them.
 
+use crate::fault::guarded;
 use crate::scenario::Scenario;
 use ackclock_sim::model::{self, Record};
 use ackclock_sim::rows::Rows;
@@ -28,8 +29,8 @@ pub fn rows(
         Arc::new(model::Scenario { record: Record::default(), ..scenario.get().clone() });
     let layout = serde_json::from_str(layout_json)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let limit = time_limit_s.map(Duration::from_secs_f64);
-    Ok(py.detach(|| {
+    guarded(py, || {
+        let limit = time_limit_s.map(Duration::from_secs_f64);
         let mut rows = Rows::new(&layout);
         for index in 0..count {
             // No run holds it any more, so this copies nothing.
@@ -44,7 +45,7 @@ pub fn rows(
             rows.push(&run.figures());
         }
         (count, rows.into_json(), None)
-    }))
+    })
 }
 
 fn given_up(run: &Simulation, limit: Option<Duration>) -> String {

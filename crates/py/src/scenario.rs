@@ -1,5 +1,6 @@
 //! Scenario documents: checked one by one, or many at once.
 
+use crate::fault::guarded;
 use ackclock_sim::document::{self, Checked, Problem};
 use ackclock_sim::model;
 use pyo3::exceptions::PyValueError;
@@ -25,7 +26,7 @@ impl Scenario {
     /// The scenario of a document that is known to be valid: ValueError for one with errors.
     #[new]
     fn new(py: Python<'_>, document_json: &str) -> PyResult<Self> {
-        let checked = py.detach(|| document::check_text(document_json));
+        let checked = guarded(py, || document::check_text(document_json))?;
         let messages: Vec<&str> = checked.problems.iter().map(|p| p.message.as_str()).collect();
         match messages.as_slice() {
             [] => Ok(Self { checked }),
@@ -83,11 +84,11 @@ impl Scenario {
 /// Checks a scenario document: the scenario if nothing is wrong, all errors and all warnings, these as
 /// JSON text.
 #[pyfunction]
-pub fn check(py: Python<'_>, document_json: &str) -> (Option<Scenario>, String, String) {
-    let mut checked = py.detach(|| document::check_text(document_json));
+pub fn check(py: Python<'_>, document_json: &str) -> PyResult<(Option<Scenario>, String, String)> {
+    let mut checked = guarded(py, || document::check_text(document_json))?;
     let errors = problems_json(&std::mem::take(&mut checked.problems));
     let warnings = problems_json(&std::mem::take(&mut checked.warnings));
-    (checked.scenario.is_some().then_some(Scenario { checked }), errors, warnings)
+    Ok((checked.scenario.is_some().then_some(Scenario { checked }), errors, warnings))
 }
 
 fn problems_json(problems: &[Problem]) -> String {

@@ -253,7 +253,7 @@ class _Process:
         self._errors.seek(0)
         said = self._errors.read().decode(errors="replace").strip()
         if "panicked at" in said:
-            return said[said.index("panicked at") :].split("\nnote:")[0].strip()
+            return said[said.index("panicked at") :].split("\n  hint:")[0].strip()
         if said:
             return said.splitlines()[-1]
         if status < 0:
