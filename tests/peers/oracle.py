@@ -44,6 +44,9 @@ SENDERS: dict[str, dict[str, Any]] = {
 }
 """Presets by the name of the congestion control."""
 
+SETTINGS: dict[str, Any] = {}
+"""Keys of the modern sender that the command line sets."""
+
 CLASSIC = ("newreno", "reno", "tahoe")
 
 
@@ -185,7 +188,7 @@ def _tcp(cc: str, transport: dict[str, Any]) -> dict[str, Any]:
         return tcp
     # No other simulator has RACK, tail loss probes, F-RTO or undo.
     absent = {"detect": "dupthresh", "tail_loss_probe": False, "frto": False, "undo": False}
-    return {**tcp, **absent}
+    return {**tcp, **absent, **SETTINGS}
 
 
 def figures(oracle: dict[str, Any], results: Results) -> Figures:
@@ -275,7 +278,11 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="names that contain this")
     parser.add_argument("--as", dest="instead", metavar="CC=PRESET", help="another preset")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="of SACK senders")
     options = parser.parse_args()
+    for setting in options.set:
+        key, _, value = setting.partition("=")
+        SETTINGS[key] = json.loads(value) if value in ("true", "false") else value
     if options.instead:
         cc, _, preset = options.instead.partition("=")
         SENDERS[cc] = {"preset": preset}

@@ -30,6 +30,7 @@ impl Sender {
                         return;
                     }
                     self.end_reduction();
+                    self.count_recovered(acked);
                 }
                 _ => {}
             }
@@ -188,8 +189,7 @@ impl Sender {
         self.high_seq = self.nxt;
         self.probe = None;
         self.undo.cwnd = self.window.cwnd;
-        self.prr_delivered = 0;
-        self.prr_out = 0;
+        self.begin_fall();
         self.ask_ssthresh(now, signal);
         self.cwr = true;
     }
