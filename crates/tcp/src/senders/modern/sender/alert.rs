@@ -30,7 +30,9 @@ impl Sender {
                         return;
                     }
                     self.end_reduction();
-                    self.count_recovered(acked);
+                    if self.leaves_as_ns3(acked) {
+                        return;
+                    }
                 }
                 _ => {}
             }

@@ -91,11 +91,14 @@ impl Sender {
         }
     }
 
-    /// In ns-3.44 the window grows by all that the last ACK of a recovery covers, also by what had arrived before.
-    pub(super) fn count_recovered(&self, acked: &mut Acked) {
-        if self.rules.reduce == Reduce::Ns3 {
+    /// In ns-3.44 the last ACK of a recovery lets the window grow by all that it covers, also by what had arrived
+    /// before, and nothing more counts as lost until the next one.
+    pub(super) fn leaves_as_ns3(&self, acked: &mut Acked) -> bool {
+        let like_ns3 = self.rules.reduce == Reduce::Ns3;
+        if like_ns3 {
             acked.delivered = u64::from(acked.popped);
         }
+        like_ns3
     }
 
     /// What proportions refer to: the window before, and what is in flight in ns-3 (`m_recoveryFlightSize`).
