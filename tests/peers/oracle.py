@@ -6,8 +6,8 @@ prints goodput, utilisation, mean queue and drops of the measured interval besid
 of Markdown. Networks whose results have a band are run five times, with starts moved by up to 0.1 s
 and delays by up to 1 %, as the band was made; those with several seeds with as many seeds.
 
-The senders are the nearest there are: the profile of ns-2 where it has them, else see ``SENDERS`` and
-``_tcp``. What cannot be run is named.
+The senders are the nearest there are: the profile of ns-2 where it has them, else see ``SENDERS``
+and ``_tcp``. What cannot be run is named.
 ``--as cubic=linux-reno`` takes another preset for a congestion control: does the difference come
 from the sender?
 """
@@ -299,10 +299,16 @@ def compare(oracle: dict[str, Any], result: dict[str, Any]) -> list[tuple[str, s
                 name.replace("goodput_bps", "goodput, Mbps").replace("_", " "),
                 f"{low * unit:.4g} to {high * unit:.4g}",
                 f"{mean(found) * unit:.4g} ({min(found) * unit:.4g} to {max(found) * unit:.4g})",
-                "inside" if share < 0.0005 else f"{share:.1%} outside",
+                _verdict(share, overlaps=min(found) <= high and max(found) >= low),
             )
         )
     return rows
+
+
+def _verdict(share: float, *, overlaps: bool) -> str:
+    if share < 0.0005:
+        return "inside"
+    return f"overlaps, mean {share:.1%} outside" if overlaps else f"{share:.1%} outside"
 
 
 def main() -> int:
@@ -311,7 +317,9 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="names that contain this")
     parser.add_argument("--as", dest="instead", metavar="CC=PRESET", help="another preset")
-    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="of SACK senders")
+    parser.add_argument(
+        "--set", metavar="KEY=VALUE", action="append", default=[], help="of SACK senders"
+    )
     options = parser.parse_args()
     for setting in options.set:
         key, _, value = setting.partition("=")
@@ -326,7 +334,7 @@ def main() -> int:
         sys.exit(f"{options.folder}/scenarios: no such networks")
     print("| Network | Figure | Theirs | Ours: mean (least to greatest) | |")
     print("| --- | --- | --- | --- | --- |")
-    counts: dict[str, Counter[bool]] = {}
+    counts: dict[str, Counter[str]] = {}
     for path in found:
         oracle = json.loads(path.read_text(encoding="utf-8"))
         result = json.loads((options.folder / "results" / path.name).read_text(encoding="utf-8"))
@@ -337,12 +345,11 @@ def main() -> int:
             continue
         for name, *row in rows:
             print(f"| {oracle['id']} | {name} | {' | '.join(row)} |", flush=True)
-            counts.setdefault(name, Counter())[row[-1] == "inside"] += 1
-    print("\n| Figure | Inside | Outside |\n| --- | ---: | ---: |")
+            counts.setdefault(name, Counter())[row[-1].split(",")[0].split()[-1]] += 1
+    counts["all"] = sum(counts.values(), Counter())
+    print("\n| Figure | Inside | Ranges overlap | Outside |\n| --- | ---: | ---: | ---: |")
     for name, count in counts.items():
-        print(f"| {name} | {count[True]} | {count[False]} |")
-    total = sum(counts.values(), Counter())
-    print(f"| all | {total[True]} | {total[False]} |")
+        print(f"| {name} | {count['inside']} | {count['overlaps']} | {count['outside']} |")
     return 0
 
 

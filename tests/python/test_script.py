@@ -91,6 +91,17 @@ def test_scripts_of_older_kernels_pass_with_their_rules_and_it_is_said():
     assert run(text + "\n+0 %{ assert tcpi_snd_cwnd == 1 }%").verdict == "failed"
 
 
+def test_reduction_as_ns3_counts_what_arrives_twice():
+    """Three of ten segments arrive after a hole: ceil(5 * 3 / 10) = 2 may leave, the retransmission
+    among them. ns-3.44 counts four, of a pipe of six: floor(5 * 4 / 6) = 3."""
+    text = "`sysctl -q net.ipv4.tcp_congestion_control=reno`\n" + OPEN.replace("2000", "20000")
+    text += "+.1 < . 1:1(0) ack 1 win 1000 <nop,nop,sack 1001:4001>\n"
+    text += "+0 %{ print(tcpi_snd_ssthresh, tcpi_snd_cwnd, tcpi_unacked) }%"
+    like = {"detect": "dupthresh"}
+    assert run(text, overrides=like).printed == ["5 8 11"]
+    assert run(text, overrides=like | {"reduce": "ns-3"}).printed == ["5 9 12"]
+
+
 def test_nothing_sent_is_a_failure():
     result = run(OPEN + "+0 > P. 1:2001(2000) ack 1\n+0 > . 2001:2001(0) ack 7")
     assert (result.verdict, result.line) == ("failed", 10)
