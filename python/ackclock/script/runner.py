@@ -26,10 +26,10 @@ PATIENCE = 2 * NS
 """How long after its time an expected segment is waited for."""
 FOREVER = 3600 * NS
 CALL = NS // 1_000_000
-"""How long a call of the application takes: what follows counts from its end, which on no host is the
-moment it began. A microsecond, the unit of packetdrill's times, is enough for the order of things."""
+"""How long a call of the application takes: what follows counts from its end, which on no host is
+the moment it began. A microsecond, the unit of packetdrill's times, is enough for the order."""
 OLDER = {"linux-6.13": ("cubic", {"cc": {"hystart": "linux-6.13"}})}
-"""Kernels with another rule: the congestion control that has it, and the keys that choose it."""
+"""Kernels with another rule: the congestion control that has it, and keys that choose it."""
 _RECENT = 10
 
 

@@ -2,6 +2,7 @@
 
 use super::Sender;
 use super::ack::Acked;
+use crate::cc::CongestionControl;
 use crate::journal::Rule;
 
 /// The rule of a reduction.
@@ -94,7 +95,7 @@ impl Sender {
     /// In ns-3.44 the last ACK of a recovery lets the window grow by all that it covers, also by what had arrived
     /// before, and nothing more counts as lost until the next one.
     pub(super) fn leaves_as_ns3(&self, acked: &mut Acked) -> bool {
-        let like_ns3 = self.rules.reduce == Reduce::Ns3;
+        let like_ns3 = self.rules.reduce == Reduce::Ns3 && !self.cc.owns_window();
         if like_ns3 {
             acked.delivered = u64::from(acked.popped);
         }
