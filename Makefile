@@ -21,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check test-fast bench bench-startup bench-memory bench-ns2 fuzz format lint lint-rust lint-python test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check check-32bit test-fast bench bench-startup bench-memory bench-ns2 fuzz format lint lint-rust lint-python test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -48,7 +48,7 @@ build: setup ## Build a wheel and a source archive into dist/
 demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 	@$(BIN)/ackclock run caltech/test-case-2-fast
 
-test: lint test-rust test-python reproduce ## Everything that must pass: format, lint, tests, quick reproductions
+test: lint check-32bit test-rust test-python reproduce ## Everything that must pass: format, lint, tests, quick reproductions
 
 check: setup ## What to run before each commit: format, lint, the fast tests, side by side
 	@$(MAKE) --no-print-directory --jobs 2 lint-python lint-rust test-fast
@@ -70,6 +70,13 @@ lint-python: $(STAMPS)/dependencies
 
 test-rust: $(STAMPS)/dependencies
 	cargo test --workspace --locked
+
+# The engine also has to build where pointers have 32 bits, such as in a browser.
+WASM := wasm32-unknown-unknown
+check-32bit:
+	@if test -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)"; then \
+	  cargo check --target $(WASM) --locked --quiet -p ackclock-sim; \
+	else echo "Not checked: the build for 32 bits (rustup target add $(WASM))"; fi
 
 test-python: setup
 	$(PYTEST)

@@ -74,7 +74,13 @@ impl Stream {
     /// below 2^-32 for bounds below 2^32.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
+        self.below_u64(bound as u64) as usize
+    }
+
+    /// The same for amounts that do not fit into a `usize` everywhere, such as nanoseconds.
+    #[inline]
+    pub fn below_u64(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
     /// Puts a slice into a uniformly random order (Fisher and Yates).
@@ -88,6 +94,15 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_beyond_32_bits_are_drawn_whole_on_every_machine() {
+        let mut stream = Stream::new(1, "amounts");
+        let bound = 60_000_000_000;
+        let drawn: Vec<u64> = (0..100).map(|_| stream.below_u64(bound)).collect();
+        assert!(drawn.iter().all(|amount| *amount < bound));
+        assert!(drawn.iter().any(|amount| *amount > bound / 2));
+    }
 
     #[test]
     fn streams_depend_on_seed_and_name_only() {

@@ -5,6 +5,7 @@ mod routes;
 
 pub use routes::{longest_route, round_trips};
 
+use crate::fitting::fitting;
 use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
 use ackclock_engine::{Stream, Ties};
 use ackclock_net::routing::DistanceVector;
@@ -78,7 +79,7 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
                 Endpoint::Udp(Box::new(UdpFlow::new(writer, *ecn)))
             }
         };
-        Flow::new(start, *first, [flow.from as u32, flow.to as u32], endpoint)
+        Flow::new(start, *first, [flow.from, flow.to].map(fitting), endpoint)
     });
     let mut flows: Vec<Flow> = flows.collect();
     for i in 1..flows.len() {
@@ -121,9 +122,9 @@ pub(crate) fn common(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Common {
     let mut rto = Rto::new(&tcp.rto);
     rto.draw_phase(|| Stream::new(seed, &format!("rto/{}", flow.id)).uniform());
     let mut cc = Cc::new(&tcp.cc);
-    cc.on_flow(tcp.segment_bytes as u16, &mut || Stream::new(seed, &format!("cc/{}", flow.id)));
+    cc.on_flow(fitting(tcp.segment_bytes), &mut || Stream::new(seed, &format!("cc/{}", flow.id)));
     Common {
-        segment: tcp.segment_bytes as u16,
+        segment: fitting(tcp.segment_bytes),
         data: data(flow, tcp),
         initial_window: tcp.initial_window as f64,
         initial_ssthresh: tcp
@@ -137,7 +138,7 @@ pub(crate) fn common(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Common {
 fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
     let connection = Connection::new(&tcp.sender, common(flow, tcp, seed));
     let writer = writer(flow, &tcp.source, seed);
-    TcpFlow::new(connection, tcp.header_bytes as u16, tcp.ack_bytes as u16, writer)
+    TcpFlow::new(connection, fitting(tcp.header_bytes), fitting(tcp.ack_bytes), writer)
 }
 
 /// What there is to send.

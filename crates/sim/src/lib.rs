@@ -3,10 +3,13 @@
 //! Invariant: no printing, no files, no clock. Documents come in as JSON values; results go out as
 //! values and columns.
 
+#![warn(clippy::cast_possible_truncation)]
+
 pub mod compile;
 pub mod document;
 pub mod endpoint;
 pub mod figures;
+mod fitting;
 pub mod model;
 mod outlook;
 pub mod preset;

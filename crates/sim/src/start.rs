@@ -51,7 +51,7 @@ impl Start {
             Self::At(time) => time,
             Self::Uniform { from, to } => {
                 let mut stream = Stream::new(seed, &format!("start/{flow}"));
-                from + Time::from_ns(stream.below(to.since(from).as_ns() as usize) as u64)
+                from + Time::from_ns(stream.below_u64(to.since(from).as_ns()))
             }
         }
     }

@@ -113,7 +113,7 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
         "packets_created": counters.created,
         "packets_duplicated": counters.duplicated,
         "packets_delivered": counters.delivered,
-        "packets_dropped": Figure::Group(by_reason(|code| counters.dropped[code])),
+        "packets_dropped": Figure::Group(by_reason(|code| counters.dropped[code as usize])),
         "totals": whole,
         "bottleneck": bottleneck,
         "flows": flows,
@@ -306,8 +306,8 @@ fn udp_flow<'a>(
 }
 
 /// Counts of dropped packets by the word of the reason.
-fn by_reason<'a>(count: impl Fn(usize) -> u64) -> Vec<(&'a str, Figure<'a>)> {
-    let words = drop_reason::NAMES.iter().enumerate();
+fn by_reason<'a>(count: impl Fn(i32) -> u64) -> Vec<(&'a str, Figure<'a>)> {
+    let words = (0..).zip(drop_reason::NAMES);
     words.map(|(code, word)| (*word, count(code).into())).collect()
 }
 
@@ -329,7 +329,7 @@ fn link_summary<'a>(channel: &Channel, model: &Direction, end: Time) -> Figure<'
     let entered = stats.packets + stats.unfinished;
     let mean_wait = if entered > 0 { stats.wait_ns as f64 / entered as f64 / 1e9 } else { 0.0 };
     let longest = stats.wait_max.as_secs();
-    let mut drops = by_reason(|code| channel.dropped(code as i32));
+    let mut drops = by_reason(|code| channel.dropped(code));
     let dropped: u64 = drops.iter().filter_map(|(_, count)| count.count()).sum();
     drops.retain(|(word, _)| *word != drop_reason::NAMES[drop_reason::NO_ROUTE as usize]);
     group! {

@@ -1,5 +1,6 @@
 //! From links to channels.
 
+use crate::fitting::fitting;
 use crate::model::{Change, Direction, Flow, Link, Node as NodeModel, Scenario};
 use ackclock_engine::{Stream, Ties};
 use ackclock_net::jitter::Jitter;
@@ -15,10 +16,10 @@ use ackclock_trace::direction;
 use ackclock_units::Time;
 use std::sync::Arc;
 
-const fn node(model: NodeModel) -> Node {
+fn node(model: NodeModel) -> Node {
     match model {
-        NodeModel::Host(host) => Node::Host(host as u32),
-        NodeModel::Router(router) => Node::Router(router as u32),
+        NodeModel::Host(host) => Node::Host(fitting(host)),
+        NodeModel::Router(router) => Node::Router(fitting(router)),
     }
 }
 
@@ -54,7 +55,7 @@ impl<'a> Builder<'a> {
             changes: Vec::new(),
         };
         for (index, link) in scenario.links.iter().enumerate() {
-            builder.add_link(index as i32, link);
+            builder.add_link(fitting(index), link);
         }
         builder
     }
@@ -98,7 +99,7 @@ impl<'a> Builder<'a> {
         let flows = self.flows;
         let flow = |id: &str| {
             let place = flows.iter().position(|flow| flow.id == id);
-            place.expect("scripts name flows of the scenario") as u32
+            fitting(place.expect("scripts name flows of the scenario"))
         };
         let queue = Queue::new(&model.queue, || Place {
             rate_bps: model.rate_bps,
@@ -129,7 +130,7 @@ impl<'a> Builder<'a> {
         ));
         self.channels.push(channel);
         self.ends.push(ends);
-        self.channels.len() as u32 - 1
+        fitting(self.channels.len() - 1)
     }
 
     /// One copy for channels of the same rate, if it was met lately.

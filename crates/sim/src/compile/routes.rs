@@ -1,6 +1,7 @@
 //! Routes of flows, and what they say about channels.
 
 use super::links::Builder;
+use crate::fitting::fitting;
 use crate::model::{Flow as FlowModel, Scenario};
 use ackclock_net::routing::shortest_path::ShortestPaths;
 use ackclock_net::routing::{Attachment, Graph};
@@ -15,7 +16,7 @@ pub fn longest_route(scenario: &Scenario) -> usize {
     let both = |flow: &FlowModel| [(flow.from, flow.to), (flow.to, flow.from)];
     let routes = scenario.flows.iter().flat_map(both);
     routes
-        .filter_map(|(from, to)| paths.path(from as u32, to as u32))
+        .filter_map(|(from, to)| paths.path(fitting(from), fitting(to)))
         .map(|path| path.len())
         .max()
         .unwrap_or(0)
@@ -29,7 +30,8 @@ pub fn round_trips(scenario: &Scenario) -> Vec<[Time; 2]> {
     let mut longest = vec![[Time::ZERO; 2]; scenario.links.len()];
     for flow in scenario.flows.iter() {
         let ways = [(flow.from, flow.to), (flow.to, flow.from)];
-        let ways = ways.map(|(from, to)| paths.path(from as u32, to as u32).unwrap_or_default());
+        let ways =
+            ways.map(|(from, to)| paths.path(fitting(from), fitting(to)).unwrap_or_default());
         let crossed = || ways.iter().flatten().map(|hop| &builder.channels[hop.channel() as usize]);
         let trip = Time::from_ns(crossed().map(|channel| channel.delay().as_ns()).sum());
         for channel in crossed() {
@@ -57,7 +59,7 @@ impl Routes {
         for flow in scenario.flows.iter() {
             let mut path = |from: usize, to: usize| {
                 paths
-                    .path(from as u32, to as u32)
+                    .path(fitting(from), fitting(to))
                     .unwrap_or_else(|| panic!("`{}` has no path", flow.id))
             };
             routes.push([path(flow.from, flow.to), path(flow.to, flow.from)]);

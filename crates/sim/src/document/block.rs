@@ -192,7 +192,9 @@ impl Setting {
             Self::Counts(values) => values.as_slice().into(),
             // The shortest spelling, as people write it.
             Self::Real(real) if real.fract() == 0.0 && real.abs() < 9_007_199_254_740_992.0 => {
-                (*real as i64).into()
+                #[expect(clippy::cast_possible_truncation, reason = "whole, and small enough")]
+                let whole = *real as i64;
+                whole.into()
             }
             Self::Real(real) => (*real).into(),
             Self::Flag(flag) => (*flag).into(),

@@ -119,6 +119,7 @@ fn whole_number(param: &Param, value: &Value) -> Result<u64, Fault> {
         Fault::new(format!("`{number}` is not a whole number"))
     } else if real < 9_007_199_254_740_992.0 {
         // Some languages write 1e6 for a million.
+        #[expect(clippy::cast_possible_truncation, reason = "whole, and small enough")]
         return Ok(real as u64);
     } else {
         Fault::new(format!("`{number}` is too large"))

@@ -1,6 +1,7 @@
 //! Chain: routers in a row between senders and receivers, for paths whose links differ.
 
 use super::{ACCESS, EGRESS, Plan, block};
+use crate::fitting::fitting;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -20,8 +21,8 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 pub(super) fn plan(chosen: &Chosen) -> Plan {
-    let routers = chosen.int("routers") as usize;
-    let leaves = chosen.int("leaves") as usize;
+    let routers = fitting(chosen.int("routers"));
+    let leaves = fitting(chosen.int("leaves"));
     let mut plan = Plan::default();
     plan.add_hosts("S", leaves);
     plan.add_hosts("D", leaves);

@@ -4,6 +4,7 @@
 //! Kohler, "Internet research needs better models", HotNets 2002.
 
 use super::{ACCESS, EGRESS, Plan, PlannedLink, block};
+use crate::fitting::fitting;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -22,7 +23,7 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 pub(super) fn plan(chosen: &Chosen) -> Plan {
-    let leaves = chosen.int("leaves") as usize;
+    let leaves = fitting(chosen.int("leaves"));
     let mut plan = Plan::default();
     plan.add_hosts("S", leaves);
     plan.add_hosts("D", leaves);

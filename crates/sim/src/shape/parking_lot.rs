@@ -4,6 +4,7 @@
 //! packet-switched networks part 1: one-way traffic", ACM CCR 21(5), 1991.
 
 use super::{ACCESS, EGRESS, Plan, block};
+use crate::fitting::fitting;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -34,8 +35,8 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 pub(super) fn plan(chosen: &Chosen) -> Plan {
-    let bottlenecks = chosen.int("bottlenecks") as usize;
-    let leaves = chosen.int("leaves") as usize;
+    let bottlenecks = fitting(chosen.int("bottlenecks"));
+    let leaves = fitting(chosen.int("leaves"));
     let mut plan = Plan::default();
     plan.add_hosts("S", leaves);
     plan.add_hosts("D", leaves);

@@ -1,6 +1,7 @@
 //! Star: hosts round one router, each sending or receiving, as behind one switch.
 
 use super::{Plan, block};
+use crate::fitting::fitting;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -15,7 +16,7 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 pub(super) fn plan(chosen: &Chosen) -> Plan {
-    let leaves = chosen.int("leaves") as usize;
+    let leaves = fitting(chosen.int("leaves"));
     let mut plan = Plan::default();
     plan.add_hosts("H", leaves);
     plan.add_routers(1);

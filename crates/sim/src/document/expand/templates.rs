@@ -8,6 +8,7 @@ use super::super::problems::{Fault, Path};
 use super::super::scalar;
 use super::super::walk::{Layer, Walker};
 use super::too_many;
+use crate::fitting::fitting;
 use crate::start::SPREAD;
 use crate::tables::MOST_ELEMENTS;
 use ackclock_units::quantity::Quantity;
@@ -83,9 +84,10 @@ fn read<'d>(
 ) -> (Option<Template>, Starts<'d>) {
     let count = map.get("count").map(|value| match scalar::read(param("count"), value) {
         Ok(Setting::Count(count)) => {
-            let count = count as usize;
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
             if count > room {
-                too_many(walker, &path.key("count"), value, count + MOST_ELEMENTS - room, "flows");
+                let all = count.saturating_add(MOST_ELEMENTS - room);
+                too_many(walker, &path.key("count"), value, all, "flows");
             }
             // The rest is checked with one of them.
             (count, if count > room { 1 } else { count })
@@ -164,7 +166,7 @@ fn one(
                 Starts::Spread { from, over } => {
                     let of = template.map_or(1, |template| template.count) as u128;
                     let after = u128::from(*over) * (number as u128 - 1) / of;
-                    Quantity::Time(from + after as u64).to_string().into()
+                    Quantity::Time(from + fitting::<_, u64>(after)).to_string().into()
                 }
             },
             ("id", Value::String(id)) if template.is_some() && !id.contains('*') => {
