@@ -6,7 +6,8 @@ prints goodput, utilisation, mean queue and drops of the measured interval besid
 of Markdown. Networks whose results have a band are run five times, with starts moved by up to 0.1 s
 and delays by up to 1 %, as the band was made; those with several seeds with as many seeds.
 
-The senders are the nearest there are: see ``SENDERS`` and ``_tcp``. What cannot be run is named.
+The senders are the nearest there are: the profile of ns-2 where it has them, else see ``SENDERS``
+and ``_tcp``. What cannot be run is named.
 ``--as cubic=linux-reno`` takes another preset for a congestion control: does the difference come
 from the sender?
 """
@@ -17,6 +18,7 @@ import argparse
 import json
 import random
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -28,6 +30,8 @@ from ackclock.metrics import queue_series, select, step_mean
 TABLES = ("transmissions", "queue", "drops", "marks")
 RECORD = {"kind": "none", **dict.fromkeys(TABLES, "changes")}
 RUNS = 5
+LEAST = 1e-9
+"""A mean queue below it is none."""
 SENDERS: dict[str, dict[str, Any]] = {
     "linuxreno": {"preset": "linux-reno"},
     "cubic": {"preset": "linux-cubic"},
@@ -44,7 +48,13 @@ SENDERS: dict[str, dict[str, Any]] = {
 }
 """Presets by the name of the congestion control."""
 
+SETTINGS: dict[str, Any] = {}
+"""Keys of the modern sender that the command line sets."""
+
 CLASSIC = ("newreno", "reno", "tahoe")
+PROFILE = "ns-2.35"
+NS_RED = {"spacing": "wait", "first": "passed", "short_queue": "passed", "idle": "sampled"}
+"""Rules of RED that ns-2 and ns-3 have otherwise than the paper."""
 
 
 class CannotRunError(Exception):
@@ -62,15 +72,23 @@ class Figures:
     marks: float
 
 
+def _is_ns2(oracle: dict[str, Any]) -> bool:
+    """Whether all senders are those that the profile of ns-2 has."""
+    return oracle["reference"].startswith("ns-2") and all(
+        flow["cc"] in (*CLASSIC, "vegas") for flow in oracle["flows"]
+    )
+
+
 def document(oracle: dict[str, Any], draw: random.Random | None = None) -> dict[str, Any]:
     """Return our scenario of a network, with starts and delays moved if there is a `draw`."""
     nodes = {end for flow in oracle["flows"] for end in (flow["src"], flow["dst"])}
     return {
         "name": f"oracle/{oracle['id']}",
+        **({"profile": PROFILE} if _is_ns2(oracle) else {}),
         "hosts": sorted(nodes),
         "routers": sorted(set(oracle["nodes"]) - nodes),
         "links": [_link(link, draw) for link in oracle["links"]],
-        "flows": [_flow(flow, draw) for flow in oracle["flows"]],
+        "flows": [_flow(flow, draw, ns2=_is_ns2(oracle)) for flow in oracle["flows"]],
         "record": RECORD,
         "stop": {"when": "time", "at_latest": f"{oracle['duration_s']} s"},
     }
@@ -105,7 +123,7 @@ def _queue(queue: dict[str, Any]) -> dict[str, Any]:
     ecn = {"ecn": True} if queue.get("ecn") else {}
     limit = {"limit": f"{queue['limit_packets']} packets"} if "limit_packets" in queue else {}
     if kind == "droptail":
-        return {"kind": "droptail", **limit}
+        return {"kind": "droptail", **limit, "counts": "waiting", "admission": "fits"}
     if kind in ("codel", "fqcodel"):
         # As ns-3: one Newton step for the square root, "later than" the interval.
         rules = {
@@ -131,12 +149,13 @@ def _queue(queue: dict[str, Any]) -> dict[str, Any]:
             "max_p": queue["max_p"],
             "gentle": queue["gentle"],
             "mean_packet": f"{queue['mean_packet_bytes']} B",
+            **NS_RED,
             **ecn,
         }
     raise CannotRunError(f"queue {kind}")
 
 
-def _flow(flow: dict[str, Any], draw: random.Random | None) -> dict[str, Any]:
+def _flow(flow: dict[str, Any], draw: random.Random | None, *, ns2: bool) -> dict[str, Any]:
     app = flow["app"]
     start_s = flow["start_s"] + (draw.uniform(0, 0.1) if draw else 0.0)
     found: dict[str, Any] = {
@@ -147,10 +166,26 @@ def _flow(flow: dict[str, Any], draw: random.Random | None) -> dict[str, Any]:
     }
     if app["kind"] not in ("bulk", "file"):
         raise CannotRunError(f"application {app['kind']}")
-    found["tcp"] = _tcp(flow["cc"], flow["transport"])
+    found["tcp"] = (_ns2_tcp if ns2 else _tcp)(flow["cc"], flow["transport"])
     if app["kind"] == "file":
         found["send"] = f"{app['segments'] * flow['transport']['segment_bytes']} B"
     return found
+
+
+def _ns2_tcp(cc: str, transport: dict[str, Any]) -> dict[str, Any]:
+    delayed = transport["delayed_ack"]
+    tcp = {
+        "recovery": cc,
+        "receive_window": f"{transport['max_window_segments']} packets",
+        "header": f"{transport['header_bytes']} B",
+        "ack": f"{transport['ack_bytes']} B",
+        "initial_window": transport["initial_window_segments"],
+        "receiver": "delayed" if delayed else "immediate",
+    }
+    if cc == "vegas":
+        tcp["cc"] = "vegas"
+        tcp["handshake"] = {"kind": "first-segment", "size": f"{transport['segment_bytes']} B"}
+    return tcp
 
 
 def _tcp(cc: str, transport: dict[str, Any]) -> dict[str, Any]:
@@ -185,7 +220,7 @@ def _tcp(cc: str, transport: dict[str, Any]) -> dict[str, Any]:
         return tcp
     # No other simulator has RACK, tail loss probes, F-RTO or undo.
     absent = {"detect": "dupthresh", "tail_loss_probe": False, "frto": False, "undo": False}
-    return {**tcp, **absent}
+    return {**tcp, **absent, **SETTINGS}
 
 
 def figures(oracle: dict[str, Any], results: Results) -> Figures:
@@ -257,16 +292,23 @@ def compare(oracle: dict[str, Any], result: dict[str, Any]) -> list[tuple[str, s
             continue
         unit = 1e-6 if name == "goodput_bps" else 1
         away = max(low - mean(found), mean(found) - high, 0)
+        away = away if away > LEAST else 0
         share = away / abs((low + high) / 2) if low + high else float(away > 0)
         rows.append(
             (
                 name.replace("goodput_bps", "goodput, Mbps").replace("_", " "),
                 f"{low * unit:.4g} to {high * unit:.4g}",
                 f"{mean(found) * unit:.4g} ({min(found) * unit:.4g} to {max(found) * unit:.4g})",
-                "inside" if share < 0.0005 else f"{share:.1%} outside",
+                _verdict(share, overlaps=min(found) <= high and max(found) >= low),
             )
         )
     return rows
+
+
+def _verdict(share: float, *, overlaps: bool) -> str:
+    if share < 0.0005:
+        return "inside"
+    return f"overlaps, mean {share:.1%} outside" if overlaps else f"{share:.1%} outside"
 
 
 def main() -> int:
@@ -275,7 +317,13 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="names that contain this")
     parser.add_argument("--as", dest="instead", metavar="CC=PRESET", help="another preset")
+    parser.add_argument(
+        "--set", metavar="KEY=VALUE", action="append", default=[], help="of SACK senders"
+    )
     options = parser.parse_args()
+    for setting in options.set:
+        key, _, value = setting.partition("=")
+        SETTINGS[key] = json.loads(value) if value[:1] in "{[tf0123456789" else value
     if options.instead:
         cc, _, preset = options.instead.partition("=")
         SENDERS[cc] = {"preset": preset}
@@ -286,6 +334,7 @@ def main() -> int:
         sys.exit(f"{options.folder}/scenarios: no such networks")
     print("| Network | Figure | Theirs | Ours: mean (least to greatest) | |")
     print("| --- | --- | --- | --- | --- |")
+    counts: dict[str, Counter[str]] = {}
     for path in found:
         oracle = json.loads(path.read_text(encoding="utf-8"))
         result = json.loads((options.folder / "results" / path.name).read_text(encoding="utf-8"))
@@ -296,6 +345,11 @@ def main() -> int:
             continue
         for name, *row in rows:
             print(f"| {oracle['id']} | {name} | {' | '.join(row)} |", flush=True)
+            counts.setdefault(name, Counter())[row[-1].split(",")[0].split()[-1]] += 1
+    counts["all"] = sum(counts.values(), Counter())
+    print("\n| Figure | Inside | Ranges overlap | Outside |\n| --- | ---: | ---: | ---: |")
+    for name, count in counts.items():
+        print(f"| {name} | {count['inside']} | {count['overlaps']} | {count['outside']} |")
     return 0
 
 

@@ -48,6 +48,14 @@ def reproduce(
             "difference.",
         ),
     ] = None,
+    ack_jitter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="linux: each ACK comes late by a random time with this mean, such as '10 us': is "
+            "it noise that makes a difference?",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Set the figures of a published paper, or of a real kernel, beside ours.
@@ -61,6 +69,7 @@ def reproduce(
     [cyan]ackclock reproduce bene-congestion[/cyan]
     [cyan]ackclock reproduce linux --only '^v_'[/cyan]
     [cyan]ackclock reproduce linux --trace v_06_lost_retx_cubic[/cyan]
+    [cyan]ackclock reproduce linux --only v_30 --ack-jitter '10 us'[/cyan]
     [cyan]ackclock reproduce all --json[/cyan]
     """
     from ackclock import reproduce as experiments_of
@@ -72,7 +81,7 @@ def reproduce(
         else:
             _print_experiments(console())
         return
-    options = experiments_of.linux.Options(oracle, only, trace)
+    options = experiments_of.linux.Options(oracle, only, trace, ack_jitter)
     with progress_bar(_words, wanted=not as_json) as show:
 
         def progress(case: str, done: int, total: int) -> None:

@@ -66,7 +66,8 @@ def script(
     A script plays one end of a connection: it says when segments arrive, and which ones must
     leave, and when. The language is the useful part of packetdrill's. Exit status 1 when a script
     fails, 2 when one cannot be read; scripts that ask for more than there is are unsupported,
-    which is neither.
+    which is neither. One that passes only with a rule of an older kernel is marked so; set the
+    rule (--set cc.hystart=linux) to have it fail.
 
     [bold]Examples[/bold]
 
@@ -112,7 +113,7 @@ def script(
         shown = [result.to_json() for result in results]
         print_json({"scripts": shown, "counts": dict(counts), "errors": broken})
     elif len(paths) > 1:
-        _show_counts(counts, len(broken))
+        _show_counts(counts, len(broken), sum(bool(result.rules_of) for result in results))
     if broken:
         raise typer.Exit(2)
     if counts["failed"] or (strict and counts["unsupported"]):
@@ -172,7 +173,8 @@ def _show(result: Result) -> None:
     place = f"{result.file}:{result.line}" if result.line else result.file
     verdict = typer.style(result.verdict, fg=_STYLES[result.verdict])
     if result.verdict == "passed":
-        typer.echo(f"{verdict}: {place}")
+        older = f" (with the rules of {result.rules_of})" if result.rules_of else ""
+        typer.echo(f"{verdict}: {place}{older}")
     elif result.verdict == "unsupported":
         typer.echo(f"{verdict}: {place}: {result.message}")
     else:
@@ -186,8 +188,10 @@ def _show(result: Result) -> None:
         typer.echo(f"    {line}")
 
 
-def _show_counts(counts: Counter[str], broken: int) -> None:
+def _show_counts(counts: Counter[str], broken: int, older: int) -> None:
     parts = [f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict]]
+    if older:
+        parts[0] += f" ({older} with the rules of an older kernel)"
     if broken:
         parts.append(f"{broken} not readable")
     typer.echo(", ".join(parts))

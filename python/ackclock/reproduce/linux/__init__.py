@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from ackclock._core import quantity
 from ackclock.errors import InputError, unknown
 from ackclock.reproduce.comparison import Progress, Runner, in_turn
 from ackclock.reproduce.linux import oracle
@@ -31,6 +33,7 @@ SEEDS = 5
 kernel's repetitions."""
 
 _MISSES = PACKAGED.with_name("misses.yaml")
+_MOST_JITTER_NS = 1_000_000_000
 _TITLE = "How close to Linux"
 _NOTES = (
     "A figure agrees if it is within the tolerance of the kernel's median; tolerances are at least "
@@ -44,12 +47,14 @@ class Options:
     """What can be asked of this experiment.
 
     ``oracle`` is another file of measured scenarios; ``only`` a regular expression that their names
-    match; ``trace`` the name of a scenario to be compared packet by packet.
+    match; ``trace`` the name of a scenario to be compared packet by packet. ``ack_jitter`` is the
+    mean of a random time that each of our ACKs comes late: is it noise that makes a difference?
     """
 
     oracle: Path | None = None
     only: str | None = None
     trace: str | None = None
+    ack_jitter: str | None = None
 
     def __bool__(self) -> bool:
         return self != Options()
@@ -71,6 +76,7 @@ def compare(
     file = chosen.oracle or figures_file
     scenarios = oracle.read(file)
     looked_at = _one(scenarios, chosen.trace) if chosen.trace else None
+    jitter = _jitter(chosen.ack_jitter)
     wanted = _chosen(scenarios, chosen.only, looked_at)
     known = _known() if file == PACKAGED else []
     looks = (look_at(looked_at, file),) if looked_at else ()
@@ -78,11 +84,14 @@ def compare(
         name=name,
         title=_TITLE,
         source=_source(file, wanted),
-        notes=_NOTES,
+        notes=(*_NOTES, *jitter),
         rows=tuple(
             _explained(row, known)
             for scenario, taken, why in in_turn(
-                wanted, _outcome, lambda scenario: scenario.name, progress
+                wanted,
+                partial(_outcome, chosen.ack_jitter),
+                lambda scenario: scenario.name,
+                progress,
             )
             for row in rows(scenario, taken, why)
         ),
@@ -121,6 +130,20 @@ def _source(file: Path, scenarios: list[KernelScenario]) -> str:
     return f"{file}, {len(scenarios)} scenarios"
 
 
+def _jitter(mean: str | None) -> tuple[str, ...]:
+    """Return what to say of the jitter, if there is any.
+
+    Raises:
+        InputError: it is no time.
+    """
+    if mean is None:
+        return ()
+    found = quantity(mean)
+    if found is None or found[0] != "time" or not 0 < found[1] <= _MOST_JITTER_NS:
+        raise InputError(f"--ack-jitter: '{mean}' is not a time up to 1 s, such as '10 us'")
+    return (f"Each ACK comes late by a random time of {mean} in the mean.",)
+
+
 def _one(scenarios: list[KernelScenario], name: str) -> KernelScenario:
     known = {scenario.name: scenario for scenario in scenarios}
     if name not in known:
@@ -146,12 +169,11 @@ def _chosen(
 Outcome = tuple[KernelScenario, Taken | None, str]
 
 
-def _outcome(scenario: KernelScenario) -> Outcome:
-    seeds = range(1, SEEDS + 1) if scenario.random else range(1, 2)
+def _outcome(ack_jitter: str | None, scenario: KernelScenario) -> Outcome:
+    seeds = range(1, SEEDS + 1) if scenario.random or ack_jitter else range(1, 2)
     try:
-        taken = [
-            take(scenario, run(Scenario.from_dict(document(scenario, seed)))) for seed in seeds
-        ]
+        documents = [document(scenario, seed, ack_jitter) for seed in seeds]
+        taken = [take(scenario, run(Scenario.from_dict(each))) for each in documents]
     except UnsupportedError as error:
         return scenario, None, str(error)
     return scenario, middle(taken), ""

@@ -22,12 +22,10 @@ _NO_LIMIT = "100 Tbps"
 _WITHOUT_END = {"limit": "unlimited"}
 _SYN = 60
 _HANDSHAKE_ACK = 52
-_HOSTS_S = 5.6e-5
-"""What both hosts take of a round trip: medians of what packet traces show beyond transmission and
-propagation, 42 microseconds from a lone packet to its ACK and 14 from an ACK to the next packet."""
-
-_WRITES_AFTER_S = 1e-4
-"""From the end of `connect` to the first write; 50 to 450 microseconds were measured."""
+_HOSTS_S = 2e-5
+"""What the two hosts take of a round trip: ten microseconds each, the order of magnitude of a
+packet's way through a host. Without, flows with round-trip times of whole milliseconds keep step
+for ever."""
 
 _MORE_THAN_ENOUGH = 2
 """Flows without end write this many times what the link carries."""
@@ -43,8 +41,13 @@ class UnsupportedError(Exception):
     """A scenario that cannot be expressed; the message says why."""
 
 
-def document(scenario: KernelScenario, seed: int = 1) -> dict[str, Any]:
+def document(
+    scenario: KernelScenario, seed: int = 1, ack_jitter: str | None = None
+) -> dict[str, Any]:
     """Return the document of a scenario.
+
+    With `ack_jitter` each ACK comes late by a random time with this mean, as on
+    hosts that have more to do.
 
     Raises:
         UnsupportedError: something of it has no counterpart.
@@ -62,7 +65,7 @@ def document(scenario: KernelScenario, seed: int = 1) -> dict[str, Any]:
         },
         "hosts": [SENDER, *(f"B{number}" for number in numbers)],
         "routers": ["R", *([_SCRIPT] if _has_both(scenario) else [])],
-        "links": list(_links(scenario)),
+        "links": list(_links(scenario, ack_jitter)),
         "flows": [_flow(scenario, number) for number in numbers],
         "stop": {"when": "time", "at_latest": _s(scenario.duration_s)},
         "record": {"kind": "none", **dict.fromkeys(sorted(tables(scenario)), "changes")},
@@ -87,7 +90,7 @@ def _has_both(scenario: KernelScenario) -> bool:
     return bool(scenario.loss and (scenario.drop or scenario.rdrop))
 
 
-def _links(scenario: KernelScenario) -> Iterator[dict[str, Any]]:
+def _links(scenario: KernelScenario, ack_jitter: str | None) -> Iterator[dict[str, Any]]:
     drops = _script("drop", [("data", scenario.drop), ("retransmissions", scenario.rdrop)])
     forward: dict[str, Any] = {"queue": _queue(scenario)}
     first = SENDER
@@ -119,6 +122,8 @@ def _links(scenario: KernelScenario) -> Iterator[dict[str, Any]]:
     }
     for number, flow in enumerate(scenario.flows):
         back: dict[str, Any] = {"delay": _s(flow.extra_rtt_ms / 1e3 + _HOSTS_S)}
+        if ack_jitter is not None:
+            back["jitter"] = {"kind": "exponential", "mean": ack_jitter}
         if scenario.ack_loss:
             back["loss"] = _random(scenario.ack_loss, "acks")
         yield {"id": f"L{number}", "between": ["R", f"B{number}"], "backward": back}
@@ -191,25 +196,23 @@ def flow_id(number: int) -> str:
 def _writes(scenario: KernelScenario, flow: KernelFlow) -> dict[str, Any]:
     """Return what the application writes, and when from the start of the flow.
 
-    It writes a moment after `connect` has returned: the ACK of the handshake is not in the way of
-    the first data.
+    It writes when `connect` has returned.
     """
     propagation_s = (scenario.rtt_ms + flow.extra_rtt_ms) / 1e3
     connected_s = propagation_s + _HOSTS_S + _SYN * 8e-6 / scenario.rate_mbps
-    first_s = connected_s + _WRITES_AFTER_S
     rows: list[tuple[float, int]] = []
     if flow.offered is not None:
         writes: dict[float, int] = {}
         for at, size in flow.writes or ((0.0, flow.offered),):
-            writes[max(first_s, at)] = writes.get(max(first_s, at), 0) + size
+            writes[max(connected_s, at)] = writes.get(max(connected_s, at), 0) + size
         for at, size in writes.items():
             rows += _in_calls(at, size)
     else:
         lasts_s = min(flow.stop_s, scenario.duration_s) - flow.start_s
         enough = round(_MORE_THAN_ENOUGH * scenario.rate_mbps * 1e6 / 8 * lasts_s)
-        rows += _in_calls(first_s, min(enough, _SEND_BUFFER))
+        rows += _in_calls(connected_s, min(enough, _SEND_BUFFER))
         # The rest finds room when the first data are acknowledged.
-        later_s = first_s + 2 * connected_s
+        later_s = 3 * connected_s
         while (left := enough - sum(size for _, size in rows)) > 0:
             rows.append((later_s, min(left, _LARGEST_WRITE)))
             later_s += _NEXT_CALL_S

@@ -65,6 +65,7 @@ pub static ENTRY: Entry = Entry {
             Kind::Choice(&[
                 Choice::new("prr", "in proportion to what is delivered (RFC 6937)"),
                 Choice::new("pipe", "at once, to the slow-start threshold (RFC 6675 section 5)"),
+                Choice::new("ns-3", "as ns-3.44: in proportion, but what is delivered counts twice"),
             ]),
             "prr",
             "How the window falls in a recovery.",

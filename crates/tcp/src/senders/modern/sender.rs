@@ -16,6 +16,7 @@ mod opening;
 mod pace;
 mod persist;
 mod pushes;
+mod reduce;
 mod socket;
 mod tagging;
 mod timers;
@@ -36,6 +37,7 @@ use crate::stats::SenderStats;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 pub use info::Info;
+use reduce::Reduce;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use timers::Pending;
@@ -54,7 +56,7 @@ struct Rules {
     initial_window: f64,
     handshake: Handshake,
     uses_rack: bool,
-    uses_prr: bool,
+    reduce: Reduce,
     probes: bool,
     frto: bool,
     undo: bool,
@@ -139,9 +141,10 @@ pub struct Sender {
     undone: bool,
     /// Segments that were reported as duplicates.
     repeated: u64,
-    /// PRR: delivered and sent since the reduction began.
+    /// PRR: delivered and sent since the reduction began, and what was there before.
     prr_delivered: u64,
     prr_out: u64,
+    prr_base: u64,
     /// End of what was in flight when a probe was sent; whether the probe was a retransmission.
     probe: Option<(u64, bool)>,
     /// The next poll sends a probe or the first segment again.
@@ -251,7 +254,7 @@ impl Sender {
             initial_window: common.initial_window.max(1.0),
             handshake: Handshake::new(chosen.inner("handshake")),
             uses_rack: chosen.word("detect") == "rack",
-            uses_prr: chosen.word("reduce") == "prr",
+            reduce: Reduce::new(chosen.word("reduce")),
             probes: chosen.flag("tail_loss_probe"),
             frto: chosen.flag("frto"),
             undo: chosen.flag("undo"),
@@ -307,6 +310,7 @@ impl Sender {
             repeated: 0,
             prr_delivered: 0,
             prr_out: 0,
+            prr_base: 0,
             probe: None,
             forced: None,
             frto: false,

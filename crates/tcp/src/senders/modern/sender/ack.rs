@@ -364,39 +364,11 @@ impl Sender {
             self.notify(acked, rtt, |cc, window, event| cc.on_sample(window, event));
         }
         if reducing {
-            self.reduce(acked.delivered, newly_lost, acked.advanced);
+            self.reduce(acked, newly_lost);
         }
         if self.rules.paced {
             self.follow_window();
         }
-    }
-
-    /// The window in a reduction: proportional rate reduction (RFC 6937; `tcp_cwnd_reduction`), or the threshold.
-    pub(super) fn reduce(&mut self, delivered: u64, newly_lost: u64, advanced: bool) {
-        if !self.rules.uses_prr {
-            self.window.cwnd = self.window.ssthresh.max(1.0);
-            return self.note(Rule::Pipe);
-        }
-        if delivered == 0 {
-            return;
-        }
-        self.prr_delivered += delivered;
-        let in_flight = u64::from(self.board.in_flight());
-        let ssthresh = self.window.ssthresh.min(1e9) as u64;
-        let out = self.prr_out as i64;
-        let mut sent = if in_flight > ssthresh {
-            let before = (self.undo.cwnd as u64).max(1);
-            (ssthresh * self.prr_delivered).div_ceil(before) as i64 - out
-        } else {
-            let mut room = (self.prr_delivered as i64 - out).max(delivered as i64);
-            if advanced && newly_lost == 0 {
-                room += 1;
-            }
-            room.min((ssthresh - in_flight) as i64)
-        };
-        sent = sent.max(i64::from(self.prr_out == 0));
-        self.window.cwnd = (in_flight as i64 + sent).max(1) as f64;
-        self.note(Rule::Prr);
     }
 
     /// The threshold that the congestion control asks for; one that does not react to losses keeps its window.

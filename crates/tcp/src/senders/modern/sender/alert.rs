@@ -30,6 +30,9 @@ impl Sender {
                         return;
                     }
                     self.end_reduction();
+                    if self.leaves_as_ns3(acked) {
+                        return;
+                    }
                 }
                 _ => {}
             }
@@ -188,8 +191,7 @@ impl Sender {
         self.high_seq = self.nxt;
         self.probe = None;
         self.undo.cwnd = self.window.cwnd;
-        self.prr_delivered = 0;
-        self.prr_out = 0;
+        self.begin_fall();
         self.ask_ssthresh(now, signal);
         self.cwr = true;
     }

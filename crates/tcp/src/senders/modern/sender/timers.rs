@@ -213,7 +213,6 @@ impl Sender {
     #[cold]
     fn on_reordering_timer(&mut self, now: Time) {
         let in_flight = self.board.in_flight();
-        let lost = self.board.lost;
         if let Some(wait) = self.detect(now) {
             self.arm_reordering(now, wait);
         } else {
@@ -222,7 +221,7 @@ impl Sender {
         if self.board.in_flight() != in_flight && self.state != CongestionState::Recovery {
             self.enter_recovery(now, false);
             if !self.cc.owns_window() {
-                self.reduce(1, self.board.lost - lost, false);
+                self.fall(1, false);
             }
         }
         self.rearm_timeout(now);
