@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import bands, draw, palette, quantities
-from .lanes import State
+from . import bands, draw, lanes, palette, quantities
 from .sheet import Panel, Sheet
 from .view import View
 
@@ -64,7 +63,11 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
             if not view.span[0] <= after.time_s <= view.span[1]:
                 continue
             told = words.setdefault((after.time_s, lane.link), [])
-            told += [word for word in _change(view, before, after) if word not in told]
+            told += [
+                word
+                for word in lanes.change(before, after, binary=view.binary_rates)
+                if word not in told
+            ]
         for state, then in pairwise([*lane.states, replace(lane.states[-1], time_s=view.end_s)]):
             if not state.up:
                 down[lane.link, state.time_s, then.time_s] = None
@@ -86,18 +89,6 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     more = f", and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
     shaded = ", shaded while down" if down else ""
     sheet.note(f"Dashes and dots: a link changes{shaded}: {', '.join(told[:_MOST_TOLD])}{more}.")
-
-
-def _change(view: View, before: State, after: State) -> list[str]:
-    """What changes between two states of a transmitter."""
-    found = []
-    if before.up != after.up:
-        found.append("up" if after.up else "down")
-    if before.rate_bps != after.rate_bps:
-        found.append(quantities.rate(after.rate_bps, binary=view.binary_rates))
-    if before.delay_ns != after.delay_ns:
-        found.append(quantities.delay(after.delay_ns))
-    return found
 
 
 def _lines(view: View, panels: Sequence[Panel], times: Iterable[float], dashes: Any) -> bool:
