@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from . import quantities
 from .palette import LineStyle
 
 MOST_LINKS = 6
@@ -93,6 +94,18 @@ def _states(link: Mapping[str, Any], way: str) -> tuple[State, ...]:
                 )
             )
     return tuple(states)
+
+
+def change(before: State, after: State, *, binary: bool) -> list[str]:
+    """What changes between two states of a transmitter."""
+    found = []
+    if before.up != after.up:
+        found.append("up" if after.up else "down")
+    if before.rate_bps != after.rate_bps:
+        found.append(quantities.rate(after.rate_bps, binary=binary))
+    if before.delay_ns != after.delay_ns:
+        found.append(quantities.delay(after.delay_ns))
+    return found
 
 
 def worth_drawing(

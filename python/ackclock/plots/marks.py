@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import bands, draw, palette, quantities
-from .lanes import State
+from . import bands, draw, lanes, palette, quantities
 from .sheet import Panel, Sheet
 from .view import View
 
@@ -64,7 +63,8 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
             if not view.span[0] <= after.time_s <= view.span[1]:
                 continue
             changes = words.setdefault((after.time_s, lane.link), [])
-            changes += [word for word in _change(view, before, after) if word not in changes]
+            found = lanes.change(before, after, binary=view.binary_rates)
+            changes += [word for word in found if word not in changes]
         for state, then in pairwise([*lane.states, replace(lane.states[-1], time_s=view.end_s)]):
             if not state.up:
                 down[lane.link, state.time_s, then.time_s] = None
@@ -88,18 +88,6 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     sheet.note(
         f"Dashes and dots: a link changes{shaded}: {', '.join(sentences[:_MOST_NAMED])}{more}."
     )
-
-
-def _change(view: View, before: State, after: State) -> list[str]:
-    """What changes between two states of a transmitter."""
-    found = []
-    if before.up != after.up:
-        found.append("up" if after.up else "down")
-    if before.rate_bps != after.rate_bps:
-        found.append(quantities.rate(after.rate_bps, binary=view.binary_rates))
-    if before.delay_ns != after.delay_ns:
-        found.append(quantities.delay(after.delay_ns))
-    return found
 
 
 def _lines(view: View, panels: Sequence[Panel], times: Iterable[float], dashes: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
@@ -19,12 +19,11 @@ from matplotlib.ticker import MaxNLocator
 from . import heading, legends, palette, text
 from .palette import DASHES, LineStyle
 from .saving import Figure
-from .view import View
+from .view import View, evenly
 from .words import EDGE_MM, ROW_MM, TOP_MM, Words, words
 
 MM = 1 / 25.4  # inches
 
-_T = TypeVar("_T")
 
 _LEFT, _RIGHT, _BOTTOM = 11.5, EDGE_MM, 2.5
 _PANEL_SIZE = 7.2
@@ -44,12 +43,6 @@ def mark_style(marker: str, color: str, size: float, *, hollow: bool = False) ->
         "mec": color,
         "mew": max(0.5, 0.22 * size) if stroked else 0.0,
     }
-
-
-def evenly(items: Sequence[_T], count: int) -> list[_T]:
-    """Return this many of the items, at equal distances, the first and the last among them."""
-    last = len(items) - 1
-    return [items[round(last * i / (count - 1))] for i in range(count)]
 
 
 @dataclass

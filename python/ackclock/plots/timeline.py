@@ -10,8 +10,8 @@ from ackclock.errors import listed
 from . import flow_strip, heading, marks, sheet
 from .errors import PlotError
 from .saving import Figure
-from .sheet import MM, Panel, Sheet, evenly
-from .view import View
+from .sheet import MM, Panel, Sheet
+from .view import View, evenly
 
 if TYPE_CHECKING:
     from .registry import Plot

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from .records import Records
 
 Floats = NDArray[np.float64]
 Series = tuple[Floats, Floats]
+_T = TypeVar("_T")
 
 FEW_PACKETS = 3
 """A link whose queue never exceeds this is not drawn unless asked for."""
@@ -503,6 +504,12 @@ class View:
         if len(rates) > 1 and edges[-1] > self.end_s * (1 + 1e-9):
             return edges[:-1], rates[:-1]
         return edges, rates
+
+
+def evenly(items: Sequence[_T], count: int) -> list[_T]:
+    """Return this many of the items, at equal distances, the first and the last among them."""
+    last = len(items) - 1
+    return [items[round(last * i / (count - 1))] for i in range(count)]
 
 
 def _chosen(kind: str, asked: Sequence[str] | None, known: list[str]) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from ackclock import tables
 from ackclock.columns import Column
-from ackclock.errors import listed
 from ackclock.results import Results
 from ackclock.tables import ResultTable
 from ackclock.theory import TheoryError, compare, predict
@@ -102,7 +101,7 @@ def _periods(comparison: Comparison) -> ResultTable:
     for period in comparison.periods:
         by_name = {(figure.quantity, figure.subject): figure for figure in period.figures}
         for name in period.predicted.flows if period.figures else ():
-            span = _span(period.spans)
+            span = f"{period.spans[0][0]:.2f} to {period.spans[-1][1]:.2f}"
             row: dict[str, Any] = {"period": "" if span == last else span, "flow": name}
             last = span
             for key in _PAIRS:
@@ -142,7 +141,3 @@ def _table(columns: list[Column], rows: list[dict[str, Any]], title: str) -> Res
     cells = {column.name: [row.get(column.name) for row in rows] for column in columns}
     kept = [column for column in columns if any(v is not None for v in cells[column.name])]
     return ResultTable(tuple(kept), {column.name: cells[column.name] for column in kept}, title)
-
-
-def _span(spans: list[tuple[float, float]]) -> str:
-    return listed([f"{begin:.2f} to {end:.2f}" for begin, end in spans], 3)

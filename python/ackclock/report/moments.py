@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ackclock import _core, log
-from ackclock.plots import quantities
+from ackclock.plots import lanes
 from ackclock.plots.lanes import Lane
 from ackclock.plots.view import View
 
@@ -91,14 +91,14 @@ def of_flows(view: View) -> list[dict[str, Any]]:
     return found
 
 
-def of_lanes(view: View, lanes: list[Lane], pack: Pack, tick: float) -> list[dict[str, Any]]:
+def of_lanes(view: View, drawn: list[Lane], pack: Pack, tick: float) -> list[dict[str, Any]]:
     """Packets lost and marked at each transmitter: when, how many, and why."""
     found: list[dict[str, Any]] = []
     for table in ("drops", "marks"):
         records = view.records(table)
         if records is None or not len(records):
             continue
-        for number, lane in enumerate(lanes):
+        for number, lane in enumerate(drawn):
             rows = records.rows(link=lane.link, direction=lane.direction)
             if not len(rows):
                 continue
@@ -124,13 +124,7 @@ def of_network(view: View) -> list[dict[str, Any]]:
     found: dict[tuple[float, str], None] = {}
     for lane in view.changing_lanes:
         for before, after in pairwise(lane.states):
-            words = []
-            if before.up != after.up:
-                words.append("up" if after.up else "down")
-            if before.rate_bps != after.rate_bps:
-                words.append(quantities.rate(after.rate_bps, binary=view.binary_rates))
-            if before.delay_ns != after.delay_ns:
-                words.append(quantities.delay(after.delay_ns))
+            words = lanes.change(before, after, binary=view.binary_rates)
             if words and after.time_s <= view.end_s:
                 found[after.time_s, f"{lane.label}: {', '.join(words)}"] = None
     for change in view.route_changes:

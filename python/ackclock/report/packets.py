@@ -137,8 +137,7 @@ def packed(
         end_s = (begin + int(came[-1])) * unit
     way = np.where(ticks["arrival"] >= 0, ticks["arrival"] - ticks["start"], NEVER)
     gone = np.where(ticks["dropped"] >= 0, ticks["dropped"] - ticks["came"], NEVER)
-    backwards = network.nodes.index
-    first = np.array([backwards(link["ends"][0]) for link in results.model["links"]])
+    first = np.array([network.nodes.index(link["ends"][0]) for link in results.model["links"]])
     columns = {
         "came": came,
         "wait": np.where(ticks["start"] >= 0, wait, NEVER),

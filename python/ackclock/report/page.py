@@ -10,7 +10,7 @@ from typing import Any
 
 from ackclock.plots import heading, palette, quantities
 from ackclock.plots.lanes import Lane
-from ackclock.plots.view import View
+from ackclock.plots.view import View, evenly
 from ackclock.results import Results
 
 from . import figures, moments, network, packets, series
@@ -37,10 +37,7 @@ def html(
 ) -> str:
     """The text of a page of these runs, by their names."""
     pack = Pack()
-    views = {
-        name: View(run, flows or series.evenly(run.summary["flows"], series.MOST_FLOWS), links)
-        for name, run in runs.items()
-    }
+    views = {name: View(run, flows or _usual(run), links) for name, run in runs.items()}
     points = series.POINTS // len(views)
     document = {
         "marks": moments.MARKS,
@@ -61,6 +58,12 @@ def html(
         ),
     }
     return _filled(_read("page/page.html"), parts)
+
+
+def _usual(run: Results) -> list[str]:
+    """The flows that are shown unasked."""
+    every = list(run.summary["flows"])
+    return every if len(every) <= series.MOST_FLOWS else evenly(every, series.MOST_FLOWS)
 
 
 def _read(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -128,10 +128,3 @@ def _flight(view: View, name: str) -> Series:
     if view.flow(name)["tcp"]["sender"] == "modern":
         return view.tcp_info(name, "in_flight")
     return packets.flight(view, name)
-
-
-def evenly(names: Iterable[str], most: int) -> list[str]:
-    """At most so many of these, evenly chosen."""
-    every = list(names)
-    places = np.unique(np.linspace(0, len(every) - 1, min(most, len(every))).round().astype(int))
-    return [every[place] for place in places]
