@@ -62,7 +62,7 @@ pub enum Value {
 pub struct Entry {
     /// Where the key stands.
     pub place: Place,
-    /// The key as it stands in the text, where it is spelled otherwise (`new-reno`).
+    /// The key as it is in the text, where it is spelled otherwise (`new-reno`).
     pub written: Option<Box<str>>,
     /// The value.
     pub node: Node,

@@ -26,7 +26,7 @@ _HEAD_ROW = 3.0
 
 
 def beside(count: int, most: int, levels: int = 0) -> int:
-    """How many of some panels stand beside each other, at most `most`.
+    """How many of some panels are beside each other, at most `most`.
 
     With `levels` of the last axis of the panels a row holds all of them, if it can, so that panels
     below each other differ in the other axes only.
@@ -49,12 +49,12 @@ class Facets:
         subtitle: Of what.
         caption: Where it is from.
         count: How many panels there are.
-        across: How many of them stand beside each other.
+        across: How many of them are beside each other.
         height_mm: Height of the axes of a panel.
         left_mm: Room for numbers and words at the left.
         below_mm: Room for numbers and words below the last row.
         between_mm: Room between rows, beside that for heads.
-        heads: What stands above each panel; empty for none.
+        heads: What is written above each panel; empty for none.
         legend: Handles and labels.
         notes: Sentences below the figure.
     """

@@ -117,7 +117,7 @@ class _Frame:
 
 
 def finish(pages: Sequence[Page], figure: Figure) -> Figure:
-    """Give everything on some pages beside each other its place; panels stand in rows."""
+    """Give everything on some pages beside each other its place; panels are in rows."""
     frames = [page.frame() for page in pages]
     below = TOP_MM + max(frame.words.above_mm for frame in frames) + 1.4
     tops: list[float] = []
@@ -232,7 +232,7 @@ class Page:
         return [*picked, (blank, f"{len(panel.entries)} drawn, in this order")]
 
     def _legend_columns(self, labels: Sequence[str]) -> int:
-        """How many entries stand in a row, where the rows are as equal as can be."""
+        """How many entries are in a row, where the rows are as equal as can be."""
         rows = -(-len(labels) // _LEGEND.columns(labels, self.axes_width_mm))
         return -(-len(labels) // rows)
 
