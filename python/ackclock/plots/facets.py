@@ -13,9 +13,8 @@ from matplotlib.axes import Axes
 
 from . import legends, palette, text
 from .saving import Figure
-from .words import EDGE_MM, ROW_MM, TOP_MM, words
+from .words import EDGE_MM, MM, ROW_MM, TOP_MM, place, words, write_above
 
-MM = 1 / 25.4  # inches
 TICKS = 6.6
 """Size of numbers at axes, points."""
 
@@ -116,27 +115,14 @@ class Facets:
             row, column = divmod(index, self.across)
             left = self.left_mm + column * (self.panel_mm + _GAP_X)
             start = top + head_mm + row * (head_mm + self.height_mm + self.between_mm)
-            axes.set_position(
-                (
-                    left / self.width_mm,
-                    1 - (start + self.height_mm) / height,
-                    self.panel_mm / self.width_mm,
-                    self.height_mm / height,
-                )
+            place(
+                axes,
+                (left, start, self.panel_mm, self.height_mm),
+                (self.width_mm, height),
             )
             if index < len(heads) and heads[index]:
-                axes.annotate(
-                    "\n".join(heads[index]),
-                    (0, 1),
-                    xycoords="axes fraction",
-                    xytext=(0, 1.2 / text.MM_PER_POINT),
-                    textcoords="offset points",
-                    size=_HEAD,
-                    color=palette.INK,
-                    linespacing=1.05,
-                    annotation_clip=False,
-                    parse_math=False,
-                )
+                head = "\n".join(heads[index])
+                write_above(axes, head, 0, 1.2, _HEAD, palette.INK, linespacing=1.05)
         return self.figure
 
     def _place_legend(self, columns: int, y_mm: float, height: float) -> None:

@@ -10,8 +10,9 @@ from ackclock.errors import listed
 from . import flow_strip, heading, marks, sheet
 from .errors import PlotError
 from .saving import Figure
-from .sheet import MM, Panel, Sheet, evenly
+from .sheet import Panel, Sheet, evenly
 from .view import View
+from .words import MM
 
 if TYPE_CHECKING:
     from .registry import Plot
