@@ -5,7 +5,7 @@
     python docs/generate.py --images   draw the pictures again
 
 A page marks a generated part by two comments, `begin generated: WORDS` and `end generated`. The
-words choose a function of `parts.py` and its arguments. What stands between the comments is
+words choose a function of `parts.py` and its arguments. What is between the comments is
 replaced.
 """
 

@@ -298,7 +298,7 @@ class _Sentences:
 
     def waiting(self, row: Row) -> str:
         place = f"{row['link']} {row['direction']}"
-        return f"{self._packet(row)} comes to {place} and waits until the end of the run"
+        return f"{self._packet(row)} enters {place} and waits until the end of the run"
 
     def routes(self, row: Row) -> str:
         before = f" instead of {row['previous_link']}" if row["previous_link"] else ""

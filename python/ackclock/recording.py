@@ -1,4 +1,4 @@
-"""Where the records of a run go while it goes on: into memory, or onto the disk."""
+"""Where the records of a run go while it is in progress: into memory, or onto the disk."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class _InMemory:
 
 
 class _OnDisk:
-    """Writes records into a run directory while the run goes on; methods as in `_InMemory`."""
+    """Writes records into a run directory during the run; methods as in `_InMemory`."""
 
     most_rows = record_stream.HELD_ROWS
 

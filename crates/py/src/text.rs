@@ -76,7 +76,7 @@ fn steps(path: &Bound<'_, PyTuple>) -> PyResult<Vec<Step>> {
 
 #[pymethods]
 impl Text {
-    /// The document as dicts, lists and scalars; what a YAML alias stands for is a copy.
+    /// The document as dicts, lists and scalars; a YAML alias gives a copy of its value.
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Writer::default().value(py, &self.root.value)
     }

@@ -90,7 +90,7 @@ fn each(table: &[Param], place: &str, mut take: impl FnMut(String, Value)) {
     }
 }
 
-/// All settings of single values: where they stand, and what stands there.
+/// All settings of single values: where they are, and what is there.
 fn settings() -> Vec<(String, Value)> {
     // A network needs names, and lists of links and flows; these are what the settings are put into.
     let given = ["hosts", "routers", "links", "flows", "set", "topology", "defaults"];

@@ -52,7 +52,7 @@ pub enum Rule {
     BbrRecovery,
 }
 
-/// What a sender goes through; the byte that it is about stands beside it.
+/// What a sender goes through; the byte that it is about is given with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Episode {
     /// Fast recovery begins.

@@ -3,7 +3,7 @@
 //! Everything here is called with the present time and answers what to send and when to be called
 //! again. Invariant: nothing here knows the event queue, links or files.
 //!
-//! What all families of senders share stands here: how the window grows ([`cc`]), how long a sender waits before
+//! What all families of senders share is here: how the window grows ([`cc`]), how long a sender waits before
 //! it gives a packet up ([`rto`]), what passes before the data ([`handshake`]), and the [`receiver`]. How data are
 //! numbered, and how losses are found and repaired, is a matter of the family ([`senders`]).
 

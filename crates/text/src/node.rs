@@ -22,7 +22,7 @@ pub enum Step {
     Index(usize),
 }
 
-/// A value and where it stands.
+/// A value and where it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// The value.
@@ -60,9 +60,9 @@ pub enum Value {
 /// A value of a mapping.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Where the key stands.
+    /// Where the key is.
     pub place: Place,
-    /// The key as it stands in the text, where it is spelled otherwise (`new-reno`).
+    /// The key as it is in the text, where it is spelled otherwise (`new-reno`).
     pub written: Option<Box<str>>,
     /// The value.
     pub node: Node,
@@ -88,7 +88,7 @@ impl Node {
         }
     }
 
-    /// Where the value (or its key) at `path` stands. Where the path leaves the document (a missing
+    /// Where the value (or its key) at `path` is. Where the path leaves the document (a missing
     /// key), it is the place of the innermost value that exists.
     pub fn locate(&self, path: &[Step], key: bool) -> Place {
         let (mut node, mut place) = (self, self.place);

@@ -9,11 +9,11 @@ pub struct Problem {
     pub message: String,
     /// How to fix it.
     pub hint: Option<String>,
-    /// What stands there, if it helps to see it.
+    /// What is there, if it helps to see it.
     pub value: Option<String>,
     /// Keys and indices that lead to a value; empty for what is wrong with the text itself.
     pub path: Vec<Step>,
-    /// Where it stands, as far as that is known.
+    /// Where it is, as far as that is known.
     pub place: Option<Place>,
 }
 

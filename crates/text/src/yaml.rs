@@ -62,7 +62,7 @@ enum Key {
     Duplicate,
 }
 
-/// What an alias stands for.
+/// The value an alias refers to.
 struct Anchored {
     node: Node,
     values: usize,
@@ -184,7 +184,7 @@ impl Builder<'_> {
         }
         let Some(anchored) = self.anchors.get(&anchor) else {
             let alias = explain::alias_at(self.text, place);
-            let message = format!("the alias '{alias}' stands inside its own anchor");
+            let message = format!("the alias '{alias}' is inside its own anchor");
             return Err(Problem::new(message, place));
         };
         self.budget.take(anchored.values, self.stack.len() + anchored.height, place)?;

@@ -97,7 +97,7 @@ impl PacketIds {
         }
     }
 
-    /// The packet of this number comes to the end of a channel on whose wire packets overtake each other.
+    /// The packet of this number reaches the end of a channel on whose wire packets overtake each other.
     pub fn arrive_as(&mut self, id: i64) {
         if self.on {
             self.present = id;

@@ -70,7 +70,7 @@ category! {
     UNDO = "undo", SPURIOUS = "spurious",
 }
 category! {
-    /// How a sender stands to congestion (Linux, `tcp_ca_state`).
+    /// State of a sender with respect to congestion (Linux, `tcp_ca_state`).
     tcp_state: OPEN = "open", DISORDER = "disorder", CWR = "cwr", RECOVERING = "recovery", LOSS = "loss",
 }
 category! {
@@ -513,7 +513,7 @@ tables! {
     tcp_info / InfoRow / info [|row| row.flow, |row| f64::from(row.in_flight)]: "What modern senders know of themselves, as `struct tcp_info` of Linux says it, after each event that changes it." {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
-        state: i32 as "state" ["" "tcp_state"] "How it stands to congestion.",
+        state: i32 as "state" ["" "tcp_state"] "State with respect to congestion.",
         in_flight: i32 as "in_flight" ["" ""] "Segments in flight: sent, and neither acknowledged, reported nor lost, with retransmissions.",
         sacked: i32 as "sacked" ["" ""] "Segments that have arrived out of order.",
         lost: i32 as "lost" ["" ""] "Segments that count as lost.",

@@ -39,7 +39,7 @@ pub enum Kind {
     Registered(&'static [&'static Entry]),
     /// A registered thing as a word; its parameters stand beside the word, in the same mapping.
     Family(&'static [&'static Entry]),
-    /// A registered thing as a word that stands for values of the keys beside it.
+    /// A registered thing as a word instead of values of the other keys.
     Preset(&'static [&'static Entry]),
     /// A time, or a registered rule that makes one: `0.5 s`, or `{kind: uniform, ...}`.
     TimeOr(&'static [&'static Entry]),
@@ -91,7 +91,7 @@ impl Choice {
     }
 }
 
-/// What stands for a parameter that is not given.
+/// What is taken for a parameter that is not given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Default {
     /// The parameter must be given.
@@ -109,7 +109,7 @@ pub struct Param {
     pub name: &'static str,
     /// What it holds.
     pub kind: Kind,
-    /// What stands for it when it is not given.
+    /// What is taken when it is not given.
     pub default: Default,
     /// Least value, spelled as in a document, inclusive.
     pub min: Option<&'static str>,

@@ -77,7 +77,7 @@ def run(
     (records/*.parquet), plots, log.txt, and what arrived of files that flows send (received/). A
     file that arrives different or unfinished makes the exit status 1.
 
-    Records are written while the run goes on, into DIR.partial. Ctrl-C, a full disk or the
+    Records are written during the run, into DIR.partial. Ctrl-C, a full disk or the
     scenario's record.limit end the run early and keep what there is, marked as unfinished; the exit
     status is 130 after Ctrl-C, else 1. A second Ctrl-C ends at once.
 

@@ -160,7 +160,7 @@ def _read_neighbours(
                 word,
                 "not the name of a node",
                 allowed="a letter, then letters, digits, _ and -",
-                hint="a blank line stands between neighbours and links",
+                hint="a blank line separates neighbours and links",
             )
             return
     start, *ends = words

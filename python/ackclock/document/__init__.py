@@ -157,7 +157,7 @@ class Document:
         return Problem(message, shown, value, allowed, hint, self.file, line, column)
 
     def _is_written(self, path: Path) -> bool:
-        """Return whether the value at `path` stands in the text, rather than made by overrides."""
+        """Return whether the value at `path` is in the text, rather than made by overrides."""
         return self._text is not None and self._places().holds(path)
 
     def describe(self, path: Path) -> str:

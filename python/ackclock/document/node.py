@@ -24,7 +24,7 @@ class Node:
     written: dict[str, str] = field(default_factory=dict)
 
     def put(self, text: str, place: Position, inner: Node) -> None:
-        """Add an entry to a mapping under a key as it stands in the text."""
+        """Add an entry to a mapping under a key as it is in the text."""
         key = normal_key(text)
         self.value[key] = inner
         self.keys[key] = place
@@ -32,7 +32,7 @@ class Node:
             self.written[key] = text
 
     def entries(self) -> list[tuple[str, Position, Any]]:
-        """Return the entries of a mapping: key as it stands in the text, its place, its value."""
+        """Return the entries of a mapping: key as it is in the text, its place, its value."""
         value: dict[str, Node] = self.value
         return [(self.written.get(k, k), self.keys[k], inner) for k, inner in value.items()]
 

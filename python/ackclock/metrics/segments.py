@@ -139,7 +139,7 @@ class _Intervals:
 
 
 def _places(wanted: Integers, numbers: Integers) -> Integers:
-    """Where each wanted number stands first among others; -1 where it does not."""
+    """Where each wanted number is first among others; -1 where it is not there."""
     known, first = np.unique(numbers, return_index=True)
     at = np.searchsorted(known, wanted)
     return np.where(np.append(known, -1)[at] == wanted, np.append(first, -1)[at], -1)

@@ -13,9 +13,8 @@ from matplotlib.axes import Axes
 
 from . import legends, palette, text
 from .saving import Figure
-from .words import EDGE_MM, ROW_MM, TOP_MM, words
+from .words import EDGE_MM, MM, ROW_MM, TOP_MM, place, words, write_above
 
-MM = 1 / 25.4  # inches
 TICKS = 6.6
 """Size of numbers at axes, points."""
 
@@ -26,7 +25,7 @@ _HEAD_ROW = 3.0
 
 
 def beside(count: int, most: int, levels: int = 0) -> int:
-    """How many of some panels stand beside each other, at most `most`.
+    """How many of some panels are beside each other, at most `most`.
 
     With `levels` of the last axis of the panels a row holds all of them, if it can, so that panels
     below each other differ in the other axes only.
@@ -49,12 +48,12 @@ class Facets:
         subtitle: Of what.
         caption: Where it is from.
         count: How many panels there are.
-        across: How many of them stand beside each other.
+        across: How many of them are beside each other.
         height_mm: Height of the axes of a panel.
         left_mm: Room for numbers and words at the left.
         below_mm: Room for numbers and words below the last row.
         between_mm: Room between rows, beside that for heads.
-        heads: What stands above each panel; empty for none.
+        heads: What is written above each panel; empty for none.
         legend: Handles and labels.
         notes: Sentences below the figure.
     """
@@ -116,27 +115,14 @@ class Facets:
             row, column = divmod(index, self.across)
             left = self.left_mm + column * (self.panel_mm + _GAP_X)
             start = top + head_mm + row * (head_mm + self.height_mm + self.between_mm)
-            axes.set_position(
-                (
-                    left / self.width_mm,
-                    1 - (start + self.height_mm) / height,
-                    self.panel_mm / self.width_mm,
-                    self.height_mm / height,
-                )
+            place(
+                axes,
+                (left, start, self.panel_mm, self.height_mm),
+                (self.width_mm, height),
             )
             if index < len(heads) and heads[index]:
-                axes.annotate(
-                    "\n".join(heads[index]),
-                    (0, 1),
-                    xycoords="axes fraction",
-                    xytext=(0, 1.2 / text.MM_PER_POINT),
-                    textcoords="offset points",
-                    size=_HEAD,
-                    color=palette.INK,
-                    linespacing=1.05,
-                    annotation_clip=False,
-                    parse_math=False,
-                )
+                head = "\n".join(heads[index])
+                write_above(axes, head, 0, 1.2, _HEAD, palette.INK, linespacing=1.05)
         return self.figure
 
     def _place_legend(self, columns: int, y_mm: float, height: float) -> None:

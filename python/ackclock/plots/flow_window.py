@@ -50,7 +50,7 @@ def fill_events(view: View, panel: Panel) -> None:
     if len(names) == 1:
         _lines(view, panel, names[0])
     _events(view, panel, names, size=3.8, every_mm=0.4)
-    panel.note("A mark stands on the window before the event.")
+    panel.note("A mark is drawn at the window before the event.")
     if not view.recorded("events"):
         panel.note("Events were not recorded.")
 

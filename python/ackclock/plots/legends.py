@@ -29,7 +29,7 @@ class Measures:
         return words + self.handle + self.handle_gap + self.column_gap
 
     def columns(self, labels: Sequence[str], room_mm: float) -> int:
-        """How many entries stand in a row so that no row is wider than the room."""
+        """How many entries are in a row so that no row is wider than the room."""
         widest = max(map(self.width_mm, labels), default=1.0)
         return max(1, min(len(labels), int((room_mm + self.column_gap) / widest)))
 
@@ -43,7 +43,7 @@ def draw(
     loc: Any,
     anchor: tuple[float, float],
 ) -> None:
-    """Draw entries, handle and words, in columns; `loc` of the legend comes to `anchor`."""
+    """Draw entries, handle and words, in columns; `loc` of the legend is put at `anchor`."""
     # matplotlib fills column after column; people read row after row.
     entries = [entry for start in range(columns) for entry in entries[start::columns]]
     em = measures.size * text.MM_PER_POINT

@@ -1,7 +1,7 @@
 """What the picture of a network shows: nodes, edges between them, and rides of flows along these.
 
-A node is a host or a router, an edge a link. Of a large network the hosts that hang on the same
-router and play the same part are one node, their links one edge, and their flows one ride.
+A node is a host or a router, an edge a link. Of a large network the hosts at the same
+router that play the same part are one node, their links one edge, and their flows one ride.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be asked of plots beside the flows and links to draw."""
+"""What can be asked of plots besides the flows and links to draw."""
 
 from __future__ import annotations
 

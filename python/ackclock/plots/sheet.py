@@ -20,9 +20,7 @@ from . import heading, legends, palette, text
 from .palette import DASHES, LineStyle
 from .saving import Figure
 from .view import View, evenly
-from .words import EDGE_MM, ROW_MM, TOP_MM, Words, words
-
-MM = 1 / 25.4  # inches
+from .words import EDGE_MM, MM, ROW_MM, TOP_MM, Words, place, words, write_above
 
 
 _LEFT, _RIGHT, _BOTTOM = 11.5, EDGE_MM, 2.5
@@ -110,7 +108,7 @@ class _Frame:
 
 
 def finish(pages: Sequence[Page], figure: Figure) -> Figure:
-    """Give everything on some pages beside each other its place; panels stand in rows."""
+    """Give everything on some pages beside each other its place; panels are in rows."""
     frames = [page.frame() for page in pages]
     below = TOP_MM + max(frame.words.above_mm for frame in frames) + 1.4
     tops: list[float] = []
@@ -200,14 +198,8 @@ class Page:
         frame.words.write(self.figure, height, below + 2.2)
         joined = [panel for panel in self.panels if panel.joined]
         for panel, top in zip(self.panels, tops, strict=True):
-            panel.axes.set_position(
-                (
-                    self._left / self.width_mm,
-                    1 - (top + panel.height_mm) / height,
-                    self.axes_width_mm / self.width_mm,
-                    panel.height_mm / height,
-                )
-            )
+            box = (self._left, top, self.axes_width_mm, panel.height_mm)
+            place(panel.axes, box, (self.width_mm, height))
             self._dress(panel, last=bool(joined) and panel is joined[-1])
 
     def _header_mm(self, panel: Panel) -> float:
@@ -225,7 +217,7 @@ class Page:
         return [*picked, (blank, f"{len(panel.entries)} drawn, in this order")]
 
     def _legend_columns(self, labels: Sequence[str]) -> int:
-        """How many entries stand in a row, where the rows are as equal as can be."""
+        """How many entries are in a row, where the rows are as equal as can be."""
         rows = -(-len(labels) // _LEGEND.columns(labels, self.axes_width_mm))
         return -(-len(labels) // rows)
 
@@ -272,21 +264,9 @@ class Page:
         rows, beside = self._legend_rows(panel)
         lift = 1.5 + (0.0 if beside else rows * _LEGEND.row)
         start = -_LEFT + _RIGHT if self._left == _LEFT else 0.0
-        for said, x, color in (
-            (panel.title, 0.0, palette.INK),
-            (panel.unit, text.width_mm(panel.title + "  ", _PANEL_SIZE), palette.FAINT_INK),
-        ):
-            axes.annotate(
-                said,
-                (0, 1),
-                xycoords="axes fraction",
-                xytext=((start + x) / text.MM_PER_POINT, lift / text.MM_PER_POINT),
-                textcoords="offset points",
-                size=_PANEL_SIZE,
-                color=color,
-                annotation_clip=False,
-                parse_math=False,
-            )
+        beyond = start + text.width_mm(panel.title + "  ", _PANEL_SIZE)
+        write_above(axes, panel.title, start, lift, _PANEL_SIZE, palette.INK)
+        write_above(axes, panel.unit, beyond, lift, _PANEL_SIZE, palette.FAINT_INK)
         if rows:
             self._legend(panel, beside=beside)
 

@@ -10,8 +10,9 @@ from ackclock.errors import listed
 from . import flow_strip, heading, marks, sheet
 from .errors import PlotError
 from .saving import Figure
-from .sheet import MM, Panel, Sheet
+from .sheet import Panel, Sheet
 from .view import View, evenly
+from .words import MM
 
 if TYPE_CHECKING:
     from .registry import Plot

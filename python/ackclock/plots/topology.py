@@ -36,7 +36,7 @@ _NEAR_MM = 0.8
 """A label nearer than this to another link could be taken for its name."""
 _LABEL, _UNDER = 6.0, 5.4
 _NAMES = (6.4, 5.4, 4.6)
-"""Sizes of names within nodes, points; what does not fit by the smallest stands below."""
+"""Sizes of names within nodes, points; what does not fit by the smallest is written below."""
 _LONGEST_MM = 26.0
 _MOST_WORDY = 10
 _MOST_LABELS = 30

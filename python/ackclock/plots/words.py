@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from matplotlib.axes import Axes
+
 from . import palette, text
 
+MM = 1 / 25.4  # inches
 EDGE_MM, TOP_MM = 3.0, 3.0
 ROW_MM = 2.6
 """Height of a line below."""
@@ -61,3 +64,28 @@ def words(width_mm: float, title: str, subtitle: str, notes: Sequence[str], capt
     sub = text.lines(subtitle, room, _SUBTITLE)[:_MOST_LINES]
     foot = text.lines("  ".join(dict.fromkeys(notes)), room, _NOTE)
     return Words(width_mm, head, sub, [*foot, *text.lines(caption, room, _NOTE)])
+
+
+def place(axes: Axes, box: tuple[float, float, float, float], page: tuple[float, float]) -> None:
+    """Put axes at a box (left, top, width, height) of a page of this size; all in mm."""
+    left, top, width, height = box
+    across, down = page
+    axes.set_position((left / across, 1 - (top + height) / down, width / across, height / down))
+
+
+def write_above(
+    axes: Axes, line: str, x_mm: float, y_mm: float, size: float, color: str, **style: Any
+) -> None:
+    """Write above axes, at this distance from their upper left corner."""
+    axes.annotate(
+        line,
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(x_mm / text.MM_PER_POINT, y_mm / text.MM_PER_POINT),
+        textcoords="offset points",
+        size=size,
+        color=color,
+        annotation_clip=False,
+        parse_math=False,
+        **style,
+    )

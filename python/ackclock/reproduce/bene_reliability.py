@@ -197,7 +197,7 @@ class _Cell:
         return not (self.cell["timer"] == "dynamic" and self.cell["loss"] == 0.5)
 
     def mean(self, reasons: Mapping[str, str]) -> Row:
-        """Return the printed mean beside the means of as many runs."""
+        """Return the printed mean and the means of as many runs."""
         reason = None
         if not self.has_mean:
             reason = reasons["no-mean"]

@@ -84,7 +84,7 @@ def compare(
 
 
 def _orders(case: PaperCase) -> list[dict[str, Any] | None]:
-    """Orders to run a case in; none stands for the scenario as it is."""
+    """Orders to run a case in; none means the scenario as it is."""
     if not case.orders:
         return [None]
     return [*([] if case.orders == INSTEAD else [None]), *ORDERS]

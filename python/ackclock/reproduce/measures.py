@@ -119,7 +119,7 @@ def _measure(unit: str, *tables: str) -> Callable[[Function], Function]:
 
 
 def measure(name: str, run: Run, place: Place) -> float:
-    """Take a measure. Infinite stands for what never happens, NaN for what has no samples."""
+    """Take a measure. Infinite means that it never happens, NaN for what has no samples."""
     return MEASURES[name].function(run, place)
 
 

@@ -36,7 +36,7 @@ class Figure:
     every_order: bool
     """Whether the figure must come out in every order of simultaneous events."""
     title: str
-    """Heading of the group the figure stands in."""
+    """Heading of the group the figure is in."""
 
 
 @dataclass(frozen=True)

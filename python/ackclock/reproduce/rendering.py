@@ -89,7 +89,7 @@ def _render_group(
 
 
 def _name_width(columns: list[str], widths: dict[str, int], total: int) -> int:
-    """Return what a terminal leaves for names beside all other columns."""
+    """Return what a terminal leaves for names next to all other columns."""
     return min(widths[columns[0]], total - 2 - sum(widths[column] + 1 for column in columns[1:]))
 
 

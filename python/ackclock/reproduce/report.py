@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 
 class Verdict(StrEnum):
-    """What a row comes to. Only :attr:`DIFFERS` is a failure."""
+    """The verdict of a row. Only :attr:`DIFFERS` is a failure."""
 
     AGREES = "agrees"
     """Ours is within the tolerance of the published figure (of the original program's if the row
@@ -174,7 +174,7 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """What the row comes to."""
+        """The verdict of the row."""
         if self.by_spread:
             return self._by_spread()
         assert self.ours is not None, "a row without spread has a value"

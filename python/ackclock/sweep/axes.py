@@ -12,7 +12,7 @@ from typing import Any
 from ackclock.document import Position
 
 Label = str | int | float | bool
-"""How a choice stands in the table of results."""
+"""How a choice is written in the table of results."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def point(dimensions: Sequence[Dimension], index: int) -> list[tuple[Axis, Choic
 
 
 def label_of(value: Any) -> Label:
-    """Return a value as it stands in a table: itself, or one line of JSON."""
+    """Return a value as it is written in a table: itself, or one line of JSON."""
     if isinstance(value, str | int | float | bool):
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -29,7 +29,7 @@ LINK = _kept(LINKS)
 """Columns of each direction of each link."""
 
 COMMON = ("key", "replication", "seed", "status", "error", "flows", "links")
-"""Columns beside the axes and those of runs."""
+"""Columns besides the axes and those of runs."""
 
 RESERVED = frozenset({*COMMON, *(column.name for column in RUN)})
 """Names that an axis cannot have."""
@@ -40,7 +40,7 @@ LAYOUT = json.dumps(
         for part, columns in (("run", RUN), ("flows", FLOW), ("links", LINK))
     }
 )
-"""The same as the engine takes it: where each figure stands in a summary."""
+"""The same as the engine takes it: where each figure is in a summary."""
 
 
 def done(keys: Sequence[str], first_seed: int, columns: str) -> str:

@@ -25,7 +25,7 @@ from ackclock.sweep.axes import Axis, Choice, Dimension, Label, Setting, label_o
 KEYS = {
     "study": "Name of the study: letters, digits, `-`, `_`, `.`, with `/` between topics",
     "title": "A line about it",
-    "base": "Scenario that is varied: a file beside this one, or a name of the package",
+    "base": "Scenario that is varied: a file next to this one, or a name of the package",
     "scenario": "The same, written here instead of `base`",
     "set": "Values that are the same in all runs, by path",
     "grid": "Axes of which every combination is run",
@@ -75,7 +75,7 @@ class Grammar:
                 close = nearest(text, KEYS, 1)
                 hint = f"did you mean '{close[0]}'?" if close else None
                 if text in ("hosts", "links", "flows", "topology"):
-                    hint = "a scenario stands under 'scenario', or in a file that 'base' names"
+                    hint = "a scenario is written under 'scenario', or in a file that 'base' names"
                 allowed = ", ".join(KEYS)
                 self.problem(text, f"unknown key '{text}'", place, allowed=allowed, hint=hint)
 
@@ -190,7 +190,7 @@ class Grammar:
             return self._values(node, [name], path)
         if not isinstance(node.value, dict):
             message = "an axis is a list of values, or a mapping of labels to settings"
-            hint = f"a value for all runs stands under 'set': {{{name}: {_shown(node)}}}"
+            hint = f"a value for all runs is written under 'set': {{{name}: {_shown(node)}}}"
             self.problem(path, message, node.position, value=_shown(node), hint=hint)
             return []
         if "values" in node.value:

@@ -189,7 +189,7 @@ def pivoted(
 
 
 def _mixed(table: ResultTable, by: Sequence[str], axes: Sequence[str]) -> list[str]:
-    """Columns beside the replication that differ within a group."""
+    """Columns besides the replication that differ within a group."""
     apart = [*axes, *(name for name in _PARTS if name in table.names)]
     return [n for n in dict.fromkeys(apart) if n not in by and varies(table, by, n)]
 

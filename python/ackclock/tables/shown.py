@@ -12,7 +12,7 @@ from ackclock.tables.table import ResultTable
 from ackclock.tables.values import spelled
 
 NONE = "-"
-"""What stands where there is no value."""
+"""What is shown where there is no value."""
 
 _RATES = ((1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
 _OTHER = {"ms": 1e-3, "%": 0.01, "µs": 1e-6}

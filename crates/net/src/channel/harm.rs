@@ -1,8 +1,8 @@
 //! What a link does to packets beyond keeping them waiting: it loses, corrupts and duplicates them.
 //!
 //! Source: the options `loss`, `corrupt` and `duplicate` of tc-netem(8). A corrupted packet travels on, takes room and
-//! time as any other, and is dropped by the host that it comes to, whose checksum is wrong. Of a packet that is
-//! duplicated the copy comes to the link right after it; it needs a place in the queue of its own.
+//! time as any other, and is dropped by the host that it reaches, whose checksum is wrong. Of a packet that is
+//! duplicated the copy arrives at the link right after it; it needs a place in the queue of its own.
 //!
 //! DEVIATION: netem flips a bit and leaves it to the receiver's checksums to notice; here they always do, in hosts, and
 //! in routers for the routers' own messages. Routers' messages are not duplicated.

@@ -50,7 +50,7 @@ pub struct Jitter {
 
 /// Says how long packets travel.
 pub trait Delays {
-    /// A packet comes to the link; it may wait, or be dropped.
+    /// A packet arrives at the link; it may wait, or be dropped.
     fn comes(&mut self, _packet: &Packet) {}
 
     /// Nanoseconds by which this packet, whose transmission begins, travels longer than usual; negative for shorter.
@@ -81,7 +81,7 @@ impl Jitter {
         Some(Self { model: Model::new(chosen, context), reorders })
     }
 
-    /// A packet comes to the link.
+    /// A packet arrives at the link.
     pub fn comes(&mut self, packet: &Packet) {
         self.model.comes(packet);
     }

@@ -1,4 +1,4 @@
-//! Drop-head: a packet that comes to a full queue takes the place of the oldest one.
+//! Drop-head: a packet that arrives at a full queue takes the place of the oldest one.
 //!
 //! Source: Linux `net/sched/sch_fifo.c`, `pfifo_tail_enqueue` (discipline `pfifo_head_drop`); ns-2.35,
 //! `DropTail` with `drop_front_`. The sender learns of the loss earlier than with drop-tail, by the time that the

@@ -41,7 +41,7 @@ impl Fates {
         self.dropped.push((held, reason));
     }
 
-    /// Marks a packet if marks are used and it is ECN-capable, else drops it; answers it if it goes on.
+    /// Marks a packet if marks are used and it is ECN-capable, else drops it; returns it if it continues.
     pub fn mark_or_drop(&mut self, held: Held, marks: bool, reason: i32) -> Option<Held> {
         if marks && held.packet.is_ecn_capable() {
             return Some(self.mark(held, reason));

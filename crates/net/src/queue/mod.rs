@@ -51,7 +51,7 @@ pub struct Place {
     pub stream: Stream,
 }
 
-/// A packet that comes to a queue, and the queue as it finds it.
+/// A packet that arrives at a queue, and the queue as it finds it.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival<'a> {
     /// When.

@@ -1,6 +1,6 @@
 //! A rate from a table of times and rates.
 //!
-//! A transmission during which the rate changes goes on at the new one: a packet is sent when the integral of the rate
+//! A transmission during which the rate changes continues at the new one: a packet is sent when the integral of the rate
 //! since its begin is its size. Fractions of a nanosecond are carried over, so that a table of one rate is a link of
 //! that rate to the nanosecond.
 

@@ -58,7 +58,7 @@ pub(super) static ENTRY: Entry = Entry {
             Kind::Choice(&[
                 Choice::new(
                     "carry",
-                    "it goes on in the next on-period, so that the mean rate is exact (ns-3)",
+                    "it continues in the next on-period, so that the mean rate is exact (ns-3)",
                 ),
                 Choice::new(
                     "restart",

@@ -36,7 +36,7 @@ impl Writer {
         self.source.is_planned()
     }
 
-    /// Bytes that are written now; none if it is too early, or a pause goes on.
+    /// Bytes that are written now; none if it is too early, or a pause lasts.
     #[inline]
     pub fn write(&mut self, now: Time) -> u32 {
         if self.next > now {

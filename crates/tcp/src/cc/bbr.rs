@@ -126,7 +126,7 @@ pub struct Bbr {
     /// When few segments have been in flight for long enough, and whether a round trip has passed.
     done_tick: Option<u64>,
     probe_rtt_round: bool,
-    /// The flow goes on after it was idle.
+    /// The flow sends again after it was idle.
     restarts: bool,
     /// Rate samples are to be taken for those of a limited application.
     holds_back: bool,

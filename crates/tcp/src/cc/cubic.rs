@@ -1,7 +1,7 @@
 //! CUBIC: the window is a cubic function of the time since the last loss.
 //!
 //! Source: RFC 9438. After a cut the window climbs back to where the loss was, W_max, ever more slowly, rests there,
-//! and goes on ever faster:
+//! and continues ever faster:
 //!
 //! ```text
 //! W(t) = C (t - K)³ + W_max        K = cbrt((W_max - cwnd at t = 0) / C)

@@ -124,7 +124,7 @@ pub struct AckEvent<'a> {
     pub sender: &'a dyn SenderFacts,
 }
 
-/// How a sender stands to congestion, as Linux names it (`tcp_ca_state`).
+/// State of a sender with respect to congestion, as Linux names it (`tcp_ca_state`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CongestionState {
     /// All is well.
@@ -147,7 +147,7 @@ pub trait SenderFacts: std::fmt::Debug {
         None
     }
 
-    /// How the flow stands to congestion, after this ACK.
+    /// State of the flow with respect to congestion, after this ACK.
     fn state(&self) -> CongestionState {
         CongestionState::Open
     }
@@ -256,12 +256,12 @@ pub struct LossEvent {
     pub transmissions: u32,
 }
 
-/// The sender stands to congestion otherwise than before.
+/// The state of the sender with respect to congestion has changed.
 #[derive(Debug, Clone, Copy)]
 pub struct StateEvent {
     /// Now.
     pub now: Time,
-    /// How it stands from now on.
+    /// The state from now on.
     pub state: CongestionState,
     /// Data in flight, in the window's unit.
     pub flight: f64,
@@ -304,7 +304,7 @@ pub trait CongestionControl {
         window.cwnd = window.cwnd.max(before);
     }
 
-    /// The flow goes on after it was idle for longer than the retransmission timer's wait, and the sender has cut
+    /// The flow sends again after it was idle for longer than the retransmission timer's wait, and the sender has cut
     /// the window for that.
     fn on_idle(&mut self, _window: &mut Window, _now: Time) {}
 

@@ -334,7 +334,7 @@ impl Vegas {
         left.max(LEAST * window.segment)
     }
 
-    /// The round-trip time that stands for the round trip, nanoseconds.
+    /// The round-trip time taken for the whole round trip, nanoseconds.
     fn rtt_of(&self, round: &Round, ack: &AckEvent) -> Option<f64> {
         let marked = ack.rtt.map(|rtt| rtt.as_ns() as f64);
         let chosen = match self.rules.rtt {

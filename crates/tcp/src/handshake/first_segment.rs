@@ -1,4 +1,4 @@
-//! A first segment without payload stands for the handshake.
+//! A first segment without payload takes the place of the handshake.
 //!
 //! Source: ns-2.35, one-way TCP agents with `syn_` and `delay_growth_` (tcp/tcp.cc): packet 0 is as long as
 //! the headers, and its ACK is like any other. The window is one segment until then; afterwards it is

@@ -25,7 +25,7 @@ pub enum Sampling {
 
 /// A retransmission timer.
 ///
-/// What each ACK asks for stands in fields: a match costs as much as the answer.
+/// What each ACK asks for is kept in fields: a match costs as much as the answer.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Rto {

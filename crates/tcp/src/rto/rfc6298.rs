@@ -26,14 +26,14 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new(
             "floor",
             Kind::Choice(&[
-                Choice::new("total", "the least wait bounds srtt + 4 rttvar (section 2.4)"),
+                Choice::new("total", "the least wait applies to srtt + 4 rttvar (section 2.4)"),
                 Choice::new(
                     "variance",
-                    "it bounds 4 rttvar alone, so that the wait exceeds srtt by it, as in Linux",
+                    "it applies to 4 rttvar alone, so that the wait exceeds srtt by it, as in Linux",
                 ),
             ]),
             "total",
-            "What the least wait bounds.",
+            "What the least wait applies to.",
         ),
         Param::new(
             "variance_from",

@@ -20,7 +20,7 @@ pub(super) fn unprintable(text: &str) -> Result<(), Problem> {
     }
 }
 
-/// The alias that stands here.
+/// The alias that is here.
 pub(super) fn alias_at(text: &str, place: Place) -> String {
     let ends = |c: char| c.is_whitespace() || ",[]{}".contains(c);
     rest_of_line(text, place).chars().take_while(|c| !ends(*c)).take(40).collect()
@@ -110,7 +110,7 @@ fn line_indented_by_tab(text: &str, from: u32) -> Option<u32> {
     Some(from + number as u32)
 }
 
-/// Where the innermost bracket or quote stands that is never closed. It looks only at what can
+/// Where the innermost bracket or quote is that is never closed. It looks only at what can
 /// open one: the start of a value.
 fn still_open(text: &str) -> Option<Place> {
     let mut open: Vec<(char, usize)> = Vec::new();

@@ -21,7 +21,7 @@ pub(super) fn no_number(text: &str, dimensions: &[Dimension]) -> QuantityError {
     )
 }
 
-/// The number stands alone.
+/// The number is alone.
 pub(super) fn no_unit(number: &str, dimensions: &[Dimension]) -> QuantityError {
     let meant: Vec<String> =
         dimensions.iter().map(|dimension| format!("`{}`", dimension.example(number))).collect();

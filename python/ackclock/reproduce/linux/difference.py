@@ -61,7 +61,7 @@ class Timer:
 
 @dataclass(frozen=True)
 class Alignment:
-    """How our time runs beside the kernel's: shifts (ours less the kernel's) at kernel times."""
+    """How our time runs against the kernel's: shifts (ours less the kernel's) at kernel times."""
 
     times_ms: tuple[float, ...]
     shifts_ms: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""One run beside the kernel's trace of the same scenario: where they part, and what is around."""
+"""One run and the kernel's trace of its scenario: where they part, and what is around."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Look:
 
 
 def look_at(scenario: KernelScenario, oracle: Path) -> Look:
-    """Run a scenario and compare it with the kernel's trace beside a file of measured scenarios."""
+    """Run a scenario and compare it with the kernel's trace next to a file of figures."""
     kernel = traces.kernel(scenario, oracle)
     try:
         ours = traces.ours(scenario, run(Scenario.from_dict(document(scenario))))

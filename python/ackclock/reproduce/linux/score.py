@@ -1,4 +1,4 @@
-"""Ours beside the kernel's, figure by figure, and the scores of all of them."""
+"""Ours compared with the kernel's, figure by figure, and the scores of all of them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """What the row comes to."""
+        """The verdict of the row."""
         return Verdict.AGREES if self.agrees else Verdict.DIFFERS
 
     @property

@@ -174,7 +174,7 @@ impl Whole {
         self.course = Course::default();
     }
 
-    /// The flow goes on after it had nothing to send for so long.
+    /// The flow sends again after it had nothing to send for so long.
     pub(super) fn skip(&mut self, now: Time, idle: Time) {
         let now_tick = self.ticks(now);
         let skipped = now_tick - self.ticks(now - idle);

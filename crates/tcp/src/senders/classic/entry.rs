@@ -83,7 +83,7 @@ pub static ENTRY: Entry = Entry {
                 Choice::new("receive-window", "the receiver's window, too (ns-2)"),
             ]),
             "none",
-            "What bounds the slow-start threshold at the start.",
+            "What limits the slow-start threshold at the start.",
         ),
         Param::new(
             "zero_ack",
@@ -166,7 +166,7 @@ pub static ENTRY: Entry = Entry {
                 ),
             ]),
             "none",
-            "What an idle flow does when it goes on.",
+            "What an idle flow does when it sends again.",
         ),
         Param::new(
             "unused_window",

@@ -346,7 +346,7 @@ impl Sender {
             {
                 now + self.rto.current()
             }
-            // It goes on for the data that this ACK releases.
+            // It continues for the data that this ACK releases.
             Restart::OnAckOldRto if self.state.una != self.end => now + old_rto,
             Restart::OnAckAlways if self.state.una != self.end => now + self.rto.current(),
             _ => Time::NEVER,

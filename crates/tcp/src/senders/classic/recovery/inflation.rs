@@ -15,7 +15,7 @@ pub(super) const INFLATION: Param = Param::new(
         Choice::new(
             "apart",
             "the window is what the congestion control asks for, without rounding and least value; \
-             duplicates count beside it, and it goes on from there (ns-2)",
+             duplicates are counted apart, and it continues from there (ns-2)",
         ),
     ]),
     "window",

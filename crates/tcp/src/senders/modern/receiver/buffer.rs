@@ -18,7 +18,7 @@ pub struct Buffer {
     rate: u64,
     /// Least step by which the window opens.
     step: u64,
-    /// First byte that may not be sent, as the other end was told.
+    /// First byte that may not be sent, as last announced to the other end.
     edge: u64,
     /// Data that were unread when the application began to read without a pause, and what came since.
     unread: u64,
@@ -67,7 +67,7 @@ impl Buffer {
         self.edge.saturating_sub(next) as u32
     }
 
-    /// When reading has opened the window so far that the other end is told; never while it is wide enough.
+    /// When reading has opened the window so far that this is announced to the other end; never while it is wide enough.
     pub fn update(&self, next: u64) -> Time {
         let window = self.edge.saturating_sub(next);
         if 2 * window > self.size {

@@ -23,7 +23,7 @@ impl Sender {
         acked.delivered += u64::from(self.board.sacked_out.saturating_sub(before));
     }
 
-    /// Segments left the scoreboard, of which repeated ACKs may have told.
+    /// Segments left the scoreboard, of which repeated ACKs may have been signs.
     pub(super) fn uncount(&mut self, acked: &mut Acked) {
         if self.rules.sack || acked.popped == 0 {
             return;
@@ -67,8 +67,8 @@ impl Sender {
         }
     }
 
-    /// Whether a recovery goes on until something beyond its end is acknowledged: repeated ACKs of its end could
-    /// not be told from those of a new loss.
+    /// Whether a recovery continues until something beyond its end is acknowledged: repeated ACKs of its end could
+    /// not be distinguished from those of a new loss.
     pub(super) fn holds_state(&mut self) -> bool {
         let holds = !self.rules.sack && self.board.una == self.high_seq;
         if holds && !self.may_have_retransmissions() {

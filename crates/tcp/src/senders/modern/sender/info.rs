@@ -7,7 +7,7 @@ use ackclock_units::Time;
 /// The state of a sender at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Info {
-    /// How it stands to congestion.
+    /// State with respect to congestion.
     pub state: CongestionState,
     /// Congestion window, segments.
     pub cwnd: f64,

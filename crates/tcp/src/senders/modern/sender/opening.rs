@@ -93,7 +93,7 @@ impl Sender {
         self.message_of(Message::Fin)
     }
 
-    /// The flow goes on after a pause (`tcp_cwnd_restart`).
+    /// The flow sends again after a pause (`tcp_cwnd_restart`).
     #[cold]
     pub(super) fn restart(&mut self, now: Time) {
         let rto = self.rto.current();
