@@ -83,8 +83,8 @@ def workloads() -> list[Workload]:
             )
         )
     for n, seconds in ((10, 60), (100, 6)):
-        documents = [dumbbell(n, each, MODERN) for each in (seconds, seconds / 10)]
-        listed.append(Workload(f"dumbbell {n:,}, modern CUBIC, {seconds:g} s", *documents))
+        whole, shorter = (dumbbell(n, each, MODERN) for each in (seconds, seconds / 10))
+        listed.append(Workload(f"dumbbell {n:,}, modern CUBIC, {seconds:g} s", whole, shorter))
     for case in ("0-fast", "0-reno", "1-fast", "1-reno", "2-fast", "2-reno"):
         name = f"caltech/test-case-{case}"
         listed.append(paper(name, "none", "12 s" if case[0] == "2" else "5 s"))

@@ -298,7 +298,7 @@ impl Sender {
             now: acked.now,
             rtt,
             base_rtt: self.data_rtt,
-            newly_acked: acked.delivered as f64,
+            newly_acked: acked.delivered as i64 as f64,
             flight: f64::from(self.board.in_flight()),
             una: self.board.una,
             nxt: self.nxt,
