@@ -74,7 +74,7 @@ class Figures:
 
 def _is_ns2(oracle: dict[str, Any]) -> bool:
     """Whether all senders are those that the profile of ns-2 has."""
-    return oracle["reference"].startswith("ns-2") and all(
+    return oracle.get("reference", "").startswith("ns-2") and all(
         flow["cc"] in (*CLASSIC, "vegas") for flow in oracle["flows"]
     )
 

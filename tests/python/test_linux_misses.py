@@ -26,7 +26,6 @@ def figure(name, key, ack_jitter, seed=1):
     [
         ("v_30_tailbuf20_bbr", "fct_ms", 790.8, 7.9),
         ("v_32_applimited_bbr", "final_cwnd", 66, 1.3),
-        ("v_16_flight_lost_bbr", "max_cwnd_pkts_kernel", 104, 16),
         ("x_bbr_tail5", "fct_ms", 1174, 35.2),
         ("v_34_ackloss20_cubic", "final_cwnd", 287, 5.7),
     ],
@@ -35,6 +34,13 @@ def test_late_acks_bring_the_figure_of_the_kernel(name, key, kernel, tolerance):
     assert abs(figure(name, key, None) - kernel) > tolerance
     found = [figure(name, key, "10 us", seed) for seed in range(1, 9)]
     assert any(abs(each - kernel) <= tolerance for each in found), found
+
+
+def test_the_phase_of_bbr_is_random():
+    """Repetitions of the kernel have 96 to 104 segments, two seeds of ours, too."""
+    found = [figure("v_16_flight_lost_bbr", "max_cwnd_pkts_kernel", None, s) for s in range(1, 9)]
+    assert {96, 104} <= set(found)
+    assert 76 <= min(found) < 96
 
 
 def test_the_queue_of_bbr_grows_with_the_noise_of_its_samples():
@@ -49,7 +55,7 @@ def test_the_queue_of_bbr_grows_with_the_noise_of_its_samples():
 
 
 def test_jitter_of_acks_is_a_time(tmp_path):
-    for text in ("fast", "10 MB", "0 us", "2 s"):
+    for text in ("fast", "10 MB", "-1 us"):
         with pytest.raises(InputError, match="--ack-jitter"):
             compare("linux", PACKAGED, options=Options(only="^v_32.*bbr", ack_jitter=text))
     report = compare("linux", PACKAGED, options=Options(only="^v_32.*bbr", ack_jitter="10 us"))

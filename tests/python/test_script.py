@@ -102,6 +102,14 @@ def test_reduction_as_ns3_counts_what_arrives_twice():
     assert run(text, overrides=like | {"reduce": "ns-3"}).printed == ["5 9 12"]
 
 
+def test_the_pipe_falls_to_the_threshold_at_once_also_by_the_timer_of_reordering():
+    text = "`sysctl -q net.ipv4.tcp_congestion_control=reno`\n" + OPEN.replace("2000", "20000")
+    text += "+.1 < . 1:1(0) ack 1 win 1000 <nop,nop,sack 1001:2001>\n"
+    text += "+.03 %{ print(tcpi_ca_state, tcpi_snd_cwnd, tcpi_snd_ssthresh) }%"
+    assert run(text, overrides={"reduce": "pipe"}).printed == ["3 5 5"]
+    assert run(text).printed == ["3 10 5"]
+
+
 def test_nothing_sent_is_a_failure():
     result = run(OPEN + "+0 > P. 1:2001(2000) ack 1\n+0 > . 2001:2001(0) ack 7")
     assert (result.verdict, result.line) == ("failed", 10)

@@ -22,7 +22,6 @@ from .saving import Figure
 from .view import View, evenly
 from .words import EDGE_MM, MM, ROW_MM, TOP_MM, Words, place, words, write_above
 
-
 _LEFT, _RIGHT, _BOTTOM = 11.5, EDGE_MM, 2.5
 _PANEL_SIZE = 7.2
 _LEGEND = legends.Measures(size=6.8, handle=3.4, handle_gap=1.2, column_gap=2.6, row=3.2)

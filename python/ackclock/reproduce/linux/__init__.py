@@ -12,9 +12,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+<<<<<<< HEAD
 from ackclock._core import quantity
 from ackclock.errors import InputError, unknown
 from ackclock.reproduce.comparison import Progress, Runner, in_turn
+=======
+from ackclock.errors import InputError, ScenarioError, unknown
+from ackclock.reproduce.comparison import Progress, Runner
+>>>>>>> proof
 from ackclock.reproduce.linux import oracle
 from ackclock.reproduce.linux.conversion import UnsupportedError, document
 from ackclock.reproduce.linux.figures import Taken, middle, take
@@ -33,7 +38,6 @@ SEEDS = 5
 kernel's repetitions."""
 
 _MISSES = PACKAGED.with_name("misses.yaml")
-_MOST_JITTER_NS = 1_000_000_000
 _TITLE = "How close to Linux"
 _NOTES = (
     "A figure agrees if it is within the tolerance of the kernel's median; tolerances are at least "
@@ -76,8 +80,8 @@ def compare(
     file = chosen.oracle or figures_file
     scenarios = oracle.read(file)
     looked_at = _one(scenarios, chosen.trace) if chosen.trace else None
-    jitter = _jitter(chosen.ack_jitter)
     wanted = _chosen(scenarios, chosen.only, looked_at)
+    jitter = _jitter(chosen.ack_jitter, wanted[0]) if wanted else ()
     known = _known() if file == PACKAGED else []
     looks = (look_at(looked_at, file),) if looked_at else ()
     return KernelReport(
@@ -130,7 +134,7 @@ def _source(file: Path, scenarios: list[KernelScenario]) -> str:
     return f"{file}, {len(scenarios)} scenarios"
 
 
-def _jitter(mean: str | None) -> tuple[str, ...]:
+def _jitter(mean: str | None, scenario: KernelScenario) -> tuple[str, ...]:
     """Return what to say of the jitter, if there is any.
 
     Raises:
@@ -138,9 +142,10 @@ def _jitter(mean: str | None) -> tuple[str, ...]:
     """
     if mean is None:
         return ()
-    found = quantity(mean)
-    if found is None or found[0] != "time" or not 0 < found[1] <= _MOST_JITTER_NS:
-        raise InputError(f"--ack-jitter: '{mean}' is not a time up to 1 s, such as '10 us'")
+    try:
+        Scenario.from_dict(document(scenario, ack_jitter=mean))
+    except ScenarioError:
+        raise InputError(f"--ack-jitter: '{mean}' is not a time such as '10 us'") from None
     return (f"Each ACK comes late by a random time of {mean} in the mean.",)
 
 

@@ -4,7 +4,6 @@ use super::{Facts, LEAST_SSTHRESH, Leave, MIN_RTT_WINDOW, Sender};
 use crate::cc::{
     AckEvent, Cc, CongestionControl, CongestionState, LossEvent, RateSample, Signal, Window,
 };
-use crate::journal::Rule;
 use crate::sack::Note;
 use ackclock_units::Time;
 

@@ -30,19 +30,20 @@ impl Reduce {
 impl Sender {
     /// The window after an ACK in a reduction.
     pub(super) fn reduce(&mut self, acked: &Acked, newly_lost: u64) {
-        match self.rules.reduce {
-            Reduce::Pipe => {
-                self.window.cwnd = self.window.ssthresh.max(1.0);
-                self.note(Rule::Pipe);
-            }
-            Reduce::Prr => self.fall(acked.delivered, acked.advanced && newly_lost == 0),
-            Reduce::Ns3 => self.fall_as_ns3(acked),
+        if self.rules.reduce == Reduce::Ns3 {
+            self.fall_as_ns3(acked);
+        } else {
+            self.fall(acked.delivered, acked.advanced && newly_lost == 0);
         }
     }
 
-    /// Proportional rate reduction (RFC 6937; `tcp_cwnd_reduction`); `safe` if the ACK shows progress and no new
-    /// loss.
+    /// Proportional rate reduction (RFC 6937; `tcp_cwnd_reduction`), or the threshold at once; `safe` if the ACK
+    /// shows progress and no new loss.
     pub(super) fn fall(&mut self, delivered: u64, safe: bool) {
+        if self.rules.reduce == Reduce::Pipe {
+            self.window.cwnd = self.window.ssthresh.max(1.0);
+            return self.note(Rule::Pipe);
+        }
         if delivered == 0 {
             return;
         }
