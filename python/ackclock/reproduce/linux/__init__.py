@@ -12,14 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-<<<<<<< HEAD
 from ackclock._core import quantity
-from ackclock.errors import InputError, unknown
-from ackclock.reproduce.comparison import Progress, Runner, in_turn
-=======
 from ackclock.errors import InputError, ScenarioError, unknown
-from ackclock.reproduce.comparison import Progress, Runner
->>>>>>> proof
+from ackclock.reproduce.comparison import Progress, Runner, in_turn
 from ackclock.reproduce.linux import oracle
 from ackclock.reproduce.linux.conversion import UnsupportedError, document
 from ackclock.reproduce.linux.figures import Taken, middle, take
