@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from ackclock._core import quantity
 from ackclock.errors import InputError, ScenarioError, unknown
 from ackclock.reproduce.comparison import Progress, Runner, in_turn
 from ackclock.reproduce.linux import oracle
