@@ -106,7 +106,7 @@ def _open_standard_streams() -> None:
 
 
 class _WithoutPandas:
-    """Hides pandas: pyarrow loads it wherever it is installed, in half a second, needlessly."""
+    """Hides pandas: pyarrow loads it wherever it is installed, in half a second, for nothing."""
 
     def find_spec(self, name: str, path: object, target: object = None) -> None:
         """Refuse pandas, and leave all else to the others."""
