@@ -52,7 +52,7 @@ build: setup ## Build a wheel and a source archive into dist/
 demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 	@$(BIN)/ackclock run caltech/test-case-2-fast
 
-test: lint check-32bit test-rust test-python reproduce ## Everything that must pass: format, lint, tests, quick reproductions
+test: lint check-32bit test-rust test-python reproduce docs ## Everything that must pass: format, lint, tests, quick reproductions
 
 check: setup ## What to run before each commit: format, lint, the fast tests, side by side
 	@$(MAKE) --no-print-directory --jobs 2 lint-python lint-rust test-fast
@@ -118,6 +118,10 @@ bench-memory: setup ## Measure the memory of a run of 50 million packet-hops wit
 bench-ns2: setup ## Compare the speed with ns-2, where that is installed
 	@cargo build --release --locked --quiet -p ackclock-bench
 	@$(BIN)/python benches/against_ns2.py target/release/ackclock-bench
+
+docs: setup ## Make the site of README, docs and docstrings in target/docs
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html -d target/docs-cache -c docs/site . target/docs
+	@echo "target/docs/index.html"
 
 format: $(STAMPS)/dependencies ## Format Rust and Python, fix what can be fixed
 	cargo fmt --all

@@ -99,7 +99,7 @@ class Scenario:
 
     @property
     def files(self) -> tuple[files_transfer.FileToSend, ...]:
-        """The files that flows send (`send: {file: PATH}`)."""
+        """The files that flows send, where `send` names a `file`."""
         return self._prepared.files
 
     @property

@@ -1,0 +1,71 @@
+"""How Sphinx makes a site of README, the pages in `docs` and the docstrings: `make docs`.
+
+Sources are the whole project, so that links between pages are the same as in a checkout.
+"""
+
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+project = "Ackclock"
+release = metadata.version("ackclock")
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+include_patterns = ["*.md", "docs/**.md", "docs/**.ipynb", "validation/**.md"]
+exclude_patterns = ["docs/site"]
+root_doc = "README"
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+# Notebooks are shown as they are stored; `docs/notebooks/run.py` runs them.
+nb_execution_mode = "off"
+myst_heading_anchors = 4
+
+# Docstrings are written as Markdown: single backticks are code, and two dashes begin an option.
+default_role = "literal"
+smartquotes = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_default_options = {"members": True}
+
+html_theme = "furo"
+html_title = f"Ackclock {release}"
+html_extra_path = ["index.html"]
+html_show_copyright = False
+html_copy_source = False
+
+_PUBLIC = (
+    "ackclock",
+    "ackclock.sweep",
+    "ackclock.report",
+    "ackclock.plots",
+    "ackclock.metrics",
+    "ackclock.theory",
+)
+
+
+def _reference() -> str:
+    """Directives for each public name, from what the packages say is public."""
+    lines = []
+    for package in map(import_module, _PUBLIC):
+        summary = (package.__doc__ or "").strip().partition("\n")[0]
+        lines += ["", f"## `{package.__name__}`", "", summary, ""]
+        for name in package.__all__:
+            found = getattr(package, name)
+            # Data have no text of their own that could be shown.
+            if callable(found):
+                kind = "class" if isinstance(found, type) else "function"
+                lines += ["```{eval-rst}", f".. auto{kind}:: {package.__name__}.{name}", "```", ""]
+    return "\n".join(lines)
+
+
+def _fill(app: object, page: str, source: list[str]) -> None:
+    """Add what a page has on the site alone: the contents, and the reference of Python."""
+    if page == root_doc:
+        source[0] += (Path(__file__).parent / "contents.txt").read_text(encoding="utf-8")
+    if page == "docs/api":
+        source[0] += _reference()
+
+
+def setup(app: Any) -> None:
+    """Connect what Sphinx calls."""
+    app.connect("source-read", _fill)
