@@ -217,7 +217,7 @@ struct Facts<'a> {
     state: CongestionState,
     sample: &'a Option<RateSample>,
     departure: Time,
-    marked: Option<f64>,
+    acked: &'a ack::Acked,
 }
 
 impl SenderFacts for Facts<'_> {
@@ -234,7 +234,7 @@ impl SenderFacts for Facts<'_> {
     }
 
     fn marked(&self) -> Option<f64> {
-        self.marked
+        Some(if self.acked.ece { self.acked.delivered as f64 } else { 0.0 })
     }
 
     fn departure(&self) -> Time {
@@ -432,10 +432,10 @@ impl Sender {
         self.rto.srtt().unwrap_or(Time::ZERO)
     }
 
+    /// Whether the window has room for another segment: a part of one is none.
     #[inline]
-    fn cwnd(&self) -> u32 {
-        // Signed numbers are the ones that the processor converts to.
-        self.window.cwnd.min(1e9) as i64 as u32
+    fn has_room(&self) -> bool {
+        f64::from(self.board.in_flight()) + 1.0 <= self.window.cwnd
     }
 
     fn set_state(&mut self, now: Time, state: CongestionState) {

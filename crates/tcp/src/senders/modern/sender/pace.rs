@@ -75,7 +75,7 @@ impl Sender {
         if !self.paced || self.departure <= self.polled || self.opening {
             return Time::NEVER;
         }
-        let room = self.board.in_flight() < self.cwnd();
+        let room = self.has_room();
         let something = self.board.has_hole() || self.may_send().is_some();
         if room && something { self.departure } else { Time::NEVER }
     }
