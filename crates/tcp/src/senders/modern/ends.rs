@@ -140,7 +140,7 @@ impl Ends for Modern {
         self.receiver.expect(self.sender.bytes());
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_timer(&self) -> Time {
         self.sender.next_timer().min(self.receiver.next_timer())
     }

@@ -254,8 +254,11 @@ impl Scoreboard {
         low
     }
 
-    /// Whether all bytes in `from..to` are known to have arrived.
+    /// Whether all bytes in `from..to`, whole segments, are known to have arrived.
     pub fn has_arrived(&self, from: u64, to: u64) -> bool {
+        if to > self.highest_sack {
+            return false;
+        }
         let at = self.arrived.partition_point(|&(_, known)| known < from);
         self.arrived.get(at).is_some_and(|&(low, high)| low <= from && to <= high)
     }

@@ -255,7 +255,8 @@ impl Sender {
             handshake: Handshake::new(chosen.inner("handshake")),
             uses_rack: chosen.word("detect") == "rack",
             reduce: Reduce::new(chosen.word("reduce")),
-            probes: chosen.flag("tail_loss_probe"),
+            // What is lost at the end is found by blocks.
+            probes: chosen.flag("tail_loss_probe") && chosen.flag("sack"),
             frto: chosen.flag("frto"),
             undo: chosen.flag("undo"),
             nagle: chosen.flag("nagle"),

@@ -71,8 +71,13 @@ impl Sender {
     /// When something leaves that only the pacing holds back.
     #[inline]
     pub(super) fn next_departure(&self) -> Time {
+        if self.paced { self.next_paced() } else { Time::NEVER }
+    }
+
+    #[inline(never)]
+    fn next_paced(&self) -> Time {
         // What did not leave when it was due waits for something else.
-        if !self.paced || self.departure <= self.polled || self.opening {
+        if self.departure <= self.polled || self.opening {
             return Time::NEVER;
         }
         let room = self.has_room();
