@@ -32,16 +32,59 @@ struct Course {
     delay: u64,
     /// The tick at which congestion avoidance began.
     epoch: Option<u64>,
+    /// A second later.
+    fresh_until: Time,
     acked: u32,
     /// Window of a Reno flow.
     reno: u32,
 }
 
+/// A clock that counts ticks.
+#[derive(Debug, Clone, Copy, Default)]
+struct Clock {
+    /// Ticks a second.
+    hz: u64,
+    /// The tick that was asked for last, and its beginning and length, nanoseconds: mostly it is the same again.
+    last: u64,
+    begin: u64,
+    length: u64,
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+impl Clock {
+    /// The present tick.
+    #[inline]
+    fn tick(&mut self, now: Time) -> u64 {
+        if now.as_ns().wrapping_sub(self.begin) >= self.length {
+            self.last = self.count(now);
+            self.begin = self.beginning(self.last);
+            self.length = self.beginning(self.last + 1) - self.begin;
+        }
+        self.last
+    }
+
+    /// Whole ticks until then.
+    fn count(&self, at: Time) -> u64 {
+        let ns = at.as_ns();
+        ns / SECOND * self.hz + ns % SECOND * self.hz / SECOND
+    }
+
+    /// A second after the beginning of a tick.
+    fn second_after(&self, tick: u64) -> Time {
+        Time::from_ns(self.beginning(tick) + SECOND)
+    }
+
+    /// First nanosecond of a tick.
+    fn beginning(&self, tick: u64) -> u64 {
+        tick / self.hz * SECOND + (tick % self.hz * SECOND).div_ceil(self.hz)
+    }
+}
+
 /// Rules and state.
 #[derive(Debug, Clone)]
 pub(super) struct Whole {
-    /// Ticks a second.
-    hz: u64,
+    clock: Clock,
     /// `c` in 1024ths.
     scale: u64,
     /// Eighths of a window that a Reno flow takes for a segment more; none if it does not matter.
@@ -57,7 +100,7 @@ impl Whole {
     pub(super) fn new(chosen: &Chosen) -> Self {
         let left = in_1024ths(chosen.real("decrease"));
         Self {
-            hz: chosen.int("hz"),
+            clock: Clock { hz: chosen.int("hz"), ..Clock::default() },
             scale: (chosen.real("c") * 102.4).round() as u64 * 10,
             reno_scale: chosen
                 .flag("reno_friendly")
@@ -71,13 +114,7 @@ impl Whole {
 
     /// Whether congestion avoidance has begun within a second.
     pub(super) fn is_fresh(&self, now: Time) -> bool {
-        self.course.epoch.is_some_and(|epoch| self.ticks(now) - epoch < self.hz)
-    }
-
-    fn ticks(&self, at: Time) -> u64 {
-        const SECOND: u64 = 1_000_000_000;
-        let ns = at.as_ns();
-        ns / SECOND * self.hz + ns % SECOND * self.hz / SECOND
+        self.course.epoch.is_some() && now < self.course.fresh_until
     }
 
     /// A round-trip time was measured.
@@ -91,27 +128,29 @@ impl Whole {
     /// Slow start by this many segments; those that are left over.
     pub(super) fn slow_start(&mut self, window: &mut Window, step: f64) -> u32 {
         self.part += step;
-        let whole = self.part.floor();
-        self.part -= whole;
-        Credit::slow_start(window, whole as u32)
+        let whole = self.part as u32;
+        self.part -= f64::from(whole);
+        Credit::slow_start(window, whole)
     }
 
     /// Congestion avoidance.
     pub(super) fn grow(&mut self, window: &mut Window, now: Time, acked: u32) {
-        self.update(self.ticks(now), window.cwnd as u32, acked);
+        let tick = self.clock.tick(now);
+        self.update(tick, window.cwnd as u32, acked);
         self.credit.grow(window, self.course.every, acked);
     }
 
     fn update(&mut self, tick: u64, cwnd: u32, acked: u32) {
         let course = &mut self.course;
         course.acked += acked;
-        if course.last_cwnd == cwnd && tick - course.last_tick <= self.hz / 32 {
+        if course.last_cwnd == cwnd && tick - course.last_tick <= self.clock.hz / 32 {
             return;
         }
         if course.epoch.is_none() || tick != course.last_tick {
             course.last_cwnd = cwnd;
             course.last_tick = tick;
             let epoch = *course.epoch.get_or_insert_with(|| {
+                course.fresh_until = self.clock.second_after(tick);
                 course.acked = acked;
                 course.reno = cwnd;
                 if course.last_max <= cwnd {
@@ -124,8 +163,8 @@ impl Whole {
                 }
                 tick
             });
-            let ahead = (course.delay * self.hz).div_ceil(1_000_000);
-            let t = ((tick - epoch + ahead) << 10) / self.hz;
+            let ahead = (course.delay * self.clock.hz).div_ceil(1_000_000);
+            let t = ((tick - epoch + ahead) << 10) / self.clock.hz;
             let offset = u128::from(t.abs_diff(course.k));
             let delta = (u128::from(self.scale) * offset * offset * offset) >> 40;
             let delta = u32::try_from(delta).unwrap_or(u32::MAX);
@@ -176,10 +215,11 @@ impl Whole {
 
     /// The flow sends again after it had nothing to send for so long.
     pub(super) fn skip(&mut self, now: Time, idle: Time) {
-        let now_tick = self.ticks(now);
-        let skipped = now_tick - self.ticks(now - idle);
+        let now_tick = self.clock.count(now);
+        let skipped = now_tick - self.clock.count(now - idle);
         if let Some(epoch) = &mut self.course.epoch {
             *epoch = (*epoch + skipped).min(now_tick);
+            self.course.fresh_until = self.clock.second_after(*epoch);
         }
     }
 }
@@ -187,4 +227,22 @@ impl Whole {
 /// A part as Linux holds it.
 fn in_1024ths(part: f64) -> u32 {
     (part * 1024.0).round() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_is_the_same_from_its_first_nanosecond_to_its_last() {
+        for hz in [100, 250, 300, 333, 1000] {
+            let mut clock = Clock { hz, ..Clock::default() };
+            for number in [0, 1, 2, 299, 300, 301, 7777] {
+                let (first, next) = (clock.beginning(number), clock.beginning(number + 1));
+                for at in [first, (first + next) / 2, next - 1].map(Time::from_ns) {
+                    assert_eq!((clock.tick(at), clock.count(at)), (number, number), "{hz} {at}");
+                }
+            }
+        }
+    }
 }

@@ -143,7 +143,8 @@ impl Endpoint {
                 flags: packet.flags,
                 stamp: packet.stamp,
             };
-            self.owed = self.receiver.on_data(now, &arrival);
+            let owed = self.receiver.on_data(now, &arrival);
+            self.owe(owed);
         }
         self.send(now);
         self.acknowledge(now);
@@ -163,7 +164,8 @@ impl Endpoint {
         }
         self.send(now);
         if self.receiver.next_timer() <= now {
-            self.owed = self.receiver.on_timer(now);
+            let owed = self.receiver.on_timer(now);
+            self.owe(owed);
             self.acknowledge(now);
         }
     }
@@ -228,8 +230,15 @@ impl Endpoint {
             flags: Flags::NONE,
             ece: out.ece,
             ack: out.ack,
-            note: out.note,
+            note: self.receiver.notes.take(out.aux),
             echo: out.stamp,
+        }
+    }
+
+    /// An ACK is due, or none; one that was due before and never left is forgotten.
+    fn owe(&mut self, owed: Option<AckOut>) {
+        if let Some(before) = std::mem::replace(&mut self.owed, owed) {
+            self.receiver.notes.take(before.aux);
         }
     }
 

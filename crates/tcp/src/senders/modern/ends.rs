@@ -10,7 +10,7 @@ use crate::cc::{CongestionControl, Window};
 use crate::ends::{Ack, AckFields, Answers, Ends, Reply, extend};
 use crate::handshake::{Answer, Message, Rules};
 use crate::journal::Journal;
-use crate::sack::{self, Note, Notes};
+use crate::sack::{self, Note};
 use crate::segment::{Flags, Segment};
 use crate::senders::Common;
 use crate::stats::SenderStats;
@@ -22,7 +22,6 @@ use ackclock_units::param::Chosen;
 #[repr(C)]
 pub struct Modern {
     receiver: Receiver,
-    notes: Notes,
     sender: Sender,
 }
 
@@ -43,7 +42,7 @@ impl Modern {
             }
         }
         receiver.expect(sender.bytes());
-        Self { receiver, notes: Notes::default(), sender }
+        Self { receiver, sender }
     }
 
     /// Shares the rules of another connection where they are the same.
@@ -55,15 +54,13 @@ impl Modern {
     pub fn into_endpoint(self) -> Endpoint {
         Endpoint::new(self.sender, self.receiver)
     }
+}
 
+impl From<AckOut> for Ack {
     #[inline]
-    fn ack(&mut self, out: AckOut) -> Ack {
-        let aux = match out.note {
-            None => 0,
-            Some(note) => self.notes.keep(note),
-        };
-        let fields = AckFields { seq: out.ack as u32, aux, stamp: out.stamp };
-        Ack { fields, ece: out.ece }
+    fn from(out: AckOut) -> Self {
+        let fields = AckFields { seq: out.ack as u32, aux: out.aux, stamp: out.stamp };
+        Self { fields, ece: out.ece }
     }
 }
 
@@ -80,24 +77,24 @@ impl Ends for Modern {
         let seq = extend(seq, self.receiver.next());
         let arrival = Arrival { seq, payload, stamp, flags };
         let out = self.receiver.on_data(now, &arrival)?;
-        Some(self.ack(out))
+        Some(out.into())
     }
 
     #[inline(never)]
     fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time> {
         let number = extend(ack.seq, self.sender.una());
-        let note = self.notes.take(ack.aux);
+        let note = self.receiver.notes.take(ack.aux);
         self.sender.on_ack(now, number, note.as_ref(), ack.stamp, ece)
     }
 
     fn on_ack_dropped(&mut self, ack: AckFields) {
-        self.notes.take(ack.aux);
+        self.receiver.notes.take(ack.aux);
     }
 
     fn duplicate_ack(&mut self, ack: AckFields) -> AckFields {
-        match self.notes.get(ack.aux).copied() {
+        match self.receiver.notes.get(ack.aux).copied() {
             None => ack,
-            Some(note) => AckFields { aux: self.notes.keep(note), ..ack },
+            Some(note) => AckFields { aux: self.receiver.notes.keep(note), ..ack },
         }
     }
 
@@ -108,18 +105,18 @@ impl Ends for Modern {
             let flags = Flags::PUSH.with(Flags::FIN);
             let arrival = Arrival { seq, payload: 0, stamp, flags };
             let out = self.receiver.on_data(now, &arrival)?;
-            return Some(Reply::Ack(self.ack(out)));
+            return Some(Reply::Ack(out.into()));
         }
         if message == Message::Probe {
             let out = self.receiver.on_message(now, stamp);
-            return Some(Reply::Ack(self.ack(out)));
+            return Some(Reply::Ack(out.into()));
         }
         let handshake = self.sender.handshake();
         match handshake.answer(message) {
             Answer::Silence => None,
             Answer::PlainAck => {
                 let out = self.receiver.on_message(now, stamp);
-                Some(Reply::Ack(self.ack(out)))
+                Some(Reply::Ack(out.into()))
             }
             Answer::Message(answer) => Some(Reply::Message(answer, handshake.bytes(answer), stamp)),
         }
@@ -143,7 +140,7 @@ impl Ends for Modern {
         self.receiver.expect(self.sender.bytes());
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_timer(&self) -> Time {
         self.sender.next_timer().min(self.receiver.next_timer())
     }
@@ -172,7 +169,7 @@ impl Ends for Modern {
 
     fn on_receiver_timer(&mut self, now: Time) -> Option<Ack> {
         let out = self.receiver.on_timer(now)?;
-        Some(self.ack(out))
+        Some(out.into())
     }
 
     #[inline(never)]
@@ -253,6 +250,6 @@ impl Ends for Modern {
     }
 
     fn note(&self, ack: AckFields) -> Option<&Note> {
-        self.notes.get(ack.aux)
+        self.receiver.notes.get(ack.aux)
     }
 }

@@ -254,10 +254,39 @@ impl Scoreboard {
         low
     }
 
-    /// Bytes in `from..to` have arrived; calls `tag` with each segment that is complete with them, in ascending
-    /// order.
+    /// Whether all bytes in `from..to`, whole segments, are known to have arrived.
+    pub fn has_arrived(&self, from: u64, to: u64) -> bool {
+        if to > self.highest_sack {
+            return false;
+        }
+        let at = self.arrived.partition_point(|&(_, known)| known < from);
+        self.arrived.get(at).is_some_and(|&(low, high)| low <= from && to <= high)
+    }
+
+    /// Bytes in `from..to` have arrived, of which some were not known to have; calls `tag` with each segment that is
+    /// complete with them, in ascending order.
     pub fn arrive(&mut self, from: u64, to: u64, mut tag: impl FnMut(&mut Self, u64)) {
         let first = self.arrived.partition_point(|&(_, known)| known < from);
+        let beyond = self.arrived.get(first + 1).map_or(u64::MAX, |next| next.0);
+        match self.arrived.get_mut(first) {
+            // A range grows, as most do.
+            Some((low, high)) if *low <= from && *high < to && to < beyond => {
+                let (part, whole) = ((*high, to), (*low, to));
+                *high = to;
+                self.tag_part(part, whole, &mut tag);
+            }
+            _ => self.merge(first, (from, to), &mut tag),
+        }
+    }
+
+    /// The same, however it lies with respect to the ranges that are known from `first` on.
+    #[cold]
+    fn merge(
+        &mut self,
+        first: usize,
+        (from, to): (u64, u64),
+        tag: &mut impl FnMut(&mut Self, u64),
+    ) {
         let mut last = first;
         let mut whole = (from, to);
         while let Some(&(low, high)) = self.arrived.get(last)
@@ -266,19 +295,23 @@ impl Scoreboard {
             whole = (whole.0.min(low), whole.1.max(high));
             last += 1;
         }
-        if last == first + 1 && self.arrived[first] == whole {
-            return;
-        }
         // What is new lies between the ranges that are known.
         let mut unknown = from;
         for at in first..=last {
             let (low, high) = if at < last { self.arrived[at] } else { (to, to) };
             if unknown < low {
-                self.tag_part((unknown, low), whole, &mut tag);
+                self.tag_part((unknown, low), whole, tag);
             }
             unknown = unknown.max(high);
         }
-        self.arrived.splice(first..last, [whole]);
+        if first == last {
+            self.arrived.insert(first, whole);
+        } else {
+            self.arrived[first] = whole;
+            if last > first + 1 {
+                self.arrived.drain(first + 1..last);
+            }
+        }
     }
 
     fn tag_part(

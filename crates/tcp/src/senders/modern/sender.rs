@@ -217,7 +217,7 @@ struct Facts<'a> {
     state: CongestionState,
     sample: &'a Option<RateSample>,
     departure: Time,
-    marked: Option<f64>,
+    acked: &'a ack::Acked,
 }
 
 impl SenderFacts for Facts<'_> {
@@ -234,7 +234,7 @@ impl SenderFacts for Facts<'_> {
     }
 
     fn marked(&self) -> Option<f64> {
-        self.marked
+        Some(if self.acked.ece { self.acked.delivered as f64 } else { 0.0 })
     }
 
     fn departure(&self) -> Time {
@@ -255,7 +255,8 @@ impl Sender {
             handshake: Handshake::new(chosen.inner("handshake")),
             uses_rack: chosen.word("detect") == "rack",
             reduce: Reduce::new(chosen.word("reduce")),
-            probes: chosen.flag("tail_loss_probe"),
+            // What is lost at the end is found by blocks.
+            probes: chosen.flag("tail_loss_probe") && chosen.flag("sack"),
             frto: chosen.flag("frto"),
             undo: chosen.flag("undo"),
             nagle: chosen.flag("nagle"),
@@ -432,10 +433,10 @@ impl Sender {
         self.rto.srtt().unwrap_or(Time::ZERO)
     }
 
+    /// Whether the window has room for another segment: a part of one is none.
     #[inline]
-    fn cwnd(&self) -> u32 {
-        // Signed numbers are the ones that the processor converts to.
-        self.window.cwnd.min(1e9) as i64 as u32
+    fn has_room(&self) -> bool {
+        f64::from(self.board.in_flight()) + 1.0 <= self.window.cwnd
     }
 
     fn set_state(&mut self, now: Time, state: CongestionState) {

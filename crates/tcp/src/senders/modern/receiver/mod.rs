@@ -12,7 +12,7 @@ mod immediate;
 mod linux;
 mod pace;
 
-use crate::sack::{MOST_BLOCKS, Note};
+use crate::sack::{MOST_BLOCKS, Note, Notes};
 use crate::segment::Flags;
 use ackclock_units::param::Chosen;
 use ackclock_units::{Time, registry};
@@ -78,8 +78,8 @@ pub struct AckOut {
     pub stamp: Time,
     /// A mark is echoed.
     pub ece: bool,
-    /// What it carries besides.
-    pub note: Option<Note>,
+    /// What it carries besides: its place in [`Receiver::notes`], as in [`AckFields`](crate::ends::AckFields).
+    pub aux: u32,
 }
 
 /// State of one receiver; what a segment in order touches comes first.
@@ -114,6 +114,8 @@ pub struct Receiver {
     /// A finite buffer, and when its window opens again.
     buffer: Option<Box<Buffer>>,
     opens: Time,
+    /// What the ACKs on their way carry.
+    pub notes: Notes,
     /// Segments that brought nothing new.
     pub duplicates: u64,
     /// Segments that arrived ahead of others.
@@ -139,6 +141,7 @@ impl Receiver {
             repeated: None,
             buffer: None,
             opens: Time::NEVER,
+            notes: Notes::default(),
             duplicates: 0,
             reordered: 0,
         }
@@ -290,6 +293,9 @@ impl Receiver {
             self.reordered += 1;
         }
         self.pace.on_arrival(now, arrival);
+        if self.extend_newest(seq, end) {
+            return self.pace.is_at_once(self.next);
+        }
         let (mut from, mut to) = (seq, end);
         self.ahead.retain(|&(low, high)| {
             let apart = high < from || low > to;
@@ -314,6 +320,20 @@ impl Receiver {
         self.pace.is_at_once(self.next)
     }
 
+    /// A segment follows on the range that was extended last, as most that arrive beyond a gap do; whether that
+    /// is all that it does.
+    fn extend_newest(&mut self, seq: u64, end: u64) -> bool {
+        let Some(newest) = self.recent.first_mut() else { return false };
+        let at = self.ahead.partition_point(|&(low, _)| low < newest.0);
+        let free = self.ahead.get(at + 1).is_none_or(|next| end < next.0);
+        let extends = newest.1 == seq && free;
+        if extends {
+            newest.1 = end;
+            self.ahead[at].1 = end;
+        }
+        extends
+    }
+
     /// The ACK that leaves now, whatever it leaves with.
     #[inline(always)]
     pub(super) fn acknowledge(&mut self) -> AckOut {
@@ -322,32 +342,26 @@ impl Receiver {
         self.deadline = if closes { self.last_arrival } else { Time::NEVER };
         self.pace.on_ack(self.next > self.acknowledged || !self.ahead.is_empty());
         self.acknowledged = self.next;
-        let note =
-            if self.ahead.is_empty() && self.repeated.is_none() { None } else { self.note() };
-        let note = if self.buffer.is_some() { Some(self.offer(note)) } else { note };
-        AckOut { ack: self.next, stamp: self.stamp, ece: self.ece, note }
+        let plain = self.ahead.is_empty() && self.repeated.is_none() && self.buffer.is_none();
+        let aux = if plain { 0 } else { self.note() };
+        AckOut { ack: self.next, stamp: self.stamp, ece: self.ece, aux }
     }
 
-    /// What an ACK carries, with the window.
+    /// Notes what an ACK carries: blocks, and the window; answers the place.
     #[cold]
-    fn offer(&mut self, note: Option<Note>) -> Note {
-        let mut note = note.unwrap_or_default();
+    fn note(&mut self) -> u32 {
+        let repeated = self.repeated.take();
+        if self.blocks == 0 && self.buffer.is_none() {
+            return 0;
+        }
+        let reported = repeated.into_iter().chain(self.recent.iter().copied());
+        let mut note = Note::new(reported.take(usize::from(self.blocks)));
         if let Some(buffer) = &mut self.buffer {
             note.window = Some(buffer.offer(self.next));
             let more = self.next < self.total;
             self.opens = if more { buffer.update(self.next) } else { Time::NEVER };
         }
-        note
-    }
-
-    #[cold]
-    fn note(&mut self) -> Option<Note> {
-        let repeated = self.repeated.take();
-        if self.blocks == 0 {
-            return None;
-        }
-        let reported = repeated.into_iter().chain(self.recent.iter().copied());
-        Some(Note::new(reported.take(usize::from(self.blocks))))
+        self.notes.keep(note)
     }
 
     /// A message without data is acknowledged at once.
@@ -410,7 +424,8 @@ mod tests {
             let now = Time::from_ns(1_000_000_000 + 10_000 * number);
             if let Some(ack) = receiver.on_data(now, &segment(number)) {
                 acks += 1;
-                reported.extend(ack.note.expect("blocks").blocks().iter().take(2).copied());
+                let note = receiver.notes.take(ack.aux).expect("blocks");
+                reported.extend(note.blocks().iter().take(2).copied());
             }
         }
         assert!(acks < 30, "hardly anything was compressed: {acks}");

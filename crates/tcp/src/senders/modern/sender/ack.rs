@@ -5,6 +5,7 @@ use crate::cc::{
     AckEvent, Cc, CongestionControl, CongestionState, LossEvent, RateSample, Signal, Window,
 };
 use crate::sack::Note;
+use crate::senders::modern::scoreboard::Sent;
 use ackclock_units::Time;
 
 /// What is known of the present ACK.
@@ -202,34 +203,47 @@ impl Sender {
             if at > ack {
                 break;
             }
-            if sent.was_retransmitted() {
-                acked.again = true;
-            } else if !sent.is_sacked() {
+            if sent.was_retransmitted() || sent.is_sacked() {
+                self.clean_marked(acked, segment, sent, at);
+            } else {
                 acked.first = acked.first.min(sent.time);
                 acked.last = sent.time;
                 acked.reordered = acked.reordered.min(start);
                 acked.original |= at <= self.high_seq;
-            }
-            if !sent.is_sacked() {
-                acked.delivered += 1;
-                // The timestamp may show that it is the first transmission that has arrived.
-                if self.rules.sack
-                    && !(sent.was_retransmitted() && is_before(acked.echo, sent.time))
-                {
-                    let again = sent.was_retransmitted();
-                    self.rack.on_delivered(acked.now, sent.time, at, again, self.min_rtt);
-                }
-                acked.newest = acked.newest.max(sent.time);
-                if let Some(rate) = &mut self.rate {
-                    rate.on_delivered(segment, sent.time, at);
-                }
+                self.deliver(acked, segment, sent, at);
             }
             self.board.pop();
             acked.popped += 1;
             segment += 1;
         }
         self.board.advance(ack);
-        acked.reneged = segment < end && self.board.get(segment).is_sacked();
+        acked.reneged =
+            self.board.sacked_out > 0 && segment < end && self.board.get(segment).is_sacked();
+    }
+
+    /// A segment that leaves has been sent again, or was reported before.
+    #[cold]
+    #[inline(never)]
+    fn clean_marked(&mut self, acked: &mut Acked, segment: u64, sent: Sent, end: u64) {
+        acked.again |= sent.was_retransmitted();
+        if !sent.is_sacked() {
+            self.deliver(acked, segment, sent, end);
+        }
+    }
+
+    /// A segment that leaves has arrived.
+    #[inline(always)]
+    fn deliver(&mut self, acked: &mut Acked, segment: u64, sent: Sent, end: u64) {
+        acked.delivered += 1;
+        let again = sent.was_retransmitted();
+        // The timestamp may show that it is the first transmission that has arrived.
+        if self.rules.sack && !(again && is_before(acked.echo, sent.time)) {
+            self.rack.on_delivered(acked.now, sent.time, end, again, self.min_rtt);
+        }
+        acked.newest = acked.newest.max(sent.time);
+        if let Some(rate) = &mut self.rate {
+            rate.on_delivered(segment, sent.time, end);
+        }
     }
 
     /// The round-trip times that the ACK measures: of the first segment, which the timer learns of, and of the last
@@ -291,7 +305,7 @@ impl Sender {
             state: self.state,
             sample: &self.sample,
             departure: self.departure,
-            marked: Some(if acked.ece { acked.delivered as f64 } else { 0.0 }),
+            acked,
         };
         let mut event = AckEvent {
             now: acked.now,

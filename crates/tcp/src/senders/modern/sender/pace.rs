@@ -71,11 +71,16 @@ impl Sender {
     /// When something leaves that only the pacing holds back.
     #[inline]
     pub(super) fn next_departure(&self) -> Time {
+        if self.paced { self.next_paced() } else { Time::NEVER }
+    }
+
+    #[inline(never)]
+    fn next_paced(&self) -> Time {
         // What did not leave when it was due waits for something else.
-        if !self.paced || self.departure <= self.polled || self.opening {
+        if self.departure <= self.polled || self.opening {
             return Time::NEVER;
         }
-        let room = self.board.in_flight() < self.cwnd();
+        let room = self.has_room();
         let something = self.board.has_hole() || self.may_send().is_some();
         if room && something { self.departure } else { Time::NEVER }
     }

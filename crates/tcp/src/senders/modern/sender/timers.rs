@@ -113,9 +113,7 @@ impl Sender {
     /// Whether the timer is a probe's rather than that of retransmissions.
     #[inline]
     pub(super) fn may_probe(&self) -> bool {
-        self.rules.probes
-            && self.rules.sack
-            && matches!(self.state, CongestionState::Open | CongestionState::Cwr)
+        self.rules.probes && matches!(self.state, CongestionState::Open | CongestionState::Cwr)
     }
 
     /// The timer starts anew: at the end of the burst, which may set it once more, if it is a probe's.

@@ -14,18 +14,15 @@ impl Sender {
         if self.forced.is_some() || self.message.is_some() {
             return self.send_forced(now);
         }
-        if self.departure <= now && !self.opening {
-            let cwnd = self.cwnd();
-            if self.board.in_flight() < cwnd {
-                if self.leave == Leave::Holes
-                    && let Some(segment) = self.board.next_hole()
-                    && self.is_inside(segment)
-                {
-                    return Some(self.send_again(now, segment));
-                }
-                if let Some(payload) = self.may_send() {
-                    return Some(self.send_new(now, payload, false));
-                }
+        if self.departure <= now && !self.opening && self.has_room() {
+            if self.leave == Leave::Holes
+                && let Some(segment) = self.board.next_hole()
+                && self.is_inside(segment)
+            {
+                return Some(self.send_again(now, segment));
+            }
+            if let Some(payload) = self.may_send() {
+                return Some(self.send_new(now, payload, false));
             }
         }
         self.end_burst(now)
@@ -203,8 +200,7 @@ impl Sender {
             self.end_train();
         }
         let sent = std::mem::take(&mut self.burst);
-        let in_flight = self.board.in_flight();
-        let limited = in_flight >= self.cwnd();
+        let limited = !self.has_room();
         if self.is_reducing() {
             self.prr_out += u64::from(sent);
         }
@@ -266,7 +262,7 @@ impl Sender {
     pub(super) fn check_limited(&mut self) {
         let in_flight = self.board.in_flight();
         let limited = self.end - self.nxt.min(self.end) < self.rules.mss
-            && in_flight < self.cwnd()
+            && self.has_room()
             && !self.board.has_hole();
         if limited && let Some(rate) = &mut self.rate {
             rate.limit(self.delivered, in_flight);
