@@ -267,7 +267,9 @@ class _Process:
         if "panicked at" in said:
             return said[said.index("panicked at") :].split("\n  hint:")[0].strip()
         if said:
-            return said.splitlines()[-1]
+            lines = said.splitlines()
+            # Rust goes on after it.
+            return next((line for line in lines if "memory allocation of" in line), lines[-1])
         if status < 0:
             return f"the process was ended by {signal.Signals(-status).name}"
         return f"the process ended with status {status}"
