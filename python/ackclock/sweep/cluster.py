@@ -10,11 +10,14 @@ until it is known which run they die of.
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+import uuid
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,7 +49,7 @@ class DaskExecutor:
     >>> with DaskExecutor("tcp://10.0.0.1:8786") as executor:
     ...     study.run("my-sweep", executor=executor)
 
-    Workers may come and go. Each must have this version of Ackclock, and so must the scheduler.
+    Workers may come and go. Each must have this version of Ackclock; the scheduler needs none.
 
     Args:
         address: Of the scheduler.
@@ -69,6 +72,11 @@ class DaskExecutor:
             ) from None
         self.address = address
         self._threads, self._asked = 0, float("-inf")
+        # Parts of batches: those that can go any time, and single runs whose worker has died.
+        self._waiting: list[tuple[_Order, tuple[Runs, ...]]] = []
+        self._suspects: list[tuple[_Order, tuple[Runs, ...]]] = []
+        self._flying, self._alone = 0, False
+        self._guard = threading.Lock()
         try:
             # Its methods answer at once here, and are typed as if they did not.
             self._client: Any = Client(address, timeout=timeout_s, set_as_default=False)
@@ -115,55 +123,81 @@ class DaskExecutor:
         self._client.close()
 
     def _require_engine(self) -> None:
-        """Compare the engines of scheduler and workers with the one here."""
-        found: dict[str, Any] = dict(self._client.run(eval, _ENGINE, on_error="return"))
-        try:
-            # It reads orders before it hands them on, for which it has to import their parts.
-            found["scheduler"] = self._client.run_on_scheduler(eval, _ENGINE)
-        except ImportError as error:
-            found["scheduler"] = error
-        for name, version in found.items():
-            place = "the scheduler" if name == "scheduler" else f"the worker {name}"
-            if isinstance(version, ImportError):
-                raise ClusterError(_lacking(place, version))
-            if isinstance(version, Exception):
-                raise ClusterError(f"{place} cannot simulate: {version}")
-            _require_same(place, version)
+        """Compare the engines of workers with the one here."""
+        for name, found in self._client.run(eval, _ENGINE, on_error="return").items():
+            place = f"the worker {name}"
+            if isinstance(found, ImportError):
+                raise ClusterError(_lacking(place, found))
+            if isinstance(found, Exception):
+                raise ClusterError(f"{place} cannot simulate: {_reason(found)}")
+            _require_same(place, found)
 
     def _send(self, order: _Order, runs: Sequence[Runs]) -> None:
-        batch = order.batch
-        remote = self._client.submit(
-            simulate, engine(), tuple(runs), batch.time_limit_s, batch.memory_limit, pure=False
-        )
-        order.parts[remote.key] = remote
-        # Called in one thread, one after the other.
-        remote.add_done_callback(lambda _: self._take(order, runs, remote))
+        with self._guard:
+            self._waiting.append((order, tuple(runs)))
+        self._fly()
 
-    def _take(self, order: _Order, runs: Sequence[Runs], remote: Remote) -> None:
+    def _fly(self) -> None:
+        """Send what may go: all that waits, or suspects, one by one and nothing beside them."""
+        going: list[tuple[_Order, tuple[Runs, ...]]] = []
+        with self._guard:
+            if self._suspects and not self._flying:
+                going.append(self._suspects.pop())
+                self._alone = True
+            elif not self._suspects and not self._alone:
+                going, self._waiting = self._waiting, []
+            self._flying += len(going)
+        for order, runs in going:
+            limits = (order.batch.time_limit_s, order.batch.memory_limit)
+            told = pickle.dumps((runs, *limits))
+            name = f"ackclock-{uuid.uuid4()}"
+            remote = self._client.submit(_errand(), engine(), told, key=name, pure=False)
+            order.parts[name] = remote
+            if order.done():  # cancelled meanwhile
+                remote.cancel()
+            # Called in one thread, one after the other.
+            remote.add_done_callback(partial(self._back, order, runs))
+
+    def _back(self, order: _Order, runs: tuple[Runs, ...], remote: Remote) -> None:
+        """A part of a batch is over; go on with what waited for it."""
+        try:
+            if not order.done():
+                self._take(order, runs, remote)
+        finally:
+            with self._guard:
+                self._flying -= 1
+                self._alone = False
+            order.part_is_over(str(remote.key))
+            self._fly()
+
+    def _take(self, order: _Order, runs: tuple[Runs, ...], remote: Remote) -> None:
         """Store what came back, or find out why nothing did."""
         from distributed import KilledWorker
 
-        if order.done():
-            return
         try:
-            answer = remote.result()
-            _require_same(f"the worker {answer.worker}", answer.engine)
+            place, own, answer = remote.result()
+            _require_same(f"the worker {place}", own)
             order.write(answer)
         except KilledWorker as error:
-            if sum(map(len, runs)) == 1:
-                order.fail(runs[0], f"the workers that began with it ended: {_reason(error)}")
+            # Whatever a worker has taken dies with it: only a run that was alone is to blame.
+            if sum(map(len, runs)) > 1:
+                parts, into = halves(runs), self._waiting
+            elif not self._alone:
+                parts, into = [runs], self._suspects
             else:
-                for half in halves(runs):
-                    self._send(order, half)
+                order.fail(runs[0], f"the workers that began with it ended: {_reason(error)}")
+                return
+            with self._guard:
+                into += [(order, part) for part in parts]
+            order.expected += len(parts)
         except ImportError as error:
-            order.give_up(ClusterError(_lacking("a worker or the scheduler", error)))
+            order.give_up(ClusterError(_lacking("a worker", error)))
         except AckclockError as error:
             order.give_up(error)
         except (CancelledError, OSError):
             order.give_up(self._gone())
         except Exception as error:
             order.give_up(ClusterError(f"a worker cannot simulate: {_reason(error)}"))
-        order.part_is_over(remote.key)
 
     def _gone(self) -> ClusterError:
         return ClusterError(
@@ -178,7 +212,8 @@ class _Order(Future[list[Receipt]]):
     def __init__(self, batch: Batch) -> None:
         super().__init__()
         self.batch = batch
-        self.parts: dict[Any, Remote] = {}
+        self.parts: dict[str, Remote] = {}
+        self.expected = 1
         self._receipts: list[Receipt] = []
         # Who cancels may rely on it that nothing is written from then on.
         self._guard = threading.Lock()
@@ -211,10 +246,11 @@ class _Order(Future[list[Receipt]]):
                 self.set_exception(error)
         self._drop()
 
-    def part_is_over(self, key: Any) -> None:
+    def part_is_over(self, key: str) -> None:
+        self.parts.pop(key, None)
         with self._guard:
-            self.parts.pop(key, None)
-            if not self.parts and not self.done():
+            self.expected -= 1
+            if not self.expected and not self.done():
                 self.set_result(self._receipts)
 
     def _drop(self) -> None:
@@ -253,11 +289,33 @@ def _require_same(place: str, other: str) -> None:
 # What follows is called on the workers.
 
 
-class Answer(NamedTuple):
-    """What a worker made of a batch, or only which engine it has if that is another one."""
+def _errand() -> Callable[[str, bytes], tuple[str, str, Answer | None]]:
+    """Return what a worker is told to do.
 
-    worker: str
-    engine: str
+    A function within a function travels as its code. So scheduler and workers can read it that lack
+    Ackclock; one that could not would end, and take blame and work to the next one.
+    """
+
+    def errand(wanted: str, told: bytes) -> tuple[str, str, Answer | None]:
+        import pickle
+
+        from distributed import get_worker
+
+        from ackclock.sweep.plan import engine
+
+        own, place = engine(), get_worker().address
+        if own != wanted:
+            return place, own, None
+        from ackclock.sweep import cluster
+
+        return place, own, cluster.simulate(*pickle.loads(told))
+
+    return errand
+
+
+class Answer(NamedTuple):
+    """What a worker made of runs."""
+
     receipts: list[Receipt]
     journal: str
     log: str
@@ -268,14 +326,9 @@ _idle: list[LocalExecutor] = []
 
 
 def simulate(
-    wanted: str, runs: tuple[Runs, ...], time_limit_s: float | None, memory_limit: int | None
+    runs: tuple[Runs, ...], time_limit_s: float | None, memory_limit: int | None
 ) -> Answer:
-    """Simulate runs on a worker, if it has the engine that is wanted."""
-    from distributed import get_worker
-
-    own, place = engine(), get_worker().address
-    if own != wanted:
-        return Answer(place, own, [], "", "")
+    """Simulate runs on a worker."""
     with tempfile.TemporaryDirectory(prefix="ackclock-") as folder:
         journal, log = Path(folder, "journal"), Path(folder, "log")
         batch = Batch(journal, log, runs, time_limit_s, memory_limit)
@@ -289,7 +342,7 @@ def simulate(
             executor.close()
             raise
         _idle.append(executor)
-        return Answer(place, own, receipts, journal.read_text("utf-8"), log.read_text("utf-8"))
+        return Answer(receipts, journal.read_text("utf-8"), log.read_text("utf-8"))
 
 
 def _wait(future: Future[list[Receipt]]) -> list[Receipt]:
