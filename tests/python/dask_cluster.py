@@ -56,7 +56,7 @@ class Cluster:
             process.terminate()
         for process in self._processes:
             try:
-                process.wait(5)
+                process.wait(1)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
