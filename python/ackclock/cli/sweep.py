@@ -17,16 +17,34 @@ from ackclock.cli.options import JsonOption, SetOption, WorkersOption, read_over
 from ackclock.cli.progress import progress_bar
 from ackclock.cli.times import TimeLimitOption
 
+# A process takes some 20 MB before it simulates anything.
+_LEAST_MEMORY = 64_000_000
+
 if TYPE_CHECKING:
-    from ackclock.sweep import Outlook, Plan, Study, SweepProgress
+    from ackclock.sweep import DaskExecutor, Outlook, Plan, Study, SweepProgress, SweepResults
+
+
+def memory(text: str) -> int:
+    """Return a size in bytes.
+
+    Raises:
+        typer.BadParameter: this is not, or too little for anything.
+    """
+    from ackclock._core import quantity
+
+    kind, size = quantity(text) or ("", 0)
+    if kind != "size" or size < _LEAST_MEMORY:
+        raise typer.BadParameter(f"'{text}' is not a size from 64 MB up; write it with its unit")
+    return size
 
 
 def sweep(
-    file: Annotated[
-        str,
+    what: Annotated[
+        list[str],
         typer.Argument(
-            metavar="FILE",
-            help="A file that says which scenario is varied, and how, or a study of the package.",
+            metavar="FILE | merge DIR...",
+            help="A file that says which scenario is varied, and how, or a study of the package. "
+            "After the word 'merge': folders of shards.",
         ),
     ],
     settings: SetOption = None,
@@ -51,6 +69,43 @@ def sweep(
         bool, typer.Option("--retry-failed", help="Simulate again what failed.")
     ] = False,
     time_limit: TimeLimitOption = None,
+    memory_limit: Annotated[
+        int | None,
+        typer.Option(
+            "--memory-limit",
+            metavar="SIZE",
+            parser=memory,
+            help="Memory that each process may take ('2 GB'); a run that needs more counts as "
+            "failed.",
+        ),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            "--on",
+            metavar="ADDRESS",
+            help="Simulate on the workers of a Dask scheduler (tcp://HOST:PORT) instead of on this "
+            "machine.",
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            "--shard",
+            metavar="I/N",
+            help="Simulate only part I of N, for an array of jobs. Each part has a folder of its "
+            "own; 'ackclock sweep merge DIR...' puts them together.",
+        ),
+    ] = None,
+    publish: Annotated[
+        str | None,
+        typer.Option(
+            "--publish",
+            metavar="URL",
+            help="Copy results.parquet to this folder, too, when no run is missing: s3://..., "
+            "gs://..., file:///...",
+        ),
+    ] = None,
     plan_only: Annotated[
         bool,
         typer.Option(
@@ -88,18 +143,45 @@ def sweep(
     [cyan]ackclock sweep grid.yaml --workers 4[/cyan]
     [cyan]ackclock sweep grid.yaml --set 'stop.at_latest=2 s' --out quick[/cyan]
     [cyan]ackclock sweep grid.yaml --why 3fa9c2 > one.yaml[/cyan]
+    [cyan]ackclock sweep grid.yaml --on tcp://10.0.0.1:8786[/cyan]
+    [cyan]ackclock sweep grid.yaml --shard 3/20[/cyan]
+    [cyan]ackclock sweep merge sweeps/grid.shard-*[/cyan]
     """
     from ackclock.cli.sweep_tables import explain_run, print_outlook, print_status, print_study
     from ackclock.cli.terminal import console, print_json
     from ackclock.errors import InputError
     from ackclock.sweep import Study
     from ackclock.sweep.session import outlook, status
+    from ackclock.sweep.shards import Shard
     from ackclock.sweep.store import Store
 
     if sum([plan_only, status_only, why is not None]) > 1:
         raise InputError("--plan, --status and --why are three different things; take one")
+    given = {"--workers": workers, "--on": on, "--shard": shard, "--publish": publish}
+    given |= {"--time-limit": time_limit, "--memory-limit": memory_limit, "--set": settings}
+    given |= {"--retry-failed": retry_failed, "--plan": plan_only, "--status": status_only}
+    given |= {"--why": why}
+    if what[0] == "merge" and len(what) > 1:
+        _refuse("merge", given, set(given) - {"--publish"})
+        _merge([Path(name) for name in what[1:]], out, publish, force=force, as_json=as_json)
+        return
+    if len(what) > 1:
+        raise InputError(f"one file is needed; '{what[1]}' is another one")
+    if on is not None:
+        _refuse("--on", given, {"--workers", "--status", "--why"})
+    if shard is not None:
+        _refuse("--shard", given, {"--plan", "--status", "--why", "--publish"})
+    if publish is not None:
+        from ackclock.sweep.remote import require
+
+        _refuse("--publish", given, {"--plan", "--status", "--why"})
+        require(publish)
+    file = what[0]
+    part = None if shard is None else Shard.read(shard)
     study = Study.load(file, read_overrides(settings))
     place = out if out is not None else default_directory(study)
+    if out is None and part is not None:
+        place = part.folder(place)
     with _patience(study, wanted=not as_json):
         plan = study.plan(workers)
     # After the check: a misspelt value is not another study.
@@ -116,16 +198,81 @@ def sweep(
             print_json({**_to_json(study, place, found), "busy": busy})
         else:
             print_status(console(), plan, place, found, busy=busy)
-    elif plan_only:
-        found = outlook(plan, place, workers, force=force, time_limit_s=time_limit)
-        if as_json:
-            print_json(_to_json(study, place, found))
-        else:
-            print_outlook(console(), found, file)
+        return
+    options: dict[str, Any] = {"workers": workers, "force": force}
+    options |= {"time_limit_s": time_limit, "memory_limit": memory_limit}
+    with _executor(on, wanted=not as_json) as executor:
+        options["executor"] = executor
+        if plan_only:
+            found = outlook(plan, place, **options)
+            if as_json:
+                print_json(_to_json(study, place, found))
+            else:
+                print_outlook(console(), found, file)
+            return
+        options |= {"retry_failed": retry_failed, "shard": part}
+        status_ = _run(plan, place, options, as_json=as_json)
+    if publish is not None and status_ != 130:
+        _publish(place, publish, wanted=not as_json)
+    if status_:
+        raise typer.Exit(status_)
+
+
+def _refuse(what: str, given: Mapping[str, object], others: set[str]) -> None:
+    """Refuse options that have no effect beside another one."""
+    from ackclock.errors import InputError
+
+    for name, value in given.items():
+        if name in others and value not in (None, False):
+            raise InputError(f"{name} has no meaning with {what}")
+
+
+@contextmanager
+def _executor(address: str | None, *, wanted: bool) -> Iterator[DaskExecutor | None]:
+    """Give the workers of a scheduler; None for processes on this machine."""
+    if address is None:
+        yield None
+        return
+    from ackclock.cli.terminal import terminable
+    from ackclock.sweep import DaskExecutor
+
+    with terminable(), DaskExecutor(address) as executor:
+        if wanted and not executor.workers:
+            typer.echo(f"{address} has no workers yet; waiting for them", err=True)
+        yield executor
+
+
+def _merge(
+    folders: list[Path], out: Path | None, publish: str | None, *, force: bool, as_json: bool
+) -> None:
+    from ackclock.cli.sweep_tables import print_results
+    from ackclock.cli.terminal import console, echo_error, print_json
+    from ackclock.sweep.remote import require
+    from ackclock.sweep.shards import merge, whole_of
+
+    if publish is not None:
+        require(publish)
+    place = whole_of(folders[0]) if out is None else out
+    results = merge(folders, place, force=force)
+    if as_json:
+        print_json(_results_json(results.study, place, results))
     else:
-        options: dict[str, Any] = {"workers": workers, "force": force}
-        options |= {"retry_failed": retry_failed, "time_limit_s": time_limit}
-        _run(plan, place, options, as_json=as_json)
+        print_results(console(), results, place, 0, 0.0)
+    if results.partial:
+        echo_error(f"{results.runs - len(results)} of {results.runs} runs are in none of them")
+    elif publish is not None:
+        _publish(place, publish, wanted=not as_json)
+    if results.partial or results.failed:
+        raise typer.Exit(1)
+
+
+def _publish(place: Path, url: str, *, wanted: bool) -> None:
+    from ackclock.cli.terminal import console
+    from ackclock.sweep.remote import publish
+
+    where = publish(place, url)
+    if wanted:
+        console().print(f"[dim]Published:[/dim] {where}", soft_wrap=True)
 
 
 def default_directory(study: Study) -> Path:
@@ -142,8 +289,9 @@ def default_directory(study: Study) -> Path:
     return Path("sweeps") / label
 
 
-def _run(plan: Plan, place: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
-    from ackclock.cli.sweep_tables import failures, print_results
+def _run(plan: Plan, place: Path, options: Mapping[str, Any], *, as_json: bool) -> int:
+    """Run a plan, print what came of it, and return the exit status."""
+    from ackclock.cli.sweep_tables import print_results
     from ackclock.cli.terminal import console, echo_error, print_json, terminable
     from ackclock.sweep import SweepInterrupted
     from ackclock.sweep.session import run
@@ -163,33 +311,33 @@ def _run(plan: Plan, place: Path, options: Mapping[str, Any], *, as_json: bool) 
             results = interruption.results
             interrupted = True
             echo_error(
-                f"interrupted; keeping {len(results)} of {len(plan)} runs. "
+                f"interrupted; keeping {len(results)} of {results.runs} runs. "
                 f"The same command goes on: {_again()}"
             )
     simulated = last[0].simulated if last else 0
     wall_s = last[0].wall_s if last else 0.0
     if as_json:
-        print_json(
-            {
-                "study": plan.study.name,
-                "directory": str(place),
-                "table": str(place / "results.parquet") if not results.partial else None,
-                "runs": len(plan),
-                "done": len(results),
-                "failed": results.failed,
-                "missing": len(plan) - len(results),
-                "simulated": simulated,
-                "wall_s": wall_s,
-                "failures": failures(results),
-                "notes": results.notes(),
-            }
-        )
+        found = _results_json(plan.study.name, place, results)
+        print_json({**found, "simulated": simulated, "wall_s": wall_s})
     else:
         print_results(console(), results, place, simulated, wall_s)
-    if interrupted:
-        raise typer.Exit(130)
-    if results.failed:
-        raise typer.Exit(1)
+    return 130 if interrupted else int(results.failed > 0)
+
+
+def _results_json(study: str, place: Path, results: SweepResults) -> dict[str, Any]:
+    from ackclock.cli.sweep_tables import failures
+
+    return {
+        "study": study,
+        "directory": str(place),
+        "table": str(place / "results.parquet") if not results.partial else None,
+        "runs": results.runs,
+        "done": len(results),
+        "failed": results.failed,
+        "missing": results.runs - len(results),
+        "failures": failures(results),
+        "notes": results.notes(),
+    }
 
 
 def _again() -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ackclock.sweep.cluster import DaskExecutor
     from ackclock.sweep.executor import Executor, LocalExecutor
     from ackclock.sweep.model import Batch, Receipt, Runs
     from ackclock.sweep.plan import Plan
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Batch",
+    "DaskExecutor",
     "Executor",
     "LocalExecutor",
     "Outlook",
@@ -39,6 +41,7 @@ __all__ = [
 
 _HOMES = {
     "Batch": "model",
+    "DaskExecutor": "cluster",
     "Executor": "executor",
     "LocalExecutor": "executor",
     "Outlook": "session",

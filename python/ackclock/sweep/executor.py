@@ -1,8 +1,8 @@
 """What simulates: batches go in, receipts come out. Here: processes on this machine.
 
 An executor knows no study and no table. It gets batches of keys and documents, has each finished
-run written to the batch's journal, and hands out receipts. Another one (a cluster) needs the three
-members of `Executor` and a file system that it shares with the store.
+run written to the batch's journal, and hands out receipts. `ackclock.sweep.cluster` has one that
+works on other machines.
 
 Processes rather than threads, so that a run that ends its process (a bug in the engine, memory that
 the system takes back) costs that run and no other: the process has reported which one it was. That
@@ -43,11 +43,19 @@ class Executor(Protocol):
 
     @property
     def capacity(self) -> int:
-        """How many batches it works on at a time."""
+        """How many batches it takes at a time; this may change."""
+        ...
+
+    @property
+    def batch_s(self) -> float:
+        """How long a batch should last, seconds."""
         ...
 
     def submit(self, batch: Batch) -> Future[list[Receipt]]:
-        """Take a batch; the future holds one receipt for each of its runs."""
+        """Take a batch; the future holds receipts for all of its runs.
+
+        Once the future is cancelled, nothing is written any more.
+        """
         ...
 
     def close(self) -> None:
@@ -62,6 +70,9 @@ class LocalExecutor:
         workers: How many.
         inherit: Descriptor of a lock that the processes hold as long as they live.
     """
+
+    # What a process does between two orders, and between two news.
+    batch_s = 0.25
 
     def __init__(self, workers: int, inherit: int | None = None) -> None:
         self.capacity = workers
@@ -131,7 +142,7 @@ class LocalExecutor:
             for key in left[0].keys[: broken.begun]:
                 deaths[key] = deaths.get(key, 0) + 1
             if broken.begun == 1 and deaths[left[0].keys[0]] == _MOST_DEATHS:
-                receipts.append(_failure(batch, left[0], broken))
+                receipts.append(failure(batch, left[0], broken.reason, broken.wall_s))
                 _take_off(left, 1)
         return receipts
 
@@ -206,6 +217,7 @@ class _Process:
             "runs": [[one.document, one.first_seed, one.keys] for one in runs],
             "together": together,
             "time_limit_s": batch.time_limit_s,
+            "memory_limit": batch.memory_limit,
         }
         keys = iter([key for one in runs for key in one.keys])
         receipts: list[Receipt] = []
@@ -255,17 +267,21 @@ class _Process:
         if "panicked at" in said:
             return said[said.index("panicked at") :].split("\n  hint:")[0].strip()
         if said:
-            return said.splitlines()[-1]
+            lines = said.splitlines()
+            # Rust goes on after it.
+            return next((line for line in lines if "memory allocation of" in line), lines[-1])
         if status < 0:
             return f"the process was ended by {signal.Signals(-status).name}"
         return f"the process ended with status {status}"
 
 
-def _failure(batch: Batch, runs: Runs, broken: _Broken) -> Receipt:
+def failure(batch: Batch, runs: Runs, reason: str, wall_s: float) -> Receipt:
     """Write the line of a run whose process ended, in the place of that process."""
     key = runs.keys[0]
+    if batch.memory_limit is not None and "memory" in reason.lower():
+        reason += f" (the limit of memory is {batch.memory_limit} bytes)"
     # The process may have left half a line.
     with worker.appending(batch.journal) as journal, worker.appending(batch.log) as log:
-        worker.append(journal, "\n" + figures.failed(key, runs.first_seed, broken.reason))
-        worker.append(log, worker.entry("failed", key, "1", f"{broken.wall_s:.6f}"))
-    return Receipt((key,), "failed", broken.wall_s)
+        worker.append(journal, "\n" + figures.failed(key, runs.first_seed, reason))
+        worker.append(log, worker.entry("failed", key, "1", f"{wall_s:.6f}"))
+    return Receipt((key,), "failed", wall_s)

@@ -116,6 +116,10 @@ class Runs:
     def __len__(self) -> int:
         return len(self.keys)
 
+    def until(self, count: int) -> Runs:
+        """Return the first ones of these runs."""
+        return Runs(self.document, self.first_seed, self.keys[:count])
+
     def after(self, done: int) -> Runs:
         """Return these runs without the first ones."""
         return Runs(self.document, self.first_seed + done, self.keys[done:])
@@ -130,12 +134,14 @@ class Batch:
         log: The file that gets a line for each start and end.
         runs: The runs.
         time_limit_s: A run that takes longer is given up and counts as failed; None for no limit.
+        memory_limit: Bytes that a process may take; a run that needs more fails; None for no limit.
     """
 
     journal: Path
     log: Path
     runs: tuple[Runs, ...]
     time_limit_s: float | None = None
+    memory_limit: int | None = None
 
 
 @dataclass(frozen=True)

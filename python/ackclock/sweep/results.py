@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ackclock.errors import InputError
+from ackclock.sweep import remote
 from ackclock.sweep import table as tables
 from ackclock.sweep.store import PLAN, RESULTS, Store
 
@@ -57,12 +58,16 @@ class SweepResults:
     def load(cls, path: str | PathLike[str]) -> SweepResults:
         """Read the results in the folder of a sweep, or in a file `results.parquet`.
 
+        Published ones are read from their URL (`s3://BUCKET/FOLDER`).
+
         While a sweep is not complete, these are the runs that are done so far.
 
         Raises:
             InputError: there is no sweep.
             ResultsError: it is damaged.
         """
+        if remote.is_url(path):
+            return cls._of_table(remote.read(str(path)), None, str(path))
         place = Path(path)
         folder = place.parent if place.is_file() else place
         file = place if place.is_file() else place / RESULTS
@@ -75,7 +80,7 @@ class SweepResults:
         return cls.of(store.stored(), plan, store.identity(), folder)
 
     @classmethod
-    def _of_table(cls, table: pa.Table, folder: Path, place: Path) -> SweepResults:
+    def _of_table(cls, table: pa.Table, folder: Path | None, place: str | Path) -> SweepResults:
         about = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
         if about.get("format") != tables.FORMAT:
             raise InputError(f"'{place}' holds no results of a sweep")

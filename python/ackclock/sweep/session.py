@@ -19,10 +19,9 @@ from ackclock.sweep.executor import Executor, LocalExecutor
 from ackclock.sweep.model import Batch, Receipt
 from ackclock.sweep.plan import Plan, cores
 from ackclock.sweep.results import SweepResults
+from ackclock.sweep.shards import Shard
 from ackclock.sweep.store import RESULTS, Store
 
-# A batch lasts about this long: what a process does between two orders, and between two news.
-_BATCH_S = 0.25
 _MOST_IN_BATCH = 20_000
 # Journals of complete batches become a part this often.
 _PART_S = 10.0
@@ -36,7 +35,7 @@ class SweepProgress:
     Attributes:
         done: Runs that are stored, those of earlier calls included.
         failed: Those among them that failed.
-        total: Runs of the study.
+        total: Runs of the study, or of the shard.
         simulated: Runs that this call has simulated.
         wall_s: Seconds since it began to simulate.
         left_s: Seconds that it will still take, as far as can be estimated; None at first.
@@ -92,19 +91,22 @@ def run(
     retry_failed: bool = False,
     force: bool = False,
     time_limit_s: float | None = None,
+    memory_limit: int | None = None,
     progress: Callable[[SweepProgress], None] | None = None,
     executor: Executor | None = None,
+    shard: Shard | None = None,
 ) -> SweepResults:
     """Simulate what is missing of a plan and write the table; see `Study.run`."""
+    limits = (time_limit_s, memory_limit)
     with _folder(out) as path:
-        with _Session(plan, Store(path), workers, force, executor, time_limit_s) as session:
+        with _Session(plan, Store(path), workers, force, executor, limits, shard) as session:
             try:
                 session.simulate(session.missing(retry_failed=retry_failed), progress)
             except KeyboardInterrupt:
                 session.stop()
                 raise SweepInterrupted(session.results(keep=out is not None)) from None
             results = session.results(keep=out is not None)
-            if out is not None:
+            if out is not None and not results.partial:
                 tables.write(results.table, path / RESULTS)
         results.path = None if out is None else path
         return results
@@ -117,6 +119,8 @@ def outlook(
     *,
     force: bool = False,
     time_limit_s: float | None = None,
+    memory_limit: int | None = None,
+    executor: Executor | None = None,
     probe_s: float = 2.0,
 ) -> Outlook:
     """Estimate what the missing runs of a plan take, from a few of them, which are kept.
@@ -127,9 +131,12 @@ def outlook(
         workers: Processes that simulate.
         force: Use a folder of another study.
         time_limit_s: A run that takes longer is given up.
+        memory_limit: Bytes that a process may take.
+        executor: What simulates, instead of processes on this machine.
         probe_s: No further probe starts after this many seconds.
     """
-    with _Session(plan, Store(Path(out)), workers, force, None, time_limit_s) as session:
+    limits = (time_limit_s, memory_limit)
+    with _Session(plan, Store(Path(out)), workers, force, executor, limits) as session:
         before = len(session.statuses)
         missing = session.missing(retry_failed=False)
         started = time.perf_counter()
@@ -194,7 +201,8 @@ class _Session:
         workers: int | None,
         force: bool,
         executor: Executor | None,
-        time_limit_s: float | None,
+        limits: tuple[float | None, int | None],
+        shard: Shard | None = None,
     ) -> None:
         self.plan = plan
         self.store = store
@@ -203,7 +211,9 @@ class _Session:
         self._force = force
         self._given = executor
         self._executor = executor
-        self._time_limit_s = time_limit_s
+        self._limits = limits
+        self._shard = shard
+        self.keys: Sequence[str] = plan.keys
         self._open: list[Path] = []
         self._names = itertools.count()
         self._settled = time.monotonic()
@@ -217,8 +227,11 @@ class _Session:
         try:
             self.store.require(identity, force=self._force)
             self._planned = tables.planned(self.plan)
-            self.store.prepare(self.plan, self._planned)
+            self.store.prepare(identity, self._planned)
             self.statuses = self.store.statuses()
+            if self._shard is not None:
+                own = self._shard.part(self._ranges(lambda _: True))
+                self.keys = [self.plan.keys[index] for indexes in own for index in indexes]
         except BaseException:
             self._lock.__exit__(None, None, None)
             raise
@@ -236,8 +249,8 @@ class _Session:
         return self._workers if self._given is None else self._given.capacity
 
     def stored_runs(self) -> int:
-        """Runs of the plan that are stored."""
-        return sum(key in self.statuses for key in self.plan.keys)
+        """Runs of the plan, or of its shard, that are stored."""
+        return sum(key in self.statuses for key in self.keys)
 
     def missing(self, *, retry_failed: bool) -> list[range]:
         """Return what is to be simulated, each key once: runs of one combination in each range.
@@ -245,19 +258,29 @@ class _Session:
         Combinations come in the order of a key, which is as good as random: so the first ones show
         how long all will take, and what an interrupted sweep has lies all over the study.
         """
+        own = None if self._shard is None else set(self.keys)
+
+        def is_missing(key: str) -> bool:
+            state = self.statuses.get(key)
+            missing = state is None or (retry_failed and state == "failed")
+            return missing and (own is None or key in own)
+
+        return self._ranges(is_missing)[::-1]
+
+    def _ranges(self, is_wanted: Callable[[str], bool]) -> list[range]:
+        """Return runs, each key once, as ranges within combinations, these in the order of keys."""
         keys, replications = self.plan.keys, self.plan.study.replications
         wanted: list[range] = []
         seen: set[str] = set()
         for index, key in enumerate(keys):
-            state = self.statuses.get(key)
-            if key in seen or not (state is None or (retry_failed and state == "failed")):
+            if key in seen or not is_wanted(key):
                 continue
             seen.add(key)
             if wanted and wanted[-1].stop == index and index % replications:
                 wanted[-1] = range(wanted[-1].start, index + 1)
             else:
                 wanted.append(range(index, index + 1))
-        return sorted(wanted, key=lambda runs: keys[runs.start], reverse=True)
+        return sorted(wanted, key=lambda runs: keys[runs.start])
 
     def simulate(
         self, missing: list[range], progress: Callable[[SweepProgress], None] | None
@@ -268,15 +291,33 @@ class _Session:
         if not count:
             return []
         executor = self._start()
-        started = time.perf_counter()
-        news = _News(self, count, started, progress)
+        news = _News(self, count, time.perf_counter(), progress)
         receipts: list[Receipt] = []
         pending: dict[Future[list[Receipt]], Batch] = {}
-        done, size = 0, 1
+        try:
+            self._feed(executor, left, pending, receipts, news)
+        finally:
+            # Nobody writes to the folder any more when the lock is gone.
+            for future in pending:
+                future.cancel()
+        news.report(now=True)
+        return receipts
+
+    def _feed(
+        self,
+        executor: Executor,
+        left: list[range],
+        pending: dict[Future[list[Receipt]], Batch],
+        receipts: list[Receipt],
+        news: _News,
+    ) -> None:
+        count = sum(map(len, left))
+        done, busy_s, size = 0, 0.0, 1
         while left or pending:
-            while left and len(pending) < executor.capacity:
+            capacity = executor.capacity
+            while left and len(pending) < capacity:
                 # Towards the end smaller ones, so that no process waits for another.
-                fair = math.ceil(count / (2 * executor.capacity))
+                fair = math.ceil(count / (2 * capacity))
                 some = _take(left, min(size, fair))
                 count -= sum(map(len, some))
                 batch = self._batch(some)
@@ -289,16 +330,15 @@ class _Session:
                 for receipt in got:
                     self.statuses |= dict.fromkeys(receipt.keys, receipt.status)
                     done += len(receipt.keys)
+                    busy_s += receipt.wall_s
                 receipts += got
                 news.add(got)
-            if done:
-                took = (time.perf_counter() - started) * executor.capacity / done
-                size = max(1, min(8 * size, int(_BATCH_S / took), _MOST_IN_BATCH))
+            if finished and busy_s:
+                # By the time of the runs themselves: a batch may have waited for its turn.
+                size = max(1, min(8 * size, int(executor.batch_s * done / busy_s), _MOST_IN_BATCH))
             if time.monotonic() - self._settled > _PART_S:
                 self._settle()
             news.report()
-        news.report(now=True)
-        return receipts
 
     def stop(self) -> None:
         """End what simulates; what has been finished stays."""
@@ -327,7 +367,7 @@ class _Session:
     def _batch(self, some: list[range]) -> Batch:
         journal = self.store.journal(next(self._names))
         runs = tuple(self.plan.runs(indexes) for indexes in some)
-        return Batch(journal, self.store.log, runs, self._time_limit_s)
+        return Batch(journal, self.store.log, runs, *self._limits)
 
     def _settle(self) -> None:
         self.store.settle(self._open)
@@ -349,9 +389,9 @@ class _News:
         self._wanted = wanted
         self._started = started
         self._last = -math.inf
-        self._total = len(session.plan)
+        self._total = len(session.keys)
         # Counted once: a study may have a million runs, equal ones among them.
-        self._runs = Counter(session.plan.keys)
+        self._runs = Counter(session.keys)
         before = session.statuses
         self._done = session.stored_runs()
         self._failed = sum(n for key, n in self._runs.items() if before.get(key) == "failed")

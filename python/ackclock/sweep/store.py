@@ -160,8 +160,8 @@ class Store:
             "watch it with --status, or choose another place with --out"
         )
 
-    def prepare(self, plan: Plan, planned: pa.Table) -> None:
-        """Make the folder that of a plan. To be called with the lock held."""
+    def prepare(self, identity: dict[str, Any], planned: pa.Table) -> None:
+        """Make the folder that of a study and its plan. To be called with the lock held."""
         from ackclock.sweep import table
 
         for name in (PARTS, JOURNAL):
@@ -172,7 +172,7 @@ class Store:
         # In this order, what stands beside `study.json` is never of another study.
         (self.path / RESULTS).unlink(missing_ok=True)
         table.write(planned, place)
-        identity = {"format": _FORMAT, **plan.study.identity(), "runs": len(plan)}
+        identity = {"format": _FORMAT, **identity, "runs": planned.num_rows}
         text = json.dumps(identity, ensure_ascii=False, indent=1) + "\n"
         write_text(self.path / STUDY, text)
 
@@ -214,14 +214,18 @@ class Store:
 
     def merge(self, stored: pa.Table) -> None:
         """Make one part of all parts and journals; `stored` is what they hold."""
+        if len(self.parts()) > 1 or self.journals():
+            self.take(stored)
+
+    def take(self, stored: pa.Table) -> None:
+        """Make one part of rows, in place of all parts and journals; they hold these, too."""
         from ackclock.sweep import table
 
-        parts, journals = self.parts(), self.journals()
-        if len(parts) > 1 or journals:
-            if rows := sorted(table.latest(stored).values()):
-                table.write(stored.take(rows), self._next_part())
-            for path in (*parts, *journals):
-                path.unlink()
+        before = (*self.parts(), *self.journals())
+        if rows := sorted(table.latest(stored).values()):
+            table.write(stored.take(rows), self._next_part())
+        for path in before:
+            path.unlink()
 
     def _next_part(self) -> Path:
         last = [int(path.stem.removeprefix("part-")) for path in self._all_parts()][-1:]

@@ -174,6 +174,7 @@ class Study(Design):
         retry_failed: bool = False,
         force: bool = False,
         time_limit_s: float | None = None,
+        memory_limit: int | None = None,
         progress: Callable[[SweepProgress], None] | None = None,
         executor: Executor | None = None,
     ) -> SweepResults:
@@ -188,8 +189,10 @@ class Study(Design):
             force: Use a folder of another study: what both share is kept, the rest is set aside.
             time_limit_s: A run that takes longer is given up and counts as failed. Whether a run
                 does depends on the machine, so this is for runs that may never end.
+            memory_limit: Bytes that each process may take; a run that needs more counts as failed.
             progress: Called a few times a second with how far the sweep is.
-            executor: What simulates, instead of processes on this machine. It is not closed.
+            executor: What simulates, instead of processes on this machine, such as a
+                `DaskExecutor`. It is not closed.
 
         Returns:
             One row a run, in the order of the study, whatever the order of the simulations.
@@ -209,6 +212,7 @@ class Study(Design):
             retry_failed=retry_failed,
             force=force,
             time_limit_s=time_limit_s,
+            memory_limit=memory_limit,
             progress=progress,
             executor=executor,
         )

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import resource
 import signal
 import sys
 import threading
@@ -53,8 +54,10 @@ def work(batch: dict[str, Any]) -> None:
 
     Args:
         batch: `journal` and `log` (files to append to); `runs`, a list of document, first seed and
-            keys; `together`, how many runs at most are simulated in one call; `time_limit_s`.
+            keys; `together`, how many runs at most are simulated in one call; `time_limit_s`;
+            `memory_limit`.
     """
+    limit_memory(batch["memory_limit"])
     with appending(batch["journal"]) as journal, appending(batch["log"]) as log:
         for document, first_seed, keys in batch["runs"]:
             done, size = 0, 1
@@ -87,6 +90,14 @@ def simulate(
     except ValueError as error:
         return 0, "", str(error)
     return _core.rows(scenario, first_seed, count, figures.LAYOUT, time_limit_s)
+
+
+def limit_memory(limit: int | None) -> None:
+    """Let this process end when it asks for more memory than this many bytes."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = most if limit is None else limit
+    # -1 stands for no limit.
+    resource.setrlimit(resource.RLIMIT_DATA, (wanted if most == -1 else min(wanted, most), most))
 
 
 @contextmanager

@@ -1,0 +1,92 @@
+"""Results in object storage: tables are put at URLs and read from there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ackclock.errors import InputError
+from ackclock.results import ResultsError
+from ackclock.sweep.store import RESULTS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.fs import FileSystem
+
+
+def is_url(place: object) -> bool:
+    """Return whether this names something in object storage."""
+    return isinstance(place, str) and "://" in place
+
+
+def require(url: str) -> None:
+    """Check that results can be put at a URL, as far as the URL says.
+
+    Raises:
+        InputError: they cannot.
+    """
+    _open(url)
+
+
+def publish(folder: Path, url: str) -> str:
+    """Copy the table of a sweep to a URL, `.../results.parquet` or the folder of it.
+
+    Returns:
+        Where it is now.
+
+    Raises:
+        ResultsError: the storage refuses.
+    """
+    system, path = _open(url)
+    try:
+        if system.type_name == "local":
+            system.create_dir(str(Path(path).parent))
+        with system.open_output_stream(path) as stream:
+            stream.write((folder / RESULTS).read_bytes())
+    except OSError as error:
+        raise ResultsError(f"cannot write to '{url}': {_reason(error)}") from None
+    return _file(url)
+
+
+def read(url: str) -> pa.Table:
+    """Read a table that was published.
+
+    Raises:
+        InputError: there is none.
+        ResultsError: it cannot be read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    system, path = _open(url)
+    try:
+        with system.open_input_file(path) as stream:
+            return pq.ParquetFile(stream, page_checksum_verification=True).read()
+    except FileNotFoundError:
+        raise InputError(f"there is no '{_file(url)}'") from None
+    except (pa.ArrowException, OSError) as error:
+        raise ResultsError(f"cannot read '{_file(url)}': {_reason(error)}") from None
+
+
+def _open(url: str) -> tuple[FileSystem, str]:
+    import pyarrow as pa
+    from pyarrow.fs import FileSystem
+
+    try:
+        return FileSystem.from_uri(_file(url))
+    except (pa.ArrowException, ValueError, OSError) as error:
+        hint = "such as s3://BUCKET/FOLDER, gs://BUCKET/FOLDER or file:///FOLDER"
+        raise InputError(
+            f"'{url}' cannot be a place for results: {_reason(error)}; {hint}"
+        ) from None
+
+
+def _file(url: str) -> str:
+    base, mark, options = url.partition("?")
+    if not base.endswith(".parquet"):
+        base = f"{base.rstrip('/')}/{RESULTS}"
+    return base + mark + options
+
+
+def _reason(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

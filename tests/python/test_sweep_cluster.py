@@ -1,0 +1,233 @@
+"""Sweeps on Dask: the same table as here, whatever ends, and no engine but this one."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from dask_cluster import Cluster
+from small import document
+
+from ackclock import AckclockError, InputError
+from ackclock.sweep import DaskExecutor, Runs, Study, load
+from ackclock.sweep.cluster import halves
+from ackclock.sweep.plan import engine
+from ackclock.sweep.store import Store
+
+# Clients of Dask leave sockets to the garbage collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+START = [sys.executable, "-c", "from ackclock.cli.app import main; main()", "sweep"]
+
+
+def study(**changed):
+    """120 runs of some 20 ms."""
+    data = document()
+    data["flows"] = [{**flow, "send": "8 MB"} for flow in data["flows"]]
+    given = {"grid": {"links.L1.rate": ["80 Mbps", "90 Mbps", "100 Mbps"]}, "replications": 40}
+    return Study(data, **{**given, **changed})
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    """The table as processes on this machine make it."""
+    folder = tmp_path_factory.mktemp("here")
+    study().run(folder / "s")
+    return (folder / "s/results.parquet").read_bytes()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    place = tmp_path / "cluster"
+    place.mkdir()
+    found = Cluster(place)
+    yield found
+    found.close()
+
+
+def done(folder):
+    """How often each key is reported as done."""
+    found = Counter()
+    keys = study().plan(1).keys
+    for line in (folder / "log.txt").read_text().splitlines() if folder.exists() else []:
+        _, _, what, key, count, *_ = line.split()
+        if what == "done":
+            found.update(keys[keys.index(key) :][: int(count)])
+    return found
+
+
+def wait_for(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to it"
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+def test_a_worker_is_killed_and_the_table_has_the_same_bytes(cluster, here, tmp_path):
+    victims = [cluster.worker()]
+    cluster.worker()
+
+    def kill(state):
+        if victims and state.simulated >= 48:
+            victims.pop().kill()
+
+    with DaskExecutor(cluster.address) as executor:
+        wait_for(lambda: executor.workers == 2)
+        study().run(tmp_path / "s", executor=executor, progress=kill)
+    assert not victims
+    assert (tmp_path / "s/results.parquet").read_bytes() == here
+    assert set(done(tmp_path / "s").values()) == {1}
+    assert len(done(tmp_path / "s")) == 120
+
+
+def write_study(folder, **changed):
+    import json
+
+    data = study().base.data
+    (folder / "base.json").write_text(json.dumps(data))
+    grid = {"links.L1.rate": ["80 Mbps", "90 Mbps", "100 Mbps"]}
+    given = {"study": data["name"], "base": "base.json", "grid": grid, "replications": 40}
+    (folder / "s.yaml").write_text(json.dumps({**given, **changed}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_the_program_ends_and_goes_on(cluster, here, tmp_path, number):
+    cluster.worker()
+    cluster.worker()
+    write_study(tmp_path)
+    command = [*START, "s.yaml", "--on", cluster.address, "--out", "s"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: (tmp_path / "s/log.txt").exists() and len(done(tmp_path / "s")) >= 40)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == (-9 if number == signal.SIGKILL else 130)
+    assert ("interrupted; keeping" in err) == (number == signal.SIGINT)
+    kept = done(tmp_path / "s")
+    assert len(kept) < 120
+    assert set(kept) <= set(Store(tmp_path / "s").statuses())
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "s/results.parquet").read_bytes() == here
+    assert set(done(tmp_path / "s").values()) == {1}
+
+
+@pytest.mark.slow
+def test_no_run_goes_on_that_nobody_waits_for(cluster, tmp_path):
+    """Not when the program is gone, and not when it is interrupted."""
+    worker = cluster.worker()
+    data = document() | {"stop": {"when": "time", "at_latest": "1000000 s"}}
+    data["flows"] = [{**flow, "send": "unlimited"} for flow in data["flows"]]
+    (tmp_path / "endless.yaml").write_text(str({"scenario": data}).replace("'", '"'))
+    command = [*START, "endless.yaml", "--on", cluster.address, "--out", "s"]
+    for number in (signal.SIGKILL, signal.SIGINT):
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+        wait_for(lambda: children(worker.pid))
+        process.send_signal(number)
+        process.wait(20)
+        wait_for(lambda: not children(worker.pid))
+    assert len(load(tmp_path / "s")) == 0
+
+
+def children(pid):
+    """The processes that a process has started."""
+    found = Path(f"/proc/{pid}/task/{pid}/children")
+    every = [Path(f"/proc/{pid}/task/{t.name}/children") for t in found.parent.parent.iterdir()]
+    return [child for file in every if file.exists() for child in file.read_text().split()]
+
+
+@pytest.mark.slow
+def test_a_run_that_ends_its_process_is_a_failed_row(cluster, tmp_path):
+    """Here: for lack of memory. Neither the worker nor other runs suffer from it."""
+    worker = cluster.worker()
+    flows = [{**document()["flows"][0], "id": f"F{i}"} for i in range(20_000)]
+    grid = {"size": {"small": {"seed": 1}, "large": {"flows": flows}, "other": {"seed": 2}}}
+    small = document() | {"stop": {"when": "time", "at_latest": "100 ms"}}
+    with DaskExecutor(cluster.address) as executor:
+        results = Study(small, grid=grid).run(executor=executor, memory_limit=64_000_000)
+    assert results.table["status"].to_pylist() == ["done", "failed", "done"]
+    assert "the limit of memory is 64000000 bytes" in results.table["error"][1].as_py()
+    assert worker.poll() is None
+
+
+@pytest.mark.slow
+def test_a_batch_that_workers_die_of_is_halved_until_the_run_is_known(tmp_path):
+    place = tmp_path / "cluster"
+    place.mkdir()
+    cluster = Cluster(place, allowed_failures=0)
+    keys = study(replications=4).plan(1).keys
+    deadly = f"""
+import os
+from ackclock.sweep import cluster
+real = getattr(cluster, "real", cluster.simulate)  # a nanny has this run twice
+cluster.real = real
+def simulate(runs, *limits):
+    if any({keys[5]!r} in one.keys for one in runs):
+        os._exit(1)
+    return real(runs, *limits)
+cluster.simulate = simulate
+"""
+    try:
+        cluster.worker(deadly, nanny=True)
+        with DaskExecutor(cluster.address) as executor:
+            results = study(replications=4).run(executor=executor)
+    finally:
+        cluster.close()
+    assert results.table["status"].to_pylist() == ["done"] * 5 + ["failed"] + ["done"] * 6
+    assert "workers that began with it ended" in results.table["error"][5].as_py()
+
+
+OTHER = """
+from ackclock.sweep import cluster, plan
+cluster.engine = plan.engine = lambda: "ackclock 0.0.9 abc"
+"""
+WITHOUT = "import sys\nsys.modules['ackclock'] = None\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("preload", [OTHER, WITHOUT])
+def test_another_engine_is_refused(cluster, tmp_path, preload, late):
+    words = "0.0.9 abc" if preload is OTHER else "lacks a part of Ackclock"
+
+    def run():
+        with DaskExecutor(cluster.address) as executor:
+            wait_for(lambda: executor.workers)
+            if late:
+                cluster.worker(preload)
+                wait_for(lambda: executor.workers == 2)
+            study(replications=200).run(tmp_path / "s", executor=executor)
+
+    if late:
+        cluster.worker()
+    else:
+        cluster.worker(preload)
+        time.sleep(3)
+    with pytest.raises(AckclockError) as caught:
+        run()
+    assert words in str(caught.value)
+    assert engine() in str(caught.value)
+    assert not Store(tmp_path / "s").is_busy()
+
+
+def test_addresses_that_are_none():
+    with pytest.raises(InputError, match="not the address"):
+        DaskExecutor("smoke://here:1")
+    with pytest.raises(AckclockError, match="no Dask scheduler answers"):
+        DaskExecutor("tcp://127.0.0.1:9", timeout_s=0.5)
+
+
+def test_halves_have_all_runs_in_order():
+    runs = [Runs("a", 5, ("k5", "k6", "k7")), Runs("b", 1, ("k1",)), Runs("c", 2, ("k2", "k3"))]
+    first, second = halves(runs)
+    flat = [(one.document, one.first_seed + i, key) for part in (first, second)
+            for one in part for i, key in enumerate(one.keys)]  # fmt: skip
+    assert flat == [(one.document, one.first_seed + i, k)
+                    for one in runs for i, k in enumerate(one.keys)]  # fmt: skip
+    assert sum(map(len, first)) == sum(map(len, second)) == 3
