@@ -11,6 +11,7 @@ mod cubic;
 mod dctcp;
 mod fast;
 mod fixed;
+pub mod foreign;
 mod growth;
 mod hystart;
 mod max_filter;
@@ -79,6 +80,13 @@ impl Cc {
             window: self.owns_window(),
             whole_segments: self.counts_segments(),
             exact_ecn: self.exact_ecn(),
+        }
+    }
+
+    /// Hands in the controller of an algorithm that lives outside the engine.
+    pub fn attach(&mut self, controller: Box<dyn foreign::Controller>) {
+        if let Self::Foreign(foreign) = self {
+            foreign.attach(controller);
         }
     }
 
@@ -387,6 +395,7 @@ registry! {
         Dctcp: dctcp as Box<dctcp::Dctcp>,
         Fast: fast as Box<fast::Fast>,
         Fixed: fixed as fixed::Fixed,
+        Foreign: foreign as Box<foreign::Foreign>,
         Vegas: vegas as Box<vegas::Vegas>,
     }
     fn on_flow(&mut self, segment: u16, stream: &mut dyn FnMut() -> Stream);
