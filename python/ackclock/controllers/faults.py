@@ -59,7 +59,7 @@ def explain(error: BaseException, flow: str, time_s: float | None) -> BaseExcept
     if isinstance(error, KeyboardInterrupt) and not late:
         return error
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in ORIGINS]
-    what = traceback.format_exception_only(error)[-1].strip()
+    what = traceback.format_exception_only(error)[0].strip()
     if late:
         what = f"the call had not ended after {LIMIT.seconds:g} s, and was interrupted"
     file, line, code = "", None, ""
