@@ -1,7 +1,10 @@
 """Congestion control in Python: the same digests, errors with their place, nothing shared."""
 
 import json
+import linecache
 import random
+import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -112,7 +115,8 @@ def test_variables_go_to_the_run_directory(tmp_path):
 def test_nothing_is_shared_by_flows_and_runs():
     cc = {
         "kind": "python",
-        "source": "import ackclock\nseen = []\n" + HEAD.removeprefix("import ackclock\n")
+        "source": "import ackclock\nseen = []\n"
+        + HEAD.removeprefix("import ackclock\n")
         + "    def on_ack(self, ack):\n        seen.append(1)\n"
         + "        self.record('seen', len(seen))\n",
     }
@@ -162,7 +166,8 @@ def test_faults_name_file_line_flow_and_time(body, line, words):
 
 def test_a_fault_keeps_the_run_directory_and_ends_with_status_2(tmp_path):
     (tmp_path / "mine.py").write_text(
-        HEAD + "    def on_ack(self, ack):\n        if ack.now > 0.3:\n            oops\n"
+        HEAD + "    def on_ack(self, ack):\n        self.cwnd += self.segment\n"
+        "        if ack.now > 0.3:\n            oops\n"
     )
     scenario = document({"kind": "python", "file": "mine.py"})
     (tmp_path / "one.json").write_text(json.dumps(scenario))
@@ -170,7 +175,7 @@ def test_a_fault_keeps_the_run_directory_and_ends_with_status_2(tmp_path):
     command += ["run", "one.json", "--out", "here", "--no-plots"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
-    assert "mine.py:7: NameError" in ended.stderr and "flow F1, at 0.3" in ended.stderr
+    assert "mine.py:8: NameError" in ended.stderr and "flow F1, at 0.3" in ended.stderr
     assert "Traceback" not in ended.stderr
     kept = Results.load(tmp_path / "here")
     assert kept.summary["stop_reason"] == "controller-fault"
@@ -218,7 +223,10 @@ def test_what_controllers_may_do():
         ({"kind": "python", "file": str(AIMD), "clas": "Aimd"}, "unknown key `clas`"),
         ({"kind": "python", "source": "x = 1"}, "no class derived from"),
         ({"kind": "python", "source": "x = (", "origin": "a.py"}, "a.py:1: "),
-        ({"kind": "python", "source": "\nraise OSError('no')", "origin": "a.py"}, "a.py:2: OSError"),
+        (
+            {"kind": "python", "source": "\nraise OSError('no')", "origin": "a.py"},
+            "a.py:2: OSError",
+        ),
         ({"kind": "python", "source": "import helper_of_mine"}, "the program must be one file"),
         (inline("needs_rate = True\n"), "needs delivery-rate samples"),
         (inline("tick_period = 'soon'\n"), "tick_period"),
@@ -248,9 +256,7 @@ def test_a_paced_controller_leaves_at_its_pace():
 
 
 def test_ticks_come_each_period():
-    cc = inline(
-        "tick_period = '50 ms'\ndef on_tick(self, event):\n    self.record('tick', 1)\n"
-    )
+    cc = inline("tick_period = '50 ms'\ndef on_tick(self, event):\n    self.record('tick', 1)\n")
     assert run(cc, sender="classic").table("variables").num_rows > 5
 
 
@@ -275,3 +281,40 @@ def test_a_fault_in_a_replication_is_reported():
     done, _, error = _core.rows(scenario.handle, 1, 2, figures.LAYOUT)
     assert done == 0 and error
     assert error.startswith("mine.py:6: ZeroDivisionError") and "flow F1, at" in error
+
+
+def test_the_page_works_by_copy_and_paste(tmp_path, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs" / "python-controllers.md").read_text()
+    program, use = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (command,) = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
+    setting, _ = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "mine.py").write_text(program)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    # As in a notebook: the class is in no module.
+    linecache.cache["<cell>"] = (len(program), None, program.splitlines(True), "<cell>")
+    names = {}
+    exec(compile(program, "<cell>", "exec"), names)
+    exec(use, names)
+    written = names["scenario"].set("flows.*.tcp.cc", setting.removeprefix("cc: "))
+    assert ackclock.run(written).summary["digest"] == names["results"].summary["digest"]
+    program = [sys.executable, "-c", "from ackclock.cli.app import main; main()"]
+    command = f"{command.strip()} --no-plots".split(" ", 1)[1]
+    ended = subprocess.run([*program, *shlex.split(command)], capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_shipped_aimd_has_the_digest_of_the_engine():
+    python = Scenario.load("own/aimd")
+    engine = python.set("defaults.tcp.cc", "aimd")
+    assert ackclock.run(python).summary["digest"] == ackclock.run(engine).summary["digest"]
+
+
+def test_a_call_costs_little():
+    sys.path.insert(0, str(Path(__file__).parents[2] / "benches"))
+    try:
+        import controllers as bench
+    finally:
+        sys.path.pop(0)
+    # Three times what is promised is a fault on the slowest machine, too.
+    assert bench.overhead_us() < 4.5

@@ -3,9 +3,10 @@
 //! A run goes on without the interpreter lock, which is taken for each call and for no longer. An event is one
 //! object for each flow, written in place; what a method asks for becomes a Python number then and not before.
 
+use ackclock_sim::controller::{
+    self as foreign, AckEvent, CongestionState, Event as Happening, LossEvent, Signal, Window,
+};
 use ackclock_sim::model::{self, Transport};
-use ackclock_tcp::cc::foreign::{self, Event as Happening};
-use ackclock_tcp::cc::{AckEvent, CongestionState, LossEvent, Signal, Window};
 use ackclock_trace::{Column, Table};
 use ackclock_units::Time;
 use pyo3::exceptions::PyValueError;
@@ -191,9 +192,10 @@ impl Event {
         self.state = word(ack.sender.state());
         if let Some(sample) = ack.sender.rate().filter(|_| rates) {
             self.delivered = Some(sample.total_delivered);
-            self.delivery_rate = sample.delivered.filter(|_| sample.interval > Time::ZERO).map(|n| {
-                n as f64 * f64::from(mss) * 8.0 / sample.interval.as_secs()
-            });
+            self.delivery_rate = sample
+                .delivered
+                .filter(|_| sample.interval > Time::ZERO)
+                .map(|n| n as f64 * f64::from(mss) * 8.0 / sample.interval.as_secs());
             self.newly_lost = sample.newly_lost;
             self.total_lost = sample.total_lost;
         }
@@ -321,7 +323,8 @@ impl Caller {
                 Some(checked_ssthresh(answer.extract()?)?)
             } else {
                 let name = HOOKS[hook as usize];
-                let message = format!("{name} returned {answer}: set self.cwnd, and return nothing");
+                let message =
+                    format!("{name} returned {answer}: set self.cwnd, and return nothing");
                 return Err(PyValueError::new_err(message));
             };
             self.pacing = object.pacing_rate.map(|rate| rate.round() as u64);
@@ -355,9 +358,8 @@ impl foreign::Controller for Caller {
             Happening::Established(_, rtt) => {
                 self.call(Hook::Established, &before, now, |event| event.rtt = Some(rtt.as_secs()))
             }
-            Happening::Sample(ack) => {
-                self.call(Hook::Sample, &before, now, |event| event.of_ack(&before, ack, mss, rates))
-            }
+            Happening::Sample(ack) => self
+                .call(Hook::Sample, &before, now, |event| event.of_ack(&before, ack, mss, rates)),
             Happening::Ack(ack) => {
                 self.call(Hook::Ack, &before, now, |event| event.of_ack(&before, ack, mss, rates))
             }
@@ -519,7 +521,11 @@ impl Controllers {
 
 /// Description of the table of what controllers write down.
 pub fn variables() -> Value {
-    let column = |name: &str, kind: &str, unit: Option<&str>, summary: &str, category: Option<&str>| {
+    let column = |name: &str,
+                  kind: &str,
+                  unit: Option<&str>,
+                  summary: &str,
+                  category: Option<&str>| {
         json!({ "name": name, "type": kind, "unit": unit, "summary": summary, "category": category })
     };
     json!({

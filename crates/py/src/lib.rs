@@ -111,7 +111,9 @@ impl Simulation {
         scenario.seed = seed.unwrap_or(scenario.seed);
         let mut controllers = Controllers::of(py, &scenario)?;
         let run = guarded(py, || {
-            Run::with_controllers(scenario, Shortcuts::default(), &mut |flow| controllers.take(flow))
+            Run::with_controllers(scenario, Shortcuts::default(), &mut |flow| {
+                controllers.take(flow)
+            })
         })?;
         Ok(Self { run: Some(run), controllers })
     }

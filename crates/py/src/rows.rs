@@ -47,11 +47,10 @@ pub fn rows(
                 Ok(controllers) => controllers,
                 Err(error) => return (index, rows.into_json(), Some(error)),
             };
-            let mut run = Simulation::with_controllers(
-                scenario.clone(),
-                Shortcuts::default(),
-                &mut |flow| controllers.take(flow),
-            );
+            let mut run =
+                Simulation::with_controllers(scenario.clone(), Shortcuts::default(), &mut |flow| {
+                    controllers.take(flow)
+                });
             let started = Instant::now();
             let watch = &controllers.watch;
             while !run.advance(LOOK_AFTER) && !watch.has_failed() {

@@ -13,7 +13,7 @@ use ackclock_net::routing::DistanceVector;
 use ackclock_net::source::{BULK_NAME, Source, Writer};
 use ackclock_net::world::{Network, service_for};
 use ackclock_net::{Endpoint, Flow, Service, TcpFlow, UdpFlow};
-use ackclock_tcp::cc::foreign::Controller;
+use ackclock_tcp::cc::python::Controller;
 use ackclock_tcp::cc::{Cc, CongestionControl};
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{Common, Connection, Data};
@@ -46,11 +46,7 @@ impl Default for Shortcuts {
 pub type Controllers<'a> = &'a mut dyn FnMut(usize) -> Option<Box<dyn Controller>>;
 
 /// Builds the network of a scenario.
-pub fn compile(
-    scenario: &Scenario,
-    shortcuts: Shortcuts,
-    controllers: Controllers<'_>,
-) -> Network {
+pub fn compile(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controllers<'_>) -> Network {
     let ties = Ties::new(&scenario.ties);
     let service = if shortcuts.fused { service_for(&ties) } else { Service::Events };
     let builder = Builder::of(scenario, service);
@@ -74,7 +70,9 @@ pub fn compile(
     let flows = scenario.flows.iter().zip(&routes.first).enumerate().map(|(i, (flow, first))| {
         let start = flow.start.time(scenario.seed, &flow.id);
         let endpoint = match &flow.transport {
-            Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp, scenario.seed, || controllers(i))),
+            Transport::Tcp(tcp) => {
+                Endpoint::Tcp(tcp_flow(flow, tcp, scenario.seed, || controllers(i)))
+            }
             Transport::Udp { source, ecn } => {
                 let writer = writer(flow, source, scenario.seed);
                 let writer = writer.expect("a source that waits between packets");

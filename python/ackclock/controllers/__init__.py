@@ -40,7 +40,7 @@ class CongestionControl(_core.Controller):
     random: random.Random
     given: tuple[tuple[Any, ...], dict[str, Any]]
 
-    def __new__(cls, *args: Any, **parameters: Any) -> CongestionControl:
+    def __new__(cls, *args: Any, **parameters: Any) -> CongestionControl:  # noqa: D102
         made = super().__new__(cls)
         made.given = (args, parameters)
         return made

@@ -6,12 +6,9 @@ import linecache
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ackclock.errors import InputError
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
 
 ORIGINS: set[str] = set()
 """Names of programs that were loaded, as they stand in tracebacks."""
@@ -35,7 +32,7 @@ class ControllerError(InputError):
         self.line = line
         self.flow = flow
         self.time_s = time_s
-        self.results: Results | None = None
+        self.results: Any = None
 
 
 class CallLimitError(Exception):

@@ -1,7 +1,7 @@
 """Programs with controllers: read, checked, made ready for a run.
 
-A resolved scenario holds the text of the program, so that a run can be repeated where the file is not,
-and a change of the program makes another scenario.
+A resolved scenario holds the text of the program, so that a run can be repeated where the file is
+not, and a change of the program makes another scenario.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _code(source: str, origin: str) -> CodeType:
 def _classes(source: str, origin: str) -> dict[str, type[CongestionControl]]:
     """Run a program; return its controllers. Nothing is shared with another call."""
     names: dict[str, Any] = {"__name__": "controller", "__file__": origin}
-    exec(_code(source, origin), names)  # noqa: S102
+    exec(_code(source, origin), names)
     return {
         name: found
         for name, found in names.items()
@@ -176,7 +176,7 @@ def build(described: list[str], stream: str) -> tuple[CongestionControl, list[st
     try:
         controller = _classes(source, origin)[name]
         made = controller.__new__(controller)
-        made.random = random.Random(stream)  # noqa: S311
+        made.random = random.Random(stream)
         made.__init__(**json.loads(given))
     except Exception as error:
         raise explain(error, flow, None) from error

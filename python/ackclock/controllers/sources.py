@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Place = tuple[str | int, ...]
 
-_WRITTEN = ("kind", "file", "class", "parameters", "compile")
+_WRITTEN = ("kind", "file", "class", "parameters")
 _RESOLVED = ("source", "origin", "needs_rate", "owns_window", "tick_period")
 _MOST_BYTES = 1_000_000
 
@@ -70,9 +70,7 @@ def _places(value: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, An
 def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
     for key in written:
         if key not in (*_WRITTEN, *_RESOLVED):
-            raise ProgramError(
-                f"unknown key `{key}`", key, "keys: file, class, parameters, compile"
-            )
+            raise ProgramError(f"unknown key `{key}`", key, "keys: file, class, parameters")
     if "source" in written:
         if "file" in written:
             raise ProgramError("'source' stands beside 'file'", hint="leave one of them out")
@@ -100,7 +98,6 @@ def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
         "parameters": json.dumps(parameters(controller, given), sort_keys=True),
         "needs_rate": bool(controller.needs_rate),
         "owns_window": bool(controller.owns_window),
-        "compile": written.get("compile", False),
     }
     if controller.tick_period is not None:
         resolved["tick_period"] = controller.tick_period
@@ -154,7 +151,7 @@ def mapping(controller: CongestionControl | type[CongestionControl]) -> dict[str
 
 
 def _text_of(kind: type) -> tuple[str, str]:
-    """Return the lines of a program that a class needs, the others empty, and the program's name."""
+    """Return the lines of a program that a class needs, the others empty, and its name."""
     functions = [one for one in vars(kind).values() if isinstance(one, FunctionType)]
     file = functions[0].__code__.co_filename if functions else ""
     lines = linecache.getlines(file)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock import _core
 
 _LOOKS = 5
-"""Several looks in that time: a machine that was asleep must not count as a call that takes long."""
+"""Looks in that time: a machine that was asleep must not count as a call that takes long."""
 
 
 @contextmanager
@@ -23,9 +23,7 @@ def watching(calls: _core.Calls) -> Iterator[None]:
     """Interrupt calls of controllers in this thread that take too long."""
     LIMIT.expired = False
     over = threading.Event()
-    thread = threading.Thread(
-        target=_watch, args=(calls, over, threading.get_ident()), daemon=True
-    )
+    thread = threading.Thread(target=_watch, args=(calls, over, threading.get_ident()), daemon=True)
     thread.start()
     try:
         yield

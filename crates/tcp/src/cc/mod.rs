@@ -11,10 +11,11 @@ mod cubic;
 mod dctcp;
 mod fast;
 mod fixed;
-pub mod foreign;
+
 mod growth;
 mod hystart;
 mod max_filter;
+pub mod python;
 mod reno;
 mod rounds;
 mod vegas;
@@ -84,7 +85,7 @@ impl Cc {
     }
 
     /// Hands in the controller of an algorithm that lives outside the engine.
-    pub fn attach(&mut self, controller: Box<dyn foreign::Controller>) {
+    pub fn attach(&mut self, controller: Box<dyn python::Controller>) {
         if let Self::Foreign(foreign) = self {
             foreign.attach(controller);
         }
@@ -395,7 +396,7 @@ registry! {
         Dctcp: dctcp as Box<dctcp::Dctcp>,
         Fast: fast as Box<fast::Fast>,
         Fixed: fixed as fixed::Fixed,
-        Foreign: foreign as Box<foreign::Foreign>,
+        Foreign: python as Box<python::Foreign>,
         Vegas: vegas as Box<vegas::Vegas>,
     }
     fn on_flow(&mut self, segment: u16, stream: &mut dyn FnMut() -> Stream);

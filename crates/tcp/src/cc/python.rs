@@ -20,10 +20,24 @@ pub(super) static ENTRY: Entry = Entry {
             "Text of the program; `file: PATH` in a scenario file puts it here.",
         ),
         Param::new("origin", Kind::Text, "controller.py", "Name of the program in messages."),
-        Param::new("parameters", Kind::Text, "{}", "Parameters of the class; written as a mapping."),
-        Param::new("compile", Kind::Flag, "false", "Whether numba compiles it."),
-        Param::new("needs_rate", Kind::Flag, "false", "Whether it paces, or asks for rate samples."),
-        Param::new("owns_window", Kind::Flag, "false", "Whether it sets the window in recovery, too."),
+        Param::new(
+            "parameters",
+            Kind::Text,
+            "{}",
+            "Parameters of the class; written as a mapping.",
+        ),
+        Param::new(
+            "needs_rate",
+            Kind::Flag,
+            "false",
+            "Whether it paces, or asks for rate samples.",
+        ),
+        Param::new(
+            "owns_window",
+            Kind::Flag,
+            "false",
+            "Whether it sets the window in recovery, too.",
+        ),
         Param::optional("tick_period", Kind::Time, "none", "Time between calls of `on_tick`.")
             .at_least("1 us"),
     ],
