@@ -59,6 +59,7 @@ def test_what_cannot_be_simulated_is_an_error_at_its_place(flow: Doc, place: str
     assert words in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_window_of_a_million_packets_leaves_in_turns():
     tcp = {"sender": "selective-repeat", "cc": {"kind": "fixed", "window": 1_000_000}}
     flow = {"tcp": {**tcp, "segment": "2 B"}}

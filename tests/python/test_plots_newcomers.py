@@ -11,11 +11,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from test_plots import busy_run, legend, lines, panels, words
 from test_plots_look import EYES, seen
-from test_plots_paths import diamond
+from test_plots_paths import ALTERNATING, diamond
 
-from ackclock import metrics, plots
-from ackclock.plots import Options, palette, saving
+from ackclock import Scenario, metrics, plots
+from ackclock.plots import Options, heading, palette, saving
 from ackclock.plots.view import View
+from ackclock.report.moments import of_network
 
 
 def changing(end_s=20.0):
@@ -319,3 +320,28 @@ def test_notes_of_the_theory_do_not_list_hundreds_of_names(small_scenario):
     notes = theory.predict(Scenario.from_dict(document).model).notes
     assert max(map(len, notes)) < 300
     assert any("F12 and 188 more" in note for note in notes)
+
+
+# Headings
+
+
+@pytest.mark.parametrize(
+    ("tcp", "name"),
+    [
+        ({}, "CUBIC"),
+        ({"cc": "bbr"}, "BBR"),
+        ({"sender": "classic", "cc": {"kind": "aimd", "decrease": 0.8}}, "AIMD, decrease 0.8"),
+        ({"sender": "classic", "cc": {"kind": "fixed", "window": 7}}, "Fixed window, window 7"),
+    ],
+)
+def test_a_heading_names_the_algorithm_and_what_was_chosen(tcp, name):
+    link = {"id": "L", "between": ["A", "B"], "rate": "1 Mbps", "delay": "1 ms"}
+    flow = {"id": "F", "from": "A", "to": "B", "tcp": tcp}
+    document = {"hosts": ["A", "B"], "links": [link], "flows": [flow], "stop": {"at_latest": "1 s"}}
+    model = Scenario.from_dict(document).model
+    assert heading.algorithm(model["flows"][0]) == name
+
+
+def test_changes_of_routes_are_named_with_both_links():
+    found = [moment["text"] for moment in of_network(View(diamond(ALTERNATING).run(20.0)))]
+    assert found == ["R1 reaches H2 over L2 instead of L1", "R1 reaches H2 over L1 instead of L2"]

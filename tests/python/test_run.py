@@ -137,7 +137,11 @@ def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy(
                     "id": "F",
                     "from": "A",
                     "to": "B",
-                    "tcp": {"cc": {"kind": "fixed", "window": 1_000_000}, "segment": "2 B"},
+                    "tcp": {
+                        "sender": "selective-repeat",
+                        "cc": {"kind": "fixed", "window": 1_000_000},
+                        "segment": "2 B",
+                    },
                 }
             ],
             "stop": {"at_latest": "1 s"},

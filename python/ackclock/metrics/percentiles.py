@@ -108,7 +108,7 @@ def _found(
                     values = values - batch.column(name).to_numpy(zero_copy_only=False)
                 # Times are whole nanoseconds; their differences as floating-point numbers are not.
                 of = [_codes(batch.column(c), p) for c, p in zip(subject, places, strict=True)]
-                yield numbers[tuple(of)], np.round(values, 9)
+                yield numbers[tuple(of)], np.round(values.astype(np.float64), 9)
 
     found = quantiles(read, list(shares.values()))
     return {names[group]: dict(zip(shares, at, strict=True)) for group, at in found.items()}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
+from ackclock import _core
 from ackclock.record_tables import sampled
 
 from . import quantities
@@ -17,8 +20,6 @@ _ENDED_EARLY = {
     "disk-full": "ended early: disk full",
     "controller-fault": "ended early: the controller failed",
 }
-
-_SPELLING = {"fast": "FAST", "reno": "Reno", "fixed": "Fixed window"}
 
 
 def title(view: View) -> str:
@@ -80,18 +81,32 @@ def task(flow: Mapping[str, Any]) -> str:
     return f"   {flow['from']} → {flow['to']}{amount}"
 
 
+@cache
+def _registered() -> dict[str, tuple[str, dict[str, str]]]:
+    """The name of each congestion control, and the defaults of its parameters."""
+    entries = json.loads(_core.registry())["cc"]
+    return {
+        entry["name"]: (
+            entry["label"][:1].upper() + entry["label"][1:],
+            {param["name"]: param["default"] for param in entry["params"]},
+        )
+        for entry in entries
+    }
+
+
 def algorithm(flow: Mapping[str, Any]) -> str:
-    """The algorithm of a flow with its two leading parameters, such as "FAST, alpha 50"."""
+    """The algorithm of a flow with two parameters that were chosen, such as "FAST, alpha 50"."""
     if flow.get("udp"):
         return f"UDP {flow['udp']['source']['kind']}"
     cc = flow["tcp"]["cc"]
-    name = _SPELLING.get(str(cc["kind"]), str(cc["kind"]))
+    name, defaults = _registered().get(cc["kind"], (str(cc["kind"]), {}))
     numbers = [
         f"{key} {quantities.number(value)}"
         for key, value in cc.items()
         if isinstance(value, int | float)
         and not isinstance(value, bool)
         and not key.endswith(("_ns", "_bps", "_bytes"))
+        and f"{value:g}" != defaults.get(key)
     ]
     return ", ".join([name, *numbers[:2]])
 

@@ -26,11 +26,12 @@ class PathSpan:
 
 @dataclass(frozen=True)
 class RouteChange:
-    """At `time_s`, `router` moved its traffic for `host` to another link."""
+    """At `time_s`, `router` moved its traffic for `host` from `previous_link` to `link`."""
 
     time_s: float
     router: str
     host: str
+    previous_link: str
     link: str
 
 
@@ -77,7 +78,7 @@ def hops(routes: Records | None, end_s: float) -> list[Hop]:
 def changes(all_hops: Sequence[Hop]) -> list[RouteChange]:
     """The moments at which a router moved traffic from one link to another, in order of time."""
     found = [
-        RouteChange(after.start_s, after.router, after.host, after.link)
+        RouteChange(after.start_s, after.router, after.host, before.link, after.link)
         for before, after in pairwise(all_hops)
         if (before.router, before.host) == (after.router, after.host) and before.link != after.link
     ]

@@ -39,7 +39,7 @@ pub(super) static ENTRY: Entry = Entry {
             "burst",
             Kind::Time,
             "150 ms",
-            "After a quiet time nothing is dropped early for so long (RFC 8033 section 4.4).",
+            "How long after a quiet time nothing is dropped early (RFC 8033 section 4.4).",
         )
         .at_most("1 d"),
         Param::new(

@@ -21,7 +21,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required(
             "mark_from",
             Kind::SizeOrPackets,
-            "An ECN-capable packet is marked that finds at least so much waiting; others are only dropped when the queue is full.",
+            "ECN-capable packets that find at least this much waiting are marked; others are only dropped when the queue is full.",
         )
         .at_least("1 packet"),
     ],

@@ -27,7 +27,7 @@ pub(super) static ENTRY: Entry = Entry {
             "repeat",
             Kind::Time,
             "",
-            "After so long the table begins again; without it the last rate stays.",
+            "After this time the table begins again; without it the last rate stays.",
         ),
     ],
     check: Some(check),

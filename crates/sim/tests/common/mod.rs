@@ -79,7 +79,7 @@ fn orderly_document(seed: u64, attempt: u64) -> Value {
         sides.iter().flat_map(|(hosts, router)| hosts.iter().map(move |host| [host, router]));
     let mut pairs: Vec<[&String; 2]> = access.collect();
     pairs.extend(routers.windows(2).map(|pair| [&pair[0], &pair[1]]));
-    let mut simple = |draw: &mut Stream| {
+    let simple = |draw: &mut Stream| {
         let mut all = direction(draw);
         for key in ["queue", "jitter", "corruption"] {
             if draw.uniform() < 0.9 {
