@@ -89,6 +89,7 @@ fn example(param: &Param) -> Value {
         Kind::CountList => json!([3, 7]),
         Kind::Real | Kind::SegmentsOrSize => json!(0.5),
         Kind::Flag => json!(true),
+        Kind::Text => json!("a text"),
         other => panic!("no example of `{}`, {other:?}", param.name),
     }
 }
