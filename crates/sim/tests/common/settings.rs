@@ -123,6 +123,7 @@ pub fn random(param: &Param, draw: &mut Stream) -> Option<Value> {
             entries[draw.below(entries.len())].name.into()
         }
         Kind::Flag => (draw.uniform() < 0.5).into(),
+        Kind::Text if param.default == Default::Required => "a text".into(),
         Kind::Registered(entries) => random_entry(entries[draw.below(entries.len())], draw),
         Kind::Object(table) => Value::Object(random_table(table, draw)),
         Kind::Rows(table) => {

@@ -39,7 +39,7 @@ pub(super) static ENTRY: Entry = Entry {
             "Whether it sets the window in recovery, too.",
         ),
         Param::optional("tick_period", Kind::Time, "none", "Time between calls of `on_tick`.")
-            .at_least("1 us"),
+            .at_least("100 us"),
     ],
     label: "Python",
     ..Entry::BLANK
