@@ -17,6 +17,8 @@ from ackclock.replicate import ReplicationsInterrupted, replicate
 from ackclock.run import Progress, RunInterrupted, RunStoppedError, run
 
 if TYPE_CHECKING:
+    from ackclock.controllers import CongestionControl
+    from ackclock.controllers.faults import ControllerError
     from ackclock.errors import AckclockError, InputError, Problem, ScenarioError
     from ackclock.replications import Replications
     from ackclock.results import Results, ResultsError
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AckclockError",
+    "CongestionControl",
+    "ControllerError",
     "InputError",
     "Problem",
     "Progress",
@@ -43,6 +47,8 @@ __all__ = [
 
 _HOMES = {
     "AckclockError": "ackclock.errors",
+    "CongestionControl": "ackclock.controllers",
+    "ControllerError": "ackclock.controllers.faults",
     "InputError": "ackclock.errors",
     "Problem": "ackclock.errors",
     "Replications": "ackclock.replications",

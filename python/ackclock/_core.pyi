@@ -4,7 +4,7 @@ Use `ackclock.Scenario`, `ackclock.run` and `ackclock.Results`; this is what the
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -84,6 +84,73 @@ class Scenario:
     def model(self) -> str:
         """Return the scenario as numbers, as JSON text."""
 
+class Controller:
+    """What a congestion control in Python holds; see `ackclock.CongestionControl`."""
+
+    cwnd: float
+    ssthresh: float
+    pacing_rate: float | None
+    def __new__(cls, *args: Any, **settings: Any) -> Self: ...
+    @property
+    def segment(self) -> float: ...
+    @property
+    def mss(self) -> int: ...
+    @property
+    def now(self) -> float: ...
+    @property
+    def in_slow_start(self) -> bool: ...
+    def record(self, name: str, value: float) -> None:
+        """Write down a value of the algorithm's own."""
+
+class Event:
+    """What a congestion control in Python is told; see docs/python-controllers.md."""
+
+    @property
+    def now(self) -> float: ...
+    @property
+    def rtt(self) -> float | None: ...
+    @property
+    def srtt(self) -> float | None: ...
+    @property
+    def min_rtt(self) -> float | None: ...
+    @property
+    def newly_acked(self) -> float: ...
+    @property
+    def in_flight(self) -> float: ...
+    @property
+    def una(self) -> int: ...
+    @property
+    def nxt(self) -> int: ...
+    @property
+    def app_limited(self) -> bool: ...
+    @property
+    def may_grow(self) -> bool: ...
+    @property
+    def marked(self) -> float | None: ...
+    @property
+    def delivered(self) -> int | None: ...
+    @property
+    def delivery_rate(self) -> float | None: ...
+    @property
+    def newly_lost(self) -> int: ...
+    @property
+    def total_lost(self) -> int: ...
+    @property
+    def signal(self) -> str | None: ...
+    @property
+    def transmissions(self) -> int: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def before(self) -> float | None: ...
+
+class Calls:
+    """Calls of the controllers of a run."""
+
+    @property
+    def count(self) -> int:
+        """Calls that have begun or ended: an odd number while one is under way."""
+
 class Simulation:
     """One run of a scenario, with its seed or another one."""
 
@@ -109,6 +176,9 @@ class Simulation:
 
         Columns are as of `Output.tables`.
         """
+
+    def calls(self) -> Calls | None:
+        """Return the calls of its controllers; None for a run without any."""
 
     def categories(self) -> dict[str, list[str]]:
         """Return the words the codes of each category stand for."""

@@ -80,6 +80,12 @@ def prepare(document: Document, folder: Path) -> Prepared:
         folder: where relative paths start; those set from outside start in the current folder.
     """
     data, problems = rate_files.with_contents(document, folder)
+    if _has_controller(data):
+        # Not at the top: few scenarios need it.
+        from ackclock.controllers import sources
+
+        data, more = sources.resolve(data, document, folder)
+        problems += more
     found = [(index, flow) for index, flow in enumerate(_flows(data)) if _names_file(flow)]
     if not found:
         return Prepared(data, (), tuple(problems))
@@ -120,6 +126,15 @@ def extended_schema(schema: dict[str, Any]) -> dict[str, Any]:
             "type": "string",
             "description": "Path of a file that holds the values.",
         }
+    controller = schema["definitions"]["cc.python"]
+    controller["properties"] |= {
+        "file": {"type": "string", "description": "Path of the program, a Python file."},
+        "parameters": {
+            "type": ["object", "string"],
+            "description": "Parameters of the class.",
+        },
+    }
+    controller["required"] = ["kind"]
     schema["definitions"]["flow"]["properties"]["send"]["anyOf"].append(
         {
             "type": "object",
@@ -129,6 +144,13 @@ def extended_schema(schema: dict[str, Any]) -> dict[str, Any]:
         }
     )
     return schema
+
+
+def _has_controller(value: Any) -> bool:
+    """Return whether a document names a congestion control in Python."""
+    if isinstance(value, dict):
+        return value.get("kind") == "python" or any(map(_has_controller, value.values()))
+    return isinstance(value, list) and any(map(_has_controller, value))
 
 
 def _flows(data: dict[str, Any]) -> list[Any]:

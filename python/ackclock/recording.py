@@ -204,7 +204,7 @@ def keeper(
         yield _OnDisk(scenario, target, unfinished)
 
 
-_PARTS = ("interrupted", "disk-full")
+_PARTS = ("interrupted", "disk-full", "controller-fault")
 """Why runs end that would go further another time."""
 
 

@@ -13,6 +13,7 @@ from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
     from ackclock._core import Simulation
+    from ackclock.controllers.faults import ControllerError
     from ackclock.recording import Keeper
     from ackclock.results import Results
     from ackclock.scenario import Scenario
@@ -79,6 +80,8 @@ def run(
             while these are put together raises a plain `KeyboardInterrupt`.
         RunStoppedError: the records reached their limit, or the disk is full; carries the results
             so far.
+        ControllerError: a congestion control in Python failed (an `InputError`); carries the
+            results so far.
         InputError: something is in the place of the directory that is not replaced, or another
             process writes there.
         OSError: the place cannot be written to.
@@ -95,7 +98,7 @@ def run(
         for warning in keeper.warnings():
             log.warn(warning)
         started = time.perf_counter()
-        end = _advance(keeper, progress, started)
+        end, fault = _advance(keeper, progress, started)
         wall_s = time.perf_counter() - started
         output = simulation.finish()
         summary = json.loads(output.summary)
@@ -110,6 +113,9 @@ def run(
         results = keeper.results(output, summary, log.text())
         received_files.verify(scenario.files, contents, results)
         keeper.save(results)
+    if fault is not None:
+        fault.results = results
+        raise fault
     if end == "interrupted":
         raise RunInterrupted(results)
     if stopped := keeper.why_stopped(summary):
@@ -119,8 +125,25 @@ def run(
 
 def _advance(
     keeper: Keeper, progress: Callable[[Progress], None] | None, started: float
-) -> str | None:
+) -> tuple[str | None, ControllerError | None]:
     """Run in turns of about `_TURN_S` until done; returns why it ended before, in a word."""
+    simulation = keeper.simulation
+    calls = simulation.calls()
+    if calls is None:
+        return _advance_all(keeper, progress, started), None
+    from ackclock.controllers.faults import ControllerError
+    from ackclock.controllers.watching import watching
+
+    with watching(calls):
+        try:
+            return _advance_all(keeper, progress, started), None
+        except ControllerError as error:
+            return "controller-fault", error
+
+
+def _advance_all(
+    keeper: Keeper, progress: Callable[[Progress], None] | None, started: float
+) -> str | None:
     simulation = keeper.simulation
     done = False
     try:

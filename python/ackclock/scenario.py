@@ -61,7 +61,7 @@ class Scenario:
                 hint = f"'ackclock sweep {path}' runs it"
                 raise ScenarioError([document.problem((key,), message, hint=hint)])
         for place, value in overrides:
-            document.override(place, _value(place, value))
+            document.override(place, _value(place, _plain(value)))
         if seed is not None:
             document.override("seed", seed)
         return cls(document, path)
@@ -73,7 +73,7 @@ class Scenario:
         Raises:
             ScenarioError: the scenario cannot be run.
         """
-        data = copy.deepcopy(dict(document))
+        data = _plain(copy.copy(dict(document)))
         require_plain(data)
         return cls(Document(data))
 
@@ -86,7 +86,7 @@ class Scenario:
         document = copy.copy(self._source)
         document.data = copy.deepcopy(self._source.data)
         document.overrides = list(self._source.overrides)
-        document.override(path, _value(path, value))
+        document.override(path, _value(path, _plain(value)))
         return Scenario(document, self._path)
 
     @property
@@ -193,6 +193,25 @@ def find(path_or_name: str | Path) -> Path:
         if path.is_dir():
             raise InputError(f"'{text}' is a folder, not a scenario file") from None
         raise
+
+
+def _plain(value: Any) -> Any:
+    """Return a copy of a value with controllers in Python as mappings."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    # The engine is loaded already where there is a controller.
+    kind = value if isinstance(value, type) else type(value)
+    if any(base.__module__ == "ackclock.controllers" for base in kind.__mro__):
+        from ackclock.controllers.loading import ProgramError
+        from ackclock.controllers.sources import mapping
+
+        try:
+            return mapping(value)
+        except ProgramError as error:
+            raise ScenarioError([Problem(str(error), hint=error.hint)]) from None
+    return copy.deepcopy(value)
 
 
 def _value(path: str, value: Any) -> Any:

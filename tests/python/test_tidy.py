@@ -39,7 +39,7 @@ MODELS = {
     "handshake": "tcp/src/handshake",
 }
 NOTHING = {"none"}  # the absence of a model
-NOTHING_TO_CITE = {"bernoulli", "packets", "schedule"}
+NOTHING_TO_CITE = {"bernoulli", "packets", "python", "schedule"}
 
 # May look at files, clock and environment: the bindings for Python, and the benchmark program.
 OUTSIDE = {"py", "bench"}

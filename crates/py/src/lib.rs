@@ -1,15 +1,17 @@
 //! Python bindings: documents go in as JSON text, checked scenarios stay here behind a handle, results come
 //! out as JSON text and numpy arrays.
 
+mod controller;
 mod endpoint;
 mod fault;
 mod rows;
 mod scenario;
 mod text;
 
-use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Simulation as Run};
+use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Shortcuts, Simulation as Run};
 use ackclock_trace::{CATEGORIES, Column, TABLES, Table};
 use ackclock_units::quantity::{Dimension, Quantity, parse};
+use controller::Controllers;
 use fault::guarded;
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyRuntimeError;
@@ -64,6 +66,7 @@ fn record_tables() -> String {
             .collect();
         tables.insert(table.name.into(), json!({ "summary": table.summary, "columns": columns }));
     }
+    tables.insert("variables".into(), controller::variables());
     Value::Object(tables).to_string()
 }
 
@@ -86,6 +89,7 @@ fn quantity(text: &str) -> Option<(&'static str, u64)> {
 #[pyclass(module = "ackclock._core")]
 struct Simulation {
     run: Option<Run>,
+    controllers: Controllers,
 }
 
 impl Simulation {
@@ -105,7 +109,13 @@ impl Simulation {
     fn new(py: Python<'_>, scenario: &Scenario, seed: Option<u64>) -> PyResult<Self> {
         let mut scenario = scenario.get().clone();
         scenario.seed = seed.unwrap_or(scenario.seed);
-        Ok(Self { run: Some(guarded(py, || Run::new(scenario))?) })
+        let mut controllers = Controllers::of(py, &scenario)?;
+        let run = guarded(py, || {
+            Run::with_controllers(scenario, Shortcuts::default(), &mut |flow| {
+                controllers.take(flow)
+            })
+        })?;
+        Ok(Self { run: Some(run), controllers })
     }
 
     /// Runs for about this many seconds of real time; True when the run is over, or its records are
@@ -118,11 +128,14 @@ impl Simulation {
         rows: usize,
         events: u64,
     ) -> PyResult<bool> {
+        let watch = self.controllers.watch.clone();
+        // A fault of a controller ends the run where it happens.
+        let turn = if self.controllers.is_empty() { LOOK_AFTER } else { 1 };
         let run = self.get_mut()?;
         let started = Instant::now();
         let done = guarded(py, || {
             loop {
-                if run.advance(LOOK_AFTER) {
+                if run.advance(turn) || watch.has_failed() {
                     return true;
                 }
                 let due = run.records().rows >= rows || run.counters().events >= events;
@@ -133,6 +146,9 @@ impl Simulation {
         });
         if done.is_err() {
             self.run = None;
+        }
+        if watch.has_failed() {
+            return Err(watch.raise(py)?);
         }
         done
     }
@@ -162,7 +178,9 @@ impl Simulation {
         py: Python<'py>,
         least_rows: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        as_dict(py, self.get_mut()?.take_records(least_rows))
+        let mut tables = self.get_mut()?.take_records(least_rows);
+        self.controllers.add_rows(py, &mut tables);
+        as_dict(py, tables)
     }
 
     /// Words that the codes of category columns stand for.
@@ -177,6 +195,7 @@ impl Simulation {
         categories.set_item("link", ids(&mut scenario.links.iter().map(|link| &link.id))?)?;
         categories.set_item("host", PyList::new(py, &*scenario.hosts)?)?;
         categories.set_item("router", PyList::new(py, &*scenario.routers)?)?;
+        categories.set_item("variable", PyList::new(py, &self.controllers.variables)?)?;
         Ok(categories)
     }
 
@@ -204,6 +223,12 @@ impl Simulation {
         Ok(self.get()?.packet_hops())
     }
 
+    /// The calls of its controllers; None for a run without any.
+    fn calls(&self) -> Option<controller::Calls> {
+        let watch = (!self.controllers.is_empty()).then(|| self.controllers.watch.clone());
+        watch.map(controller::Calls)
+    }
+
     /// Flows that are complete.
     #[getter]
     fn flows_done(&self) -> PyResult<usize> {
@@ -224,7 +249,8 @@ impl Simulation {
         while !guarded(py, || run.catch_up(LOOK_AFTER))? {
             py.check_signals()?;
         }
-        let RunOutput { summary, tables } = guarded(py, || run.finish())?;
+        let RunOutput { summary, mut tables } = guarded(py, || run.finish())?;
+        self.controllers.add_rows(py, &mut tables);
         Ok(Output { summary: summary.to_string(), tables })
     }
 }
@@ -280,6 +306,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_class::<Output>()?;
     module.add_class::<endpoint::Endpoint>()?;
+    module.add_class::<controller::Controller>()?;
+    module.add_class::<controller::Event>()?;
+    module.add_class::<controller::Calls>()?;
     module.add_class::<text::Text>()?;
     module.add_function(wrap_pyfunction!(text::read_text, module)?)?;
     module.add_function(wrap_pyfunction!(text::scalar, module)?)?;

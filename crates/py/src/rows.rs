@@ -1,10 +1,11 @@
 //! Many runs in one call: scenarios that take microseconds must not wait for Python between them.
 
+use crate::controller::Controllers;
 use crate::fault::guarded;
 use crate::scenario::Scenario;
 use ackclock_sim::model::{self, Record};
 use ackclock_sim::rows::Rows;
-use ackclock_sim::{LOOK_AFTER, Simulation};
+use ackclock_sim::{LOOK_AFTER, Shortcuts, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -32,15 +33,36 @@ pub fn rows(
     guarded(py, || {
         let limit = time_limit_s.map(Duration::from_secs_f64);
         let mut rows = Rows::new(&layout);
+        let foreign = Controllers::wanted(&scenario);
         for index in 0..count {
             // No run holds it any more, so this copies nothing.
             Arc::make_mut(&mut scenario).seed = first_seed + index;
-            let mut run = Simulation::new(scenario.clone());
+            let made = match foreign {
+                false => Ok(Controllers::default()),
+                true => Python::attach(|py| {
+                    Controllers::of(py, &scenario).map_err(|error| error.value(py).to_string())
+                }),
+            };
+            let mut controllers = match made {
+                Ok(controllers) => controllers,
+                Err(error) => return (index, rows.into_json(), Some(error)),
+            };
+            let mut run =
+                Simulation::with_controllers(scenario.clone(), Shortcuts::default(), &mut |flow| {
+                    controllers.take(flow)
+                });
             let started = Instant::now();
-            while !run.advance(LOOK_AFTER) {
+            let watch = &controllers.watch;
+            while !run.advance(LOOK_AFTER) && !watch.has_failed() {
                 if limit.is_some_and(|limit| started.elapsed() > limit) {
                     return (index, rows.into_json(), Some(given_up(&run, limit)));
                 }
+            }
+            if watch.has_failed() {
+                let error = Python::attach(|py| match watch.raise(py) {
+                    Ok(error) | Err(error) => error.value(py).to_string(),
+                });
+                return (index, rows.into_json(), Some(error));
             }
             rows.push(&run.figures());
         }

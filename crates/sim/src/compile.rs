@@ -13,6 +13,7 @@ use ackclock_net::routing::DistanceVector;
 use ackclock_net::source::{BULK_NAME, Source, Writer};
 use ackclock_net::world::{Network, service_for};
 use ackclock_net::{Endpoint, Flow, Service, TcpFlow, UdpFlow};
+use ackclock_tcp::cc::python::Controller;
 use ackclock_tcp::cc::{Cc, CongestionControl};
 use ackclock_tcp::rto::Rto;
 use ackclock_tcp::{Common, Connection, Data};
@@ -41,8 +42,11 @@ impl Default for Shortcuts {
     }
 }
 
+/// Makes the controllers of flows whose congestion control lives outside the engine, by the flow's place.
+pub type Controllers<'a> = &'a mut dyn FnMut(usize) -> Option<Box<dyn Controller>>;
+
 /// Builds the network of a scenario.
-pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
+pub fn compile(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controllers<'_>) -> Network {
     let ties = Ties::new(&scenario.ties);
     let service = if shortcuts.fused { service_for(&ties) } else { Service::Events };
     let builder = Builder::of(scenario, service);
@@ -63,10 +67,12 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts) -> Network {
     for (channel, next) in channels.iter_mut().zip(routes.only_next(ends.len())) {
         channel.set_next(next);
     }
-    let flows = scenario.flows.iter().zip(&routes.first).map(|(flow, first)| {
+    let flows = scenario.flows.iter().zip(&routes.first).enumerate().map(|(i, (flow, first))| {
         let start = flow.start.time(scenario.seed, &flow.id);
         let endpoint = match &flow.transport {
-            Transport::Tcp(tcp) => Endpoint::Tcp(tcp_flow(flow, tcp, scenario.seed)),
+            Transport::Tcp(tcp) => {
+                Endpoint::Tcp(tcp_flow(flow, tcp, scenario.seed, || controllers(i)))
+            }
             Transport::Udp { source, ecn } => {
                 let writer = writer(flow, source, scenario.seed);
                 let writer = writer.expect("a source that waits between packets");
@@ -147,8 +153,17 @@ pub(crate) fn common(flow: &FlowModel, tcp: &Tcp, seed: u64) -> Common {
     }
 }
 
-fn tcp_flow(flow: &FlowModel, tcp: &Tcp, seed: u64) -> TcpFlow {
-    let connection = Connection::new(&tcp.sender, common(flow, tcp, seed));
+fn tcp_flow(
+    flow: &FlowModel,
+    tcp: &Tcp,
+    seed: u64,
+    controller: impl FnOnce() -> Option<Box<dyn Controller>>,
+) -> TcpFlow {
+    let mut common = common(flow, tcp, seed);
+    if let Some(controller) = controller() {
+        common.cc.attach(controller);
+    }
+    let connection = Connection::new(&tcp.sender, common);
     let writer = writer(flow, &tcp.source, seed);
     TcpFlow::new(connection, fitting(tcp.header_bytes), fitting(tcp.ack_bytes), writer)
 }

@@ -6,6 +6,7 @@
 #![warn(clippy::cast_possible_truncation)]
 
 pub mod compile;
+pub mod controller;
 pub mod document;
 pub mod endpoint;
 pub mod figures;

@@ -1,6 +1,6 @@
 //! Running a scenario.
 
-use crate::compile::{Shortcuts, compile};
+use crate::compile::{Controllers, Shortcuts, compile};
 use crate::figures::Figure;
 use crate::model::{Record, Scenario};
 use crate::outlook::{Outlook, outlook};
@@ -139,8 +139,17 @@ impl Simulation {
 
     /// The same with some of the engine's shortcuts switched off.
     pub fn with(scenario: impl Into<Arc<Scenario>>, shortcuts: Shortcuts) -> Self {
+        Self::with_controllers(scenario, shortcuts, &mut |_| None)
+    }
+
+    /// The same with controllers for the flows whose congestion control lives outside the engine.
+    pub fn with_controllers(
+        scenario: impl Into<Arc<Scenario>>,
+        shortcuts: Shortcuts,
+        controllers: Controllers<'_>,
+    ) -> Self {
         let scenario = scenario.into();
-        let world = world(&scenario, shortcuts);
+        let world = world(&scenario, shortcuts, controllers);
         Self { scenario, world, done: false, full: false }
     }
 
@@ -254,9 +263,13 @@ impl Simulation {
 }
 
 /// The world of a scenario, of the kinds of queue and recorder that suit it.
-pub(crate) fn world(scenario: &Scenario, shortcuts: Shortcuts) -> Box<dyn AnyWorld> {
+pub(crate) fn world(
+    scenario: &Scenario,
+    shortcuts: Shortcuts,
+    controllers: Controllers<'_>,
+) -> Box<dyn AnyWorld> {
     let ties = Ties::new(&scenario.ties);
-    let network = compile(scenario, shortcuts);
+    let network = compile(scenario, shortcuts, controllers);
     let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 2;
     if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES {
         with_recorder(scenario.record, network, PackedQueue::new())

@@ -87,11 +87,12 @@ def run(
     [cyan]ackclock run caltech/test-case-0-fast --set 'flows.*.tcp.cc=reno'[/cyan]
     [cyan]ackclock run my-experiment.yaml --seed 7 --links L1,L2 --format svg[/cyan]
     """
-    from ackclock import RunInterrupted, RunStoppedError
+    from ackclock import ControllerError, RunInterrupted, RunStoppedError
     from ackclock import run as simulate
     from ackclock.cli.progress import progress_line
     from ackclock.cli.terminal import echo_error, print_json, terminable
     from ackclock.cli.theory import comparison_json
+    from ackclock.errors import InputError
     from ackclock.received_files import unidentical
     from ackclock.scenario import Scenario
 
@@ -107,6 +108,11 @@ def run(
             results = simulate(
                 chosen, progress, directory=place, force=force, other_settings=out is None
             )
+        except ControllerError as error:
+            if error.results is None:
+                raise
+            kept = error.results.directory
+            raise InputError(f"{error}\n  kept until then: {kept}") from None
         except (RunInterrupted, RunStoppedError) as error:
             stopped, results = error, error.results
             signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -50,6 +50,8 @@ def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]
         "interrupted": "[bold yellow]interrupted: what follows is a part of the run[/bold yellow]",
         "record-limit": "[bold yellow]the records reached their limit: what follows is a part of "
         "the run[/bold yellow]",
+        "controller-fault": "[bold red]the congestion control in Python failed: what follows is a "
+        "part of the run[/bold red]",
         "disk-full": "[bold yellow]the disk is full: what follows is a part of the run"
         "[/bold yellow]",
     }

@@ -18,6 +18,7 @@ _ENDED_EARLY = {
     "interrupted": "interrupted",
     "record-limit": "ended early: records reached their limit",
     "disk-full": "ended early: disk full",
+    "controller-fault": "ended early: the controller failed",
 }
 
 

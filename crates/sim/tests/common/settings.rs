@@ -89,6 +89,7 @@ fn example(param: &Param) -> Value {
         Kind::CountList => json!([3, 7]),
         Kind::Real | Kind::SegmentsOrSize => json!(0.5),
         Kind::Flag => json!(true),
+        Kind::Text => json!("a text"),
         other => panic!("no example of `{}`, {other:?}", param.name),
     }
 }
@@ -122,6 +123,7 @@ pub fn random(param: &Param, draw: &mut Stream) -> Option<Value> {
             entries[draw.below(entries.len())].name.into()
         }
         Kind::Flag => (draw.uniform() < 0.5).into(),
+        Kind::Text if param.default == Default::Required => "a text".into(),
         Kind::Registered(entries) => random_entry(entries[draw.below(entries.len())], draw),
         Kind::Object(table) => Value::Object(random_table(table, draw)),
         Kind::Rows(table) => {

@@ -11,9 +11,11 @@ mod cubic;
 mod dctcp;
 mod fast;
 mod fixed;
+
 mod growth;
 mod hystart;
 mod max_filter;
+pub mod python;
 mod reno;
 mod rounds;
 mod vegas;
@@ -79,6 +81,13 @@ impl Cc {
             window: self.owns_window(),
             whole_segments: self.counts_segments(),
             exact_ecn: self.exact_ecn(),
+        }
+    }
+
+    /// Hands in the controller of an algorithm that lives outside the engine.
+    pub fn attach(&mut self, controller: Box<dyn python::Controller>) {
+        if let Self::Foreign(foreign) = self {
+            foreign.attach(controller);
         }
     }
 
@@ -387,6 +396,7 @@ registry! {
         Dctcp: dctcp as Box<dctcp::Dctcp>,
         Fast: fast as Box<fast::Fast>,
         Fixed: fixed as fixed::Fixed,
+        Foreign: python as Box<python::Foreign>,
         Vegas: vegas as Box<vegas::Vegas>,
     }
     fn on_flow(&mut self, segment: u16, stream: &mut dyn FnMut() -> Stream);

@@ -195,6 +195,7 @@ impl Sender {
     pub fn start(&mut self, now: Time) {
         debug_assert!(!self.started);
         self.started = true;
+        self.cc.on_start(&mut self.window);
         self.stats.start(now, self.window.cwnd);
         if let Some(period) = self.cc.tick_period() {
             self.next_tick = now + period;

@@ -1,0 +1,39 @@
+"""What congestion control in Python costs: `python benches/controllers.py`."""
+
+import ackclock
+from ackclock import Scenario
+
+
+class Nothing(ackclock.CongestionControl):
+    """A controller that is called for each ACK and does nothing."""
+
+    def on_ack(self, ack):
+        pass
+
+
+def wall_s(scenario):
+    """Return the least time of some runs."""
+    return min(ackclock.run(scenario).summary["wall_s"] for _ in range(9))
+
+
+def overhead_us():
+    """Return microseconds that a call takes, the call of an empty method included."""
+    base = Scenario.load("own/aimd").set("record", "none")
+    base = base.set("defaults.tcp.initial_window", 30)
+    fixed = base.set("defaults.tcp.cc", {"kind": "fixed", "window": 30})
+    nothing = base.set("defaults.tcp.cc", Nothing)
+    flows = ackclock.run(nothing).summary["flows"].values()
+    calls = sum(flow["segments_sent"] for flow in flows)
+    return 1e6 * (wall_s(nothing) - wall_s(fixed)) / calls
+
+
+def main():
+    """Print what was measured."""
+    python = Scenario.load("own/aimd").set("record", "none")
+    engine = python.set("defaults.tcp.cc", "aimd")
+    print(f"a call: {overhead_us():.2f} us above the engine's own algorithms")
+    print(f"AIMD:   {wall_s(python) / wall_s(engine):.1f} times the run time of the engine's")
+
+
+if __name__ == "__main__":
+    main()

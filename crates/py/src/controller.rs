@@ -1,0 +1,540 @@
+//! Congestion control in Python: the base class of controllers, and what calls it for a flow.
+//!
+//! A run goes on without the interpreter lock, which is taken for each call and for no longer. An event is one
+//! object for each flow, written in place; what a method asks for becomes a Python number then and not before.
+
+use ackclock_sim::controller::{
+    self as foreign, AckEvent, CongestionState, Event as Happening, LossEvent, Signal, Window,
+};
+use ackclock_sim::model::{self, Transport};
+use ackclock_trace::{Column, Table};
+use ackclock_units::Time;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// More segments than that are no window of a network on Earth.
+const MOST_SEGMENTS: f64 = 1e9;
+
+/// What an algorithm holds: the base class of `ackclock.CongestionControl`.
+#[pyclass(subclass, module = "ackclock._core")]
+pub struct Controller {
+    cwnd: f64,
+    ssthresh: f64,
+    #[pyo3(get)]
+    segment: f64,
+    /// Payload bytes of a full segment.
+    #[pyo3(get)]
+    mss: u16,
+    pacing_rate: Option<f64>,
+    #[pyo3(get)]
+    now: f64,
+    paces: bool,
+    variables: Vec<String>,
+    rows: Vec<(f64, usize, f64)>,
+    records: bool,
+}
+
+impl Controller {
+    fn checked_cwnd(&self, cwnd: f64) -> PyResult<f64> {
+        let most = MOST_SEGMENTS * self.segment;
+        if cwnd > 0.0 && cwnd <= most {
+            return Ok(cwnd);
+        }
+        let allowed = format!("a number above 0 and up to {most:e} (segment is {})", self.segment);
+        Err(PyValueError::new_err(format!("cwnd = {cwnd}: the window is {allowed}")))
+    }
+}
+
+fn checked_ssthresh(ssthresh: f64) -> PyResult<f64> {
+    if ssthresh >= 0.0 {
+        return Ok(ssthresh);
+    }
+    let message = format!("ssthresh = {ssthresh}: the slow-start threshold is 0 or more");
+    Err(PyValueError::new_err(message))
+}
+
+#[pymethods]
+impl Controller {
+    #[new]
+    #[pyo3(signature = (*_args, **_settings))]
+    fn new(_args: &Bound<'_, PyTuple>, _settings: Option<&Bound<'_, PyDict>>) -> Self {
+        Self {
+            cwnd: 1.0,
+            ssthresh: f64::INFINITY,
+            segment: 1.0,
+            mss: 0,
+            pacing_rate: None,
+            now: 0.0,
+            paces: false,
+            variables: Vec::new(),
+            rows: Vec::new(),
+            records: false,
+        }
+    }
+
+    #[getter]
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    #[setter]
+    fn set_cwnd(&mut self, cwnd: f64) -> PyResult<()> {
+        self.cwnd = self.checked_cwnd(cwnd)?;
+        Ok(())
+    }
+
+    #[getter]
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    #[setter]
+    fn set_ssthresh(&mut self, ssthresh: f64) -> PyResult<()> {
+        self.ssthresh = checked_ssthresh(ssthresh)?;
+        Ok(())
+    }
+
+    #[getter]
+    fn pacing_rate(&self) -> Option<f64> {
+        self.pacing_rate
+    }
+
+    #[setter]
+    fn set_pacing_rate(&mut self, rate: Option<f64>) -> PyResult<()> {
+        match rate {
+            Some(_) if !self.paces => {
+                let message = "pacing_rate has no effect: write `needs_rate = True` in the class";
+                return Err(PyValueError::new_err(message));
+            }
+            Some(rate) if !(1.0..=1e15).contains(&rate) => {
+                let message = format!("pacing_rate = {rate}: 1 to 1e15 bit/s, or None");
+                return Err(PyValueError::new_err(message));
+            }
+            _ => self.pacing_rate = rate,
+        }
+        Ok(())
+    }
+
+    #[getter]
+    fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Writes down a value of the algorithm's own.
+    fn record(&mut self, name: &str, value: f64) -> PyResult<()> {
+        let Some(code) = self.variables.iter().position(|known| known == name) else {
+            let message = format!("'{name}' is not declared: add it to `variables` of the class");
+            return Err(PyValueError::new_err(message));
+        };
+        if self.records {
+            self.rows.push((self.now, code, value));
+        }
+        Ok(())
+    }
+}
+
+/// What an algorithm is told; one for each flow, written anew for each call.
+#[pyclass(module = "ackclock._core", get_all)]
+#[derive(Default)]
+pub struct Event {
+    now: f64,
+    rtt: Option<f64>,
+    srtt: Option<f64>,
+    min_rtt: Option<f64>,
+    newly_acked: f64,
+    in_flight: f64,
+    una: u64,
+    nxt: u64,
+    app_limited: bool,
+    may_grow: bool,
+    marked: Option<f64>,
+    delivered: Option<u64>,
+    delivery_rate: Option<f64>,
+    newly_lost: u64,
+    total_lost: u64,
+    signal: Option<&'static str>,
+    transmissions: u32,
+    state: &'static str,
+    before: Option<f64>,
+}
+
+fn secs(time: Time) -> Option<f64> {
+    (time != Time::NEVER).then(|| time.as_secs())
+}
+
+fn word(state: CongestionState) -> &'static str {
+    match state {
+        CongestionState::Open => "open",
+        CongestionState::Disorder => "disorder",
+        CongestionState::Cwr => "cwr",
+        CongestionState::Recovery => "recovery",
+        CongestionState::Loss => "loss",
+    }
+}
+
+impl Event {
+    fn of_ack(&mut self, window: &Window, ack: &AckEvent<'_>, mss: u16, rates: bool) {
+        self.now = ack.now.as_secs();
+        self.rtt = ack.rtt.map(|rtt| rtt.as_secs());
+        self.srtt = ack.sender.srtt().map(|srtt| srtt.as_secs());
+        self.min_rtt = secs(ack.base_rtt);
+        self.newly_acked = ack.newly_acked;
+        self.in_flight = ack.flight;
+        self.una = ack.una;
+        self.nxt = ack.nxt;
+        self.app_limited = ack.is_app_limited(window);
+        self.may_grow = ack.may_grow;
+        self.marked = ack.sender.marked();
+        self.state = word(ack.sender.state());
+        if let Some(sample) = ack.sender.rate().filter(|_| rates) {
+            self.delivered = Some(sample.total_delivered);
+            self.delivery_rate = sample
+                .delivered
+                .filter(|_| sample.interval > Time::ZERO)
+                .map(|n| n as f64 * f64::from(mss) * 8.0 / sample.interval.as_secs());
+            self.newly_lost = sample.newly_lost;
+            self.total_lost = sample.total_lost;
+        }
+    }
+}
+
+/// What all controllers of a run share.
+#[derive(Debug, Default)]
+pub struct Watch {
+    failed: AtomicBool,
+    calls: AtomicU64,
+    fault: Mutex<Option<Fault>>,
+}
+
+/// For a thread that looks whether calls come to an end.
+#[pyclass(frozen, module = "ackclock._core")]
+pub struct Calls(pub Arc<Watch>);
+
+#[pymethods]
+impl Calls {
+    /// Calls that have begun or ended: an odd number while one is under way.
+    #[getter]
+    fn count(&self) -> u64 {
+        self.0.calls.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug)]
+struct Fault {
+    error: PyErr,
+    flow: String,
+    at: Time,
+}
+
+impl Watch {
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// The exception that ends the run, for the caller of it.
+    pub fn raise(&self, py: Python<'_>) -> PyResult<PyErr> {
+        let fault = self.fault.lock().map_or(None, |mut fault| fault.take());
+        let Some(Fault { error, flow, at }) = fault else {
+            return Ok(PyValueError::new_err("the run has ended by a fault of its controller"));
+        };
+        let explain = py.import("ackclock.controllers.faults")?.getattr("explain")?;
+        Ok(PyErr::from_value(explain.call1((error.into_value(py), flow, at.as_secs()))?))
+    }
+}
+
+/// The methods that a controller may have.
+#[derive(Debug, Clone, Copy)]
+enum Hook {
+    Start,
+    Established,
+    Sample,
+    Ack,
+    Loss,
+    State,
+    Undo,
+    Idle,
+    Tick,
+}
+
+/// Their names, in this order.
+const HOOKS: [&str; 9] = [
+    "on_start",
+    "on_established",
+    "on_sample",
+    "on_ack",
+    "on_loss",
+    "on_state",
+    "on_undo",
+    "on_idle",
+    "on_tick",
+];
+
+/// A controller of one flow, as the engine calls it.
+#[derive(Debug)]
+struct Caller {
+    flow: String,
+    watch: Arc<Watch>,
+    object: Py<Controller>,
+    event: Py<Event>,
+    methods: [Option<Py<PyAny>>; 9],
+    arguments: Py<PyTuple>,
+    pacing: Option<u64>,
+    mss: u16,
+    rates: bool,
+    now: Time,
+}
+
+impl Caller {
+    /// Calls a method, if there is one; what it answered, and what became of the window.
+    fn call(
+        &mut self,
+        hook: Hook,
+        window: &Window,
+        now: Time,
+        fill: impl FnOnce(&mut Event),
+    ) -> Option<(Window, Option<f64>)> {
+        let method = self.methods[hook as usize].as_ref()?;
+        if self.watch.has_failed() {
+            return None;
+        }
+        let called = Python::attach(|py| -> PyResult<_> {
+            {
+                let mut event = self.event.bind(py).borrow_mut();
+                event.now = now.as_secs();
+                fill(&mut event);
+                let mut object = self.object.bind(py).try_borrow_mut()?;
+                object.cwnd = window.cwnd;
+                object.ssthresh = window.ssthresh;
+                object.segment = window.segment;
+                object.now = event.now;
+            }
+            self.watch.calls.fetch_add(1, Ordering::Relaxed);
+            let answer = method.bind(py).call1(self.arguments.bind(py).as_borrowed().to_owned());
+            self.watch.calls.fetch_add(1, Ordering::Relaxed);
+            let answer = answer?;
+            let object = self.object.bind(py).try_borrow()?;
+            let answer = if answer.is_none() {
+                None
+            } else if let Hook::Loss = hook {
+                Some(checked_ssthresh(answer.extract()?)?)
+            } else {
+                let name = HOOKS[hook as usize];
+                let message =
+                    format!("{name} returned {answer}: set self.cwnd, and return nothing");
+                return Err(PyValueError::new_err(message));
+            };
+            self.pacing = object.pacing_rate.map(|rate| rate.round() as u64);
+            Ok((Window { cwnd: object.cwnd, ssthresh: object.ssthresh, ..*window }, answer))
+        });
+        match called {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                if let Ok(mut fault) = self.watch.fault.lock() {
+                    *fault = Some(Fault { error, flow: self.flow.clone(), at: now });
+                }
+                self.watch.failed.store(true, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+}
+
+impl foreign::Controller for Caller {
+    fn on_event(&mut self, window: &mut Window, happening: &Happening<'_>) -> bool {
+        let (mss, rates, before) = (self.mss, self.rates, *window);
+        let now = match happening {
+            Happening::Established(now, _) | Happening::Idle(now) => *now,
+            Happening::Sample(ack) | Happening::Ack(ack) => ack.now,
+            Happening::State(change) => change.now,
+            Happening::Start | Happening::Undo(_) | Happening::Tick => self.now,
+        };
+        self.now = now;
+        let after = match happening {
+            Happening::Start => self.call(Hook::Start, &before, now, |_| {}),
+            Happening::Established(_, rtt) => {
+                self.call(Hook::Established, &before, now, |event| event.rtt = Some(rtt.as_secs()))
+            }
+            Happening::Sample(ack) => self
+                .call(Hook::Sample, &before, now, |event| event.of_ack(&before, ack, mss, rates)),
+            Happening::Ack(ack) => {
+                self.call(Hook::Ack, &before, now, |event| event.of_ack(&before, ack, mss, rates))
+            }
+            Happening::State(change) => self.call(Hook::State, &before, now, |event| {
+                event.state = word(change.state);
+                event.in_flight = change.flight;
+                event.una = change.una;
+                event.nxt = change.nxt;
+                event.total_lost = change.total_lost;
+            }),
+            Happening::Undo(cwnd) => {
+                self.call(Hook::Undo, &before, now, |event| event.before = Some(*cwnd))
+            }
+            Happening::Idle(_) => self.call(Hook::Idle, &before, now, |_| {}),
+            Happening::Tick => self.call(Hook::Tick, &before, now, |_| {}),
+        };
+        if let Some((after, _)) = after {
+            *window = after;
+        }
+        after.is_some()
+    }
+
+    fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
+        self.now = loss.now;
+        let (after, answer) = self.call(Hook::Loss, window, loss.now, |event| {
+            event.signal = Some(match loss.signal {
+                Signal::Gap => "gap",
+                Signal::Timeout => "timeout",
+                Signal::Ecn => "ecn",
+            });
+            event.in_flight = loss.flight;
+            event.transmissions = loss.transmissions;
+        })?;
+        // A method that sets the window, or the threshold, means what it leaves there.
+        let set = |before: f64, after: f64| (before != after).then_some(after);
+        answer.or(set(window.ssthresh, after.ssthresh)).or(set(window.cwnd, after.cwnd))
+    }
+
+    fn pacing_rate(&self) -> Option<u64> {
+        self.pacing
+    }
+}
+
+/// The controllers of a run.
+#[derive(Default)]
+pub struct Controllers {
+    pub watch: Arc<Watch>,
+    flows: Vec<(i32, Py<Controller>, Vec<i32>)>,
+    callers: Vec<(usize, Caller)>,
+    /// Names of what they write down.
+    pub variables: Vec<String>,
+}
+
+impl Controllers {
+    /// Whether a scenario asks for any.
+    pub fn wanted(scenario: &model::Scenario) -> bool {
+        scenario.flows.iter().any(|flow| match &flow.transport {
+            Transport::Tcp(tcp) => tcp.cc.kind == "python",
+            Transport::Udp { .. } => false,
+        })
+    }
+
+    /// Makes those that a scenario asks for.
+    pub fn of(py: Python<'_>, scenario: &model::Scenario) -> PyResult<Self> {
+        let mut made = Self::default();
+        let records = !scenario.record.is_off();
+        for (i, flow) in scenario.flows.iter().enumerate() {
+            let Transport::Tcp(tcp) = &flow.transport else { continue };
+            if tcp.cc.kind != "python" {
+                continue;
+            }
+            let words = ["source", "origin", "class", "parameters"].map(|key| tcp.cc.word(key));
+            let stream = format!("{}/cc/{}", scenario.seed, flow.id);
+            let build = py.import("ackclock.controllers.loading")?.getattr("build")?;
+            let (object, variables): (Py<Controller>, Vec<String>) =
+                build.call1((words, stream))?.extract()?;
+            let any = object.bind(py).as_any();
+            let base = py.import("ackclock.controllers")?.getattr("CongestionControl")?;
+            let mut methods = [const { None }; 9];
+            for (name, method) in HOOKS.iter().zip(&mut methods) {
+                if !any.get_type().getattr(*name)?.is(&base.getattr(*name)?) {
+                    *method = Some(any.getattr(*name)?.unbind());
+                }
+            }
+            let (mss, rates) = (tcp.segment_bytes as u16, tcp.cc.flag("needs_rate"));
+            {
+                let mut object = object.bind(py).borrow_mut();
+                object.mss = mss;
+                object.paces = rates;
+                object.records = records;
+                object.variables = variables.clone();
+            }
+            let event = Py::new(py, Event { may_grow: true, state: "open", ..Event::default() })?;
+            let codes = variables.into_iter().map(|name| made.code(name)).collect();
+            made.flows.push((i as i32, object.clone_ref(py), codes));
+            made.callers.push((
+                i,
+                Caller {
+                    flow: flow.id.clone(),
+                    watch: made.watch.clone(),
+                    object,
+                    arguments: PyTuple::new(py, [&event])?.unbind(),
+                    event,
+                    methods,
+                    pacing: None,
+                    mss,
+                    rates,
+                    now: Time::ZERO,
+                },
+            ));
+        }
+        Ok(made)
+    }
+
+    /// The code of a variable: flows share those of one name.
+    fn code(&mut self, name: String) -> i32 {
+        let known = self.variables.iter().position(|known| *known == name);
+        let code = known.unwrap_or(self.variables.len());
+        if known.is_none() {
+            self.variables.push(name);
+        }
+        code as i32
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty()
+    }
+
+    /// The controller of the flow at this place, once.
+    pub fn take(&mut self, flow: usize) -> Option<Box<dyn foreign::Controller>> {
+        let place = self.callers.iter().position(|(i, _)| *i == flow)?;
+        Some(Box::new(self.callers.swap_remove(place).1))
+    }
+
+    /// Adds what the controllers have written down since the last time to the other tables.
+    pub fn add_rows(&self, py: Python<'_>, tables: &mut Vec<Table>) {
+        let (mut times, mut flows, mut names, mut values) = (vec![], vec![], vec![], vec![]);
+        for (flow, object, codes) in &self.flows {
+            for (time, name, value) in std::mem::take(&mut object.bind(py).borrow_mut().rows) {
+                times.push(time);
+                flows.push(*flow);
+                names.push(codes[name]);
+                values.push(value);
+            }
+        }
+        if !self.variables.is_empty() {
+            tables.push((
+                "variables",
+                vec![
+                    ("time_s", Column::F64(times)),
+                    ("flow", Column::I32(flows)),
+                    ("name", Column::I32(names)),
+                    ("value", Column::F64(values)),
+                ],
+            ));
+        }
+    }
+}
+
+/// Description of the table of what controllers write down.
+pub fn variables() -> Value {
+    let column = |name: &str,
+                  kind: &str,
+                  unit: Option<&str>,
+                  summary: &str,
+                  category: Option<&str>| {
+        json!({ "name": name, "type": kind, "unit": unit, "summary": summary, "category": category })
+    };
+    json!({
+        "summary": "Values that controllers in Python write down by `self.record(name, value)`.",
+        "columns": [
+            column("time_s", "float64", Some("s"), "Simulated time.", None),
+            column("flow", "int32", None, "Flow of the controller.", Some("flow")),
+            column("name", "int32", None, "Name of the variable.", Some("variable")),
+            column("value", "float64", None, "Its value.", None),
+        ],
+    })
+}

@@ -1,0 +1,84 @@
+"""Congestion control in Python: the class that algorithms of users derive from.
+
+See docs/python-controllers.md.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any, ClassVar
+
+from ackclock import _core
+
+
+class CongestionControl(_core.Controller):
+    """An algorithm of your own: override the methods that it needs, and set `self.cwnd`.
+
+    The terms are those of the engine. Times are seconds. Windows and amounts of data are in the
+    sender's unit, of which `self.segment` is one full segment; formulas written with it hold for
+    all senders. `self.mss` is the payload of a full segment in bytes, `self.now` the time.
+
+    A parameter is an annotated attribute of the class, with its default (`increase: float = 1.0`),
+    or an argument of `__init__`.
+
+    Attributes:
+        cwnd: The congestion window.
+        ssthresh: The slow-start threshold; infinite when there is none.
+        pacing_rate: Bits per second at which packets leave; None for as fast as the window allows.
+        random: Random numbers of the flow's own; the same in each run with the same seed.
+        needs_rate: Whether it paces or asks for the delivery rate; only the modern sender can.
+        owns_window: Whether it sets the window in recovery, too, so that the sender does not.
+        tick_period: Time between calls of `on_tick`, such as "10 ms".
+        variables: Names for `self.record`; names written out in a call need not stand here.
+    """
+
+    needs_rate: ClassVar[bool] = False
+    owns_window: ClassVar[bool] = False
+    tick_period: ClassVar[str | None] = None
+    variables: ClassVar[tuple[str, ...]] = ()
+
+    random: random.Random
+    given: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **parameters: Any) -> CongestionControl:  # noqa: D102
+        made = super().__new__(cls)
+        made.given = (args, parameters)
+        return made
+
+    def __init__(self, **parameters: Any) -> None:
+        for name, value in parameters.items():
+            setattr(self, name, value)
+
+    def on_start(self, event: _core.Event) -> None:
+        """Begin: the flow starts, with the sender's initial window."""
+
+    def on_established(self, event: _core.Event) -> None:
+        """Use what the handshake measured: `event.rtt`."""
+
+    def on_sample(self, ack: _core.Event) -> None:
+        """Look at an ACK of new data before the sender reacts to it, in recovery, too."""
+
+    def on_ack(self, ack: _core.Event) -> None:
+        """Change the window by an ACK, if `ack.may_grow`."""
+
+    def on_loss(self, loss: _core.Event) -> float | None:
+        """Return the slow-start threshold that a loss or mark asks for, or set the window to it.
+
+        The sender applies the floor of two segments and sets the window. Where nothing is returned
+        and nothing set, there is no reaction.
+        """
+
+    def on_state(self, change: _core.Event) -> None:
+        """Note that the sender's state is another: `change.state`."""
+
+    def on_undo(self, event: _core.Event) -> None:
+        """Undo the last reduction, which answered no loss; `event.before` is the window before it.
+
+        Without this method the window goes back there.
+        """
+
+    def on_idle(self, event: _core.Event) -> None:
+        """Begin again after the flow was idle for long; the sender has cut the window."""
+
+    def on_tick(self, event: _core.Event) -> None:
+        """Do what is done each `tick_period`."""

@@ -1,0 +1,73 @@
+"""What is reported when a controller fails."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.errors import InputError
+
+ORIGINS: set[str] = set()
+"""Names of programs that were loaded, as they stand in tracebacks."""
+
+
+class ControllerError(InputError):
+    """A controller in Python failed. `results` holds what was simulated until then.
+
+    Attributes:
+        file: The program, as the scenario names it; empty where the place is not known.
+        line: The line of the program, from 1; None where it is not known.
+        flow: The flow.
+        time_s: Simulated time, seconds; None before the run.
+    """
+
+    def __init__(
+        self, message: str, file: str, line: int | None, flow: str, time_s: float | None
+    ) -> None:
+        super().__init__(message)
+        self.file = file
+        self.line = line
+        self.flow = flow
+        self.time_s = time_s
+        self.results: Any = None
+
+
+class CallLimitError(Exception):
+    """Interrupts a call of a controller that has not come to an end."""
+
+
+@dataclass
+class Limit:
+    """The time that a call may take, and whether one was interrupted for it."""
+
+    seconds: float = 10.0
+    expired: bool = False
+
+
+LIMIT = Limit()
+
+
+def explain(error: BaseException, flow: str, time_s: float | None) -> BaseException:
+    """Return the exception that a run raises for one of a controller."""
+    late = LIMIT.expired and isinstance(error, KeyboardInterrupt | CallLimitError)
+    if isinstance(error, KeyboardInterrupt) and not late:
+        return error
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in ORIGINS]
+    what = traceback.format_exception_only(error)[0].strip()
+    if late:
+        what = f"the call had not ended after {LIMIT.seconds:g} s, and was interrupted"
+    file, line, code = "", None, ""
+    if frames:
+        file, line = frames[-1].filename, frames[-1].lineno
+        source = linecache.getline(file, line or 0).strip()
+        code = f"\n    {source}" if source else ""
+        what = f"{file}:{line}: {what}"
+    method = f"in {frames[0].name}, " if frames else ""
+    at = "" if time_s is None else f", at {time_s:.6g} s of simulated time"
+    made = ControllerError(f"{what}{code}\n  {method}flow {flow}{at}", file, line, flow, time_s)
+    with suppress(AttributeError):
+        made.__cause__ = error
+    return made

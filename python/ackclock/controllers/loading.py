@@ -1,0 +1,183 @@
+"""Programs with controllers: read, checked, made ready for a run.
+
+A resolved scenario holds the text of the program, so that a run can be repeated where the file is
+not, and a change of the program makes another scenario.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import linecache
+import random
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from ackclock.controllers import CongestionControl
+from ackclock.controllers.faults import ORIGINS, explain
+from ackclock.errors import nearest
+
+_TYPES = {"float": (float, int), "int": (int,), "bool": (bool,), "str": (str,)}
+
+
+class ProgramError(ValueError):
+    """A program that cannot be used, the key of the scenario that it is about, and a hint."""
+
+    def __init__(self, message: str, key: str = "file", hint: str | None = None) -> None:
+        super().__init__(message)
+        self.key = key
+        self.hint = hint
+
+
+@lru_cache(maxsize=64)
+def _code(source: str, origin: str) -> CodeType:
+    ORIGINS.add(origin)
+    lines = source.splitlines(keepends=True)
+    linecache.cache[origin] = (len(source), None, lines, origin)
+    return compile(source, origin, "exec", dont_inherit=True)
+
+
+def _classes(source: str, origin: str) -> dict[str, type[CongestionControl]]:
+    """Run a program; return its controllers. Nothing is shared with another call."""
+    names: dict[str, Any] = {"__name__": "controller", "__file__": origin}
+    exec(_code(source, origin), names)
+    return {
+        name: found
+        for name, found in names.items()
+        if isinstance(found, type)
+        and issubclass(found, CongestionControl)
+        and found.__module__ == "controller"
+    }
+
+
+@lru_cache(maxsize=64)
+def controllers(source: str, origin: str) -> dict[str, type[CongestionControl]]:
+    """Return the controllers of a program by name, to look at.
+
+    Raises:
+        ProgramError: the program cannot be run.
+    """
+    try:
+        return _classes(source, origin)
+    except SyntaxError as error:
+        raise ProgramError(f"{origin}:{error.lineno}: {error.msg}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        hint = None
+        if isinstance(error, ModuleNotFoundError):
+            hint = "the program must be one file: it is stored with each run"
+        message = str(explain(error, "", None)).split("\n")[0]
+        raise ProgramError(message, hint=hint) from error
+
+
+def chosen(source: str, origin: str, name: object) -> type[CongestionControl]:
+    """Return the controller of this name, or the only one if the name is None.
+
+    Raises:
+        ProgramError: there is none of this name.
+    """
+    found = controllers(source, origin)
+    if name is None:
+        own = [n for n, one in found.items() if not any(one in o.__bases__ for o in found.values())]
+        if len(own) == 1:
+            return found[own[0]]
+        if not own:
+            raise ProgramError(
+                "there is no class derived from ackclock.CongestionControl in this program"
+            )
+        raise ProgramError(f"several classes: {', '.join(own)}", hint=f"write `class: {own[0]}`")
+    if not isinstance(name, str) or name not in found:
+        close = nearest(str(name), found) or list(found)
+        hint = f"did you mean {close[0]}?" if close else None
+        raise ProgramError("no controller of this name in the program", "class", hint)
+    return found[name]
+
+
+def defaults(controller: type[CongestionControl]) -> dict[str, tuple[str, Any]]:
+    """Return the parameters: annotation and default of each; `inspect.Parameter.empty` for none."""
+    found: dict[str, tuple[str, Any]] = {}
+    if controller.__init__ is not CongestionControl.__init__:
+        arguments = list(inspect.signature(controller.__init__).parameters.values())[1:]
+        for one in arguments:
+            if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+                found[one.name] = (_word(one.annotation), one.default)
+        return found
+    for base in reversed(controller.__mro__):
+        if base in CongestionControl.__mro__:
+            continue
+        for name, annotation in vars(base).get("__annotations__", {}).items():
+            if not name.startswith("_") and "ClassVar" not in _word(annotation):
+                empty = inspect.Parameter.empty
+                found[name] = (_word(annotation), getattr(controller, name, empty))
+    return found
+
+
+def _word(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+
+
+def parameters(controller: type[CongestionControl], given: dict[str, Any]) -> dict[str, Any]:
+    """Return all parameters, those that are given and the defaults of the others.
+
+    Raises:
+        ProgramError: an unknown parameter, a missing one, one of another type.
+    """
+    known = defaults(controller)
+    for name, value in given.items():
+        if name not in known:
+            names = ", ".join(known) or "none"
+            close = nearest(name, known)
+            hint = f"did you mean {close[0]}?" if close else f"parameters: {names}"
+            message = f"{controller.__name__} has no parameter '{name}'"
+            raise ProgramError(message, "parameters", hint)
+        types = _TYPES.get(known[name][0])
+        wrong = types is not None and not isinstance(value, types)
+        if wrong or (isinstance(value, bool) and types not in (None, (bool,))):
+            message = f"{name} = {json.dumps(value)}: not of type {known[name][0]}"
+            raise ProgramError(message, "parameters")
+    for name, (_, default) in known.items():
+        if name not in given and default is inspect.Parameter.empty:
+            raise ProgramError(f"{controller.__name__} needs the parameter '{name}'", "parameters")
+    values = {name: given.get(name, default) for name, (_, default) in known.items()}
+    for name, value in values.items():
+        if known[name][0] == "float" and isinstance(value, int):
+            values[name] = float(value)
+    try:
+        json.dumps(values, allow_nan=False)
+    except (TypeError, ValueError):
+        message = "parameters are finite numbers, texts, true or false, lists and mappings of them"
+        raise ProgramError(message, "parameters") from None
+    return values
+
+
+def variables(controller: type[CongestionControl], source: str) -> list[str]:
+    """Return what a controller writes down: declared, and written out in calls of `self.record`."""
+    names = dict.fromkeys(controller.variables)
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="record"), args=[ast.Constant(value=name), *_]):
+                if isinstance(name, str):
+                    names.setdefault(name)
+    return list(names)
+
+
+def build(described: list[str], stream: str) -> tuple[CongestionControl, list[str]]:
+    """Make the controller of one flow, which shares nothing with others; and its variables.
+
+    Args:
+        described: source, origin, class and parameters, as in a resolved scenario.
+        stream: Name of its random stream, the seed included.
+    """
+    source, origin, name, given = described
+    flow = stream.split("/cc/", 1)[1]
+    try:
+        controller = _classes(source, origin)[name]
+        made = controller.__new__(controller)
+        made.random = random.Random(stream)
+        made.__init__(**json.loads(given))
+    except Exception as error:
+        raise explain(error, flow, None) from error
+    return made, variables(controller, source)

@@ -1,0 +1,197 @@
+"""Controllers in scenario documents: files and classes become the text of a program."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import linecache
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ackclock.controllers import CongestionControl
+from ackclock.controllers.loading import ProgramError, chosen, parameters
+from ackclock.files import expanded
+
+if TYPE_CHECKING:
+    from ackclock.document import Document
+    from ackclock.errors import Problem
+
+Place = tuple[str | int, ...]
+
+_WRITTEN = ("kind", "file", "class", "parameters")
+_RESOLVED = ("source", "origin", "needs_rate", "owns_window", "tick_period")
+_MOST_BYTES = 1_000_000
+
+
+def resolve(
+    data: dict[str, Any], document: Document, folder: Path
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the document with the text of each program in its place, and what is wrong with them.
+
+    Args:
+        data: the document; it is not changed.
+        document: the same as written.
+        folder: where relative paths start; those set from outside start in the current folder.
+    """
+    data = copy.deepcopy(data)
+    problems: list[Problem] = []
+    for place, holder in list(_places(data)):
+        written = holder["cc"]
+        outside = any(
+            place[: len(p)] == p or p[: len(place)] == place for p, _ in document.overrides
+        )
+        try:
+            holder["cc"] = _resolved(written, Path() if outside else folder)
+        except ProgramError as error:
+            # With something in its place, the rest of the document can be checked as well.
+            holder["cc"] = "reno"
+            where = (*place, error.key) if error.key in written else place
+            value = written.get(error.key)
+            shown = value if isinstance(value, str) else None
+            problems.append(document.problem(where, str(error), value=shown, hint=error.hint))
+    return data, problems
+
+
+def _places(value: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, one in inner:
+        if not isinstance(one, dict | list):
+            continue
+        if key == "cc" and isinstance(one, dict) and one.get("kind") == "python":
+            assert isinstance(value, dict)
+            yield (*place, key), value
+        else:
+            yield from _places(one, (*place, key))
+
+
+def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
+    for key in written:
+        if key not in (*_WRITTEN, *_RESOLVED):
+            raise ProgramError(f"unknown key `{key}`", key, "keys: file, class, parameters")
+    if "source" in written:
+        if "file" in written:
+            raise ProgramError("'source' stands beside 'file'", hint="leave one of them out")
+        source, origin = written["source"], written.get("origin", "controller.py")
+        if not isinstance(source, str) or not isinstance(origin, str):
+            raise ProgramError("not the text of a program", "source")
+    elif "file" in written:
+        source, origin = _read(written["file"], folder), str(written["file"])
+    else:
+        raise ProgramError("`file` is missing", "kind", "write `file: PATH`, a Python program")
+    controller = chosen(source, origin, written.get("class"))
+    given = written.get("parameters", {})
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            raise ProgramError("not a mapping of names and values", "parameters") from None
+    if not isinstance(given, dict):
+        raise ProgramError("not a mapping of names and values", "parameters")
+    resolved = {
+        "kind": "python",
+        "class": controller.__name__,
+        "source": source,
+        "origin": origin,
+        "parameters": json.dumps(parameters(controller, given), sort_keys=True),
+        "needs_rate": bool(controller.needs_rate),
+        "owns_window": bool(controller.owns_window),
+    }
+    if controller.tick_period is not None:
+        resolved["tick_period"] = controller.tick_period
+    return resolved
+
+
+def _read(written: Any, folder: Path) -> str:
+    if not isinstance(written, str) or not written or "\0" in written:
+        raise ProgramError("not the path of a file")
+    path = folder / expanded(written)
+    try:
+        if path.exists() and not path.is_file():
+            raise ProgramError("this is not a regular file")
+        if path.stat().st_size > _MOST_BYTES:
+            raise ProgramError("larger than 1 MB: not a program")
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        hint = "relative to the scenario file, with --set to the current folder"
+        raise ProgramError("there is no such file", hint=hint) from None
+    except UnicodeDecodeError:
+        raise ProgramError("this is not a text file") from None
+    except OSError as error:
+        raise ProgramError(f"cannot be read: {error.strerror or error}") from None
+
+
+def is_controller(value: Any) -> bool:
+    """Return whether a value is a controller, or a class of them."""
+    kind = value if isinstance(value, type) else type(value)
+    return issubclass(kind, CongestionControl)
+
+
+def mapping(controller: CongestionControl | type[CongestionControl]) -> dict[str, Any]:
+    """Return a controller as a value of a scenario.
+
+    Raises:
+        ProgramError: the text of its class is not known.
+    """
+    kind = controller if isinstance(controller, type) else type(controller)
+    args, named = ((), {}) if isinstance(controller, type) else controller.given
+    from ackclock.controllers.loading import defaults
+
+    given = {**dict(zip(defaults(kind), args, strict=False)), **named}
+    source, origin = _text_of(kind)
+    return {
+        "kind": "python",
+        "class": kind.__name__,
+        "source": source,
+        "origin": origin,
+        "parameters": given,
+    }
+
+
+def _text_of(kind: type) -> tuple[str, str]:
+    """Return the lines of a program that a class needs, the others empty, and its name."""
+    functions = [one for one in vars(kind).values() if isinstance(one, FunctionType)]
+    file = functions[0].__code__.co_filename if functions else ""
+    lines = linecache.getlines(file)
+    if not lines:
+        raise ProgramError(
+            f"the text of {kind.__name__} is not known", hint="write the class into a file"
+        )
+    if kind.__module__ == "controller":
+        return "".join(lines), file
+    statements = ast.parse("".join(lines)).body
+    needed, left = {kind.__name__}, [kind.__name__]
+    kept: dict[int, ast.stmt] = {}
+    while left:
+        name = left.pop()
+        for statement in statements:
+            if name in _bound(statement) and id(statement) not in kept:
+                kept[id(statement)] = statement
+                used = {one.id for one in ast.walk(statement) if isinstance(one, ast.Name)}
+                left += sorted(used - needed)
+                needed |= used
+    for statement in statements:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            kept[id(statement)] = statement
+    text = [""] * len(lines)
+    for statement in kept.values():
+        decorators = getattr(statement, "decorator_list", [])
+        first = min([statement.lineno, *(one.lineno for one in decorators)])
+        text[first - 1 : statement.end_lineno] = lines[first - 1 : statement.end_lineno]
+    joined = "".join(line if line.endswith("\n") else line + "\n" for line in text)
+    return joined.rstrip() + "\n", Path(file).name
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    match statement:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+            return {name}
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return {(one.asname or one.name).split(".")[0] for one in names}
+        case ast.Assign(targets=targets):
+            return {one.id for one in targets if isinstance(one, ast.Name)}
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return {name}
+    return set()
