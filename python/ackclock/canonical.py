@@ -21,6 +21,8 @@ _WIDTH = 100
 _MOST_VALUES = 20_000
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./(+-][^\n]*")
+# Several lines of text, such as a program, that do not begin with a blank.
+_LITERAL = re.compile(r"(?!\s)(?:[^\n]*\n)+[^\n]+\n?")
 _NOT_PLAIN = re.compile(r": |:$| #|^[-.?] |^---|^\.\.\.|\s$|^- ?$|\t")
 _NOT_PLAIN_IN_LINE = re.compile(r"[,\[\]{}]")
 
@@ -45,7 +47,9 @@ def _mapping(value: dict[str, Any], indent: int) -> Iterator[str]:
 def _entry(start: str, value: Any, indent: int) -> Iterator[str]:
     """Yield the lines of a key (`start`, which ends with its colon) and its value."""
     one_line = f"{start} {_in_line(value, top=True)}"
-    if not isinstance(value, dict | list):
+    if isinstance(value, str) and _LITERAL.fullmatch(value):
+        yield from _literal(start, value, indent)
+    elif not isinstance(value, dict | list):
         yield from [one_line] if len(one_line) <= _WIDTH else _folded(start, value, indent)
     elif not value or (len(one_line) <= _WIDTH and not _deserves_lines(value)):
         yield one_line
@@ -71,6 +75,8 @@ def _item(value: Any, indent: int) -> Iterator[str]:
 
 def _deserves_lines(value: Any) -> bool:
     """Return whether each element gets a line of its own although all would fit on one."""
+    if isinstance(value, dict):
+        return any(isinstance(text, str) and _LITERAL.fullmatch(text) for text in value.values())
     return isinstance(value, list) and any(isinstance(item, dict) for item in value)
 
 
@@ -106,6 +112,16 @@ def _quoted(value: str) -> str:
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def _literal(start: str, value: str, indent: int) -> Iterator[str]:
+    """Yield the lines of a text as they are."""
+    lines = value.removesuffix("\n").split("\n")
+    if not all(line.isprintable() for line in lines):
+        yield f"{start} {_scalar(value)}"
+        return
+    yield f"{start} {'|' if value.endswith(chr(10)) else '|-'}"
+    yield from (f"{' ' * (indent + 2)}{line}" if line else "" for line in lines)
 
 
 def _folded(start: str, value: Any, indent: int) -> Iterator[str]:

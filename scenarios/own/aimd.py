@@ -1,4 +1,4 @@
-"""AIMD, as the engine's own `aimd` does it by default (Chiu and Jain 1989; RFC 5681, 3.1)."""
+"""AIMD as the engine's own `aimd` (Chiu and Jain 1989; RFC 5681 section 3.1)."""
 
 import ackclock
 

@@ -1,4 +1,4 @@
-"""An own idea: halve on a loss, and otherwise steer the wait in queues towards a target."""
+"""An own idea: halve on a loss; else steer the wait in queues towards a target."""
 
 import ackclock
 

@@ -66,3 +66,24 @@ def test_a_scenario_of_many_flows_is_written_and_read_in_no_time(tmp_path):
     assert path.stat().st_size > 4 << 20
     assert Document.read(path).data == document
     assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "literal"),
+    [
+        ("import x\n\n\nclass A:\n    b = '#: [1]'\n", True),
+        ("one line\n", False),
+        ("two lines\n  without an end", True),
+        ("no end", False),
+        ("two ends\n\n", False),
+        ("  begins with a blank\n", False),
+        ("a tab\there\n", False),
+        ("a form feed\x0chere\n", False),
+    ],
+)
+def test_programs_are_written_as_they_are_and_read_back(text, literal, tmp_path):
+    written = to_yaml({"outer": {"text": text, "next": 1}})
+    assert ("text: |" in written) == literal
+    path = tmp_path / "a.yaml"
+    path.write_text(written, encoding="utf-8")
+    assert Document.read(path).data == {"outer": {"text": text, "next": 1}}

@@ -284,6 +284,7 @@ fn place_of(registry: &str, entry: &Entry) -> String {
 fn mapping(registry: &str, entry: &Entry) -> Value {
     let mut known = properties(&place_of(registry, entry), entry.params);
     known.insert("kind".into(), json!({ "const": entry.name }));
+    known.extend(in_files(registry, entry));
     json!({
         "description": entry.summary,
         "type": "object",
@@ -291,6 +292,23 @@ fn mapping(registry: &str, entry: &Entry) -> Value {
         "required": ["kind"],
         "additionalProperties": false,
     })
+}
+
+/// Keys that scenario files have besides, in place of what is read before the simulator sees a document.
+fn in_files(registry: &str, entry: &Entry) -> Map<String, Value> {
+    let mut keys = Map::new();
+    if matches!((registry, entry.name), ("rate", "table" | "mahimahi") | ("cc", "python")) {
+        let summary = "A file with the content, relative to the scenario file.";
+        keys.insert("file".into(), json!({ "type": "string", "description": summary }));
+    }
+    if (registry, entry.name) == ("cc", "python") {
+        let summary = "Parameters of the class.";
+        keys.insert(
+            "parameters".into(),
+            json!({ "type": ["object", "string"], "description": summary }),
+        );
+    }
+    keys
 }
 
 fn all_empty(entries: &[&Entry]) -> bool {
