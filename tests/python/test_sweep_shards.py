@@ -1,14 +1,13 @@
 """Shards of a sweep, put together again, and results in other places than this machine."""
 
 import json
-import sys
 from collections import Counter
+from functools import partial
 
 import pytest
 from small import document
 
 from ackclock import InputError
-from ackclock.cli.app import main
 from ackclock.sweep import Study, load
 from ackclock.sweep.shards import Shard
 
@@ -21,20 +20,11 @@ STUDY = {
 
 
 @pytest.fixture
-def sweep(tmp_path, monkeypatch, capsys):
+def sweep(ackclock, tmp_path):
     """Return a function that calls the command in a folder with a study."""
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "small.json").write_text(json.dumps(document()))
     (tmp_path / "parts.yaml").write_text(json.dumps(STUDY))
-
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["ackclock", "sweep", *map(str, args)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        captured = capsys.readouterr()
-        return caught.value.code or 0, captured.out, captured.err
-
-    return call
+    return partial(ackclock, "sweep")
 
 
 @pytest.fixture(scope="module")

@@ -94,17 +94,17 @@ def list_(
 
 
 def _kinds() -> list[str]:
-    from ackclock import _core
+    from ackclock.registry import registry
 
-    found = json.loads(_core.registry())
     order = list(_TITLES)
-    registered = sorted(found, key=lambda k: (order.index(k) if k in order else len(order), k))
+    registered = sorted(registry(), key=lambda k: (order.index(k) if k in order else len(order), k))
     return [*registered, "scenario", "plot", "record", "export"]
 
 
 def _entries(kind: str) -> list[Entry]:
     """Return name, summary and more of everything of a kind."""
     from ackclock import _core
+    from ackclock.registry import registry
 
     if kind == "scenario":
         return [_scenario(name) for name in _scenario_names()]
@@ -130,7 +130,7 @@ def _entries(kind: str) -> list[Entry]:
     if kind == "record":
         tables = json.loads(_core.record_tables())
         return [{"name": name, **described} for name, described in tables.items()]
-    return json.loads(_core.registry())[kind]
+    return registry()[kind]
 
 
 def _scenario_names() -> list[str]:

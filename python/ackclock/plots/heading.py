@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from contextlib import suppress
 from typing import Any
 
-from ackclock import _core
 from ackclock.record_tables import sampled
+from ackclock.registry import entry
 
 from . import quantities
 from .view import View
@@ -81,25 +80,17 @@ def task(flow: Mapping[str, Any]) -> str:
     return f"   {flow['from']} → {flow['to']}{amount}"
 
 
-@cache
-def _registered() -> dict[str, tuple[str, dict[str, str]]]:
-    """The name of each congestion control, and the defaults of its parameters."""
-    entries = json.loads(_core.registry())["cc"]
-    return {
-        entry["name"]: (
-            entry["label"][:1].upper() + entry["label"][1:],
-            {param["name"]: param["default"] for param in entry["params"]},
-        )
-        for entry in entries
-    }
-
-
 def algorithm(flow: Mapping[str, Any]) -> str:
     """The algorithm of a flow with two parameters that were chosen, such as "FAST, alpha 50"."""
     if flow.get("udp"):
         return f"UDP {flow['udp']['source']['kind']}"
     cc = flow["tcp"]["cc"]
-    name, defaults = _registered().get(cc["kind"], (str(cc["kind"]), {}))
+    name, defaults = str(cc["kind"]), {}
+    # A run of another version may name one that is not known here.
+    with suppress(KeyError):
+        known = entry("cc", name)
+        name = known["label"][:1].upper() + known["label"][1:]
+        defaults = {param["name"]: param["default"] for param in known["params"]}
     numbers = [
         f"{key} {quantities.number(value)}"
         for key, value in cc.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -11,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ackclock import _core, log
+from ackclock import log
 from ackclock.plots import lanes
 from ackclock.plots.lanes import Lane
 from ackclock.plots.view import View
+from ackclock.registry import entry
 
 from .cut import Grid, Series
 from .pack import Pack
@@ -190,9 +190,6 @@ def _rules(view: View, times: set[float]) -> dict[tuple[float, str], list[Mappin
 class _Sources:
     """Where the rules stand that change windows."""
 
-    def __init__(self) -> None:
-        self._registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
-
     def why(self, flow: Mapping[str, Any], kind: str, rules: list[Mapping[str, Any]]) -> list[str]:
         """The rules behind an event in words, each with its source."""
         named = dict.fromkeys(row["rule"] for row in rules if row["rule"] not in _GROWTH)
@@ -209,18 +206,15 @@ class _Sources:
     def _threshold(self, flow: Mapping[str, Any], rule: str) -> list[str]:
         """How much a loss leaves by the congestion control, and its source."""
         chosen = flow["tcp"]["cc"]
-        entry = self._entry("cc", chosen["kind"])
+        known = entry("cc", chosen["kind"])
         if rule not in _CUTS:
-            return [entry["references"][0]] if rule not in _SOURCES else []
-        for param in entry["params"]:
+            return [known["references"][0]] if rule not in _SOURCES else []
+        for param in known["params"]:
             if param["name"] in _FACTORS and isinstance(chosen.get(param["name"]), int | float):
                 source = re.search(r"\((.+)\)", param["summary"])
                 factor = f"{flow['label']}: {param['name']} {chosen[param['name']]:g}"
-                return [factor, source[1] if source else entry["references"][0]]
-        return [entry["references"][0]]
-
-    def _entry(self, kind: str, name: str) -> dict[str, Any]:
-        return next(entry for entry in self._registry[kind] if entry["name"] == name)
+                return [factor, source[1] if source else known["references"][0]]
+        return [known["references"][0]]
 
 
 def _sentence(parts: list[str]) -> str:
