@@ -19,7 +19,8 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from workloads import COUNTS, dumbbell
+
+from ackclock.bench.workloads import COUNTS, dumbbell
 
 SCRIPT = Path(__file__).with_name("dumbbell.tcl")
 NOTHING_S = 1e-4

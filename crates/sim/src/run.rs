@@ -7,7 +7,7 @@ use crate::outlook::{Outlook, outlook};
 use crate::summary::{Totals, summarise};
 use ackclock_engine::{ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::{Counters, Network, World};
-use ackclock_trace::{Columns, NoRecord, Recorder, Size, Table};
+use ackclock_trace::{Columns, NoRecord, Recorder, SenderColumns, Size, Table};
 use ackclock_units::Time;
 use serde_json::Value;
 use std::sync::Arc;
@@ -42,6 +42,16 @@ impl Recording for NoRecord {
 
     fn into_columns(self) -> Option<Columns> {
         None
+    }
+}
+
+impl Recording for SenderColumns {
+    fn columns(&mut self) -> Option<&mut Columns> {
+        Some(&mut self.0)
+    }
+
+    fn into_columns(self) -> Option<Columns> {
+        Some(self.0)
     }
 }
 
@@ -272,7 +282,12 @@ pub(crate) fn world(
     let network = compile(scenario, shortcuts, controllers);
     let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 2;
     if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES {
-        with_recorder(scenario.record, network, PackedQueue::new())
+        let columns = || Columns::new(|table| scenario.record.keep(table));
+        if !scenario.record.is_off() && scenario.record.is_of_senders() {
+            Box::new(World::new(network, PackedQueue::new(), SenderColumns(columns())))
+        } else {
+            with_recorder(scenario.record, network, PackedQueue::new())
+        }
     } else {
         assert!(entities <= WideQueue::ENTITIES, "too many links and flows");
         match ties {

@@ -18,7 +18,7 @@ from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError
 
 PANELS = {
-    "Experiment": ("run", "sweep", "replicate", "reproduce", "script"),
+    "Experiment": ("run", "sweep", "replicate", "reproduce", "script", "bench"),
     "Look closer": ("report", "table", "plot", "log", "export", "theory"),
     "Write scenarios": ("list", "validate", "schema", "convert"),
 }
