@@ -7,6 +7,9 @@ from ackclock import Results, Scenario, run
 from ackclock.metrics import select
 
 
+pytestmark = pytest.mark.slow
+
+
 def runs(name: str, **changes: str) -> Results:
     """Run a scenario; of the records, transmissions alone."""
     scenario = Scenario.load(f"teach/{name}")
