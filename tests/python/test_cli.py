@@ -287,6 +287,9 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     assert done.stderr == ""
 
 
+START = "import ackclock.cli.app as cli, sys; sys.argv[0] = 'ackclock'; cli.program()"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["list", "list --json", "--help", "validate ns2/tahoe"])
 @pytest.mark.parametrize(("output", "code"), [(">&-", 0), ("2>&-", 0), (">/dev/full", 1)])

@@ -6,7 +6,6 @@ import pytest
 from ackclock import Results, Scenario, run
 from ackclock.metrics import select
 
-
 pytestmark = pytest.mark.slow
 
 
