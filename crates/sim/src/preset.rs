@@ -65,7 +65,8 @@ pub fn base(family: &str) -> &'static Map<String, Value> {
     if family == "modern" { &MODERN } else { &OTHERS }
 }
 
-fn linux_cc() -> Vec<Value> {
+/// How Linux counts, as settings of each congestion control.
+pub(crate) fn linux_cc() -> Vec<Value> {
     serde_json::from_str(LINUX_CC).expect("settings are JSON")
 }
 
