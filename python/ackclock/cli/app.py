@@ -19,7 +19,7 @@ from ackclock.errors import AckclockError
 
 PANELS = {
     "Experiment": ("run", "sweep", "replicate", "reproduce", "script", "check-cc"),
-    "Look closer": ("report", "table", "plot", "log", "export", "theory"),
+    "Look closer": ("report", "table", "plot", "log", "step", "export", "theory"),
     "Write scenarios": ("list", "validate", "schema", "convert"),
 }
 """Commands by their heading. `ackclock.cli.NAME` (`_` for `-`) holds the function of each."""
