@@ -320,9 +320,9 @@ def test_a_call_that_does_not_end_fails_its_run_alone(monkeypatch, call):
 
 def test_the_page_works_by_copy_and_paste(tmp_path, monkeypatch):
     page = (Path(__file__).parents[2] / "docs" / "python-controllers.md").read_text()
-    program, use = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    (command,) = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
-    setting, _ = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    program, use, *_ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    command, *_ = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
+    setting, *_ = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     (tmp_path / "mine.py").write_text(program)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
