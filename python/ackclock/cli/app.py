@@ -21,6 +21,7 @@ PANELS = {
     "Experiment": ("run", "sweep", "replicate", "reproduce", "script"),
     "Look closer": ("report", "table", "plot", "log", "export", "theory"),
     "Write scenarios": ("list", "validate", "schema", "convert"),
+    "Teach and learn": ("lab", "grade"),
 }
 """Commands by their heading in the help. `ackclock.cli.NAME` holds the function of each."""
 
@@ -39,6 +40,9 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
             if names is None or name in names:
                 module = import_module(f"ackclock.cli.{name}")
                 command = getattr(module, "list_" if name == "list" else name)
+                if isinstance(command, typer.Typer):
+                    app.add_typer(command, name=name, rich_help_panel=panel)
+                    continue
                 app.command(name, help=_help(command), rich_help_panel=panel)(command)
     return app
 
