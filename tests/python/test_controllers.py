@@ -20,6 +20,9 @@ from ackclock.results import Results
 
 AIMD = Path(__file__).parents[2] / "scenarios" / "own" / "aimd.py"
 
+RULES = {"kind": "aimd", "counting": "bytes", "decrease_from": "cwnd"}
+"""What `AIMD` does; with the modern sender these are the defaults."""
+
 HEAD = "import ackclock\n\n\nclass Mine(ackclock.CongestionControl):\n"
 
 
@@ -57,18 +60,18 @@ def run(cc, **options):
 
 @pytest.mark.parametrize("sender", ["selective-repeat", "classic", "modern"])
 def test_aimd_in_python_is_aimd(sender):
-    engine = run("aimd", sender=sender).summary
+    engine = run(RULES, sender=sender).summary
     python = run({"kind": "python", "file": str(AIMD)}, sender=sender).summary
     assert engine["flows"]["F1"]["retransmissions"] > 0
     assert python["digest"] == engine["digest"]
 
 
 def test_parameters_reach_the_class():
-    engine = run({"kind": "aimd", "increase": 2, "decrease": 0.7})
+    engine = run({**RULES, "increase": 2, "decrease": 0.7})
     given = {"increase": 2, "decrease": 0.7}
     python = run({"kind": "python", "file": str(AIMD), "parameters": given})
     assert python.summary["digest"] == engine.summary["digest"]
-    assert python.summary["digest"] != run("aimd").summary["digest"]
+    assert python.summary["digest"] != run(RULES).summary["digest"]
 
 
 def test_classes_and_objects_stand_for_themselves():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,6 +38,16 @@ if TYPE_CHECKING:
 _MOST_HOPS = 5_000_000
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What is printed of a run: flows, links (None for all), their order, and charts."""
+
+    flows: list[str] | None
+    links: list[str] | None
+    order: LinkOrder
+    chart: bool
+
+
 def run(
     scenario: ScenarioArgument,
     settings: SetOption = None,
@@ -66,6 +77,9 @@ def run(
         ),
     ] = "busiest",
     no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no plots.")] = False,
+    no_chart: Annotated[
+        bool, typer.Option("--no-chart", help="Draw no chart of windows and queue in the terminal.")
+    ] = False,
     image_format: FormatOption = "png",
     as_json: JsonOption = False,
     log_level: LogLevelOption = "warning",
@@ -130,7 +144,8 @@ def run(
     else:
         # The run directory is a scenario too, and holds what was set from outside.
         again = str(place) if chosen.overrides else scenario
-        _report(chosen, results, place, plots, shown_flows, shown_links, again, link_order)
+        shown = Shown(shown_flows, shown_links, link_order, chart=not no_chart)
+        _report(chosen, results, place, plots, shown, again)
     if isinstance(stopped, RunInterrupted):
         raise typer.Exit(130)
     if stopped is not None or unidentical(results.summary):
@@ -171,10 +186,8 @@ def _report(
     results: Results,
     place: Path,
     plots: list[Path],
-    flows: list[str] | None,
-    links: list[str] | None,
+    shown: Shown,
     again: str,
-    order: LinkOrder,
 ) -> None:
     from ackclock.cli.summary import print_summary
     from ackclock.cli.terminal import console
@@ -186,10 +199,14 @@ def _report(
     # Percentiles of very many records take longer than people want to wait for a summary.
     short = results.summary["packet_hops"] <= _MOST_HOPS
     summary = with_percentiles(results, PERCENTILES) if short else results.summary
-    print_summary(screen, summary, scenario.model, flows, links, order)
+    print_summary(screen, summary, scenario.model, shown.flows, shown.links, shown.order)
     if not short:
         screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")
     print_comparison(screen, results)
+    if shown.chart:
+        from ackclock.cli.glance import print_glance
+
+        print_glance(screen, results, shown.flows, shown.links)
     _print_written(screen, place, plots, replaced=results.replaced)
     _print_next(screen, scenario, place, again)
 

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ackclock.controllers import CongestionControl
+from ackclock.controllers.lint import flaws
 from ackclock.controllers.loading import ProgramError, chosen, parameters
 from ackclock.files import expanded
 
@@ -28,8 +29,8 @@ _MOST_BYTES = 1_000_000
 
 def resolve(
     data: dict[str, Any], document: Document, folder: Path
-) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the document with the text of each program in its place, and what is wrong with them.
+) -> tuple[dict[str, Any], list[Problem], list[Problem]]:
+    """Return the document with the text of each program in its place, errors, and warnings.
 
     Args:
         data: the document; it is not changed.
@@ -38,6 +39,7 @@ def resolve(
     """
     data = copy.deepcopy(data)
     problems: list[Problem] = []
+    warnings: list[Problem] = []
     for place, holder in list(_places(data)):
         written = holder["cc"]
         outside = any(
@@ -45,6 +47,7 @@ def resolve(
         )
         try:
             holder["cc"] = _resolved(written, Path() if outside else folder)
+            warnings += _warnings(place, holder["cc"], document)
         except ProgramError as error:
             # With something in its place, the rest of the document can be checked as well.
             holder["cc"] = "reno"
@@ -52,7 +55,15 @@ def resolve(
             value = written.get(error.key)
             shown = value if isinstance(value, str) else None
             problems.append(document.problem(where, str(error), value=shown, hint=error.hint))
-    return data, problems
+    return data, problems, warnings
+
+
+def _warnings(place: Place, cc: dict[str, Any], document: Document) -> Iterator[Problem]:
+    """Warn of what makes runs of a program differ, at the place that names it."""
+    for flaw in flaws(cc["source"]):
+        if flaw.unrepeatable:
+            message = f"{cc['origin']}:{flaw.line}: {flaw.message}: runs may differ"
+            yield document.problem(place, message, hint=flaw.hint)
 
 
 def _places(value: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
