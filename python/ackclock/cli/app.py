@@ -19,7 +19,7 @@ from ackclock.errors import AckclockError
 
 PANELS = {
     "Experiment": ("run", "sweep", "replicate", "reproduce", "script"),
-    "Look closer": ("report", "table", "plot", "log", "export", "theory"),
+    "Look closer": ("report", "playground", "table", "plot", "log", "export", "theory"),
     "Write scenarios": ("list", "validate", "schema", "convert"),
 }
 """Commands by their heading in the help. `ackclock.cli.NAME` holds the function of each."""
