@@ -280,7 +280,7 @@ impl Preset {
 
 /// What to say to somebody who wrote a word that means a preset, where it is not congestion control.
 pub fn hint(word: &str) -> Option<String> {
-    let word = word.to_lowercase().replace(['-', '_', ' '], "");
+    let word = word.to_ascii_lowercase().replace(['-', '_', ' '], "");
     if Preset::named(&word).is_some() {
         return Some(format!("write `tcp: {word}`, which sets sender, recovery and cc"));
     }

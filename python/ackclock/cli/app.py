@@ -19,7 +19,7 @@ from ackclock.errors import AckclockError
 
 PANELS = {
     "Experiment": ("run", "sweep", "replicate", "reproduce", "script", "check-cc"),
-    "Look closer": ("report", "table", "plot", "log", "step", "export", "theory"),
+    "Look closer": ("report", "playground", "table", "plot", "log", "step", "export", "theory"),
     "Write scenarios": ("list", "validate", "schema", "convert"),
     "Teach and learn": ("lab", "grade"),
 }
