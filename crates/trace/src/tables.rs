@@ -5,6 +5,7 @@ use crate::rows::Rows;
 use crate::sampling::{Sampled, Sampler};
 use crate::{Keep, PacketIds, Recorder};
 use ackclock_units::Time;
+use ackclock_units::param::help;
 
 /// Names that number columns stand for, fixed for all runs. Other categories (flow, link, host, router)
 /// are named by the scenario.
@@ -223,14 +224,14 @@ macro_rules! tables {
         pub static TABLES: &[TableInfo] = &[$(
             TableInfo {
                 name: stringify!($table),
-                summary: $summary,
+                summary: help($summary),
                 columns: &[$(
                     ColumnInfo {
                         name: $name,
                         kind: <$type as Cell>::NAME,
                         unit: $unit,
                         category: $category,
-                        summary: $meaning,
+                        summary: help($meaning),
                     },
                 )+],
             },
