@@ -25,7 +25,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check check-32bit test-fast bench bench-startup bench-memory bench-kills bench-peers browser uplot fuzz format lint lint-rust lint-python test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check check-32bit test-fast bench bench-startup bench-memory bench-kills bench-sweep bench-peers browser uplot fuzz format lint lint-rust lint-python test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -114,6 +114,9 @@ bench-startup: setup ## Measure the CPU time of small commands against their bud
 
 bench-memory: setup ## Measure the memory of a run of 50 million packet-hops with all records
 	@$(BIN)/python benches/memory.py
+
+bench-sweep: setup ## Measure what small runs cost in sweeps, beside their events
+	@$(BIN)/python benches/sweeps.py
 
 bench-kills: setup ## Kill a sweep of 100,000 small runs ten times; each must be there, once
 	@$(BIN)/python benches/sweep_kills.py
