@@ -165,7 +165,8 @@ class Scenario:
     @cached_property
     def warnings(self) -> tuple[Problem, ...]:
         """What is allowed but probably not meant."""
-        return tuple(_located(self._source, entry) for entry in self._warnings)
+        found = (_located(self._source, entry) for entry in self._warnings)
+        return (*found, *self._prepared.warnings)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: what is asked, flows and links."""

@@ -262,6 +262,10 @@ impl Simulation {
     }
 }
 
+/// Each kind of queue and recorder makes another copy of all that handles events. Where the program has to be
+/// downloaded, the most general of them serve all; the results are the same.
+const FEW_COPIES: bool = cfg!(target_family = "wasm");
+
 /// The world of a scenario, of the kinds of queue and recorder that suit it.
 pub(crate) fn world(
     scenario: &Scenario,
@@ -271,13 +275,14 @@ pub(crate) fn world(
     let ties = Ties::new(&scenario.ties);
     let network = compile(scenario, shortcuts, controllers);
     let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 2;
-    if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES {
+    if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES && !FEW_COPIES {
         with_recorder(scenario.record, network, PackedQueue::new())
     } else {
         assert!(entities <= WideQueue::ENTITIES, "too many links and flows");
-        match ties {
-            Ties::FloatingClock => with_recorder(scenario.record, network, ClockQueue::new()),
-            _ => with_recorder(scenario.record, network, WideQueue::new(ties)),
+        if FEW_COPIES || ties == Ties::FloatingClock {
+            with_recorder(scenario.record, network, ClockQueue::new(ties))
+        } else {
+            with_recorder(scenario.record, network, WideQueue::new(ties))
         }
     }
 }
@@ -286,7 +291,7 @@ fn with_recorder<Q>(record: Record, network: Network, queue: Q) -> Box<dyn AnyWo
 where
     Q: EventQueue + Send + Sync + 'static,
 {
-    if record.is_off() {
+    if record.is_off() && !FEW_COPIES {
         Box::new(World::new(network, queue, NoRecord))
     } else {
         Box::new(World::new(network, queue, Columns::new(|table| record.keep(table))))

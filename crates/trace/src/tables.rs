@@ -3,6 +3,7 @@
 use crate::sampling::{Sampled, Sampler};
 use crate::{Keep, PacketIds, Recorder};
 use ackclock_units::Time;
+use ackclock_units::param::help;
 
 /// Names that number columns stand for, fixed for all runs. Other categories (flow, link, host, router)
 /// are named by the scenario.
@@ -276,14 +277,14 @@ macro_rules! tables {
         pub static TABLES: &[TableInfo] = &[$(
             TableInfo {
                 name: stringify!($table),
-                summary: $summary,
+                summary: help($summary),
                 columns: &[$(
                     ColumnInfo {
                         name: $name,
                         kind: <$type as TypeName>::NAME,
                         unit: $unit,
                         category: $category,
-                        summary: $meaning,
+                        summary: help($meaning),
                     },
                 )+],
             },

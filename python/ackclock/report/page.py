@@ -47,17 +47,17 @@ def html(
     first = next(iter(runs.values()))
     parts = {
         "title": escape(f"{first.summary['scenario']}: report"),
-        "style": _style(),
+        "style": style(),
         "head": _head(runs),
         "tables": figures.html(runs) + _scenarios(runs),
         "footer": escape(f"Made by Ackclock {first.summary['ackclock']}. Same records, same page."),
         "data": pack.written(document),
-        "uplot": _read("vendor/uplot/uPlot.iife.min.js"),
+        "uplot": uplot(),
         "script": "\n".join(
             path.read_text(encoding="utf-8") for path in sorted((_HERE / "page").glob("*.js"))
         ),
     }
-    return _filled(_read("page/page.html"), parts)
+    return filled(_read("page/page.html"), parts)
 
 
 def _usual(run: Results) -> list[str]:
@@ -70,11 +70,18 @@ def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
 
 
-def _filled(template: str, parts: Mapping[str, str]) -> str:
+def uplot() -> str:
+    """The script that draws curves."""
+    return _read("vendor/uplot/uPlot.iife.min.js")
+
+
+def filled(template: str, parts: Mapping[str, str]) -> str:
+    """A template with its parts, which stand there as `{{name}}`."""
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
 
 
-def _style() -> str:
+def style() -> str:
+    """The looks of a page, light and dark."""
     looks = []
     for look in ("light", "dark"):
         with palette.shown(look) as inks:

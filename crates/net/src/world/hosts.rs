@@ -316,7 +316,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             flow.armed = due;
             let stamp = self.timer_stamp(index, due);
             self.queue.push(due, stamp, self.flows + index);
-        } else if Q::STAMPS_TIMERS {
+        } else if self.queue.stamps_timers() {
             self.timer_stamp(index, due);
         }
     }
@@ -331,7 +331,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let flow = &self.net.flows[index as usize];
         let is_write = due != Time::NEVER && due == flow.next_write();
         let planned = is_write && flow.write_is_planned();
-        if !Q::STAMPS_TIMERS {
+        if !self.queue.stamps_timers() {
             return if planned {
                 self.queue.stamp_planned(due, index)
             } else {
@@ -427,7 +427,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Udp(_) | Endpoint::Stopped(_) => write,
         };
         flow.armed = due;
-        if Q::STAMPS_TIMERS && write != Time::NEVER {
+        if self.queue.stamps_timers() && write != Time::NEVER {
             // It counts from now on, also while another timer is earlier.
             self.timer_stamp(index, write);
         }
