@@ -4,9 +4,24 @@ use crate::document::Document;
 use crate::reader;
 use ackclock_sim::model::{Record, Scenario};
 use ackclock_sim::{Output, Shortcuts, Simulation};
-use ackclock_trace::{CATEGORIES, Column, Table};
+use ackclock_trace::{CATEGORIES, Column, Keep, Table};
 use serde_json::{Map, Value, json};
 use std::mem::take;
+
+/// The tables that a page shows something of.
+const SHOWN: [&str; 11] = [
+    "packets",
+    "cwnd",
+    "rtt",
+    "queue",
+    "transmissions",
+    "drops",
+    "marks",
+    "waiting",
+    "events",
+    "tcp_info",
+    "window_rules",
+];
 
 /// The page's desk.
 #[derive(Default)]
@@ -50,7 +65,8 @@ impl Desk {
         (self.run, self.tables) = (None, Vec::new());
         let checked = self.document.checked.as_ref().expect("a scenario without problems");
         let mut scenario = checked.scenario.clone().expect("a scenario without problems");
-        scenario.record = most_bytes.map_or_else(Record::default, |_| Record::ALL);
+        let shown = |table: &str| if SHOWN.contains(&table) { Keep::All } else { Keep::None };
+        scenario.record = most_bytes.map_or_else(Record::default, |_| Record::new(shown));
         scenario.record.limit_bytes = most_bytes.map(|bytes| bytes as u64);
         let mut players: Vec<_> = scenario.flows.iter().map(reader::of).collect();
         let run = Simulation::with_controllers(scenario, Shortcuts::default(), &mut |flow| {

@@ -79,7 +79,8 @@ pub extern "C" fn model() {
     desk(Desk::model);
 }
 
-/// Begins a run of the kept scenario. With 1 everything is recorded, up to `most_bytes`; with 0 nothing.
+/// Begins a run of the kept scenario. With 1 all that a page shows is recorded, up to `most_bytes`; with 0
+/// nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn start(recorded: u32, most_bytes: f64) {
     desk(|desk| desk.start((recorded != 0).then_some(most_bytes)));

@@ -53,7 +53,7 @@ def html(engine: Path) -> str:
         "data": pack.written(document),
         "worker": _joined(scripts("worker")),
         "uplot": report.uplot(),
-        "script": _joined([*shared, *scripts("page")]),
+        "script": _joined([*shared, _HERE / "worker" / "10-engine.js", *scripts("page")]),
     }
     return report.filled((_HERE / "page" / "page.html").read_text(encoding="utf-8"), parts)
 

@@ -12,7 +12,9 @@ const rateText = (bps) => {
 // The algorithm that a row of figures names, and its flow where several have the same.
 const nameOf = (flow, all) => {
   const label = flow.figures.label || flow.id;
-  return all.filter((other) => other.figures.label === flow.figures.label).length > 1 ? `${label} (${flow.id})` : label;
+  return all.filter((other) => other.figures.label === flow.figures.label).length > 1
+    ? `${label} (${flow.id})`
+    : label;
 };
 
 const verdict = (rows) => {
@@ -22,9 +24,12 @@ const verdict = (rows) => {
   if (!first.rate) return "Nothing has arrived yet.";
   const names = [first, last].map((row) => nameOf(row, rows));
   const factor = first.rate / last.rate;
-  if (!(last.rate > 0)) return `${names[0]} gets ${rateText(first.rate)}, and nothing arrives of ${names[1]}.`;
+  if (!(last.rate > 0))
+    return `${names[0]} gets ${rateText(first.rate)}, and nothing arrives of ${names[1]}.`;
   if (factor < 1.1) {
-    return rows.length === 2 ? `${names[0]} and ${names[1]} share the link evenly.` : "All flows get about the same.";
+    return rows.length === 2
+      ? `${names[0]} and ${names[1]} share the link evenly.`
+      : "All flows get about the same.";
   }
   const times = factor < 10 ? factor.toFixed(1) : number(factor, 2);
   return `${names[0]} gets ${times} times as much as ${names[1]}.`;
@@ -68,11 +73,30 @@ const showFigures = (place, run, note) => {
       element(
         "table",
         { class: "results" },
-        element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+        element(
+          "thead",
+          {},
+          element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head))),
+        ),
         element("tbody", {}, ...body),
       ),
     ),
-    ...(rows.length > MOST_ROWS ? [element("p", { class: "faint" }, `The first ${MOST_ROWS} of ${run.summary ? Object.keys(run.summary.flows).length : rows.length} flows.`)] : []),
-    element("p", { class: "faint digest" }, note, " Digest ", element("code", { id: "digest" }, run.summary.digest), ", as ‘ackclock run’ gives it."),
+    ...(rows.length > MOST_ROWS
+      ? [
+          element(
+            "p",
+            { class: "faint" },
+            `The first ${MOST_ROWS} of ${run.summary ? Object.keys(run.summary.flows).length : rows.length} flows.`,
+          ),
+        ]
+      : []),
+    element(
+      "p",
+      { class: "faint digest" },
+      note,
+      " Digest ",
+      element("code", { id: "digest" }, run.summary.digest),
+      ", as ‘ackclock run’ gives it.",
+    ),
   );
 };

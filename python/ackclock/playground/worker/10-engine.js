@@ -89,7 +89,9 @@ class Engine {
   views(tables) {
     const { buffer } = this.exports.memory;
     const view = ([kind, at, length]) =>
-      kind === "int64" ? wide(new Int32Array(buffer, at, 2 * length)) : new KINDS[kind](buffer, at, length);
+      kind === "int64"
+        ? wide(new Int32Array(buffer, at, 2 * length))
+        : new KINDS[kind](buffer, at, length);
     const each = (act) => (object) =>
       Object.fromEntries(Object.entries(object).map(([name, value]) => [name, act(value)]));
     return each(each(view))(tables);
@@ -98,4 +100,7 @@ class Engine {
 
 // Whole numbers of 64 bits, exact up to 2^53.
 const wide = (halves) =>
-  Float64Array.from({ length: halves.length / 2 }, (_, i) => halves[2 * i + 1] * 2 ** 32 + (halves[2 * i] >>> 0));
+  Float64Array.from(
+    { length: halves.length / 2 },
+    (_, i) => halves[2 * i + 1] * 2 ** 32 + (halves[2 * i] >>> 0),
+  );

@@ -9,10 +9,25 @@ const unitOf = (value, units) => {
 
 const rateWords = (bps) =>
   bps && bps % 1000 && bps % 2 ** 10 === 0
-    ? unitOf(bps, [[2 ** 30, "Gibps"], [2 ** 20, "Mibps"], [2 ** 10, "Kibps"]])
-    : unitOf(bps, [[1e9, "Gbps"], [1e6, "Mbps"], [1e3, "kbps"], [1, "bps"]]);
+    ? unitOf(bps, [
+        [2 ** 30, "Gibps"],
+        [2 ** 20, "Mibps"],
+        [2 ** 10, "Kibps"],
+      ])
+    : unitOf(bps, [
+        [1e9, "Gbps"],
+        [1e6, "Mbps"],
+        [1e3, "kbps"],
+        [1, "bps"],
+      ]);
 
-const delayWords = (ns) => unitOf(ns, [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]);
+const delayWords = (ns) =>
+  unitOf(ns, [
+    [1e9, "s"],
+    [1e6, "ms"],
+    [1e3, "µs"],
+    [1, "ns"],
+  ]);
 
 // What a direction of a link is like from each time on.
 const statesOf = (link, way) => {
@@ -96,7 +111,9 @@ const placesOf = (names, pairs, model) => {
     near.get(other).push(one);
   }
   const known = new Set(names);
-  const sources = [...new Set(model.flows.map((flow) => flow.from))].filter((name) => known.has(name));
+  const sources = [...new Set(model.flows.map((flow) => flow.from))].filter((name) =>
+    known.has(name),
+  );
   const first = sources.find((name) => names.includes(name)) ?? names[0];
   // A chain of routers decides the columns: by distance from the first sender.
   const far = distances(near, [first]);
@@ -122,10 +139,15 @@ const placesOf = (names, pairs, model) => {
   for (const key of [...columns.keys()].sort((one, other) => one - other)) {
     const members = columns.get(key);
     const wanted = (name) => {
-      const left = near.get(name).filter((other) => places.has(other)).map((other) => places.get(other)[1]);
+      const left = near
+        .get(name)
+        .filter((other) => places.has(other))
+        .map((other) => places.get(other)[1]);
       return left.length ? left.reduce((sum, y) => sum + y, 0) / left.length : (tallest - 1) / 2;
     };
-    const order = members.map((name, i) => [wanted(name), i, name]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    const order = members
+      .map((name, i) => [wanted(name), i, name])
+      .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     order.forEach(([, , name], i) => places.set(name, [key, i + (tallest - members.length) / 2]));
   }
   // Columns that lie between routers and hold hosts alone would hide the links: out of the row.
@@ -139,13 +161,21 @@ const MOST_NODES = 40;
 const networkOf = (model, lanes) => {
   // Of very many hosts the first are drawn.
   const every = [...model.hosts, ...model.routers];
-  const drawn = new Set(every.length > MOST_NODES ? [...model.hosts.slice(0, 24), ...model.routers] : every);
+  const drawn = new Set(
+    every.length > MOST_NODES ? [...model.hosts.slice(0, 24), ...model.routers] : every,
+  );
   const links = model.links
     .map((link, number) => ({ ...link, number }))
     .filter((link) => link.ends.every((end) => drawn.has(end)));
   const names = every.filter((name) => drawn.has(name));
-  const places = placesOf(names, links.map((link) => link.ends), model);
-  const [wide, tall] = [0, 1].map((axis) => Math.max(...[...places.values()].map((place) => place[axis]), 1e-9));
+  const places = placesOf(
+    names,
+    links.map((link) => link.ends),
+    model,
+  );
+  const [wide, tall] = [0, 1].map((axis) =>
+    Math.max(...[...places.values()].map((place) => place[axis]), 1e-9),
+  );
   const squeeze = Math.min(1, (0.62 * Math.max(wide, 1)) / tall);
   const index = new Map(names.map((name, i) => [name, i]));
   const routers = new Set(model.routers);
