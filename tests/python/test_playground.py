@@ -14,6 +14,7 @@ import ackclock
 from ackclock import Scenario, library, playground
 from ackclock.document import Document
 from ackclock.errors import InputError
+from ackclock.playground.gallery import gallery
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(playground.__file__).parent
@@ -27,7 +28,7 @@ needs_node = pytest.mark.skipif(not NODE, reason="node is not installed")
 
 @pytest.fixture(scope="module")
 def shown():
-    return playground.gallery()[0]
+    return gallery()[0]
 
 
 def in_node(tmp_path, script, given):
@@ -42,7 +43,7 @@ def in_node(tmp_path, script, given):
 
 
 def test_every_scenario_is_in_the_gallery_or_named_with_a_reason():
-    shown, left = playground.gallery()
+    shown, left = gallery()
     assert sorted([entry["name"] for entry in shown] + list(left)) == library.names()
     assert set(left) == {name for name in library.names() if name.startswith("own/")}
     assert all(entry["title"] and entry["question"] for entry in shown)
@@ -147,7 +148,7 @@ def test_controls_change_one_value_and_leave_the_rest(shown, tmp_path):
         (first, ["flows", 0, "start"], "1 s", "1 s"),
         (first, ["seed"], "7", 7),
     ]
-    # Other ways to write a scenario: block mappings, comments, quotes, words in the place of mappings.
+    # Other ways to write a scenario: block mappings, comments, quotes, words.
     [other] = [entry["text"] for entry in shown if entry["name"] == "teach/cubic-bbr"]
     edits += [
         (other, ["links", 4, "rate"], "5 Mbps", "5 Mbps"),
