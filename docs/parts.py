@@ -279,7 +279,14 @@ def commands() -> str:
     from ackclock.cli.app import application
 
     texts = []
-    for registered in application().registered_commands:
+    app = application()
+    groups = [(f"{one.name} ", one.typer_instance) for one in app.registered_groups]
+    commands = [
+        (prefix, registered)
+        for prefix, group in [("", app), *groups]
+        for registered in (group.registered_commands if group is not None else ())
+    ]
+    for prefix, registered in commands:
         function = registered.callback
         assert function is not None, "a command has a function"
         hints = get_type_hints(function, include_extras=True)
@@ -291,7 +298,8 @@ def commands() -> str:
         about = [_plain(text) for text in paragraphs if "[cyan]" not in text and text.endswith(".")]
         intro = "\n\n".join(about)
         body = table(("Argument or option", "Default", "Meaning"), rows)
-        texts.append(f"### `ackclock {registered.name}`\n\n{intro}\n\n{body}")
+        name = registered.name or function.__name__
+        texts.append(f"### `ackclock {prefix}{name}`\n\n{intro}\n\n{body}")
     return "\n\n".join(texts)
 
 

@@ -120,7 +120,7 @@ def print_results(
 
 
 def _print_rows(console: Console, results: SweepResults) -> None:
-    rows = results.frame().to_pylist()
+    rows = results.plain().to_pylist()
     replicated = any(row["replication"] for row in rows)
     shown = table(
         "Key",
@@ -143,7 +143,7 @@ def _print_rows(console: Console, results: SweepResults) -> None:
 
 def _print_means(console: Console, results: SweepResults) -> None:
     """Print for each axis the means over all runs with each of its values."""
-    done = [row for row in results.frame().to_pylist() if row["status"] == "done"]
+    done = [row for row in results.plain().to_pylist() if row["status"] == "done"]
     if not results.axes:
         _print_axis(console, "All runs", {"": done})
     for axis in results.axes:

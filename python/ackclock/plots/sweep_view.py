@@ -45,7 +45,7 @@ class SweepView:
         options: Options | None = None,
     ) -> None:
         self.options = options or Options()
-        self.width_mm = self.options.width_mm
+        self.width_mm = self.options.page_mm
         self.name = name
         self.title = title or name
         self._table = table

@@ -65,7 +65,7 @@ class View:
         self.model: Mapping[str, Any] = results.model
         self.summary: Mapping[str, Any] = results.summary
         self.options = options or Options()
-        self.width_mm = self.options.width_mm
+        self.width_mm = self.options.page_mm
         self._tables: dict[str, Records | None] = {}
         self._long: dict[str, LongRecords | None] = {}
         self._flow_of = {flow["id"]: flow for flow in self.model["flows"]}

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ackclock.errors import InputError
+from ackclock.extras import require
 from ackclock.sweep import remote
 from ackclock.sweep import table as tables
 from ackclock.sweep.store import PLAN, RESULTS, Store
@@ -110,7 +111,7 @@ class SweepResults:
         """Return one row for each direction of each link of each run."""
         return tables.exploded(self.table, "links")
 
-    def frame(self) -> pa.Table:
+    def plain(self) -> pa.Table:
         """Return one row a run without the lists of flows and links: plain columns only."""
         plain = [f.name for f in self.table.schema if not pa.types.is_list(f.type)]
         return self.table.select(plain)
@@ -146,18 +147,22 @@ class SweepResults:
                     return False
         return several
 
-    def to_pandas(self) -> Any:
-        """Return `frame` as a data frame of pandas.
+    def frame(self) -> Any:
+        """Return `plain` as a data frame of pandas.
 
         Raises:
             InputError: pandas is not installed.
         """
-        try:
-            return self.frame().to_pandas()
-        except ImportError:
-            raise InputError(
-                "pandas is not installed; 'frame()' gives the same as an Arrow table"
-            ) from None
+        require("pandas")
+        return self.plain().to_pandas()
+
+    to_pandas = frame
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how many runs there are, and the first of them."""
+        from ackclock.tables.cards import sweep
+
+        return sweep(self)
 
     def __repr__(self) -> str:
         state = f" of {self.runs}" if self.partial else ""

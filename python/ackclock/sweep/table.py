@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-import itertools
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 from ackclock.columns import RUNS, SWEEP, Column
@@ -51,57 +52,27 @@ STORED = pa.schema(
 _REPLICATION = _described("replication", pa.int64(), "Number of the replication, from 0")
 
 
-def of_entries(entries: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Return lines of a journal as a table with a row for each run."""
-    done = [entry for entry in entries if entry["columns"] is not None]
-    failed = [entry for entry in entries if entry["columns"] is None]
-    nothing = {
-        "key": [key for entry in failed for key in entry["keys"]],
-        "seed": [entry["first_seed"] for entry in failed],
-        "status": ["failed"] * len(failed),
-        "error": [entry["error"] for entry in failed],
-    }
-    none = [None] * len(failed)
-    arrays = [pa.array(nothing.get(field.name, none), field.type) for field in STORED]
-    return pa.concat_tables([_done(done), pa.Table.from_arrays(arrays, schema=STORED)])
+def of_rows(data: bytes) -> pa.Table:
+    """Return rows of journals as a table. Lines that a full disk or a kill has cut off are skipped."""
+    if not data.strip():
+        return STORED.empty_table()
+    parsing = pj.ParseOptions(explicit_schema=STORED, unexpected_field_behavior="error")
+    # A block has to hold the longest line.
+    reading = pj.ReadOptions(block_size=len(data), use_threads=False)
+    try:
+        return pj.read_json(pa.BufferReader(data), reading, parsing)
+    except pa.ArrowInvalid:
+        whole = [line for line in data.splitlines(keepends=True) if _is_whole(line)]
+        if sum(map(len, whole)) == len(data):
+            raise
+        return of_rows(b"".join(whole))
 
 
-def _done(entries: Sequence[Mapping[str, Any]]) -> pa.Table:
-    counts = [len(entry["keys"]) for entry in entries]
-    firsts = [entry["first_seed"] for entry in entries]
-    common = {
-        "key": [key for entry in entries for key in entry["keys"]],
-        "seed": [first + i for first, n in zip(firsts, counts, strict=True) for i in range(n)],
-        "status": ["done"] * sum(counts),
-        "error": [None] * sum(counts),
-    }
-    arrays = []
-    for field in STORED:
-        if field.name in common:
-            arrays.append(pa.array(common[field.name], field.type))
-            continue
-        parts = [entry["columns"][field.name] for entry in entries]
-        if pa.types.is_list(field.type):
-            arrays.append(_nested(parts, counts, field.type))
-        else:
-            arrays.append(pa.array(itertools.chain.from_iterable(parts), field.type))
-    return pa.Table.from_arrays(arrays, schema=STORED)
-
-
-def _nested(
-    parts: Sequence[Mapping[str, list[Any]]], counts: Sequence[int], kind: pa.DataType
-) -> pa.Array:
-    """Return columns of the flows or links of runs, `counts` runs in each part, as a list a run."""
-    inner = kind.value_type
-    fields = [inner.field(index) for index in range(inner.num_fields)]
-    lengths = [len(part["id"]) // count for part, count in zip(parts, counts, strict=True)]
-    ends = np.concatenate([[0], np.cumsum(np.repeat(lengths, counts))]).astype(np.int32)
-    arrays = [
-        pa.array(itertools.chain.from_iterable(part[field.name] for part in parts), field.type)
-        for field in fields
-    ]
-    structs = pa.StructArray.from_arrays(arrays, fields=fields)
-    return pa.ListArray.from_arrays(pa.array(ends), structs, type=kind)
+def _is_whole(line: bytes) -> bool:
+    try:
+        return bool(json.loads(line)) and line.endswith(b"\n")
+    except ValueError:
+        return False
 
 
 def latest(table: pa.Table) -> dict[str, int]:
