@@ -55,7 +55,7 @@ const start = async () => {
     }, wait);
   };
 
-  const draw = (told, stopped) => {
+  const draw = (told, stopped, interval) => {
     shown.abort();
     shown = new AbortController();
     last = assembled(told, page);
@@ -70,8 +70,10 @@ const start = async () => {
     makeStage(stage, [last], unitsOf(told), shown.signal);
     controls.show(last);
     const { stop_reason: reason } = told.summary;
-    const words = { records: "The records were full: the run ended early." }[reason];
-    say(stopped ? `Stopped at ${moment(told.summary.end_s, 1)}.` : (words ?? ""));
+    const coarse = `A long run: of round-trip times, queues and data in flight the extremes of each ${duration(interval)} are shown.`;
+    if (stopped) say(`Stopped at ${moment(told.summary.end_s, 1)}.`);
+    else if (reason === "record-limit") say("The records were full: the run ended early.", true);
+    else say(interval ? coarse : "");
     document.documentElement.dataset.done = number;
   };
 
@@ -103,10 +105,10 @@ const start = async () => {
       bar.value = now / end;
       say(`${moment(now, 1)} of at most ${moment(end, 1)}, ${events.toLocaleString("en")} events`);
     },
-    done: ({ number: of, run: told, stopped }) => {
+    done: ({ number: of, run: told, stopped, interval }) => {
       if (of !== number) return;
       busy(false);
-      draw(told, stopped);
+      draw(told, stopped, interval);
     },
     played: (told) => game.played(told),
     fault: ({ message }) => {

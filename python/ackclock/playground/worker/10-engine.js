@@ -51,8 +51,9 @@ class Engine {
     return this.ask((exports) => exports.model());
   }
 
+  // Begins a run. Answers 0, or the intervals of which only extremes are recorded, seconds.
   start(recorded, mostBytes = 0) {
-    this.guarded((exports) => exports.start(recorded ? 1 : 0, mostBytes));
+    return this.guarded((exports) => exports.start(recorded ? 1 : 0, mostBytes));
   }
 
   // Goes on; true if the run is over.

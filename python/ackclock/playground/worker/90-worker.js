@@ -19,7 +19,7 @@ const serve = (scope) => {
     scope.postMessage({ kind: "checked", number, problems, warnings });
     if (problems.length) return;
     const model = engine.model();
-    engine.start(true, MOST_BYTES);
+    const interval = engine.start(true, MOST_BYTES);
     const end = engine.stop;
     let over = false;
     while (!over && !stopped && present === number) {
@@ -30,7 +30,7 @@ const serve = (scope) => {
     }
     if (present !== number) return;
     const result = collect(engine.finish(), model, told);
-    scope.postMessage({ kind: "done", number, run: result, stopped: !over }, [
+    scope.postMessage({ kind: "done", number, run: result, stopped: !over, interval }, [
       ...buffersOf(result),
     ]);
   };
