@@ -66,7 +66,7 @@ def draw(folder: Path) -> None:
 
 
 def photograph(folder: Path) -> None:
-    """Take pictures of pages in Chromium: a report stepped to a loss, and the playground at first."""
+    """Take pictures of pages: a report stepped to a loss, and the playground as it opens."""
     from playwright.sync_api import sync_playwright
 
     from ackclock import Scenario, playground, report, run
