@@ -6,7 +6,7 @@ import re
 import shlex
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -186,12 +186,12 @@ def _report(
     # Percentiles of very many records take longer than people want to wait for a summary.
     short = results.summary["packet_hops"] <= _MOST_HOPS
     summary = with_percentiles(results, PERCENTILES) if short else results.summary
-    print_summary(screen, summary, scenario.model, flows, links, order)
+    print_summary(screen, summary, scenario.head, flows, links, order)
     if not short:
         screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")
     print_comparison(screen, results)
     _print_written(screen, place, plots, replaced=results.replaced)
-    _print_next(screen, scenario, place, again)
+    _print_next(screen, summary, place, again)
 
 
 def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced: bool) -> None:
@@ -201,8 +201,8 @@ def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced:
         screen.print(f"  {path.relative_to(place)}", soft_wrap=True)
 
 
-def _print_next(screen: Console, scenario: Scenario, place: Path, again: str) -> None:
-    kinds = {flow["tcp"]["cc"]["kind"] for flow in scenario.model["flows"] if flow["tcp"]}
+def _print_next(screen: Console, summary: dict[str, Any], place: Path, again: str) -> None:
+    kinds = {flow["cc"] for flow in summary["flows"].values()} - {None}
     other = "reno" if kinds != {"reno"} else "fast"
     commands = [
         f"ackclock run {shlex.quote(again)} --set 'flows.*.tcp.cc={other}'",

@@ -21,23 +21,23 @@ _MOST_ROWS = 40
 def print_summary(
     console: Console,
     summary: dict[str, Any],
-    model: dict[str, Any],
+    head: dict[str, Any],
     flows: Sequence[str] | None,
     links: Sequence[str] | None,
     order: LinkOrder = "busiest",
 ) -> None:
     """Print the tables of flows and links and the figures of the whole run."""
-    _print_head(console, summary, model)
+    _print_head(console, summary, head)
     _print_flows(console, summary["flows"], flows)
     _print_files(console, summary["flows"])
     _print_links(console, summary["links"], links, order)
     _print_whole(console, summary)
 
 
-def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]) -> None:
+def _print_head(console: Console, summary: dict[str, Any], head: dict[str, Any]) -> None:
     console.print(f"\n[bold]{escape(summary['scenario'])}[/bold]", end="")
-    console.print(f"  {escape(model['title'])}" if model.get("title") else "")
-    if question := model.get("question"):
+    console.print(f"  {escape(head['title'])}" if head.get("title") else "")
+    if question := head.get("question"):
         console.print(f"[dim]Question:[/dim] {escape(' '.join(question.split()))}")
     ends = {
         "flows-complete": "all flows are complete",

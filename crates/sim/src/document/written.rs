@@ -49,16 +49,25 @@ impl Checked {
         let links = links.map(|(link, nature)| writer.link_model(link, nature));
         let flows = writer.scenario.flows.iter().zip(&values.flows);
         let flows = flows.map(|(flow, transport)| writer.flow_model(flow, transport));
-        let mut rest = values.rest.model();
-        if let Some(Value::Object(record)) = rest.get_mut("record") {
-            record.shift_remove("kind");
-        }
-        Some(writer.put_together(rest, links.collect(), flows.collect()))
+        Some(writer.put_together(head(values), links.collect(), flows.collect()))
+    }
+
+    /// The part of the model that is no longer for a larger network: all but nodes, links and flows.
+    pub fn head(&self) -> Option<Value> {
+        Some(Value::Object(head(self.writer()?.1)))
     }
 
     fn writer(&self) -> Option<(Writer<'_>, &Values)> {
         Some((Writer { scenario: self.scenario.as_ref()? }, self.values.as_deref()?))
     }
+}
+
+fn head(values: &Values) -> Map<String, Value> {
+    let mut rest = values.rest.model();
+    if let Some(Value::Object(record)) = rest.get_mut("record") {
+        record.shift_remove("kind");
+    }
+    rest
 }
 
 struct Writer<'s> {
