@@ -285,7 +285,8 @@ pub(crate) fn world(
     let ties = Ties::new(&scenario.ties);
     let network = compile(scenario, shortcuts, controllers);
     let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 2;
-    if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES && !FEW_COPIES {
+    if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES && !FEW_COPIES
+    {
         if !scenario.record.is_off() && scenario.record.is_of_senders() {
             let columns = Columns::new(|table| scenario.record.keep(table));
             return Box::new(World::new(network, PackedQueue::new(), SenderColumns(columns)));
