@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ackclock.extras import require
 
@@ -22,12 +22,11 @@ from .options import Options
 from .registry import PLOTS, Plot, names
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from matplotlib.figure import Figure
 
     from ackclock.metrics.percentiles import Recorded
 
-    from .sweep_view import SweepView
+    from .sweep_view import Sweep, SweepView
 
 __all__ = [
     "PLOTS",
@@ -147,17 +146,7 @@ def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None
 def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
-    about = results.table.schema.metadata or {}
-    title = about.get(b"title", b"").decode()
-    return SweepView(results.table, results.study, results.axes, title, options)
-
-
-class Sweep(Protocol):
-    """What plots need of a sweep; `ackclock.sweep.SweepResults` has it."""
-
-    table: pa.Table
-    study: str
-    axes: list[str]
+    return SweepView(results, options)
 
 
 def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:
