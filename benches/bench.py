@@ -308,7 +308,7 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{figures['end_mb']:.2f}",
             verdict(figures),
         )
-    Console(width=None if sys.stdout.isatty() else 150).print(table)
+    Console(width=None if sys.stdout.isatty() else 170).print(table)
 
 
 def same_work(figures: dict[str, Any]) -> str:
@@ -332,7 +332,7 @@ def show_counts(rows: list[dict[str, Any]]) -> None:
             ours = [f"{figures[key]:,}" for key in ("sent", "delivered", "dropped")]
             theirs = [f"{elsewhere[name]:,}" if name in elsewhere else "-" for name in names]
             table.add_row(figures["workload"], *ours, *theirs, same_work(figures))
-    Console(width=None if sys.stdout.isatty() else 150).print(table)
+    Console(width=None if sys.stdout.isatty() else 170).print(table)
 
 
 def main() -> int:
