@@ -275,7 +275,8 @@ pub(crate) fn world(
     let ties = Ties::new(&scenario.ties);
     let network = compile(scenario, shortcuts, controllers);
     let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 2;
-    if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES && !FEW_COPIES {
+    if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES && !FEW_COPIES
+    {
         with_recorder(scenario.record, network, PackedQueue::new())
     } else {
         assert!(entities <= WideQueue::ENTITIES, "too many links and flows");

@@ -86,7 +86,8 @@ fn placed(root: Option<&Node>, data: &Value, problem: &document::Problem) -> Val
     let unknown = problem.message.starts_with("unknown key");
     let file = unknown && steps.last() == Some(&Step::Key("file".into()));
     let place = root.map(|root| root.locate(&steps, unknown));
-    let hint = if file { Some("files cannot be read in a browser") } else { problem.hint.as_deref() };
+    let hint =
+        if file { Some("files cannot be read in a browser") } else { problem.hint.as_deref() };
     json!({
         "path": described(data, &problem.path),
         "value": problem.value,

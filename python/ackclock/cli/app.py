@@ -18,8 +18,9 @@ from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError
 
 PANELS = {
-    "Experiment": ("run", "sweep", "replicate", "reproduce", "script", "check-cc"),
+    "Experiment": ("demo", "run", "sweep", "replicate", "reproduce", "script", "check-cc"),
     "Look closer": ("report", "playground", "table", "plot", "log", "step", "export", "theory"),
+    "Set up": ("doctor",),
     "Write scenarios": ("list", "validate", "schema", "convert"),
     "Teach and learn": ("lab", "grade"),
 }
@@ -77,6 +78,7 @@ def _ackclock(
 
     [bold]First steps[/bold]
 
+    [cyan]ackclock demo[/cyan]                           a first experiment
     [cyan]ackclock list scenario[/cyan]                  experiments that come with the package
     [cyan]ackclock run caltech/test-case-2-fast[/cyan]   simulate one, see figures and plots
     [cyan]ackclock list cc[/cyan]                        what congestion control it can use
