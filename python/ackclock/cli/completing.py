@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
-    import typer
-
     from ackclock.scenario import Scenario
 
 
@@ -30,14 +30,14 @@ def runs(incomplete: str) -> Iterator[str]:
     yield from _places(incomplete)
 
 
-def flows(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+def flows(incomplete: str) -> Iterator[str]:
     """Names of the flows of the scenario or run that is on the line."""
-    yield from _after_comma(incomplete, _names(ctx, "flows"))
+    yield from _after_comma(incomplete, _names("flows"))
 
 
-def links(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+def links(incomplete: str) -> Iterator[str]:
     """Names of the links of the scenario or run that is on the line."""
-    yield from _after_comma(incomplete, _names(ctx, "links"))
+    yield from _after_comma(incomplete, _names("links"))
 
 
 def plots(incomplete: str) -> Iterator[str]:
@@ -56,11 +56,20 @@ def _after_comma(incomplete: str, names: list[str]) -> Iterator[str]:
             yield f"{done}{comma}{name}"
 
 
-def _names(context: typer.Context, what: str) -> list[str]:
-    for value in context.params.values():
-        for place in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(place, str | Path) and (scenario := _load(place)) is not None:
-                return list(getattr(scenario, what))
+def _names(what: str) -> list[str]:
+    """What the first scenario or run on the line has of this kind.
+
+    The line is read from where the shell put it: typer parses nothing of it while an option waits
+    for its value.
+    """
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    try:
+        words = shlex.split(line)
+    except ValueError:  # a quote that is not closed yet
+        words = line.split()
+    for word in words[2:]:
+        if not word.startswith("-") and (scenario := _load(word)) is not None:
+            return list(getattr(scenario, what))
     return []
 
 
