@@ -4,9 +4,48 @@ use crate::document::Document;
 use crate::reader;
 use ackclock_sim::model::{Record, Scenario};
 use ackclock_sim::{Output, Shortcuts, Simulation};
-use ackclock_trace::{CATEGORIES, Column, Table};
+use ackclock_trace::{CATEGORIES, Column, Keep, Table};
+use ackclock_units::Time;
 use serde_json::{Map, Value, json};
 use std::mem::take;
+
+/// The tables that a page shows something of.
+const SHOWN: [&str; 11] = [
+    "packets",
+    "cwnd",
+    "rtt",
+    "queue",
+    "transmissions",
+    "drops",
+    "marks",
+    "waiting",
+    "events",
+    "tcp_info",
+    "window_rules",
+];
+
+/// Those of which a page still shows enough when it has the extremes of short intervals only.
+const LEVELS: [&str; 3] = ["rtt", "queue", "tcp_info"];
+
+/// A run that is expected to fill the records to this share keeps the extremes of this many intervals.
+const MOST_EXPECTED: f64 = 0.6;
+const INTERVALS: u64 = 20_000;
+
+/// What is recorded for a page.
+fn shown(interval: Option<Time>, most_bytes: f64) -> Record {
+    let mut record = Record::new(|table| match interval {
+        _ if !SHOWN.contains(&table) => Keep::None,
+        Some(interval) if LEVELS.contains(&table) => Keep::Extremes(interval),
+        _ => Keep::All,
+    });
+    record.limit_bytes = Some(most_bytes as u64);
+    record
+}
+
+fn begun(scenario: Scenario) -> Simulation {
+    let mut players: Vec<_> = scenario.flows.iter().map(reader::of).collect();
+    Simulation::with_controllers(scenario, Shortcuts::default(), &mut |flow| players[flow].take())
+}
 
 /// The page's desk.
 #[derive(Default)]
@@ -45,18 +84,26 @@ impl Desk {
     }
 
     /// See [`crate::start`].
-    pub fn start(&mut self, most_bytes: Option<f64>) {
+    pub fn start(&mut self, most_bytes: Option<f64>) -> f64 {
         // What the last run has left goes first: memory that a page has taken it never gives back.
         (self.run, self.tables) = (None, Vec::new());
         let checked = self.document.checked.as_ref().expect("a scenario without problems");
         let mut scenario = checked.scenario.clone().expect("a scenario without problems");
-        scenario.record = most_bytes.map_or_else(Record::default, |_| Record::ALL);
-        scenario.record.limit_bytes = most_bytes.map(|bytes| bytes as u64);
-        let mut players: Vec<_> = scenario.flows.iter().map(reader::of).collect();
-        let run = Simulation::with_controllers(scenario, Shortcuts::default(), &mut |flow| {
-            players[flow].take()
-        });
-        self.run = Some(run);
+        let Some(most) = most_bytes else {
+            scenario.record = Record::default();
+            self.run = Some(begun(scenario));
+            return 0.0;
+        };
+        scenario.record = shown(None, most);
+        let run = begun(scenario.clone());
+        if run.outlook().record_bytes < MOST_EXPECTED * most {
+            self.run = Some(run);
+            return 0.0;
+        }
+        let interval = Time::from_ns(scenario.stop.at_latest.as_ns().div_ceil(INTERVALS));
+        scenario.record = shown(Some(interval), most);
+        self.run = Some(begun(scenario));
+        interval.as_secs()
     }
 
     /// The present run.
@@ -153,6 +200,16 @@ mod tests {
         let whole = digest(false, f64::INFINITY);
         assert!(whole.is_string());
         assert_eq!(whole, digest(true, 0.01));
+    }
+
+    #[test]
+    fn a_long_run_keeps_extremes_and_says_so() {
+        let mut desk = Desk { input: TEXT.into(), ..Desk::default() };
+        desk.read();
+        assert_eq!(desk.start(Some(1e9)), 0.0);
+        assert_eq!(desk.start(Some(1e5)), 0.000_45);
+        assert_eq!(desk.run().scenario().record.keep("rtt"), Keep::Extremes(Time::from_us(450)));
+        assert_eq!(desk.run().scenario().record.keep("packets"), Keep::All);
     }
 
     #[test]

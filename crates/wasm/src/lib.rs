@@ -79,10 +79,12 @@ pub extern "C" fn model() {
     desk(Desk::model);
 }
 
-/// Begins a run of the kept scenario. With 1 everything is recorded, up to `most_bytes`; with 0 nothing.
+/// Begins a run of the kept scenario. With 1 all that a page shows is recorded, up to `most_bytes`; with 0 nothing.
+/// Answers 0, or, where that would be too much, the length in seconds of the intervals of which the extremes of
+/// round-trip times, queues and data in flight are kept.
 #[unsafe(no_mangle)]
-pub extern "C" fn start(recorded: u32, most_bytes: f64) {
-    desk(|desk| desk.start((recorded != 0).then_some(most_bytes)));
+pub extern "C" fn start(recorded: u32, most_bytes: f64) -> f64 {
+    desk(|desk| desk.start((recorded != 0).then_some(most_bytes)))
 }
 
 /// Goes on to a time in seconds, or for this many events; 1 if the run is over.

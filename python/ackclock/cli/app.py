@@ -18,7 +18,16 @@ from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError
 
 PANELS = {
-    "Experiment": ("demo", "run", "sweep", "replicate", "reproduce", "script", "check-cc"),
+    "Experiment": (
+        "demo",
+        "run",
+        "sweep",
+        "replicate",
+        "reproduce",
+        "script",
+        "check-cc",
+        "bench",
+    ),
     "Look closer": ("report", "playground", "table", "plot", "log", "step", "export", "theory"),
     "Set up": ("doctor",),
     "Write scenarios": ("list", "validate", "schema", "convert"),

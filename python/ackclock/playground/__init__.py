@@ -9,10 +9,8 @@ What it simulates has the same digest as with `ackclock run`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from ackclock.errors import InputError
 from ackclock.files import write_text
@@ -54,40 +52,3 @@ def write(place: str | PathLike[str], *, force: bool = False) -> Path:
 
     write_text(path, page.html(ENGINE))
     return path
-
-
-def gallery() -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Scenarios of the package that run in a browser, and why the others do not, by name."""
-    from ackclock import library
-    from ackclock.scenario import Scenario
-
-    shown, left = [], {}
-    for name in library.names():
-        path = library.find(name)
-        scenario = Scenario.load(name)
-        if scenario.files:
-            left[name] = "it sends files"
-        elif scenario.document != scenario.source.data:
-            left[name] = "it names files: programs in Python, or lists of rates"
-        else:
-            head = scenario.source.data
-            shown.append(
-                {
-                    "name": name,
-                    "group": name.partition("/")[0],
-                    "title": _line(head.get("title", name)),
-                    "question": _line(head.get("question", "")),
-                    "expectation": _line(head.get("expectation", "")),
-                    "text": path.read_text(encoding="utf-8"),
-                }
-            )
-    return shown, left
-
-
-def _line(text: Any) -> str:
-    return " ".join(str(text).split())
-
-
-def scripts(folder: str) -> Iterator[Path]:
-    """The scripts of a part of the page (`page`, `worker`), in their order."""
-    return iter(sorted((Path(__file__).parent / folder).glob("*.js")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from ackclock.report import moments
 from ackclock.report import page as report
 from ackclock.report.pack import Pack
 
-from . import gallery, scripts
+from .gallery import gallery
 
 _HERE = Path(__file__).parent
 
@@ -51,14 +52,18 @@ def html(engine: Path) -> str:
         "style": report.style() + (_HERE / "page" / "page.css").read_text(encoding="utf-8"),
         "footer": escape(footer),
         "data": pack.written(document),
-        "worker": _joined(scripts("worker")),
+        "worker": _joined(_scripts("worker")),
         "uplot": report.uplot(),
-        "script": _joined([*shared, *scripts("page")]),
+        "script": _joined([*shared, _HERE / "worker" / "10-engine.js", *_scripts("page")]),
     }
     return report.filled((_HERE / "page" / "page.html").read_text(encoding="utf-8"), parts)
 
 
-def _joined(paths: Any) -> str:
+def _scripts(folder: str) -> list[Path]:
+    return sorted((_HERE / folder).glob("*.js"))
+
+
+def _joined(paths: Iterable[Path]) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 

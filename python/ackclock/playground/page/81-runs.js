@@ -52,7 +52,12 @@ const assembled = (told, page) => {
       ...entry.text,
     ],
   }));
-  const changes = told.changes.map(({ t, text }) => ({ t, title: text, lines: [], kind: "change" }));
+  const changes = told.changes.map(({ t, text }) => ({
+    t,
+    title: text,
+    lines: [],
+    kind: "change",
+  }));
   const run = withEvents({ ...told, number: 0, flows, lanes, losses, moments, changes });
   run.packets = told.packets && withLongest(told.packets);
   return run;
@@ -71,5 +76,8 @@ const unitsOf = ({ summary }) => {
   const rate = most((flow) => flow.goodput_bps);
   const [size, name] = rates.find(([least]) => rate >= least) ?? rates[1];
   const seconds = most((flow) => flow.rtt_s?.max) >= 10;
-  return { rate: { name, size }, rtt: seconds ? { name: "s", size: 1 } : { name: "ms", size: 1e-3 } };
+  return {
+    rate: { name, size },
+    rtt: seconds ? { name: "s", size: 1 } : { name: "ms", size: 1e-3 },
+  };
 };

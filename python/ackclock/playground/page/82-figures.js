@@ -9,25 +9,30 @@ const rateText = (bps) => {
   return `${number(bps / size, 3)} ${name}`;
 };
 
-// The algorithm that a row of figures names, and its flow where several have the same.
+// What a flow is called: its algorithm, or its name where others have the same.
 const nameOf = (flow, all) => {
-  const label = flow.figures.label || flow.id;
-  return all.filter((other) => other.figures.label === flow.figures.label).length > 1 ? `${label} (${flow.id})` : label;
+  const { label } = flow.figures;
+  const alone = all.filter((other) => other.figures.label === label).length === 1;
+  return alone && label ? label : flow.id;
 };
 
-const verdict = (rows) => {
-  if (rows.length === 1) return `${nameOf(rows[0], rows)} gets ${rateText(rows[0].rate)}.`;
+const verdict = (every) => {
+  // A phone call is not meant to get as much as a download.
+  const tcp = every.filter((row) => row.figures.transport === "tcp");
+  const rows = tcp.length ? tcp : every;
   const ranked = [...rows].sort((one, other) => other.rate - one.rate);
   const [first, last] = [ranked[0], ranked.at(-1)];
   if (!first.rate) return "Nothing has arrived yet.";
-  const names = [first, last].map((row) => nameOf(row, rows));
+  const [winner, loser] = [first, last].map((row) => nameOf(row, rows));
+  if (rows.length === 1) return `${winner} gets ${rateText(first.rate)}.`;
+  if (!last.rate) return `${winner} gets ${rateText(first.rate)}, ${loser} gets nothing.`;
   const factor = first.rate / last.rate;
-  if (!(last.rate > 0)) return `${names[0]} gets ${rateText(first.rate)}, and nothing arrives of ${names[1]}.`;
   if (factor < 1.1) {
-    return rows.length === 2 ? `${names[0]} and ${names[1]} share the link evenly.` : "All flows get about the same.";
+    const both = `${winner} and ${loser} share the link evenly.`;
+    return rows.length === 2 ? both : "All flows get about the same.";
   }
   const times = factor < 10 ? factor.toFixed(1) : number(factor, 2);
-  return `${names[0]} gets ${times} times as much as ${names[1]}.`;
+  return `${winner} gets ${times} times as much as ${loser}.`;
 };
 
 const MOST_ROWS = 12;
@@ -68,11 +73,30 @@ const showFigures = (place, run, note) => {
       element(
         "table",
         { class: "results" },
-        element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+        element(
+          "thead",
+          {},
+          element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head))),
+        ),
         element("tbody", {}, ...body),
       ),
     ),
-    ...(rows.length > MOST_ROWS ? [element("p", { class: "faint" }, `The first ${MOST_ROWS} of ${run.summary ? Object.keys(run.summary.flows).length : rows.length} flows.`)] : []),
-    element("p", { class: "faint digest" }, note, " Digest ", element("code", { id: "digest" }, run.summary.digest), ", as ‘ackclock run’ gives it."),
+    ...(rows.length > MOST_ROWS
+      ? [
+          element(
+            "p",
+            { class: "faint" },
+            `The first ${MOST_ROWS} of ${run.summary ? Object.keys(run.summary.flows).length : rows.length} flows.`,
+          ),
+        ]
+      : []),
+    element(
+      "p",
+      { class: "faint digest" },
+      note,
+      " Digest ",
+      element("code", { id: "digest" }, run.summary.digest),
+      ", as ‘ackclock run’ gives it.",
+    ),
   );
 };

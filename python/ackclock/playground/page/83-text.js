@@ -33,7 +33,12 @@ const endOf = (text, begin) => {
 // The values of a text by their paths, as the engine has read them.
 class Outline {
   constructor(rows) {
-    this.rows = new Map(rows.map(([path, line, column, value]) => [path.join("\n"), { place: [line, column], value }]));
+    this.rows = new Map(
+      rows.map(([path, line, column, value]) => [
+        path.join("\n"),
+        { place: [line, column], value },
+      ]),
+    );
   }
 
   get(path) {

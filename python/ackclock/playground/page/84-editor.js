@@ -19,7 +19,11 @@ class Editor {
     this.element = element(
       "div",
       {},
-      element("div", { class: "editor" }, element("div", { class: "sheet" }, this.behind, this.area)),
+      element(
+        "div",
+        { class: "editor" },
+        element("div", { class: "sheet" }, this.behind, this.area),
+      ),
       this.list,
     );
   }
@@ -39,14 +43,21 @@ class Editor {
     this.list.replaceChildren(
       ...this.problems.map((problem) => {
         const place = problem.line ? `Line ${problem.line}: ` : "";
-        const more = [problem.allowed && `Allowed: ${problem.allowed}`, problem.hint && `Hint: ${problem.hint}`];
+        const more = [
+          problem.allowed && `Allowed: ${problem.allowed}`,
+          problem.hint && `Hint: ${problem.hint}`,
+        ];
         return element(
           "li",
           { class: problem.warning ? "warning" : "error" },
           element(
             "button",
             { type: "button", class: "problem", onclick: () => this.go(problem) },
-            element("b", {}, `${place}${problem.path ? `${problem.path}: ` : ""}${problem.message}`),
+            element(
+              "b",
+              {},
+              `${place}${problem.path ? `${problem.path}: ` : ""}${problem.message}`,
+            ),
           ),
           ...more.filter(Boolean).map((line) => element("p", { class: "faint" }, line)),
         );
@@ -54,6 +65,12 @@ class Editor {
     );
   }
 
+  focus() {
+    this.element.scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "center" });
+    this.area.focus({ preventScroll: true });
+  }
+
+  // To the place of a problem.
   go({ line, column }) {
     if (!line) return;
     const at = offsetOf(this.text, [line, column ?? 1]);

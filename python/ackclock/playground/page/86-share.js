@@ -4,7 +4,10 @@ const through = async (bytes, stream) =>
   new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 
 const toFragment = async (text) => {
-  const packed = await through(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
+  const packed = await through(
+    new TextEncoder().encode(text),
+    new CompressionStream("deflate-raw"),
+  );
   const letters = btoa(String.fromCharCode(...packed));
   return `#s=${letters.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 };

@@ -21,14 +21,31 @@ class Game {
       oninput: () => this.setWindow(Number(this.slider.value)),
     });
     this.windowText = element("output", { class: "big" }, "10 segments");
-    this.button = element("button", { type: "button", id: "play", class: "main", onclick: () => this.toggle() }, "Start");
+    this.button = element(
+      "button",
+      { type: "button", id: "play", class: "main", onclick: () => this.toggle() },
+      "Start",
+    );
     this.clock = element("output", { class: "now" });
     this.scores = Object.fromEntries(
-      ["score", "goodput", "share", "delay", "lost"].map((name) => [name, element("output", { id: `game-${name}` }, "–")]),
+      ["score", "goodput", "share", "delay", "lost"].map((name) => [
+        name,
+        element("output", { id: `game-${name}` }, "–"),
+      ]),
     );
     const score = (name, title, what) =>
-      element("div", { class: "score", title: what }, element("span", { class: "faint" }, title), this.scores[name]);
-    this.charts = ["Goodput, Mbps", "Window, segments", "Your round-trip time, ms", "Queue, packets"].map((title) => ({
+      element(
+        "div",
+        { class: "score", title: what },
+        element("span", { class: "faint" }, title),
+        this.scores[name],
+      );
+    this.charts = [
+      "Goodput, Mbps",
+      "Window, segments",
+      "Your round-trip time, ms",
+      "Queue, packets",
+    ].map((title) => ({
       title,
       place: element("div", { class: "plot" }),
     }));
@@ -56,19 +73,35 @@ class Game {
       element(
         "div",
         { class: "scores" },
-        score("score", "Score", "100 × your share of the link × least round-trip time / your mean round-trip time"),
+        score(
+          "score",
+          "Score",
+          "100 × your share of the link × least round-trip time / your mean round-trip time",
+        ),
         score("goodput", "Your goodput", "Data of yours that have arrived, by the time so far"),
         score("share", "Your share", "Of what both flows received, since CUBIC started"),
         score("delay", "Your mean RTT", "Mean of your round-trip times"),
         score("lost", "You lost", "Packets of yours that the queue has dropped"),
       ),
       this.result,
-      element("p", { class: "chip-row" }, ...this.flows().map(({ label, light, dark }) =>
-        element("span", { class: "chip", style: `--light:${light};--dark:${dark}` }, element("i"), label))),
+      element(
+        "p",
+        { class: "chip-row" },
+        ...this.flows().map(({ label, light, dark }) =>
+          element(
+            "span",
+            { class: "chip", style: `--light:${light};--dark:${dark}` },
+            element("i"),
+            label,
+          ),
+        ),
+      ),
       element(
         "div",
         { class: "charts" },
-        ...this.charts.map(({ title, place }) => element("div", {}, element("h3", {}, title), place)),
+        ...this.charts.map(({ title, place }) =>
+          element("div", {}, element("h3", {}, title), place),
+        ),
       ),
       element(
         "p",
@@ -105,21 +138,27 @@ class Game {
     this.charts.forEach((told, i) => {
       const one = (flow) => ({ stroke: () => colorOf(flow), width: 1.5, points: { show: false } });
       const flows = this.flows().map((flow) => ({ ...flow, key: "game" }));
+      const queue = { light: this.page.links.light[0], dark: this.page.links.dark[0], key: "game" };
       told.chart = new uPlot(
         {
           width: told.place.clientWidth,
           height: 150,
           legend: { show: false },
           cursor: { show: false },
-          series: [{}, ...(i < 2 ? flows.map(one) : [one(flows[0])])],
-          scales: { x: { time: false, range: [0, LENGTH] }, y: { range: (_, __, max) => [0, Math.max(1, (max ?? 1) * 1.1)] } },
+          series: [{}, ...[flows, flows, flows.slice(0, 1), [queue]][i].map(one)],
+          scales: {
+            x: { time: false, range: [0, LENGTH] },
+            y: { range: (_, __, max) => [0, Math.max(1, (max ?? 1) * 1.1)] },
+          },
           axes: [axis(28), axis(40)],
         },
         [[], ...this.series[i]],
         told.place,
       );
     });
-    document.addEventListener("recolor", () => this.charts.forEach(({ chart }) => chart.redraw(false)));
+    document.addEventListener("recolor", () =>
+      this.charts.forEach(({ chart }) => chart.redraw(false)),
+    );
     new ResizeObserver(() => {
       for (const { chart, place } of this.charts) {
         if (place.clientWidth) chart.setSize({ width: place.clientWidth, height: 150 });
@@ -162,9 +201,12 @@ class Game {
   next(now) {
     const due = this.started + (now + STEP) * 1000 - performance.now();
     if (due < -500) this.started -= due;
-    this.timer = setTimeout(() => {
-      if (this.playing) this.send({ kind: "advance", until: now + STEP, segments: this.window });
-    }, Math.max(0, due));
+    this.timer = setTimeout(
+      () => {
+        if (this.playing) this.send({ kind: "advance", until: now + STEP, segments: this.window });
+      },
+      Math.max(0, due),
+    );
   }
 
   stop() {
@@ -195,10 +237,12 @@ class Game {
     });
     if (told.waiting !== null) last.waiting = told.waiting;
     const span = Math.max(STEP, Math.min(RECENT, now));
-    const rates = [0, 1].map((i) => (recent.reduce((sum, [, bytes]) => sum + bytes[i], 0) * 8) / span / 1e6);
+    const rates = [0, 1].map(
+      (i) => (recent.reduce((sum, [, bytes]) => sum + bytes[i], 0) * 8) / span / 1e6,
+    );
     this.time.push(now);
-    [rates, last.cwnd, [last.rtt === null ? null : last.rtt * 1e3], [last.waiting]].forEach((values, i) =>
-      values.forEach((value, of) => this.series[i][of].push(value)),
+    [rates, last.cwnd, [last.rtt === null ? null : last.rtt * 1e3], [last.waiting]].forEach(
+      (values, i) => values.forEach((value, of) => this.series[i][of].push(value)),
     );
     this.draw(now);
     if (told.over || now >= LENGTH - STEP / 2) this.finish();
@@ -234,7 +278,11 @@ class Game {
     const { score, share } = this.figures(this.time.at(-1));
     const percent = Math.round(100 * (share ?? 0));
     const words =
-      percent > 60 ? "CUBIC got less than its share" : percent < 40 ? "CUBIC took more than its share" : "you and CUBIC shared fairly";
+      percent > 60
+        ? "CUBIC got less than its share"
+        : percent < 40
+          ? "CUBIC took more than its share"
+          : "you and CUBIC shared fairly";
     this.result.textContent = `Score ${score.toFixed(1)}, with ${percent} % of the data: ${words}.`;
   }
 }

@@ -7,7 +7,14 @@ const start = async () => {
   const [at, length] = page.engine;
   const byId = (id) => document.getElementById(id);
   const [stage, status, bar] = ["stage", "status", "bar"].map(byId);
-  const controls = new Controls((text) => {
+  const bytes = arrays.slice(at, at + length);
+  // Beside the worker's engine one that reads at once, whatever runs.
+  const reader = await Engine.of(bytes);
+  const read = () => {
+    reader.read(editor.text);
+    return { text: editor.text, outline: new Outline(reader.outline()) };
+  };
+  const controls = new Controls(read, (text) => {
     editor.text = text;
     run();
   });
@@ -20,16 +27,16 @@ const start = async () => {
   let number = 0;
   let timer = 0;
   let began = 0;
-  let text = "";
   let last = null;
   let shown = new AbortController();
-  let known = null;
 
   const send = (message) => worker.postMessage(message);
   const say = (words, wrong = false) => {
     status.textContent = words;
     status.classList.toggle("wrong", wrong);
   };
+  // What is shown belongs to an earlier text.
+  const stale = (on) => document.documentElement.toggleAttribute("data-stale", on);
   const busy = (on) => {
     byId("stop").disabled = !on;
     bar.hidden = !on;
@@ -41,26 +48,32 @@ const start = async () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       number += 1;
-      text = editor.text;
       began = performance.now();
       busy(true);
       delete document.documentElement.dataset.done;
-      send({ kind: "run", text, number });
+      send({ kind: "run", text: editor.text, number });
     }, wait);
   };
 
-  const draw = (told, stopped) => {
+  const draw = (told, stopped, interval) => {
     shown.abort();
     shown = new AbortController();
     last = assembled(told, page);
+    stale(false);
     const took = (performance.now() - began) / 1000;
     const events = told.summary.events.toLocaleString("en");
-    showFigures(byId("figures"), last, `${events} events, ${duration(told.end)} simulated in ${duration(took)} in this page.`);
+    showFigures(
+      byId("figures"),
+      last,
+      `${events} events, ${duration(told.end)} simulated in ${duration(took)} in this page.`,
+    );
     makeStage(stage, [last], unitsOf(told), shown.signal);
-    controls.show(text, known, last);
+    controls.show(last);
     const { stop_reason: reason } = told.summary;
-    const words = { records: "The records were full: the run ended early." }[reason];
-    say(stopped ? `Stopped at ${moment(told.summary.end_s, 1)}.` : (words ?? ""));
+    const coarse = `A long run: of round-trip times, queues and data in flight the extremes of each ${duration(interval)} are shown.`;
+    if (stopped) say(`Stopped at ${moment(told.summary.end_s, 1)}.`);
+    else if (reason === "record-limit") say("The records were full: the run ended early.", true);
+    else say(interval ? coarse : "");
     document.documentElement.dataset.done = number;
   };
 
@@ -73,17 +86,18 @@ const start = async () => {
       choose(shared ?? page.gallery[0].text);
       document.documentElement.dataset.ready = "";
     },
-    checked: ({ number: of, problems, warnings, outline }) => {
+    checked: ({ number: of, problems, warnings }) => {
       if (of !== number) return;
       editor.show(problems, warnings);
-      if (!problems.length) {
-        known = new Outline(outline);
-        return;
-      }
+      if (!problems.length) return;
       busy(false);
+      stale(true);
       const [first] = problems;
       const count = problems.length === 1 ? "One error" : `${problems.length} errors`;
-      say(`${count} in the scenario. ${first.line ? `Line ${first.line}: ` : ""}${first.message}`, true);
+      say(
+        `${count} in the scenario. ${first.line ? `Line ${first.line}: ` : ""}${first.message}`,
+        true,
+      );
       document.documentElement.dataset.done = number;
     },
     progress: ({ number: of, now, end, events }) => {
@@ -91,10 +105,10 @@ const start = async () => {
       bar.value = now / end;
       say(`${moment(now, 1)} of at most ${moment(end, 1)}, ${events.toLocaleString("en")} events`);
     },
-    done: ({ number: of, run: told, stopped }) => {
+    done: ({ number: of, run: told, stopped, interval }) => {
       if (of !== number) return;
       busy(false);
-      draw(told, stopped);
+      draw(told, stopped, interval);
     },
     played: (told) => game.played(told),
     fault: ({ message }) => {
@@ -110,7 +124,7 @@ const start = async () => {
   worker.onmessage = ({ data }) => handlers[data.kind](data);
   worker.onerror = ({ message }) => handlers.fault({ message });
   const { marks, rules, factors } = page;
-  send({ kind: "engine", bytes: arrays.slice(at, at + length), told: { marks, rules, factors } });
+  send({ kind: "engine", bytes, told: { marks, rules, factors } });
 
   const choose = (chosen) => {
     controls.forget();
@@ -124,7 +138,9 @@ const start = async () => {
   };
 
   fillGallery(byId("gallery"), page.gallery);
-  byId("gallery").onchange = ({ target }) => choose(page.gallery.find(({ name }) => name === target.value).text);
+  byId("gallery").onchange = ({ target }) =>
+    choose(page.gallery.find(({ name }) => name === target.value).text);
+  byId("edit").onclick = () => editor.focus();
   byId("stop").onclick = () => send({ kind: "stop" });
   byId("share").onclick = async () => {
     history.replaceState(null, "", await toFragment(editor.text));
@@ -132,7 +148,11 @@ const start = async () => {
       () => true,
       () => false,
     );
-    say(copied ? "The link is in the clipboard." : "The address of this page now holds the scenario: copy it.");
+    say(
+      copied
+        ? "The link is in the clipboard."
+        : "The address of this page now holds the scenario: copy it.",
+    );
   };
   addEventListener("hashchange", async () => {
     const shared = await fromFragment(location.hash).catch((error) => say(error.message, true));

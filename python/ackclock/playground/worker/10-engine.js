@@ -51,8 +51,9 @@ class Engine {
     return this.ask((exports) => exports.model());
   }
 
+  // Begins a run. Answers 0, or the intervals of which only extremes are recorded, seconds.
   start(recorded, mostBytes = 0) {
-    this.guarded((exports) => exports.start(recorded ? 1 : 0, mostBytes));
+    return this.guarded((exports) => exports.start(recorded ? 1 : 0, mostBytes));
   }
 
   // Goes on; true if the run is over.
@@ -89,7 +90,9 @@ class Engine {
   views(tables) {
     const { buffer } = this.exports.memory;
     const view = ([kind, at, length]) =>
-      kind === "int64" ? wide(new Int32Array(buffer, at, 2 * length)) : new KINDS[kind](buffer, at, length);
+      kind === "int64"
+        ? wide(new Int32Array(buffer, at, 2 * length))
+        : new KINDS[kind](buffer, at, length);
     const each = (act) => (object) =>
       Object.fromEntries(Object.entries(object).map(([name, value]) => [name, act(value)]));
     return each(each(view))(tables);
@@ -98,4 +101,7 @@ class Engine {
 
 // Whole numbers of 64 bits, exact up to 2^53.
 const wide = (halves) =>
-  Float64Array.from({ length: halves.length / 2 }, (_, i) => halves[2 * i + 1] * 2 ** 32 + (halves[2 * i] >>> 0));
+  Float64Array.from(
+    { length: halves.length / 2 },
+    (_, i) => halves[2 * i + 1] * 2 ** 32 + (halves[2 * i] >>> 0),
+  );

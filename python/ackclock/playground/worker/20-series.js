@@ -22,7 +22,11 @@ const curve = (rows, times, value, level) => {
   let count = 0;
   for (const row of rows) {
     const now = value(row);
-    if (level && count && (now === y[count - 1] || (Number.isNaN(now) && Number.isNaN(y[count - 1]))))
+    if (
+      level &&
+      count &&
+      (now === y[count - 1] || (Number.isNaN(now) && Number.isNaN(y[count - 1])))
+    )
       continue;
     x[count] = times[row];
     y[count++] = now;

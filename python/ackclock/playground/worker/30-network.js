@@ -9,10 +9,25 @@ const unitOf = (value, units) => {
 
 const rateWords = (bps) =>
   bps && bps % 1000 && bps % 2 ** 10 === 0
-    ? unitOf(bps, [[2 ** 30, "Gibps"], [2 ** 20, "Mibps"], [2 ** 10, "Kibps"]])
-    : unitOf(bps, [[1e9, "Gbps"], [1e6, "Mbps"], [1e3, "kbps"], [1, "bps"]]);
+    ? unitOf(bps, [
+        [2 ** 30, "Gibps"],
+        [2 ** 20, "Mibps"],
+        [2 ** 10, "Kibps"],
+      ])
+    : unitOf(bps, [
+        [1e9, "Gbps"],
+        [1e6, "Mbps"],
+        [1e3, "kbps"],
+        [1, "bps"],
+      ]);
 
-const delayWords = (ns) => unitOf(ns, [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]);
+const delayWords = (ns) =>
+  unitOf(ns, [
+    [1e9, "s"],
+    [1e6, "ms"],
+    [1e3, "µs"],
+    [1, "ns"],
+  ]);
 
 // What a direction of a link is like from each time on.
 const statesOf = (link, way) => {
@@ -88,49 +103,69 @@ const distances = (near, from) => {
   return far;
 };
 
-// Senders at the left, receivers at the right, each column in the order of its neighbours.
+// A row of routers by their distance from the first sender. Hosts fan out at its ends; between them senders
+// stand above their router, receivers below.
 const placesOf = (names, pairs, model) => {
-  const near = new Map(names.map((name) => [name, []]));
+  const near = new Map(names.map((name) => [name, new Set()]));
   for (const [one, other] of pairs) {
-    near.get(one).push(other);
-    near.get(other).push(one);
+    near.get(one).add(other);
+    near.get(other).add(one);
   }
-  const known = new Set(names);
-  const sources = [...new Set(model.flows.map((flow) => flow.from))].filter((name) => known.has(name));
-  const first = sources.find((name) => names.includes(name)) ?? names[0];
-  // A chain of routers decides the columns: by distance from the first sender.
-  const far = distances(near, [first]);
-  const hosts = new Set(model.hosts);
-  const targets = new Set(model.flows.map((flow) => flow.to));
-  const column = new Map();
-  for (const name of names) {
-    const away = far.get(name) ?? 0;
-    if (!hosts.has(name) || near.get(name).length !== 1) column.set(name, away);
-    else {
-      const router = far.get(near.get(name)[0]) ?? 0;
-      column.set(name, sources.includes(name) && !targets.has(name) ? router - 1 : router + 1);
-    }
-  }
-  const columns = new Map();
-  for (const name of names) {
-    const key = column.get(name);
-    if (!columns.has(key)) columns.set(key, []);
-    columns.get(key).push(name);
-  }
-  const tallest = Math.max(...[...columns.values()].map((members) => members.length));
+  const inner = names.filter((name) => near.get(name).size !== 1);
+  const core = new Set(inner.length ? inner : names);
+  const senders = new Set(model.flows.map((flow) => flow.from));
+  const sender = names.find((name) => senders.has(name)) ?? names[0];
+  const start = core.has(sender) ? sender : [...near.get(sender)][0];
+  const inside = new Map(
+    [...core].map((name) => [name, [...near.get(name)].filter((other) => core.has(other))]),
+  );
+  const far = distances(inside, [start]);
+  const columns = [];
+  for (const name of core) (columns[far.get(name) ?? 0] ??= []).push(name);
+  const leavesOf = (name) => [...near.get(name)].filter((other) => !core.has(other));
   const places = new Map();
-  for (const key of [...columns.keys()].sort((one, other) => one - other)) {
-    const members = columns.get(key);
-    const wanted = (name) => {
-      const left = near.get(name).filter((other) => places.has(other)).map((other) => places.get(other)[1]);
-      return left.length ? left.reduce((sum, y) => sum + y, 0) / left.length : (tallest - 1) / 2;
-    };
-    const order = members.map((name, i) => [wanted(name), i, name]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    order.forEach(([, , name], i) => places.set(name, [key, i + (tallest - members.length) / 2]));
+  const fan = (members, x, middle) =>
+    members.forEach((name, i) => places.set(name, [x, middle + i - (members.length - 1) / 2]));
+  const stack = (members, x, y, step) =>
+    members.forEach((name, i) =>
+      places.set(name, [
+        x + 0.45 * (i % 2 ? 1 : -1) * (members.length > 1),
+        y + step * (1 + Math.floor(i / 2)),
+      ]),
+    );
+  columns.forEach((members, column) => {
+    const tall = Math.max(
+      1,
+      ...members.map((name) => leavesOf(name).length / (columns.length > 1 ? 1 : 2)),
+    );
+    members.forEach((name, i) => {
+      const y = (i - (members.length - 1) / 2) * tall;
+      const leaves = leavesOf(name);
+      const [above, below] = [true, false].map((sends) =>
+        leaves.filter((leaf) => senders.has(leaf) === sends),
+      );
+      places.set(name, [column, y]);
+      if (columns.length === 1) {
+        fan(above, -1, y);
+        fan(below, 1, y);
+      } else if (column === 0) fan(leaves, -1, y);
+      else if (column === columns.length - 1) fan(leaves, column + 1, y);
+      else {
+        stack(above, column, y, -1);
+        stack(below, column, y, 1);
+      }
+    });
+  });
+  const every = [...places.values()];
+  const [left, top] = [0, 1].map((axis) => Math.min(...every.map((place) => place[axis])));
+  const [right, bottom] = [0, 1].map((axis) => Math.max(...every.map((place) => place[axis])));
+  // Rows stand closer the more there are.
+  const step =
+    Math.min(0.9, Math.max(0.3, 3 / (bottom - top + 1))) * Math.max(1, (right - left) / 3);
+  for (const place of every) {
+    place[0] -= left;
+    place[1] = (place[1] - top) * step;
   }
-  // Columns that lie between routers and hold hosts alone would hide the links: out of the row.
-  const least = Math.min(...[...places.values()].map(([x]) => x));
-  for (const place of places.values()) place[0] -= least;
   return places;
 };
 
@@ -139,20 +174,24 @@ const MOST_NODES = 40;
 const networkOf = (model, lanes) => {
   // Of very many hosts the first are drawn.
   const every = [...model.hosts, ...model.routers];
-  const drawn = new Set(every.length > MOST_NODES ? [...model.hosts.slice(0, 24), ...model.routers] : every);
+  const drawn = new Set(
+    every.length > MOST_NODES ? [...model.hosts.slice(0, 24), ...model.routers] : every,
+  );
   const links = model.links
     .map((link, number) => ({ ...link, number }))
     .filter((link) => link.ends.every((end) => drawn.has(end)));
   const names = every.filter((name) => drawn.has(name));
-  const places = placesOf(names, links.map((link) => link.ends), model);
-  const [wide, tall] = [0, 1].map((axis) => Math.max(...[...places.values()].map((place) => place[axis]), 1e-9));
-  const squeeze = Math.min(1, (0.62 * Math.max(wide, 1)) / tall);
+  const places = placesOf(
+    names,
+    links.map((link) => link.ends),
+    model,
+  );
   const index = new Map(names.map((name, i) => [name, i]));
   const routers = new Set(model.routers);
   return {
     nodes: names.map((name) => {
       const [x, y] = places.get(name);
-      return { name, router: routers.has(name), count: 1, x, y: y * squeeze };
+      return { name, router: routers.has(name), count: 1, x, y };
     }),
     edges: links.map((link) => ({
       name: link.id,

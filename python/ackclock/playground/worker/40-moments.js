@@ -30,7 +30,8 @@ const momentsOf = (tables, words, flows, model, told) => {
     const cc = flow.tcp.cc;
     const factor = told.factors[cc.kind]?.find(({ name }) => typeof cc[name] === "number");
     const parts = [rule.text.replace("{cc}", flow.label), rule.source];
-    if (rule.cuts && factor) parts.push(`${flow.label}: ${factor.name} ${cc[factor.name]}`, factor.source);
+    if (rule.cuts && factor)
+      parts.push(`${flow.label}: ${factor.name} ${cc[factor.name]}`, factor.source);
     lines.add(parts.filter(Boolean).join(". "));
   });
   const entries = [...found].map(([key, entry]) => {
@@ -42,7 +43,9 @@ const momentsOf = (tables, words, flows, model, told) => {
       count: 1,
       cwnd: around(window, entry.t),
       ssthresh: around(threshold, entry.t),
-      text: [...entry.kinds].map(([kind, count]) => told.marks[kind] + (count > 1 ? ` × ${count}` : "")).slice(1),
+      text: [...entry.kinds]
+        .map(([kind, count]) => told.marks[kind] + (count > 1 ? ` × ${count}` : ""))
+        .slice(1),
       why: [...(why.get(key) ?? [])],
     };
   });
@@ -78,12 +81,15 @@ const lossesOf = (tables, words, laneAt, count, end) =>
   ["drops", "marks"].flatMap((kind) => {
     const table = tables[kind];
     if (!table?.time_s.length) return [];
-    const rows = grouped(table.time_s.length, count, (row) => laneAt(table.link[row], table.direction[row]));
+    const rows = grouped(table.time_s.length, count, (row) =>
+      laneAt(table.link[row], table.direction[row]),
+    );
     return rows.flatMap((own, of) => {
       const bins = new Map();
       for (const row of own) {
         const reason = words.drop_reason[table.reason[row]].replaceAll("-", " ");
-        const place = own.length > MOST_MOMENTS ? Math.floor((table.time_s[row] / end) * 3000) : row;
+        const place =
+          own.length > MOST_MOMENTS ? Math.floor((table.time_s[row] / end) * 3000) : row;
         const key = `${place} ${reason}`;
         if (bins.has(key)) bins.get(key).count += 1;
         else bins.set(key, { t: table.time_s[row], of, kind, count: 1, reason });

@@ -9,9 +9,15 @@ const packetsOf = (tables, words, model, summary) => {
   const total = sent.time_s.length;
   const firstLoss = drops?.time_s.length ? drops.time_s[0] : null;
   const at = Math.max(0, lastRow(sent.time_s, firstLoss ?? 0));
-  const begin = Math.max(0, Math.min(Math.round(at - (firstLoss === null ? 0 : BEFORE * USUAL)), total - USUAL));
+  const begin = Math.max(
+    0,
+    Math.min(Math.round(at - (firstLoss === null ? 0 : BEFORE * USUAL)), total - USUAL),
+  );
   const last = Math.min(total - 1, begin + USUAL);
-  const [from, to] = [begin ? sent.time_s[begin] : 0, last === total - 1 ? summary.end_s : sent.time_s[last]];
+  const [from, to] = [
+    begin ? sent.time_s[begin] : 0,
+    last === total - 1 ? summary.end_s : sent.time_s[last],
+  ];
 
   const visits = [];
   const byPacket = new Map();
@@ -47,7 +53,13 @@ const packetsOf = (tables, words, model, summary) => {
   });
   waiting?.time_s.forEach((time, row) => {
     if (time > to) return;
-    visits.push({ came: time, start: NaN, arrival: NaN, dropped: NaN, ...sharedBy(waiting, row, words) });
+    visits.push({
+      came: time,
+      start: NaN,
+      arrival: NaN,
+      dropped: NaN,
+      ...sharedBy(waiting, row, words),
+    });
   });
   const again = new Set();
   seen?.time_s.forEach((time, row) => {
@@ -60,7 +72,10 @@ const packetsOf = (tables, words, model, summary) => {
     from,
     to,
     ...Object.fromEntries(
-      ["came", "start", "arrival", "dropped", "link", "back", "flow"].map((name) => [name, column(name)]),
+      ["came", "start", "arrival", "dropped", "link", "back", "flow"].map((name) => [
+        name,
+        column(name),
+      ]),
     ),
     look: Float64Array.from(visits, ({ id, kind }) => kind + (again.has(id) ? 3 : 0)),
   };

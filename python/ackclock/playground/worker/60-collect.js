@@ -34,13 +34,18 @@ const collect = ({ summary, tables, categories: words }, model, told) => {
   const { queue, transmissions: sent, packets } = tables;
   const width = windowOf(end);
   if (queue) {
-    const rows = grouped(queue.time_s.length, lanes.length, (row) => laneAt(queue.link[row], queue.direction[row]));
+    const rows = grouped(queue.time_s.length, lanes.length, (row) =>
+      laneAt(queue.link[row], queue.direction[row]),
+    );
     lanes.forEach((lane, i) => {
-      if (rows[i].length) lane.curves.queue = curve(rows[i], queue.time_s, (row) => queue.queue_packets[row], true);
+      if (rows[i].length)
+        lane.curves.queue = curve(rows[i], queue.time_s, (row) => queue.queue_packets[row], true);
     });
   }
   if (sent) {
-    const rows = grouped(sent.time_s.length, lanes.length, (row) => laneAt(sent.link[row], sent.direction[row]));
+    const rows = grouped(sent.time_s.length, lanes.length, (row) =>
+      laneAt(sent.link[row], sent.direction[row]),
+    );
     lanes.forEach((lane, i) => {
       lane.counts = binned(rows[i], sent.time_s, sent.bytes, width, end);
     });
@@ -48,7 +53,8 @@ const collect = ({ summary, tables, categories: words }, model, told) => {
   if (packets) {
     const received = words.packet_event.indexOf("received");
     const data = words.packet_kind.indexOf("data");
-    const of = (row) => (packets.event[row] === received && packets.kind[row] === data ? packets.flow[row] : -1);
+    const of = (row) =>
+      packets.event[row] === received && packets.kind[row] === data ? packets.flow[row] : -1;
     const rows = byFlow(packets, of);
     flows.forEach((flow, i) => {
       flow.counts = binned(rows[i], packets.time_s, packets.bytes, width, end);
@@ -78,19 +84,27 @@ const addWindows = (flows, { cwnd, rtt, tcp_info: info }, model, byFlow) => {
   if (cwnd) {
     byFlow(cwnd).forEach((rows, i) => {
       if (!rows.length) return;
-      flows[i].curves.window = curve(rows, cwnd.time_s, (row) => cwnd.cwnd_bytes[row] / size(row), true);
-      const threshold = (row) => (Number.isFinite(cwnd.ssthresh_bytes[row]) ? cwnd.ssthresh_bytes[row] / size(row) : NaN);
+      flows[i].curves.window = curve(
+        rows,
+        cwnd.time_s,
+        (row) => cwnd.cwnd_bytes[row] / size(row),
+        true,
+      );
+      const threshold = (row) =>
+        Number.isFinite(cwnd.ssthresh_bytes[row]) ? cwnd.ssthresh_bytes[row] / size(row) : NaN;
       flows[i].curves.threshold = curve(rows, cwnd.time_s, threshold, true);
     });
   }
   if (rtt) {
     byFlow(rtt).forEach((rows, i) => {
-      if (rows.length) flows[i].curves.rtt = curve(rows, rtt.time_s, (row) => rtt.rtt_s[row], false);
+      if (rows.length)
+        flows[i].curves.rtt = curve(rows, rtt.time_s, (row) => rtt.rtt_s[row], false);
     });
   }
   if (info) {
     byFlow(info).forEach((rows, i) => {
-      if (rows.length) flows[i].curves.flight = curve(rows, info.time_s, (row) => info.in_flight[row], true);
+      if (rows.length)
+        flows[i].curves.flight = curve(rows, info.time_s, (row) => info.in_flight[row], true);
     });
   }
 };
@@ -98,6 +112,7 @@ const addWindows = (flows, { cwnd, rtt, tcp_info: info }, model, byFlow) => {
 // Everything in a document that can be handed over instead of copied.
 const buffersOf = (value, found = new Set()) => {
   if (ArrayBuffer.isView(value)) found.add(value.buffer);
-  else if (value && typeof value === "object") for (const inner of Object.values(value)) buffersOf(inner, found);
+  else if (value && typeof value === "object")
+    for (const inner of Object.values(value)) buffersOf(inner, found);
   return found;
 };

@@ -1,7 +1,7 @@
 // The worker: checks texts, runs them in slices so that Stop is heard, and plays.
 
 const SLICE = 4000;
-const MOST_BYTES = 600e6;
+const MOST_BYTES = 400e6;
 const PAUSE_MS = 60;
 
 const serve = (scope) => {
@@ -16,10 +16,10 @@ const serve = (scope) => {
     present = number;
     stopped = false;
     const { problems, warnings } = engine.read(text);
-    scope.postMessage({ kind: "checked", number, problems, warnings, outline: engine.outline() });
+    scope.postMessage({ kind: "checked", number, problems, warnings });
     if (problems.length) return;
     const model = engine.model();
-    engine.start(true, MOST_BYTES);
+    const interval = engine.start(true, MOST_BYTES);
     const end = engine.stop;
     let over = false;
     while (!over && !stopped && present === number) {
@@ -30,7 +30,9 @@ const serve = (scope) => {
     }
     if (present !== number) return;
     const result = collect(engine.finish(), model, told);
-    scope.postMessage({ kind: "done", number, run: result, stopped: !over }, [...buffersOf(result)]);
+    scope.postMessage({ kind: "done", number, run: result, stopped: !over, interval }, [
+      ...buffersOf(result),
+    ]);
   };
 
   const game = {
@@ -71,7 +73,8 @@ const serve = (scope) => {
 const playedOf = ({ packets, rtt, cwnd, queue, drops }) => {
   const received = [0, 0];
   packets?.time_s.forEach((_, row) => {
-    if (packets.event[row] === 1 && packets.kind[row] === 0) received[packets.flow[row]] += packets.bytes[row];
+    if (packets.event[row] === 1 && packets.kind[row] === 0)
+      received[packets.flow[row]] += packets.bytes[row];
   });
   const lost = [0, 0];
   drops?.time_s.forEach((_, row) => {
@@ -86,7 +89,8 @@ const playedOf = ({ packets, rtt, cwnd, queue, drops }) => {
   };
   const rtts = [[], []];
   rtt?.time_s.forEach((_, row) => rtts[rtt.flow[row]].push(rtt.rtt_s[row]));
-  const mean = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null);
+  const mean = (values) =>
+    values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
   // The bottleneck is the only link with a queue worth the name.
   let waiting = null;
   queue?.time_s.forEach((_, row) => {
