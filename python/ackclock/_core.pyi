@@ -14,6 +14,9 @@ def version() -> str:
 def build() -> str:
     """Return a fingerprint of the engine's sources: equal for equal builds of one version."""
 
+def profile() -> str:
+    """Return the profile that the engine was built with; `release` is the fastest."""
+
 def registry() -> str:
     """Return everything that can be named in a scenario, by kind, with its parameters."""
 

@@ -34,6 +34,12 @@ fn build() -> &'static str {
     env!("ACKCLOCK_BUILD")
 }
 
+/// Name of the profile that the engine was built with: `release` is the fastest.
+#[pyfunction]
+fn profile() -> &'static str {
+    env!("ACKCLOCK_PROFILE")
+}
+
 /// Everything that a scenario can name, with parameters, as JSON text.
 #[pyfunction]
 fn registry() -> String {
@@ -319,6 +325,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(text::scalar, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
+    module.add_function(wrap_pyfunction!(profile, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(record_tables, module)?)?;
