@@ -50,6 +50,13 @@ def replicate(
         AckclockError: a replication failed: its process ended, or it took too long.
         ReplicationsInterrupted: Ctrl-C (a `KeyboardInterrupt`); carries what was done, from the
             first seed on without a gap.
+
+    Example:
+        >>> import ackclock
+        >>> lossy = ackclock.Scenario.load("bene/reliability-text-fixed")
+        >>> runs = ackclock.replicate(lossy, 200, workers=1)
+        >>> runs.arrays["finish_s"].shape
+        (200, 1)
     """
     from ackclock.replications import Replications
     from ackclock.sweep import Study, SweepInterrupted
