@@ -171,6 +171,12 @@ class Scenario:
         found = (_located(self._source, entry) for entry in self._warnings)
         return (*found, *self._prepared.warnings)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what is asked, flows and links."""
+        from ackclock.tables.cards import scenario
+
+        return scenario(self)
+
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, seed={self.seed})"
 

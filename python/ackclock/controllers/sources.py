@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Place = tuple[str | int, ...]
 
-_WRITTEN = ("kind", "file", "class", "parameters")
+_WRITTEN = ("kind", "file", "class", "parameters", "compile")
 _RESOLVED = ("source", "origin", "needs_rate", "owns_window", "tick_period")
 _MOST_BYTES = 1_000_000
 
@@ -42,9 +42,8 @@ def resolve(
     warnings: list[Problem] = []
     for place, holder in list(_places(data)):
         written = holder["cc"]
-        outside = any(
-            place[: len(p)] == p or p[: len(place)] == place for p, _ in document.overrides
-        )
+        file = (*place, "file")
+        outside = any(file[: len(p)] == p for p, _ in document.overrides)
         try:
             holder["cc"] = _resolved(written, Path() if outside else folder)
             warnings += _warnings(place, holder["cc"], document)
@@ -81,7 +80,9 @@ def _places(value: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, An
 def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
     for key in written:
         if key not in (*_WRITTEN, *_RESOLVED):
-            raise ProgramError(f"unknown key `{key}`", key, "keys: file, class, parameters")
+            raise ProgramError(
+                f"unknown key `{key}`", key, "keys: file, class, parameters, compile"
+            )
     if "source" in written:
         if "file" in written:
             raise ProgramError("'source' stands beside 'file'", hint="leave one of them out")
@@ -101,6 +102,13 @@ def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
             raise ProgramError("not a mapping of names and values", "parameters") from None
     if not isinstance(given, dict):
         raise ProgramError("not a mapping of names and values", "parameters")
+    compiled = written.get("compile", False)
+    if not isinstance(compiled, bool):
+        raise ProgramError("not true or false", "compile")
+    if compiled:
+        from ackclock.controllers.compiled import require
+
+        require(controller, source, origin)
     resolved = {
         "kind": "python",
         "class": controller.__name__,
@@ -109,6 +117,7 @@ def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
         "parameters": json.dumps(parameters(controller, given), sort_keys=True),
         "needs_rate": bool(controller.needs_rate),
         "owns_window": bool(controller.owns_window),
+        "compile": compiled,
     }
     if controller.tick_period is not None:
         resolved["tick_period"] = controller.tick_period
@@ -148,6 +157,7 @@ def mapping(controller: CongestionControl | type[CongestionControl]) -> dict[str
     """
     kind = controller if isinstance(controller, type) else type(controller)
     args, named = ((), {}) if isinstance(controller, type) else controller.given
+    compiled = not isinstance(controller, type) and controller.compiled
     from ackclock.controllers.loading import defaults
 
     given = {**dict(zip(defaults(kind), args, strict=False)), **named}
@@ -158,6 +168,7 @@ def mapping(controller: CongestionControl | type[CongestionControl]) -> dict[str
         "source": source,
         "origin": origin,
         "parameters": given,
+        **({"compile": True} if compiled else {}),
     }
 
 

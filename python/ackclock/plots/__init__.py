@@ -15,6 +15,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from ackclock.extras import require
+
 from .errors import PlotError
 from .options import Options
 from .registry import PLOTS, Plot, names
@@ -87,6 +89,7 @@ def plot(
         >>> [file.name for file in files]
         ['cwnd-events-probe.svg', 'cwnd-events-no-probe.svg']
     """
+    require("matplotlib")
     from .render import write
 
     formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
@@ -113,6 +116,7 @@ def figure(
         >>> plots.figure(results, "flow-window").get_size_inches().shape
         (2,)
     """
+    require("matplotlib")
     from .render import draw
 
     return draw(_runs(results), kind, flows, links, options or Options())
@@ -140,6 +144,7 @@ def plot_sweep(
         InputError: an unknown result or value.
         OSError: a file cannot be written.
     """
+    require("matplotlib")
     from .render import write_sweep
 
     formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
@@ -148,6 +153,7 @@ def plot_sweep(
 
 def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None) -> Figure:
     """One plot of a sweep as a matplotlib `Figure`; arguments and errors as in `plot_sweep`."""
+    require("matplotlib")
     from .render import draw_sweep
 
     return draw_sweep(_sweep_view(results, options), kind)
@@ -156,17 +162,22 @@ def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None
 def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
-    about = results.table.schema.metadata or {}
-    title = about.get(b"title", b"").decode()
-    return SweepView(results.table, results.study, results.axes, title, options)
+    return SweepView(results, options)
 
 
 class Sweep(Protocol):
     """What plots need of a sweep; `ackclock.sweep.SweepResults` has it."""
 
-    table: pa.Table
     study: str
     axes: list[str]
+
+    def plain(self) -> pa.Table:
+        """One row a run, without lists of flows and links."""
+        ...
+
+    def with_list(self, name: str) -> pa.Table:
+        """The same with the list of `flows` or `links`."""
+        ...
 
 
 def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:
