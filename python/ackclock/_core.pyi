@@ -84,6 +84,9 @@ class Scenario:
     def model(self) -> str:
         """Return the scenario as numbers, as JSON text."""
 
+    def head(self) -> str:
+        """Return the part of it without nodes, links and flows, as JSON text."""
+
 class Controller:
     """What a congestion control in Python holds; see `ackclock.CongestionControl`."""
 

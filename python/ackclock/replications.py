@@ -124,7 +124,7 @@ class Replications:
         and would make a sample of quick runs.
         """
         from ackclock import _core
-        from ackclock.tables.of_sweep import elements
+        from ackclock.nested import elements
 
         runs = results.with_list("flows")
         gaps = runs["replication"].to_numpy() != np.arange(len(results))

@@ -120,6 +120,11 @@ class Scenario:
         """The resolved scenario in numbers (`_ns`, `_bps`, `_bytes`). Do not change it."""
         return json.loads(self._handle.model())
 
+    @cached_property
+    def head(self) -> dict[str, Any]:
+        """The part of `model` without nodes, links and flows, which is quick to get."""
+        return json.loads(self._handle.head())
+
     @property
     def name(self) -> str:
         """Name of the experiment, such as `caltech/test-case-2-fast`."""

@@ -9,7 +9,7 @@ mod rows;
 mod scenario;
 mod text;
 
-use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Shortcuts, Simulation as Run};
+use ackclock_sim::{LOOK_AFTER, Shortcuts, Simulation as Run};
 use ackclock_trace::{CATEGORIES, Column, TABLES, Table};
 use ackclock_units::quantity::{Dimension, Quantity, parse};
 use controller::Controllers;
@@ -253,9 +253,10 @@ impl Simulation {
         while !guarded(py, || run.catch_up(LOOK_AFTER))? {
             py.check_signals()?;
         }
-        let RunOutput { summary, mut tables } = guarded(py, || run.finish())?;
+        let (summary, mut tables) = guarded(py, || run.finish_as_text())?;
         self.controllers.add_rows(&mut tables);
-        Ok(Output { summary: summary.to_string(), tables })
+        let summary = String::from_utf8(summary).expect("JSON is UTF-8");
+        Ok(Output { summary, tables })
     }
 }
 

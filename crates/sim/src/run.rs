@@ -267,8 +267,18 @@ impl Simulation {
     /// Ends the run, wherever it is.
     pub fn finish(mut self) -> Output {
         let summary = self.figures().into();
-        let tables = self.world.into_columns().map_or_else(Vec::new, Columns::finish);
-        Output { summary, tables }
+        Output { summary, tables: self.into_tables() }
+    }
+
+    /// The same with the summary as JSON text, which takes less memory.
+    pub fn finish_as_text(mut self) -> (Vec<u8>, Vec<Table>) {
+        let mut text = Vec::new();
+        self.figures().write(&mut text);
+        (text, self.into_tables())
+    }
+
+    fn into_tables(self) -> Vec<Table> {
+        self.world.into_columns().map_or_else(Vec::new, Columns::finish)
     }
 }
 

@@ -14,11 +14,11 @@ import pyarrow as pa
 
 from ackclock.errors import InputError
 from ackclock.extras import require
+from ackclock.nested import elements
 from ackclock.results import ResultsError
 from ackclock.sweep import remote
 from ackclock.sweep import table as tables
 from ackclock.sweep.store import PLAN, RESULTS, Store
-from ackclock.tables.of_sweep import elements
 
 
 class SweepResults:
