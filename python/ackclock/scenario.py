@@ -23,8 +23,11 @@ Override = tuple[str, Any]
 class Scenario:
     """A checked scenario. It does not change: `set` returns a new one.
 
-    >>> scenario = Scenario.load("caltech/test-case-0-fast")
+    >>> import ackclock
+    >>> scenario = ackclock.Scenario.load("caltech/test-case-0-fast")
     >>> slower = scenario.set("links.*.rate", "5 Mbps")
+    >>> slower.links, slower.flows
+    (['L1'], ['F1'])
 
     A scenario that cannot be run never becomes an object: every way to make one raises
     `ScenarioError` with all its problems.

@@ -39,6 +39,14 @@ class CongestionControl(_core.Controller, metaclass=_Kind):
         owns_window: Whether it sets the window in recovery, too, so that the sender does not.
         tick_period: Time between calls of `on_tick`, such as "10 ms".
         variables: Names for `self.record`; names written out in a call need not stand here.
+
+    Example:
+        >>> import ackclock
+        >>> class Half(ackclock.CongestionControl):
+        ...     def on_loss(self, loss):
+        ...         return self.cwnd / 2
+        >>> Half().pacing_rate is None
+        True
     """
 
     needs_rate: ClassVar[bool] = False
