@@ -168,6 +168,12 @@ class Scenario:
         found = (_located(self._source, entry) for entry in self._warnings)
         return (*found, *self._prepared.warnings)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Scenario:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scenario.from_dict, (self.document,)
+
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, seed={self.seed})"
 

@@ -1,6 +1,6 @@
 //! Many runs in one call: scenarios that take microseconds must not wait for Python between them.
 
-use crate::controller::Controllers;
+use crate::controllers::Controllers;
 use crate::fault::guarded;
 use crate::scenario::Scenario;
 use ackclock_sim::model::{self, Record};

@@ -6,7 +6,7 @@ use crate::model::{Record, Scenario};
 use crate::outlook::{Outlook, outlook};
 use crate::summary::{Totals, summarise};
 use ackclock_engine::{ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
-use ackclock_net::{Counters, Network, World};
+use ackclock_net::{Counters, Endpoint, Network, World};
 use ackclock_trace::{Columns, NoRecord, Recorder, Size, Table};
 use ackclock_units::Time;
 use serde_json::Value;
@@ -218,6 +218,15 @@ impl Simulation {
     /// Flows that are not complete.
     pub fn active_flows(&self) -> usize {
         self.world.active_flows()
+    }
+
+    /// Whether the sender at this place has nothing more to do: all its data arrived, or it was cut off.
+    pub fn has_finished(&self, flow: usize) -> bool {
+        match &self.network().flows[flow].endpoint {
+            Endpoint::Tcp(tcp) => tcp.finish_ack.is_some(),
+            Endpoint::Udp(_) => false,
+            Endpoint::Stopped(_) => true,
+        }
     }
 
     /// The network as it is now.
