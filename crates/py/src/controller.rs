@@ -278,6 +278,8 @@ impl Calls {
 
 #[derive(Debug)]
 struct Fault {
+    /// Flow or link, and its name.
+    what: &'static str,
     error: PyErr,
     flow: String,
     at: Time,
@@ -288,10 +290,15 @@ impl Watch {
         self.failed.load(Ordering::Relaxed)
     }
 
+    /// A call begins, or has ended.
+    pub fn begin_or_end(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Ends the run by this exception.
-    pub fn fail(&self, error: PyErr, flow: String, at: Time) {
+    pub fn fail(&self, error: PyErr, what: &'static str, flow: String, at: Time) {
         if let Ok(mut fault) = self.fault.lock() {
-            *fault = Some(Fault { error, flow, at });
+            *fault = Some(Fault { what, error, flow, at });
         }
         self.failed.store(true, Ordering::Relaxed);
     }
@@ -299,11 +306,12 @@ impl Watch {
     /// The exception that ends the run, for the caller of it.
     pub fn raise(&self, py: Python<'_>) -> PyResult<PyErr> {
         let fault = self.fault.lock().map_or(None, |mut fault| fault.take());
-        let Some(Fault { error, flow, at }) = fault else {
+        let Some(Fault { what, error, flow, at }) = fault else {
             return Ok(PyValueError::new_err("the run has ended by a fault of its controller"));
         };
         let explain = py.import("ackclock.controllers.faults")?.getattr("explain")?;
-        Ok(PyErr::from_value(explain.call1((error.into_value(py), flow, at.as_secs()))?))
+        let arguments = (error.into_value(py), flow, at.as_secs(), what);
+        Ok(PyErr::from_value(explain.call1(arguments)?))
     }
 }
 
@@ -404,9 +412,9 @@ impl Caller {
                 object.segment = window.segment;
                 object.now = event.now;
             }
-            self.watch.calls.fetch_add(1, Ordering::Relaxed);
+            self.watch.begin_or_end();
             let answer = method.bind(py).call1(self.arguments.bind(py).as_borrowed().to_owned());
-            self.watch.calls.fetch_add(1, Ordering::Relaxed);
+            self.watch.begin_or_end();
             let answer = answer?;
             let object = self.object.bind(py).try_borrow()?;
             let answer = if answer.is_none() {
@@ -425,7 +433,7 @@ impl Caller {
         match called {
             Ok(answer) => Some(answer),
             Err(error) => {
-                self.watch.fail(error, self.flow.clone(), now);
+                self.watch.fail(error, "flow", self.flow.clone(), now);
                 None
             }
         }

@@ -2,9 +2,12 @@
 
 use crate::compiled::Compiled;
 use crate::controller::{Caller, Controller, Rows, Watch};
+use crate::queue::QueueCaller;
 use ackclock_sim::controller as foreign;
 use ackclock_sim::model::{self, Transport};
-use ackclock_trace::{Column, Table};
+use ackclock_sim::{Shortcuts, Simulation};
+use ackclock_trace::{Column, Table, direction};
+use ackclock_units::param::Chosen;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -16,6 +19,9 @@ pub struct Controllers {
     flows: Vec<(i32, Rows, Vec<i32>)>,
     objects: Vec<(usize, Py<Controller>)>,
     callers: Vec<(usize, Box<dyn foreign::Controller>)>,
+    queues: Vec<((i32, i32), QueueCaller)>,
+    /// Whether there are any.
+    some: bool,
     /// Names of what they write down.
     pub variables: Vec<String>,
 }
@@ -23,15 +29,27 @@ pub struct Controllers {
 impl Controllers {
     /// Whether a scenario asks for any.
     pub fn wanted(scenario: &model::Scenario) -> bool {
-        scenario.flows.iter().any(|flow| match &flow.transport {
+        let flows = scenario.flows.iter().any(|flow| match &flow.transport {
             Transport::Tcp(tcp) => tcp.cc.kind == "python",
             Transport::Udp { .. } => false,
-        })
+        });
+        flows || queues(scenario).next().is_some()
+    }
+
+    /// A run of a scenario with them.
+    pub fn start(&mut self, scenario: impl Into<Arc<model::Scenario>>) -> Simulation {
+        let with = &mut |flow| self.take(flow);
+        let mut run = Simulation::with_controllers(scenario, Shortcuts::default(), with);
+        run.attach(&mut |link, side| {
+            let place = self.queues.iter().position(|(of, _)| *of == (link, side))?;
+            Some(Box::new(self.queues.swap_remove(place).1))
+        });
+        run
     }
 
     /// Makes those that a scenario asks for.
     pub fn of(py: Python<'_>, scenario: &model::Scenario) -> PyResult<Self> {
-        let mut made = Self::default();
+        let mut made = Self { some: Self::wanted(scenario), ..Self::default() };
         let records = !scenario.record.is_off();
         for (i, flow) in scenario.flows.iter().enumerate() {
             let Transport::Tcp(tcp) = &flow.transport else { continue };
@@ -62,6 +80,16 @@ impl Controllers {
             let caller = Caller::new(py, object, flow.id.clone(), watch, mss, rates)?;
             made.callers.push((i, Box::new(caller)));
         }
+        for (link, side, queue, rate) in queues(scenario) {
+            let words = ["source", "origin", "class", "parameters"].map(|key| queue.word(key));
+            let id = &scenario.links[link as usize].id;
+            let word = direction::NAMES[side as usize];
+            let stream = format!("{}/queue/{id}/{word}", scenario.seed);
+            let build = py.import("ackclock.controllers.loading")?.getattr("build_queue")?;
+            let object = build.call1((words, stream, id))?;
+            let caller = QueueCaller::new(py, &object, id.clone(), rate, made.watch.clone())?;
+            made.queues.push(((link, side), caller));
+        }
         Ok(made)
     }
 
@@ -82,11 +110,11 @@ impl Controllers {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.flows.is_empty()
+        !self.some
     }
 
     /// The controller of the flow at this place, once.
-    pub fn take(&mut self, flow: usize) -> Option<Box<dyn foreign::Controller>> {
+    fn take(&mut self, flow: usize) -> Option<Box<dyn foreign::Controller>> {
         let place = self.callers.iter().position(|(i, _)| *i == flow)?;
         Some(self.callers.swap_remove(place).1)
     }
@@ -114,6 +142,19 @@ impl Controllers {
             ));
         }
     }
+}
+
+/// The queues of a scenario with a discipline in Python: places of link and direction, and the rate of the wire.
+fn queues(scenario: &model::Scenario) -> impl Iterator<Item = (i32, i32, &Chosen, u64)> {
+    scenario.links.iter().zip(0..).flat_map(|(link, place)| {
+        let sides = if link.half_duplex {
+            vec![(direction::BOTH, &link.forward)]
+        } else {
+            vec![(direction::FORWARD, &link.forward), (direction::BACKWARD, &link.backward)]
+        };
+        let own = sides.into_iter().filter(|(_, model)| model.queue.kind == "python");
+        own.map(move |(side, model)| (place, side, &model.queue, model.rate_bps))
+    })
 }
 
 /// Description of the table of what controllers write down.

@@ -6,11 +6,12 @@ mod controller;
 mod controllers;
 mod endpoint;
 mod fault;
+mod queue;
 mod rows;
 mod scenario;
 mod text;
 
-use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Shortcuts, Simulation as Run};
+use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Simulation as Run};
 use ackclock_trace::{CATEGORIES, Column, TABLES, Table};
 use ackclock_units::quantity::{Dimension, Quantity, parse};
 use controllers::Controllers;
@@ -112,11 +113,7 @@ impl Simulation {
         let mut scenario = scenario.get().clone();
         scenario.seed = seed.unwrap_or(scenario.seed);
         let mut controllers = Controllers::of(py, &scenario)?;
-        let run = guarded(py, || {
-            Run::with_controllers(scenario, Shortcuts::default(), &mut |flow| {
-                controllers.take(flow)
-            })
-        })?;
+        let run = guarded(py, || controllers.start(scenario))?;
         Ok(Self { run: Some(run), controllers })
     }
 
@@ -333,6 +330,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<controller::Controller>()?;
     module.add_class::<controller::Event>()?;
     module.add_class::<controller::Calls>()?;
+    module.add_class::<queue::QueuedPacket>()?;
+    module.add_class::<queue::QueueState>()?;
     module.add_class::<text::Text>()?;
     module.add_function(wrap_pyfunction!(text::read_text, module)?)?;
     module.add_function(wrap_pyfunction!(text::scalar, module)?)?;

@@ -5,7 +5,7 @@ use crate::fault::guarded;
 use crate::scenario::Scenario;
 use ackclock_sim::model::{self, Record};
 use ackclock_sim::rows::Rows;
-use ackclock_sim::{LOOK_AFTER, Shortcuts, Simulation};
+use ackclock_sim::{LOOK_AFTER, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -47,10 +47,7 @@ pub fn rows(
                 Ok(controllers) => controllers,
                 Err(error) => return (index, rows.into_json(), Some(error)),
             };
-            let mut run =
-                Simulation::with_controllers(scenario.clone(), Shortcuts::default(), &mut |flow| {
-                    controllers.take(flow)
-                });
+            let mut run = controllers.start(scenario.clone());
             let started = Instant::now();
             let watch = &controllers.watch;
             while !run.advance(LOOK_AFTER) && !watch.has_failed() {
