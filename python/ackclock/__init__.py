@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 # Not lazy: the functions must win over the submodules of the same name.
-from ackclock.replicate import ReplicationsInterrupted, replicate
+from ackclock.replicate import ReplicationsFailedError, ReplicationsInterrupted, replicate
 from ackclock.run import Progress, RunInterrupted, RunStoppedError, run
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = [
     "Progress",
     "QueueDiscipline",
     "Replications",
+    "ReplicationsFailedError",
     "ReplicationsInterrupted",
     "Results",
     "ResultsError",

@@ -3,7 +3,7 @@
 Use `ackclock.Scenario`, `ackclock.run` and `ackclock.Results`; this is what they stand on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -46,17 +46,17 @@ def identify(documents: list[str], workers: int) -> list[tuple[str | None, int, 
     """
 
 def rows(
-    scenario: Scenario,
-    first_seed: int,
-    count: int,
+    jobs: Sequence[tuple[str, int, Sequence[str]]],
     layout: str,
     time_limit_s: float | None = None,
-) -> tuple[int, str, str | None]:
-    """Run a scenario with `count` seeds from `first_seed` on, without records.
+    turn_s: float = ...,
+) -> tuple[bytes, list[list[tuple[str, int, float]]]]:
+    """Run documents with seeds that count on, without records, for about `turn_s` seconds.
 
-    Returns how many runs were done; their figures as JSON text, a list of values for each column
-    of `layout` (see `ackclock.sweep.figures`); and why the run after these was given up, which
-    happens after `time_limit_s` seconds, None if all were done.
+    A job is a document as JSON text, its first seed, and the key of each run. Returns rows as lines
+    of JSON with the columns of `layout` (see `ackclock.sweep.figures`). And for each job that was
+    begun how its runs ended, in their order: `done` or `failed`, how many, and their seconds. A run
+    is given up after `time_limit_s` seconds.
     """
 
 class Scenario:

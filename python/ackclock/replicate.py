@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ackclock.errors import AckclockError
+
 if TYPE_CHECKING:
     from ackclock.replications import Replications
     from ackclock.scenario import Scenario
@@ -17,6 +19,19 @@ class ReplicationsInterrupted(KeyboardInterrupt):
 
     def __init__(self, replications: Replications) -> None:
         super().__init__("the replications were interrupted")
+        self.replications = replications
+
+
+class ReplicationsFailedError(AckclockError):
+    """Some replications failed. `replications` holds the others, and the reasons (`failures`)."""
+
+    def __init__(self, replications: Replications) -> None:
+        seed, why = next(iter(replications.failures.items()))
+        count = len(replications.failures)
+        super().__init__(
+            f"{count} of {replications.asked} replications failed; the first one, with seed "
+            f"{seed}: {why}"
+        )
         self.replications = replications
 
 
@@ -47,7 +62,8 @@ def replicate(
 
     Raises:
         InputError: a count, seed or number of workers that makes no sense.
-        AckclockError: a replication failed: its process ended, or it took too long.
+        ReplicationsFailedError: replications failed (their process ended, they took too long, a
+            controller in Python failed); carries the others.
         ReplicationsInterrupted: Ctrl-C (a `KeyboardInterrupt`); carries what was done, from the
             first seed on without a gap.
     """
@@ -62,4 +78,7 @@ def replicate(
         wall_s = time.perf_counter() - started
         done = Replications.of_sweep(scenario, interruption.results, wall_s)
         raise ReplicationsInterrupted(done) from None
-    return Replications.of_sweep(scenario, results, time.perf_counter() - started)
+    replications = Replications.of_sweep(scenario, results, time.perf_counter() - started)
+    if replications.failures:
+        raise ReplicationsFailedError(replications)
+    return replications

@@ -174,6 +174,12 @@ class Scenario:
     def __reduce__(self) -> tuple[Any, ...]:
         return Scenario.from_dict, (self.document,)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what is asked, flows and links."""
+        from ackclock.tables.cards import scenario
+
+        return scenario(self)
+
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, seed={self.seed})"
 

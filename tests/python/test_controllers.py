@@ -5,6 +5,7 @@ import linecache
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import textwrap
@@ -281,9 +282,40 @@ def test_a_fault_in_a_replication_is_reported():
 
     cc = inline("def on_ack(self, ack):\n    1 / 0\n", origin="mine.py")
     scenario = Scenario.from_dict(document(cc))
-    done, _, error = _core.rows(scenario.handle, 1, 2, figures.LAYOUT)
-    assert done == 0 and error
+    job = (json.dumps(scenario.document), 1, ["a", "b"])
+    rows, ends = _core.rows([job], figures.LAYOUT)
+    assert [(what, count) for what, count, _ in ends[0]] == [("failed", 1)] * 2
+    error = json.loads(rows.splitlines()[1])["error"]
     assert error.startswith("mine.py:6: ZeroDivisionError") and "flow F1, at" in error
+
+
+def test_replications_in_which_a_controller_fails_raise():
+    """Those in which it does not are kept."""
+    cc = inline("def on_ack(self, ack):\n    assert self.random.random() < 0.999\n")
+    with pytest.raises(ackclock.ReplicationsFailedError, match="AssertionError") as caught:
+        ackclock.replicate(Scenario.from_dict(document(cc)), 40, workers=1)
+    found = caught.value.replications
+    assert 0 < len(found) < 40
+    assert len(found) + len(found.failures) == 40
+
+
+@pytest.mark.parametrize("call", ["time.sleep(60)", "while True: pass"])
+def test_a_call_that_does_not_end_fails_its_run_alone(monkeypatch, call):
+    from ackclock import _core
+    from ackclock.sweep import figures
+
+    monkeypatch.setattr(LIMIT, "seconds", 0.5)
+    # As processes of sweeps do.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    cc = inline(f"def on_loss(self, loss):\n    import time\n    {call}\n", origin="mine.py")
+    jobs = [(json.dumps(Scenario.from_dict(document(c)).document), 1, ["k"]) for c in (cc, "reno")]
+    try:
+        rows, ends = _core.rows(jobs, figures.LAYOUT)
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert [ways[0][0] for ways in ends] == ["failed", "done"]
+    assert "the call had not ended after 0.5 s" in json.loads(rows.splitlines()[0])["error"]
 
 
 def test_the_page_works_by_copy_and_paste(tmp_path, monkeypatch):

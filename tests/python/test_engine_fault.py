@@ -14,7 +14,7 @@ SCENARIO = """{"hosts": ["A", "B"],
 
 def panics() -> None:
     """A limit of time below zero, which the package never asks for."""
-    _core.rows(_core.Scenario(SCENARIO), 1, 1, "{}", time_limit_s=-1.0)
+    _core.rows([(SCENARIO, 1, ["key"])], "{}", time_limit_s=-1.0)
 
 
 def test_a_panic_is_an_exception_that_says_what_to_do(capfd: pytest.CaptureFixture[str]) -> None:
@@ -22,7 +22,7 @@ def test_a_panic_is_an_exception_that_says_what_to_do(capfd: pytest.CaptureFixtu
         panics()
     assert capfd.readouterr().err == ""
     # The interpreter and the engine go on.
-    assert _core.rows(_core.Scenario(SCENARIO), 1, 1, "{}")[0] == 1
+    assert b'"done"' in _core.rows([(SCENARIO, 1, ["key"])], "{}")[0]
 
 
 def test_the_command_line_ends_with_status_1(

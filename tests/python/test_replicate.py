@@ -16,6 +16,7 @@ from small import document
 from ackclock import (
     InputError,
     Replications,
+    ReplicationsFailedError,
     ReplicationsInterrupted,
     ResultsError,
     Scenario,
@@ -133,7 +134,9 @@ def test_interrupted_before_the_first_one(lossy, monkeypatch):
 
 def test_a_replication_that_takes_too_long_is_counted_apart(two_flows, tmp_path):
     endless = two_flows.set("stop.at_latest", "100 d")
-    found = replicate(endless, 2, first_seed=5, workers=1, time_limit_s=0.2)
+    with pytest.raises(ReplicationsFailedError, match=r"2 of 2 .* seed 5: not done") as caught:
+        replicate(endless, 2, first_seed=5, workers=1, time_limit_s=0.2)
+    found = caught.value.replications
     assert (len(found), found.asked, found.partial) == (0, 2, True)
     assert set(found.failures) == {5, 6}
     assert "0.2 s, the limit of time" in found.failures[5]

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from small import document
 
-from ackclock import InputError, ResultsError, Scenario, run, tables
+from ackclock import InputError, ResultsError, Scenario, _core, run, tables
 from ackclock.sweep import Receipt, Study, SweepInterrupted, load
 from ackclock.sweep import figures as sweep_figures
 from ackclock.sweep.session import outlook, status
@@ -95,7 +95,7 @@ def test_flows_and_links_have_rows_of_their_own(done):
         )
     )
     assert results.links().num_rows == 16
-    assert "flows" not in results.frame().schema.names
+    assert "flows" not in results.plain().schema.names
 
 
 def test_columns_say_what_they_are(done):
@@ -269,8 +269,7 @@ class Failing:
                     if key in self.fail:
                         line = sweep_figures.failed(key, seed, "out of luck")
                     else:
-                        _, columns, _ = worker.simulate(runs.document, seed, 1, None)
-                        line = sweep_figures.done([key], seed, columns)
+                        line, _ = _core.rows([(runs.document, seed, [key])], sweep_figures.LAYOUT)
                     worker.append(journal, line)
                     status = "failed" if key in self.fail else "done"
                     receipts.append(Receipt((key,), status, 0.0))
@@ -321,7 +320,7 @@ def test_half_a_line_in_a_journal_counts_for_nothing(tmp_path, done):
         study().run(folder, executor=Failing(set(), interrupt_after=0))
     whole = sweep_figures.failed(study().plan(1).keys[0], 1, "written whole")
     half = sweep_figures.failed(study().plan(1).keys[1], 1, "cut off")[:-5]
-    (folder / "journal/1-0.jsonl").write_text(whole + half)
+    (folder / "journal/1-0.jsonl").write_bytes(half + b"\n" + whole + half)
     rest = Failing(set())
     results = study().run(folder, executor=rest)
     assert len(rest.seen) == 7

@@ -18,9 +18,10 @@ from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError
 
 PANELS = {
-    "Experiment": ("run", "sweep", "replicate", "reproduce", "script", "check-cc"),
-    "Look closer": ("report", "table", "plot", "log", "step", "export", "theory"),
+    "Experiment": ("run", "sweep", "replicate", "reproduce", "script", "check-cc", "bench"),
+    "Look closer": ("report", "playground", "table", "plot", "log", "step", "export", "theory"),
     "Write scenarios": ("list", "validate", "schema", "convert"),
+    "Teach and learn": ("lab", "grade"),
 }
 """Commands by their heading. `ackclock.cli.NAME` (`_` for `-`) holds the function of each."""
 
@@ -40,6 +41,9 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
                 plain = name.replace("-", "_")
                 module = import_module(f"ackclock.cli.{plain}")
                 command = getattr(module, "list_" if name == "list" else plain)
+                if isinstance(command, typer.Typer):
+                    app.add_typer(command, name=name, rich_help_panel=panel)
+                    continue
                 app.command(name, help=_help(command), rich_help_panel=panel)(command)
     return app
 

@@ -90,7 +90,7 @@ def replicate(
     [cyan]ackclock replicate bene/reliability-text-dynamic --set links.L1.loss.p=0.5 --plot tail.png[/cyan]
     [cyan]ackclock replicate my-experiment.yaml -n 500 --seed 1000 --out runs.parquet[/cyan]
     """  # noqa: E501  # an example is one line
-    from ackclock import ReplicationsInterrupted
+    from ackclock import ReplicationsFailedError, ReplicationsInterrupted
     from ackclock import replicate as simulate
     from ackclock.cli.replicate_tables import print_tables, to_json
     from ackclock.cli.terminal import console, echo_error, print_json, terminable
@@ -112,6 +112,8 @@ def replicate(
             replications = simulate(
                 chosen, count, first_seed, workers, progress, time_limit_s=time_limit
             )
+        except ReplicationsFailedError as failed:
+            replications = failed.replications
         except ReplicationsInterrupted as interruption:
             replications = interruption.replications
             status = 130

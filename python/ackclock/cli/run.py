@@ -135,8 +135,9 @@ def run(
             else:
                 echo_error("interrupted; keeping what there is (Ctrl-C again ends at once)")
     place = results.directory or place
-    plots = []
-    if not no_plots:
+    plots: list[Path] = []
+    missing = None if no_plots else _no_plots()
+    if not no_plots and not missing:
         plots = _draw(results, place, shown_flows, shown_links, image_format)
     if as_json:
         places = {"run_directory": str(place), "plots": [str(path) for path in plots]}
@@ -145,7 +146,7 @@ def run(
         # The run directory is a scenario too, and holds what was set from outside.
         again = str(place) if chosen.overrides else scenario
         shown = Shown(shown_flows, shown_links, link_order, chart=not no_chart)
-        _report(chosen, results, place, plots, shown, again)
+        _report(chosen, results, place, plots, shown, again, missing)
     if isinstance(stopped, RunInterrupted):
         raise typer.Exit(130)
     if stopped is not None or unidentical(results.summary):
@@ -169,6 +170,17 @@ def default_directory(scenario: Scenario) -> Path:
     return Path("runs") / label
 
 
+def _no_plots() -> str | None:
+    """Why no plots can be drawn here."""
+    from ackclock.extras import MissingExtraError, require
+
+    try:
+        require("matplotlib")
+    except MissingExtraError as error:
+        return error.short
+    return None
+
+
 def _draw(
     results: Results,
     place: Path,
@@ -188,7 +200,10 @@ def _report(
     plots: list[Path],
     shown: Shown,
     again: str,
+    missing: str | None,
 ) -> None:
+    from rich.markup import escape
+
     from ackclock.cli.summary import print_summary
     from ackclock.cli.terminal import console
     from ackclock.cli.theory import print_comparison
@@ -208,6 +223,8 @@ def _report(
 
         print_glance(screen, results, shown.flows, shown.links)
     _print_written(screen, place, plots, replaced=results.replaced)
+    if missing:
+        screen.print(f"[dim]No plots:[/dim] {escape(missing)}")
     _print_next(screen, scenario, place, again)
 
 

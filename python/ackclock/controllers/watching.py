@@ -24,12 +24,22 @@ def watching(calls: _core.Calls) -> Iterator[None]:
     LIMIT.expired = False
     over = threading.Event()
     thread = threading.Thread(target=_watch, args=(calls, over, threading.get_ident()), daemon=True)
+    # Processes of sweeps ignore Ctrl-C, which would end calls that wait.
+    ignored = _is_main() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     thread.start()
     try:
         yield
     finally:
         over.set()
         thread.join()
+        if ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _watch(calls: _core.Calls, over: threading.Event, thread: int) -> None:

@@ -227,12 +227,12 @@ class _Order(Future[list[Receipt]]):
     def write(self, answer: Answer) -> None:
         with self._guard:
             if not self.done():
-                for path, text in (
+                for path, data in (
                     (self.batch.journal, answer.journal),
                     (self.batch.log, answer.log),
                 ):
                     with worker.appending(path) as file:
-                        worker.append(file, text)
+                        worker.append(file, data)
                 self._receipts += answer.receipts
 
     def fail(self, runs: Runs, reason: str) -> None:
@@ -317,8 +317,8 @@ class Answer(NamedTuple):
     """What a worker made of runs."""
 
     receipts: list[Receipt]
-    journal: str
-    log: str
+    journal: bytes
+    log: bytes
 
 
 # Processes that have nothing to do.
@@ -342,7 +342,7 @@ def simulate(
             executor.close()
             raise
         _idle.append(executor)
-        return Answer(receipts, journal.read_text("utf-8"), log.read_text("utf-8"))
+        return Answer(receipts, journal.read_bytes(), log.read_bytes())
 
 
 def _wait(future: Future[list[Receipt]]) -> list[Receipt]:

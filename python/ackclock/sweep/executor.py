@@ -31,8 +31,8 @@ from ackclock.sweep.model import Batch, Receipt, Runs
 
 # After this many processes that ended before they began with a run, none will.
 _MOST_IN_VAIN = 3
-# A run that ends its process is begun once more: memory may have been short because of something
-# else, or somebody may have ended the process.
+# A run that ends its process while it is alone is begun once more: memory may have been short
+# because of something else, or somebody may have ended the process.
 _MOST_DEATHS = 2
 # Runs that are simulated in one call, as far as time allows.
 _TOGETHER = 10_000
@@ -116,14 +116,15 @@ class LocalExecutor:
     def _work(self, batch: Batch) -> list[Receipt]:
         receipts: list[Receipt] = []
         left = list(batch.runs)
-        deaths: dict[str, int] = {}
-        in_vain = 0
+        deaths, alone, in_vain = 0, False, 0
         while left:
             process = self._take()
             # One by one after a death, so that it shows which run it was.
-            got, broken = process.work(batch, left, 1 if deaths else _TOGETHER)
+            got, broken = process.work(batch, left, 1 if alone else _TOGETHER)
             receipts += got
             _take_off(left, sum(len(receipt.keys) for receipt in got))
+            if got:
+                deaths = 0
             if broken is None:
                 self._give_back(process)
                 continue
@@ -139,11 +140,12 @@ class LocalExecutor:
                 if in_vain == _MOST_IN_VAIN:
                     raise AckclockError(f"a worker process cannot simulate: {broken.reason}")
                 continue
-            for key in left[0].keys[: broken.begun]:
-                deaths[key] = deaths.get(key, 0) + 1
-            if broken.begun == 1 and deaths[left[0].keys[0]] == _MOST_DEATHS:
+            alone = True
+            deaths += broken.begun == 1
+            if deaths == _MOST_DEATHS:
                 receipts.append(failure(batch, left[0], broken.reason, broken.wall_s))
                 _take_off(left, 1)
+                deaths = 0
         return receipts
 
     def _take(self) -> _Process:
@@ -231,12 +233,14 @@ class _Process:
             what, *words = line.decode().split()
             if what == "end":
                 return receipts, None
+            count = int(words[1])
             if what == "start":
-                begun, since = int(words[1]), time.perf_counter()
-            else:
-                over = tuple(itertools.islice(keys, int(words[1])))
+                begun, since = begun + count, time.perf_counter()
+                continue
+            begun -= count
+            if what != "back":
+                over = tuple(itertools.islice(keys, count))
                 receipts.append(Receipt(over, what, float(words[2])))
-                begun -= len(over)
         wall_s = time.perf_counter() - since if begun else 0.0
         return receipts, _Broken(self._last_words(), begun, wall_s)
 
@@ -282,6 +286,6 @@ def failure(batch: Batch, runs: Runs, reason: str, wall_s: float) -> Receipt:
         reason += f" (the limit of memory is {batch.memory_limit} bytes)"
     # The process may have left half a line.
     with worker.appending(batch.journal) as journal, worker.appending(batch.log) as log:
-        worker.append(journal, "\n" + figures.failed(key, runs.first_seed, reason))
-        worker.append(log, worker.entry("failed", key, "1", f"{wall_s:.6f}"))
+        worker.append(journal, b"\n" + figures.failed(key, runs.first_seed, reason))
+        worker.append(log, worker.entry("failed", key, 1, f"{wall_s:.6f}"))
     return Receipt((key,), "failed", wall_s)

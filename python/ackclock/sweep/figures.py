@@ -1,4 +1,4 @@
-"""The figures that a sweep keeps of a run: which columns, and the lines of journals that hold them.
+"""The figures that a sweep keeps of a run: which columns, and the rows in journals that hold them.
 
 What they mean and how a summary gives them stands in `ackclock.columns`.
 """
@@ -6,9 +6,8 @@ What they mean and how a summary gives them stands in `ackclock.columns`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from ackclock.columns import FLOWS, LINKS, RUNS, Column
 
@@ -43,19 +42,7 @@ LAYOUT = json.dumps(
 """The same as the engine takes it: where each figure is in a summary."""
 
 
-def done(keys: Sequence[str], first_seed: int, columns: str) -> str:
-    """Return the line of a journal for runs that were done.
-
-    Args:
-        keys: Their keys.
-        first_seed: Seed of the first one; those of the others count on.
-        columns: Their figures, as `_core.rows` gives them.
-    """
-    head = json.dumps({"keys": keys, "first_seed": first_seed, "error": None})
-    return f'{head[:-1]}, "columns": {columns}}}\n'
-
-
-def failed(key: str, seed: int, error: str) -> str:
-    """Return the line of a journal for a run that failed: no figures, but the reason."""
-    entry: dict[str, Any] = {"keys": [key], "first_seed": seed, "error": error, "columns": None}
-    return json.dumps(entry, ensure_ascii=False) + "\n"
+def failed(key: str, seed: int, error: str) -> bytes:
+    """Return the row of a run that failed, as the engine writes those that it simulates."""
+    row = {"key": key, "seed": seed, "status": "failed", "error": error}
+    return json.dumps(row, ensure_ascii=False).encode() + b"\n"

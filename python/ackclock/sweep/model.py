@@ -63,6 +63,14 @@ class Design:
         """The document that is varied, as JSON: a copy of it is made for each combination."""
         return json.dumps(self.base.data, ensure_ascii=False)
 
+    @cached_property
+    def _may_name_files(self) -> bool:
+        """Whether a combination can name a file or a program: only then is each looked through."""
+        choices = [c for d in self.dimensions for axis in d.axes for c in axis.choices]
+        settings = [*self.settings, *(setting for choice in choices for setting in choice.settings)]
+        texts = [self.base_text, *(json.dumps(setting.to_json()) for setting in settings)]
+        return any(word in text for text in texts for word in ("file", "python"))
+
     def identity(self) -> dict[str, Any]:
         """Return what distinguishes this study from others, as plain data."""
         base = json.dumps(
@@ -93,10 +101,12 @@ class Design:
         data = json.loads(self.base_text)
         for setting in self.settings_of(point):
             apply(data, setting.path, setting.value)
-        prepared = files_transfer.prepare(Document(data), self.folder)
-        if prepared.problems:
-            raise ScenarioError(prepared.problems)
-        return {**prepared.data, "record": "none"}
+        if self._may_name_files:
+            prepared = files_transfer.prepare(Document(data), self.folder)
+            if prepared.problems:
+                raise ScenarioError(prepared.problems)
+            data = prepared.data
+        return {**data, "record": "none"}
 
 
 @dataclass(frozen=True)

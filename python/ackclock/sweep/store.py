@@ -6,7 +6,7 @@
     parts/           rows of finished runs, whatever study they were simulated for
     journal/         rows of runs that finished lately, a line of JSON each
     log.txt          a line for each start and end of runs: time, process, what, key of the first
-                     one, how many, seconds
+                     one, how many, seconds; `back` takes a start back
     lock             held by the sweep that works here
 
 A run counts as finished when its line is in a journal. From time to time the lines of complete
@@ -20,15 +20,14 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import AckclockError, InputError
 from ackclock.files import require_folder_above, write_text
 from ackclock.results import ResultsError
-from ackclock.sweep.worker import journal_entries
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 STUDY, PLAN, RESULTS = "study.json", "plan.parquet", "results.parquet"
 PARTS, JOURNAL, LOG, LOCK = "parts", "journal", "log.txt", "lock"
 _FORMAT = "ackclock sweep 2"
+# More parts are made one: a sweep that is continued often must not rewrite all of it each time.
+_MOST_PARTS = 50
 # Processes of a sweep that was killed hold its lock until they notice, a moment later.
 _PATIENCE_S = 3.0
 
@@ -206,15 +207,17 @@ class Store:
         """Make a part of journals to which nobody writes any more."""
         from ackclock.sweep import table
 
-        entries = [entry for path in journals for entry in journal_entries(path)]
-        if entries:
-            table.write(table.of_entries(entries), self._next_part())
+        rows = table.of_rows(_joined(journals))
+        if rows.num_rows:
+            table.write(rows, self._next_part())
         for path in journals:
             path.unlink()
 
     def merge(self, stored: pa.Table) -> None:
-        """Make one part of all parts and journals; `stored` is what they hold."""
-        if len(self.parts()) > 1 or self.journals():
+        """Make a part of the journals, and one of all parts if they are many; `stored` is all."""
+        if len(self.parts()) < _MOST_PARTS:
+            self.settle(self.journals())
+        else:
             self.take(stored)
 
     def take(self, stored: pa.Table) -> None:
@@ -222,8 +225,9 @@ class Store:
         from ackclock.sweep import table
 
         before = (*self.parts(), *self.journals())
-        if rows := sorted(table.latest(stored).values()):
-            table.write(stored.take(rows), self._next_part())
+        if len(rows := table.latest(stored)):
+            kept = stored if len(rows) == stored.num_rows else stored.take(rows)
+            table.write(kept, self._next_part())
         for path in before:
             path.unlink()
 
@@ -238,8 +242,7 @@ class Store:
         from ackclock.sweep import table
 
         # Journals first: one may become a part meanwhile, a part never a journal.
-        fresh = [table.of_entries(_entries_if_there(path)) for path in self.journals()]
-        fresh.append(table.of_entries([]))
+        fresh = table.of_rows(_joined(self.journals()))
         while True:
             parts = self.parts()
             try:
@@ -249,16 +252,15 @@ class Store:
                 # A sweep that works here may have merged them meanwhile.
                 if all(path.exists() for path in parts):
                     raise
-        fresh = [one if columns is None else one.select(list(columns)) for one in fresh]
-        return pa.concat_tables([*found, *fresh])
+        return pa.concat_tables([*found, fresh if columns is None else fresh.select(list(columns))])
 
     def statuses(self) -> dict[str, str]:
         """Return `done` or `failed` for each key that is stored."""
         from ackclock.sweep import table
 
         stored = self.stored(("key", "status"))
-        statuses = stored["status"].to_pylist()
-        return {key: statuses[row] for key, row in table.latest(stored).items()}
+        stored = stored.take(table.latest(stored))
+        return dict(zip(stored["key"].to_pylist(), stored["status"].to_pylist(), strict=True))
 
     def history(self, plan: Plan, index: int) -> dict[str, Any]:
         """Return what became of a run of a plan.
@@ -267,19 +269,23 @@ class Store:
         begun), and `wall_s` (seconds of the last simulation; where runs were simulated together,
         their mean).
         """
+        import pyarrow.compute as pc
+
         from ackclock.sweep import table
 
         became: dict[str, Any] = {"status": "missing", "error": None, "digest": None}
         key = plan.keys[index]
-        stored = self.stored((*became, "key")) if self.exists() else None
-        if stored is not None and (row := table.latest(stored).get(key)) is not None:
-            became = {name: stored[name][row].as_py() for name in became}
+        if self.exists():
+            stored = self.stored((*became, "key"))
+            mine = stored.filter(pc.field("key") == key)
+            for row in table.latest(mine):
+                became = {name: mine[name][int(row)].as_py() for name in became}
         # Equal runs are simulated in the place of the first one.
         places = {key: place for place, key in reversed(list(enumerate(plan.keys)))}
         starts, wall_s = 0, None
         for words in self._log_lines():
             if 0 <= places[key] - places.get(words[3], len(plan)) < int(words[4]):
-                starts += words[2] == "start"
+                starts += (words[2] == "start") - (words[2] == "back")
                 wall_s = float(words[5]) / int(words[4]) if len(words) == 6 else wall_s
         return {**became, "starts": starts, "wall_s": wall_s}
 
@@ -295,17 +301,20 @@ class Store:
             with self.log.open(encoding="utf-8", errors="replace") as stream:
                 for line in stream:
                     words = line.split()
-                    if line.endswith("\n") and len(words) == (5 if "start" in words else 6):
+                    timed = {"start": 5, "back": 5, "done": 6, "failed": 6}
+                    if line.endswith("\n") and len(words) == timed.get(words[2]):
                         yield words
         except OSError:
             return
 
 
-def _entries_if_there(path: Path) -> list[dict[str, Any]]:
-    try:
-        return journal_entries(path)
-    except FileNotFoundError:
-        return []
+def _joined(journals: Iterable[Path]) -> bytes:
+    """Return what journals hold; one may become a part meanwhile."""
+    found = []
+    for path in journals:
+        with suppress(FileNotFoundError):
+            found += [path.read_bytes(), b"\n"]
+    return b"".join(found)
 
 
 def difference(there: dict[str, Any], here: dict[str, Any]) -> str | None:

@@ -1,12 +1,12 @@
 """A process that simulates batches of runs: `python -m ackclock.sweep.worker`.
 
 Batches come as lines of JSON on standard input, receipts go as lines to standard output. What
-counts is in a file before it is reported: finished runs are a line in the batch's journal, written
+counts is in a file before it is reported: a finished run is a line in the batch's journal, written
 with one call, so that nothing that ends this process or its parent can take it back.
 
-Runs with equal settings are simulated together, as many as take a moment; a run that takes longer
-is alone. The process ends when its input does, at once, even in the middle of a run. So no run goes
-on unwatched when the parent was killed.
+As many runs are simulated together as take a moment; a run that takes longer is alone. The process
+ends when its input does, at once, even in the middle of a run. So no run goes on unwatched when the
+parent was killed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,38 +58,41 @@ def work(batch: dict[str, Any]) -> None:
             `memory_limit`.
     """
     limit_memory(batch["memory_limit"])
+    left, size = batch["runs"], 1
     with appending(batch["journal"]) as journal, appending(batch["log"]) as log:
-        for document, first_seed, keys in batch["runs"]:
-            done, size = 0, 1
-            while done < len(keys):
-                some = keys[done : done + size]
-                log_and_report(log, "start", some[0], len(some))
-                started = time.perf_counter()
-                count, columns, error = simulate(
-                    document, first_seed + done, len(some), batch["time_limit_s"]
-                )
-                wall_s = time.perf_counter() - started
-                if count:
-                    append(journal, figures.done(some[:count], first_seed + done, columns))
-                    log_and_report(log, "done", some[0], count, wall_s)
-                if error is not None:
-                    append(journal, figures.failed(some[count], first_seed + done + count, error))
-                    log_and_report(log, "failed", some[count], 1, wall_s)
-                    count += 1
-                done += count
-                size = max(1, min(8 * size, int(size * _TOGETHER_S / wall_s), batch["together"]))
+        while left:
+            some, left = parted(left, min(size, batch["together"]))
+            note(log, [("start", keys[0], len(keys)) for _, _, keys in some])
+            started = time.perf_counter()
+            rows, ends = _core.rows(some, figures.LAYOUT, batch["time_limit_s"], _TOGETHER_S)
+            wall_s = time.perf_counter() - started
+            notes, back = [], []
+            for index, (document, first_seed, keys) in enumerate(some):
+                over = 0
+                for what, count, its_s in ends[index] if index < len(ends) else ():
+                    notes.append((what, keys[over], count, f"{its_s:.6f}"))
+                    over += count
+                if over < len(keys):
+                    notes.append(("back", keys[over], len(keys) - over))
+                    back.append((document, first_seed + over, keys[over:]))
+            append(journal, rows)
+            note(log, notes)
+            done = sum(len(keys) for _, _, keys in some) - sum(len(keys) for _, _, keys in back)
+            left = back + left
+            size = max(1, min(8 * size, int(done * _TOGETHER_S / wall_s)))
     report("end")
 
 
-def simulate(
-    document: str, first_seed: int, count: int, time_limit_s: float | None
-) -> tuple[int, str, str | None]:
-    """Simulate runs; return how many were done, their figures, and why the next one failed."""
-    try:
-        scenario = _core.Scenario(document)
-    except ValueError as error:
-        return 0, "", str(error)
-    return _core.rows(scenario, first_seed, count, figures.LAYOUT, time_limit_s)
+def parted(runs: list[Any], count: int) -> tuple[list[Any], list[Any]]:
+    """Return the first ones of a list of document, first seed and keys, and the others."""
+    first: list[Any] = []
+    for index, (document, first_seed, keys) in enumerate(runs):
+        first.append((document, first_seed, keys[:count]))
+        if len(keys) >= count:
+            rest = [(document, first_seed + count, keys[count:])] if len(keys) > count else []
+            return first, rest + runs[index + 1 :]
+        count -= len(keys)
+    return first, []
 
 
 def limit_memory(limit: int | None) -> None:
@@ -110,45 +113,36 @@ def appending(path: str | Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def append(descriptor: int, text: str) -> None:
-    """Append a text as a whole.
+def append(descriptor: int, data: bytes) -> None:
+    """Append data as a whole.
 
     Raises:
         OSError: the disk is full. A part may have been written; readers skip it.
     """
-    data = text.encode()
     while data:
         data = data[os.write(descriptor, data) :]
 
 
-def log_and_report(log: int, what: str, key: str, count: int, wall_s: float | None = None) -> None:
-    """Write to the log what became of the runs from a key on, and to the parent."""
-    words = (what, key, str(count), *([] if wall_s is None else [f"{wall_s:.6f}"]))
-    append(log, entry(*words))
-    report(*words)
+def note(log: int, notes: Sequence[tuple[object, ...]]) -> None:
+    """Write to the log what becomes of runs, and to the parent.
+
+    A note is `start`, `done`, `failed`, or `back` for runs that were not begun after all; the key
+    of the first run, how many there are, and the seconds that they took.
+    """
+    append(log, b"".join(entry(*words) for words in notes))
+    report(*(" ".join(map(str, words)) for words in notes))
 
 
-def report(*words: str) -> None:
-    """Write a line to the parent."""
-    sys.stdout.write(" ".join(words) + "\n")
+def report(*lines: str) -> None:
+    """Write lines to the parent."""
+    sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
 
 
-def entry(*words: str) -> str:
+def entry(*words: object) -> bytes:
     """Return a line of the log: time, process, words."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")
-    return " ".join((now + "Z", str(os.getpid()), *words)) + "\n"
-
-
-def journal_entries(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a journal, without the last one if it was cut off."""
-    entries = []
-    for line in path.read_bytes().split(b"\n")[:-1]:
-        try:
-            entries.append(json.loads(line))
-        except ValueError:  # cut off by a full disk, and gone on after it
-            continue
-    return entries
+    return " ".join((now + "Z", str(os.getpid()), *map(str, words))).encode() + b"\n"
 
 
 if __name__ == "__main__":
