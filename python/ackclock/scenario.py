@@ -176,6 +176,12 @@ class Scenario:
         found = (_located(self._source, entry) for entry in self._warnings)
         return (*found, *self._prepared.warnings)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Scenario:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scenario.from_dict, (self.document,)
+
     def _repr_html_(self) -> str:
         """What a notebook shows: what is asked, flows and links."""
         from ackclock.tables.cards import scenario
