@@ -25,7 +25,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check check-32bit test-fast bench bench-startup bench-memory bench-kills bench-ns2 browser engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check check-32bit test-fast bench bench-startup bench-memory bench-kills bench-sweep bench-peers browser engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -136,12 +136,15 @@ bench-startup: setup ## Measure the CPU time of small commands against their bud
 bench-memory: setup ## Measure the memory of a run of 50 million packet-hops with all records
 	@$(BIN)/python benches/memory.py
 
+bench-sweep: setup ## Measure what small runs cost in sweeps, beside their events
+	@$(BIN)/python benches/sweeps.py
+
 bench-kills: setup ## Kill a sweep of 100,000 small runs ten times; each must be there, once
 	@$(BIN)/python benches/sweep_kills.py
 
-bench-ns2: setup ## Compare the speed with ns-2, where that is installed
+bench-peers: setup ## Compare the speed with ns-2, ns-3 and htsim (HTSIM=its folder sim), where they are
 	@cargo build --release --locked --quiet -p ackclock-bench
-	@$(BIN)/python benches/against_ns2.py target/release/ackclock-bench
+	@$(BIN)/python benches/against_peers.py target/release/ackclock-bench
 
 docs: setup ## Make the site of README, docs and docstrings in target/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -d target/docs-cache -c docs/site . target/docs

@@ -23,6 +23,8 @@ PICTURES = {
     "test-case-2-fast": ("caltech/test-case-2-fast", "overview"),
     "test-case-0-reno": ("caltech/test-case-0-reno", "overview"),
     "test-case-1-fast": ("caltech/test-case-1-fast", "overview"),
+    "sawtooth": ("teach/sawtooth", "cwnd-events"),
+    "cubic-bbr": ("teach/cubic-bbr", "flow-receive-rate"),
 }
 """Pictures of `docs/images` by name: a scenario, and a plot of its run."""
 

@@ -268,6 +268,18 @@ def scenarios() -> str:
     return table(("Name", "What"), rows)
 
 
+def lab_list() -> str:
+    """Return the labs that come with the package."""
+    from ackclock import labs
+
+    found = map(labs.find, labs.names())
+    rows = [
+        (f"`{one.name}`", f"{one.title}. {one.about}", one.minutes, f"{one.points:g}", one.source)
+        for one in found
+    ]
+    return table(("Lab", "What", "Minutes", "Points", "Source"), rows, "  rr")
+
+
 def laws() -> str:
     """Return the laws that the theory knows."""
     rows = [(f"`{law.name}`", law.summary, "; ".join(law.references)) for law in LAWS.values()]
@@ -520,6 +532,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "comparison": comparison,
     "empty-paths": empty_paths,
     "entries": entries,
+    "labs": lab_list,
     "laws": laws,
     "params": params,
     "plots": plots,

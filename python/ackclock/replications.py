@@ -117,10 +117,11 @@ class Replications:
         and would make a sample of quick runs.
         """
         from ackclock import _core
-        from ackclock.sweep.table import exploded
+        from ackclock.tables.of_sweep import elements
 
-        gaps = results.table["replication"].to_numpy() != np.arange(len(results))
-        whole = results.table.slice(0, int(np.argmax(np.append(gaps, True))))
+        runs = results.with_list("flows")
+        gaps = runs["replication"].to_numpy() != np.arange(len(results))
+        whole = runs.slice(0, int(np.argmax(np.append(gaps, True))))
         flows = scenario.model["flows"]
         failed = np.flatnonzero(whole["status"].to_numpy() == "failed")
         failures = whole.select(["seed", "error"]).take(pa.array(failed)).to_pylist()
@@ -138,7 +139,7 @@ class Replications:
             "failures": json.dumps([list(row.values()) for row in failures]),
             "wall_s": repr(wall_s),
         }
-        rows = exploded(whole, "flows")
+        rows = elements(whole, "flows")
         arrays, fields = [], []
         for name, column in {**OF_RUN, **_named(FLOWS, "flow"), **OF_FLOW}.items():
             values = rows[name]

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ from ackclock.errors import InputError
 from ackclock.plots import Options, PlotError, figure, figure_of_sweep
 from ackclock.plots.across import across
 from ackclock.plots.facets import beside
-from ackclock.sweep import Study, load
+from ackclock.sweep import Study, SweepResults, load
 
 
 def sweep(rows, axes=("cc", "queue"), **more):
@@ -41,7 +40,7 @@ def sweep(rows, axes=("cc", "queue"), **more):
             "links": [{"id": "L", "direction": "forward", "drops": number}],
         }
         table.append({**row, **more})
-    return SimpleNamespace(table=pa.Table.from_pylist(table), study="lab", axes=list(axes))
+    return SweepResults(pa.Table.from_pylist(table), "lab", list(axes), len(rows), None)
 
 
 @pytest.fixture

@@ -134,7 +134,7 @@ def test_interrupted_before_the_first_one(lossy, monkeypatch):
 
 def test_a_replication_that_takes_too_long_is_counted_apart(two_flows, tmp_path):
     endless = two_flows.set("stop.at_latest", "100 d")
-    with pytest.raises(ReplicationsFailedError, match="2 of 2 .* seed 5: not done") as caught:
+    with pytest.raises(ReplicationsFailedError, match=r"2 of 2 .* seed 5: not done") as caught:
         replicate(endless, 2, first_seed=5, workers=1, time_limit_s=0.2)
     found = caught.value.replications
     assert (len(found), found.asked, found.partial) == (0, 2, True)

@@ -286,7 +286,8 @@ def test_ctrl_c_keeps_what_is_done(slow, number):
     assert "ackclock" in err
     kept = load("s")
     assert kept.partial
-    assert set(count("done")) == set(kept.table["key"].to_pylist())
+    # What is in a journal counts, even where a process ended before it could say so.
+    assert set(count("done")) <= set(kept.table["key"].to_pylist())
     again = begin("--workers", "2")
     again.communicate()
     assert again.returncode == 0

@@ -224,6 +224,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Rows(_) => "list of rows",
         Kind::NameList => "list of names",
         Kind::NodePair => "two names",
+        Kind::RouterRefs => "list of names",
         Kind::HostRef => "name of a host",
         Kind::FlowRef => "name of a flow",
         Kind::Name => "name",

@@ -7,7 +7,7 @@ use crate::outlook::{Outlook, outlook};
 use crate::summary::{Totals, summarise};
 use ackclock_engine::{ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::{Counters, Network, World};
-use ackclock_trace::{Columns, NoRecord, Recorder, Size, Table};
+use ackclock_trace::{Columns, NoRecord, Recorder, SenderColumns, Size, Table};
 use ackclock_units::Time;
 use serde_json::Value;
 use std::sync::Arc;
@@ -42,6 +42,16 @@ impl Recording for NoRecord {
 
     fn into_columns(self) -> Option<Columns> {
         None
+    }
+}
+
+impl Recording for SenderColumns {
+    fn columns(&mut self) -> Option<&mut Columns> {
+        Some(&mut self.0)
+    }
+
+    fn into_columns(self) -> Option<Columns> {
+        Some(self.0)
     }
 }
 
@@ -277,6 +287,10 @@ pub(crate) fn world(
     let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 2;
     if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES && !FEW_COPIES
     {
+        if !scenario.record.is_off() && scenario.record.is_of_senders() {
+            let columns = Columns::new(|table| scenario.record.keep(table));
+            return Box::new(World::new(network, PackedQueue::new(), SenderColumns(columns)));
+        }
         with_recorder(scenario.record, network, PackedQueue::new())
     } else {
         assert!(entities <= WideQueue::ENTITIES, "too many links and flows");

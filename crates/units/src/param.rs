@@ -58,6 +58,8 @@ pub enum Kind {
     NameList,
     /// Two names of nodes declared elsewhere in the document.
     NodePair,
+    /// A list of names of routers declared elsewhere in the document.
+    RouterRefs,
     /// A name of a host declared elsewhere in the document.
     HostRef,
     /// A name of a flow declared elsewhere in the document.

@@ -18,7 +18,7 @@ from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError
 
 PANELS = {
-    "Experiment": ("run", "sweep", "replicate", "reproduce", "script", "check-cc"),
+    "Experiment": ("run", "sweep", "replicate", "reproduce", "script", "check-cc", "bench"),
     "Look closer": ("report", "playground", "table", "plot", "log", "step", "export", "theory"),
     "Write scenarios": ("list", "validate", "schema", "convert"),
     "Teach and learn": ("lab", "grade"),

@@ -98,6 +98,15 @@ def plot(
             help="Width of the bins for rates ('receiver-rate'); default 0.1 s.",
         ),
     ] = None,
+    overlay: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--overlay",
+            metavar="[FLOW=]FILE",
+            help="Lay a measurement over windows, data in flight and RTTs: a capture (pcapng, "
+            "pcap) or samples of 'ss -tin'; may be repeated.",
+        ),
+    ] = None,
     x: Annotated[
         str | None,
         typer.Option(metavar="AXIS", help="Axis of a sweep along the bottom."),
@@ -200,6 +209,7 @@ def plot(
         bin_s=bin_s,
         from_s=begin,
         to_s=end,
+        overlay=tuple(overlay or ()),
         x=x,
         y=y,
         lines=lines,

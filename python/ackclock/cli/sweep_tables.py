@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from ackclock.columns import pick
 from ackclock.sweep.figures import RUN
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from rich.console import Console
 
     from ackclock.columns import Column
@@ -143,40 +144,43 @@ def _print_rows(console: Console, results: SweepResults) -> None:
 
 def _print_means(console: Console, results: SweepResults) -> None:
     """Print for each axis the means over all runs with each of its values."""
-    done = [row for row in results.plain().to_pylist() if row["status"] == "done"]
+    import pyarrow.compute as pc
+
+    names = [*results.axes, "status", *(column.name for column in _FIGURES)]
+    done = results.select(names).filter(pc.field("status") == "done")
     if not results.axes:
-        _print_axis(console, "All runs", {"": done})
+        _print_axis(console, "All runs", [("", done)])
     for axis in results.axes:
-        values = list(dict.fromkeys(row[axis] for row in done))
-        groups = {
-            _label(value): [row for row in done if row[axis] == value]
-            for value in values[:_MOST_VALUES]
-        }
+        values = done[axis].unique().to_pylist()
+        groups = (
+            (_label(value), done.filter(pc.field(axis) == value)) for value in values[:_MOST_VALUES]
+        )
         _print_axis(console, axis, groups)
         if len(values) > _MOST_VALUES:
             console.print(f"[dim]and {len(values) - _MOST_VALUES} more values[/dim]\n")
 
 
-def _print_axis(console: Console, axis: str, groups: Mapping[str, list[dict[str, Any]]]) -> None:
+def _print_axis(console: Console, axis: str, groups: Iterable[tuple[str, pa.Table]]) -> None:
     shown = table(escape(axis), ">Runs", *(f">{column.title}" for column in _FIGURES))
-    for label, rows in groups.items():
-        cells = [_shaped(c, _mean(row[c.name] for row in rows)) for c in _FIGURES]
-        shown.add_row(escape(label), str(len(rows)), *cells)
+    for label, rows in groups:
+        cells = [_shaped(c, _mean(rows[c.name])) for c in _FIGURES]
+        shown.add_row(escape(label), str(rows.num_rows), *cells)
     console.print(shown)
     console.print("[dim]means over all runs with this value[/dim]\n")
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    there = [value for value in values if value is not None]
-    return sum(there) / len(there) if there else None
+def _mean(column: pa.ChunkedArray) -> float | None:
+    values = column.drop_null().to_numpy()
+    return float(values.mean()) if len(values) else None
 
 
 def failures(results: SweepResults) -> list[dict[str, Any]]:
     """Return key, axes, replication and error of the first runs that failed."""
-    names = ["key", *results.axes, "replication", "status", "error"]
-    rows = results.table.select(names).to_pylist()
-    failed = [row for row in rows if row["status"] == "failed"][:_MOST_FAILURES]
-    return [{name: row[name] for name in names if name != "status"} for row in failed]
+    import pyarrow.compute as pc
+
+    names = ["key", *results.axes, "replication", "error"]
+    failed = results.select([*names, "status"]).filter(pc.field("status") == "failed")
+    return failed.slice(0, _MOST_FAILURES).select(names).to_pylist()
 
 
 def _print_failures(console: Console, results: SweepResults) -> None:

@@ -147,17 +147,22 @@ def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None
 def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
-    about = results.table.schema.metadata or {}
-    title = about.get(b"title", b"").decode()
-    return SweepView(results.table, results.study, results.axes, title, options)
+    return SweepView(results, options)
 
 
 class Sweep(Protocol):
     """What plots need of a sweep; `ackclock.sweep.SweepResults` has it."""
 
-    table: pa.Table
     study: str
     axes: list[str]
+
+    def plain(self) -> pa.Table:
+        """One row a run, without lists of flows and links."""
+        ...
+
+    def with_list(self, name: str) -> pa.Table:
+        """The same with the list of `flows` or `links`."""
+        ...
 
 
 def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:

@@ -37,6 +37,8 @@ class Options:
         bin_s: Width of the bins for rates, seconds.
         from_s: Begin the time axis here, seconds; default the start of the run.
         to_s: End the time axis here, seconds; default the end of the run.
+        overlay: Files with measurements to lay over windows, data in flight and round-trip times,
+            as `FILE` for the first flow drawn or `FLOW=FILE` (`ackclock.measured`).
         x: Axis of a sweep that runs along the horizontal axis; default as suits the sweep.
         y: Axis of a sweep that runs along the vertical axis of a heat map.
         lines: Axis of a sweep with a line for each of its values.
@@ -59,6 +61,7 @@ class Options:
     bin_s: float | None = None
     from_s: float | None = None
     to_s: float | None = None
+    overlay: Sequence[str] = ()
     x: str | None = None
     y: str | None = None
     lines: str | None = None
@@ -73,6 +76,7 @@ class Options:
             low, high = WIDTHS_MM
             raise PlotError(f"a figure of {self.width_mm:g} mm: allowed are {low:g} to {high:g} mm")
         object.__setattr__(self, "where", self.where or ())
+        object.__setattr__(self, "overlay", _words(self.overlay))
         if self.facets is not None:
             object.__setattr__(self, "facets", _words(self.facets))
         if self.modulo is not None and self.modulo < 2:

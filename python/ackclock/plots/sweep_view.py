@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from ackclock.tables import Column, ResultTable, of_sweep
 from ackclock.tables.groups import require_numbers
@@ -14,6 +12,9 @@ from ackclock.tables.values import ordered, scale, spelled
 
 from .errors import PlotError, unknown
 from .options import Options
+
+if TYPE_CHECKING:
+    from . import Sweep
 
 MOST_PANELS = 30
 """More small panels than this cannot be read."""
@@ -25,10 +26,7 @@ class SweepView:
     """A sweep as plots see it.
 
     Args:
-        table: One row a run, as `ackclock sweep` writes it.
-        name: Name of the sweep.
-        axes: Names of its axes.
-        title: Its title; default its name.
+        sweep: The sweep.
         options: Plot options.
 
     Raises:
@@ -36,22 +34,17 @@ class SweepView:
         InputError: an axis, a column or a value that the sweep does not have.
     """
 
-    def __init__(
-        self,
-        table: pa.Table,
-        name: str,
-        axes: Sequence[str],
-        title: str = "",
-        options: Options | None = None,
-    ) -> None:
+    def __init__(self, sweep: Sweep, options: Options | None = None) -> None:
         self.options = options or Options()
         self.width_mm = self.options.page_mm
-        self.name = name
-        self.title = title or name
-        self._table = table
-        self._axes = list(axes)
+        table = sweep.plain()
+        title = (table.schema.metadata or {}).get(b"title", b"").decode()
+        self.name = sweep.study
+        self.title = title or self.name
+        self._sweep = sweep
+        self._axes = list(sweep.axes)
         wanted = {name: list(values) for name, values in self.options.selected}
-        self.runs: ResultTable = of_sweep(table, "runs", axes).where(wanted)
+        self.runs: ResultTable = of_sweep(table, "runs", self._axes).where(wanted)
         if not len(self.runs):
             raise PlotError("no run of this sweep is done, or none has the values asked for")
         self.wanted = wanted
@@ -66,7 +59,7 @@ class SweepView:
 
     def flows(self) -> ResultTable:
         """The flows of all runs."""
-        return of_sweep(self._table, "flows", self._axes).where(self.wanted)
+        return of_sweep(self._sweep.with_list("flows"), "flows", self._axes).where(self.wanted)
 
     @property
     def varied(self) -> list[str]:
@@ -75,7 +68,7 @@ class SweepView:
 
     def levels(self, axis: str) -> list[Any]:
         """The values of an axis, by size where they have one."""
-        return ordered(self.runs.values(axis))
+        return ordered(self.runs.different(axis))
 
     def numeric(self, axis: str) -> bool:
         """Whether an axis has numbers or quantities of one kind."""
@@ -94,7 +87,7 @@ class SweepView:
         """Runs with equal settings, at most."""
         if "replication" not in self.runs.names:
             return 1
-        return len(set(self.runs.values("replication")))
+        return len(self.runs.different("replication"))
 
     def cells(self, axes: Sequence[str]) -> list[Cell]:
         """The combinations of values of some axes that occur, in order.
@@ -150,6 +143,6 @@ class SweepView:
 
     def caption(self) -> str:
         """Which sweep it is."""
-        seeds = sorted(set(self.runs.values("seed")))
+        seeds = sorted(self.runs.different("seed"))
         shown = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds"
         return "  ·  ".join((self.name, shown))

@@ -31,8 +31,8 @@ from ackclock.sweep.model import Batch, Receipt, Runs
 
 # After this many processes that ended before they began with a run, none will.
 _MOST_IN_VAIN = 3
-# A run that ends its process while it is alone is begun once more: memory may have been short because
-# of something else, or somebody may have ended the process.
+# A run that ends its process while it is alone is begun once more: memory may have been short
+# because of something else, or somebody may have ended the process.
 _MOST_DEATHS = 2
 # Runs that are simulated in one call, as far as time allows.
 _TOGETHER = 10_000

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ackclock.errors import InputError
 from ackclock.extras import require
+from ackclock.results import ResultsError
 from ackclock.sweep import remote
 from ackclock.sweep import table as tables
 from ackclock.sweep.store import PLAN, RESULTS, Store
+from ackclock.tables.of_sweep import elements
 
 
 class SweepResults:
@@ -30,30 +35,55 @@ class SweepResults:
     """
 
     def __init__(
-        self, table: pa.Table, study: str, axes: list[str], runs: int, path: Path | None
+        self,
+        source: tables.Source,
+        study: str,
+        axes: list[str],
+        runs: int,
+        path: Path | None,
     ) -> None:
-        self.table = table
+        self._source = source
         self.study = study
         self.axes = axes
         self.runs = runs
         self.path = path
+        self._length = tables.length(source)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """All columns; see above."""
+        return tables.part(self._source)
+
+    def select(self, columns: Sequence[str]) -> pa.Table:
+        """Return some columns of the table; no others are read."""
+        if "table" in self.__dict__:
+            return self.table.select(list(columns))
+        return tables.part(self._source, columns)
+
+    def save(self, file: Path) -> None:
+        """Write the table to a file."""
+        assert isinstance(self._source, tables.Rows)
+        self._source.write(file)
+        self._source = file
 
     @classmethod
     def of(
         cls, stored: pa.Table, plan: pa.Table, identity: dict[str, Any], path: Path | None
     ) -> SweepResults:
         """Put together what is stored of a plan."""
-        axes = [axis["name"] for axes in identity["dimensions"] for axis in axes]
-        metadata = {
-            "description": "Results of a sweep: one row a run",
-            "format": tables.FORMAT,
-            "study": identity["study"],
-            "title": identity["title"] or "",
-            "axes": json.dumps(axes, ensure_ascii=False),
-            "runs": str(plan.num_rows),
-        }
-        table = tables.joined(plan, stored, metadata)
-        return cls(table, identity["study"], axes, plan.num_rows, path)
+        axes, metadata = _about(plan, identity)
+        rows = tables.joined(plan, stored, metadata)
+        return cls(rows, identity["study"], axes, plan.num_rows, path)
+
+    @classmethod
+    def written(cls, plan: pa.Table, identity: dict[str, Any], folder: Path) -> SweepResults | None:
+        """Return the results of a plan that stand in a file, if they do."""
+        try:
+            found = cls.load(folder / RESULTS)
+        except (InputError, ResultsError):
+            return None
+        same = tables.about(folder / RESULTS) == _about(plan, identity)[1]
+        return found if same and not found.partial else None
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SweepResults:
@@ -68,12 +98,12 @@ class SweepResults:
             ResultsError: it is damaged.
         """
         if remote.is_url(path):
-            return cls._of_table(remote.read(str(path)), None, str(path))
+            return cls._of_file(remote.read(str(path)), None, str(path))
         place = Path(path)
         folder = place.parent if place.is_file() else place
         file = place if place.is_file() else place / RESULTS
         if file.is_file():
-            return cls._of_table(tables.read(file), folder, place)
+            return cls._of_file(file, folder, place)
         store = Store(folder)
         if not store.exists():
             raise InputError(f"'{place}' holds no sweep; 'ackclock sweep' makes one")
@@ -81,14 +111,16 @@ class SweepResults:
         return cls.of(store.stored(), plan, store.identity(), folder)
 
     @classmethod
-    def _of_table(cls, table: pa.Table, folder: Path | None, place: str | Path) -> SweepResults:
-        about = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+    def _of_file(
+        cls, source: tables.Source, folder: Path | None, place: str | Path
+    ) -> SweepResults:
+        about = tables.about(source)
         if about.get("format") != tables.FORMAT:
             raise InputError(f"'{place}' holds no results of a sweep")
-        return cls(table, about["study"], json.loads(about["axes"]), int(about["runs"]), folder)
+        return cls(source, about["study"], json.loads(about["axes"]), int(about["runs"]), folder)
 
     def __len__(self) -> int:
-        return self.table.num_rows
+        return self._length
 
     @property
     def partial(self) -> bool:
@@ -98,54 +130,51 @@ class SweepResults:
     @property
     def failed(self) -> int:
         """Number of runs that failed."""
-        return self.table["status"].to_pylist().count("failed")
+        return self.select(["status"])["status"].to_pylist().count("failed")
 
     def flows(self) -> pa.Table:
         """Return one row for each flow of each run: the axes, `flow`, and its figures.
 
         Columns of the run that a flow has, too (`goodput_bps`, `timeouts`, ...), are the flow's.
         """
-        return tables.exploded(self.table, "flows")
+        return elements(self.with_list("flows"), "flows")
 
     def links(self) -> pa.Table:
         """Return one row for each direction of each link of each run."""
-        return tables.exploded(self.table, "links")
+        return elements(self.with_list("links"), "links")
 
     def plain(self) -> pa.Table:
         """Return one row a run without the lists of flows and links: plain columns only."""
-        plain = [f.name for f in self.table.schema if not pa.types.is_list(f.type)]
-        return self.table.select(plain)
+        plain = [f.name for f in tables.schema(self._source) if not pa.types.is_list(f.type)]
+        return self.select(plain)
+
+    def with_list(self, name: str) -> pa.Table:
+        """Return one row a run with its list of `flows` or of `links`, without the other one."""
+        other = {"flows", "links"} - {name}
+        return self.select([f.name for f in tables.schema(self._source) if f.name not in other])
 
     def notes(self) -> list[str]:
         """Return what would mislead: replications that are all the same, axes that change nothing.
 
         Runs are the same where their digests are.
         """
+        import pyarrow.compute as pc
+
+        done = self.select([*self.axes, "seed", "digest"]).filter(pc.field("digest").is_valid())
+        columns = {name: tables.codes(done[name]) for name in done.column_names}
         found = []
-        if self._same(self.axes):
+        if _same(columns, self.axes):
             found.append(
                 "All replications are the same: nothing in this scenario is random. More of them "
                 "say nothing more, and intervals over them mean nothing."
             )
         for axis in self.axes:
             others = [name for name in (*self.axes, "seed") if name != axis]
-            if self._same(others):
+            if _same(columns, others):
                 found.append(
                     f"'{axis}' changes nothing: runs that differ in it alone are the same."
                 )
         return found
-
-    def _same(self, by: list[str]) -> bool:
-        """Whether runs that agree in some columns are the same, of which there are several."""
-        columns = [self.table[name].to_pylist() for name in (*by, "digest")]
-        several = False
-        first: dict[tuple[Any, ...], str] = {}
-        for *key, digest in zip(*columns, strict=True):
-            if digest is not None:
-                several |= tuple(key) in first
-                if first.setdefault(tuple(key), digest) != digest:
-                    return False
-        return several
 
     def frame(self) -> Any:
         """Return `plain` as a data frame of pandas.
@@ -167,6 +196,31 @@ class SweepResults:
     def __repr__(self) -> str:
         state = f" of {self.runs}" if self.partial else ""
         return f"SweepResults({self.study!r}, {len(self)}{state} runs)"
+
+
+def _about(plan: pa.Table, identity: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
+    """Return the axes of a study, and what the table of its results says of itself."""
+    axes = [axis["name"] for axes in identity["dimensions"] for axis in axes]
+    return axes, {
+        "description": "Results of a sweep: one row a run",
+        "format": tables.FORMAT,
+        "study": identity["study"],
+        "title": identity["title"] or "",
+        "axes": json.dumps(axes, ensure_ascii=False),
+        "runs": str(plan.num_rows),
+    }
+
+
+def _same(columns: Mapping[str, np.ndarray], by: Sequence[str]) -> bool:
+    """Whether runs that agree in some columns are the same, of which there are several."""
+    digests = columns["digest"]
+    groups = np.zeros(len(digests), np.int64)
+    for name in by:
+        groups = groups * (columns[name].max(initial=0) + 1) + columns[name]
+        groups = np.unique(groups, return_inverse=True)[1]
+    order = np.argsort(groups, kind="stable")
+    together = np.diff(groups[order]) == 0
+    return bool(together.any()) and not np.diff(digests[order])[together].any()
 
 
 def load(path: str | PathLike[str]) -> SweepResults:

@@ -101,13 +101,16 @@ def run(
     with _folder(out) as path:
         with _Session(plan, Store(path), workers, force, executor, limits, shard) as session:
             try:
-                session.simulate(session.missing(retry_failed=retry_failed), progress)
+                missing = session.missing(retry_failed=retry_failed)
+                if not missing and (written := session.written()) is not None:
+                    return written
+                session.simulate(missing, progress)
             except KeyboardInterrupt:
                 session.stop()
                 raise SweepInterrupted(session.results(keep=out is not None)) from None
             results = session.results(keep=out is not None)
             if out is not None and not results.partial:
-                tables.write(results.table, path / RESULTS)
+                results.save(path / RESULTS)
         results.path = None if out is None else path
         return results
 
@@ -358,6 +361,11 @@ class _Session:
             self.store.merge(stored)
         identity = self.plan.study.identity()
         return SweepResults.of(stored, self._planned, identity, self.store.path)
+
+    def written(self) -> SweepResults | None:
+        """Return the results of the plan that stand in the folder, if they do."""
+        identity = self.plan.study.identity()
+        return SweepResults.written(self._planned, identity, self.store.path)
 
     def _start(self) -> Executor:
         if self._executor is None:

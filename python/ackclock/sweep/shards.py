@@ -103,5 +103,5 @@ def merge(folders: Sequence[Path], out: Path, *, force: bool = False) -> SweepRe
         target.take(stored)
         results = SweepResults.of(stored, planned, identity, out)
         if not results.partial:
-            tables.write(results.table, out / RESULTS)
+            results.save(out / RESULTS)
     return results

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 STUDY, PLAN, RESULTS = "study.json", "plan.parquet", "results.parquet"
 PARTS, JOURNAL, LOG, LOCK = "parts", "journal", "log.txt", "lock"
 _FORMAT = "ackclock sweep 2"
+# More parts are made one: a sweep that is continued often must not rewrite all of it each time.
+_MOST_PARTS = 50
 # Processes of a sweep that was killed hold its lock until they notice, a moment later.
 _PATIENCE_S = 3.0
 
@@ -212,8 +214,10 @@ class Store:
             path.unlink()
 
     def merge(self, stored: pa.Table) -> None:
-        """Make one part of all parts and journals; `stored` is what they hold."""
-        if len(self.parts()) > 1 or self.journals():
+        """Make a part of the journals, and one of all parts if they are many; `stored` is all."""
+        if len(self.parts()) < _MOST_PARTS:
+            self.settle(self.journals())
+        else:
             self.take(stored)
 
     def take(self, stored: pa.Table) -> None:
@@ -221,8 +225,9 @@ class Store:
         from ackclock.sweep import table
 
         before = (*self.parts(), *self.journals())
-        if rows := sorted(table.latest(stored).values()):
-            table.write(stored.take(rows), self._next_part())
+        if len(rows := table.latest(stored)):
+            kept = stored if len(rows) == stored.num_rows else stored.take(rows)
+            table.write(kept, self._next_part())
         for path in before:
             path.unlink()
 
@@ -254,8 +259,8 @@ class Store:
         from ackclock.sweep import table
 
         stored = self.stored(("key", "status"))
-        statuses = stored["status"].to_pylist()
-        return {key: statuses[row] for key, row in table.latest(stored).items()}
+        stored = stored.take(table.latest(stored))
+        return dict(zip(stored["key"].to_pylist(), stored["status"].to_pylist(), strict=True))
 
     def history(self, plan: Plan, index: int) -> dict[str, Any]:
         """Return what became of a run of a plan.
@@ -264,13 +269,17 @@ class Store:
         begun), and `wall_s` (seconds of the last simulation; where runs were simulated together,
         their mean).
         """
+        import pyarrow.compute as pc
+
         from ackclock.sweep import table
 
         became: dict[str, Any] = {"status": "missing", "error": None, "digest": None}
         key = plan.keys[index]
-        stored = self.stored((*became, "key")) if self.exists() else None
-        if stored is not None and (row := table.latest(stored).get(key)) is not None:
-            became = {name: stored[name][row].as_py() for name in became}
+        if self.exists():
+            stored = self.stored((*became, "key"))
+            mine = stored.filter(pc.field("key") == key)
+            for row in table.latest(mine):
+                became = {name: mine[name][int(row)].as_py() for name in became}
         # Equal runs are simulated in the place of the first one.
         places = {key: place for place, key in reversed(list(enumerate(plan.keys)))}
         starts, wall_s = 0, None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.json as pj
 import pyarrow.parquet as pq
 
@@ -19,7 +21,12 @@ from ackclock.results import ResultsError
 from ackclock.sweep import figures
 from ackclock.sweep.plan import Plan
 
+# Its functions are made when it is imported, and unknown to checkers of types.
+pc: Any = pyarrow.compute
+
 FORMAT = "ackclock sweep 2"
+# Rows of a group in files.
+_GROUP = 65_536
 
 
 def _described(name: str, kind: pa.DataType, meaning: str, unit: str = "") -> pa.Field:
@@ -53,7 +60,7 @@ _REPLICATION = _described("replication", pa.int64(), "Number of the replication,
 
 
 def of_rows(data: bytes) -> pa.Table:
-    """Return rows of journals as a table. Lines that a full disk or a kill has cut off are skipped."""
+    """Return rows of journals as a table; lines that a kill or a full disk cut off are left out."""
     if not data.strip():
         return STORED.empty_table()
     parsing = pj.ParseOptions(explicit_schema=STORED, unexpected_field_behavior="error")
@@ -75,18 +82,23 @@ def _is_whole(line: bytes) -> bool:
         return False
 
 
-def latest(table: pa.Table) -> dict[str, int]:
-    """Return the row of each key: a run that was done wins over one that failed, then the last."""
-    rows: dict[str, int] = {}
-    done: set[str] = set()
-    statuses = table["status"].to_pylist()
-    for index, (key, status) in enumerate(zip(table["key"].to_pylist(), statuses, strict=True)):
-        if status == "done":
-            done.add(key)
-        elif key in done:
-            continue
-        rows[key] = index
-    return rows
+def latest(table: pa.Table) -> np.ndarray:
+    """Return the row of each key, in order: done wins over failed, then the last one does."""
+    rows = np.arange(table.num_rows)
+    keys = codes(table["key"])
+    if not len(keys) or len(rows) == keys.max() + 1:
+        return rows
+    best = np.full(keys.max() + 1, -1)
+    done = pc.equal(table["status"], "done").to_numpy()
+    np.maximum.at(best, keys, rows + len(rows) * done)
+    return np.sort(best % len(rows))
+
+
+def codes(column: pa.ChunkedArray) -> np.ndarray:
+    """Return numbers from 0 in the place of the values of a column, equal ones for equal values."""
+    coded = column.dictionary_encode("encode").unify_dictionaries()
+    parts = [chunk.indices.to_numpy(zero_copy_only=False) for chunk in coded.chunks]
+    return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
 
 
 def planned(plan: Plan) -> pa.Table:
@@ -121,45 +133,90 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def joined(plan: pa.Table, stored: pa.Table, metadata: Mapping[str, str]) -> pa.Table:
+def joined(plan: pa.Table, stored: pa.Table, metadata: Mapping[str, str]) -> Rows:
     """Return the rows of a plan that are stored, in the order of the plan."""
     rows = latest(stored)
-    keys = plan["key"].to_pylist()
-    there = [index for index, key in enumerate(keys) if key in rows]
-    left = plan.take(pa.array(there, pa.int64()))
-    right = stored.take(pa.array([rows[keys[index]] for index in there], pa.int64()))
-    for field in STORED:
-        if field.name not in ("key", "seed"):
+    places = pc.index_in(plan["key"], stored["key"].take(pa.array(rows)).combine_chunks())
+    there = pc.is_valid(places)
+    places = pa.array(rows).take(places.filter(there).combine_chunks())
+    return Rows(plan.filter(there), stored, places, metadata)
+
+
+class Rows:
+    """Rows of a plan beside what is stored of them: put together piece by piece, or all at once."""
+
+    def __init__(
+        self, plan: pa.Table, stored: pa.Table, places: pa.Array, metadata: Mapping[str, str]
+    ) -> None:
+        self.plan, self._stored, self._places, self._metadata = plan, stored, places, metadata
+
+    def __len__(self) -> int:
+        return self.plan.num_rows
+
+    def part(self, start: int, count: int, columns: Iterable[str] | None = None) -> pa.Table:
+        """Return some of them, with all columns or with these."""
+        left = self.plan.slice(start, count)
+        fields = [field for field in STORED if field.name not in ("key", "seed")]
+        if columns is not None:
+            left = left.select([name for name in left.column_names if name in columns])
+            fields = [field for field in fields if field.name in columns]
+        names = [field.name for field in fields]
+        right = self._stored.select(names).take(self._places.slice(start, count))
+        for field in fields:
             left = left.append_column(field, right[field.name])
-    return left.replace_schema_metadata(dict(metadata)).combine_chunks()
+        return left.replace_schema_metadata(dict(self._metadata)).combine_chunks()
+
+    def write(self, path: Path) -> None:
+        """Write them to a Parquet file; memory is needed for one group of rows at a time."""
+        starts = range(0, max(1, len(self)), _GROUP)
+        _write((self.part(start, _GROUP) for start in starts), path)
 
 
-def exploded(table: pa.Table, column: str) -> pa.Table:
-    """Return one row for each element of a list column, beside the plain columns of its run."""
-    kind = table.schema.field(column).type
-    chunks = table[column].chunks
-    lists: Any = pa.concat_arrays(chunks) if chunks else pa.array([], kind)
-    elements = lists.flatten()
-    plain = [f.name for f in table.schema if not pa.types.is_list(f.type)]
-    own = [elements.type.field(index) for index in range(elements.type.num_fields)]
-    taken = {field.name for field in own}
-    prefix = column.removesuffix("s")
-    # What a flow has, too, must not be mistaken for the figure of the run.
-    kept = table.select([name for name in plain if name not in taken]).take(
-        lists.value_parent_indices()
-    )
-    for field, values in zip(own, elements.flatten(), strict=True):
-        name = prefix if field.name == "id" else field.name
-        kept = kept.append_column(field.with_name(name), values)
-    return kept
+Source = Rows | pa.Table | Path
+"""Where the rows of results are: put together from a plan and parts, a table, or a file."""
+
+
+def schema(source: Source) -> pa.Schema:
+    """Return names, types and metadata of the columns."""
+    if isinstance(source, Path):
+        return _file(source).schema_arrow
+    return source.part(0, 0).schema if isinstance(source, Rows) else source.schema
+
+
+def about(source: Source) -> dict[str, str]:
+    """Return what a table says of itself as a whole."""
+    metadata = schema(source).metadata or {}
+    return {key.decode(): value.decode() for key, value in metadata.items()}
+
+
+def length(source: Source) -> int:
+    """Return the number of rows."""
+    return _file(source).metadata.num_rows if isinstance(source, Path) else len(source)
+
+
+def part(source: Source, columns: Sequence[str] | None = None) -> pa.Table:
+    """Return all rows, with all columns or with these."""
+    if isinstance(source, Path):
+        return read(source, columns)
+    found = source.part(0, len(source), columns) if isinstance(source, Rows) else source
+    return found if columns is None else found.select(list(columns))
 
 
 def write(table: pa.Table, path: Path) -> None:
     """Write a Parquet file, complete or not at all; equal tables give equal bytes."""
+    _write([table], path)
+
+
+def _write(parts: Iterable[pa.Table], path: Path) -> None:
     buffer = io.BytesIO()
-    pq.write_table(
-        table, buffer, compression="zstd", row_group_size=65_536, write_page_checksum=True
-    )
+    writer = None
+    for part in parts:
+        if writer is None:
+            how: dict[str, Any] = {"compression": "zstd", "write_page_checksum": True}
+            writer = pq.ParquetWriter(buffer, part.schema, **how)
+        writer.write_table(part, row_group_size=_GROUP)
+    if writer is not None:
+        writer.close()
     write_bytes(path, buffer.getvalue())
 
 
@@ -169,9 +226,20 @@ def read(path: Path, columns: Iterable[str] | None = None) -> pa.Table:
     Raises:
         ResultsError: it is damaged.
     """
+    names = None if columns is None else list(columns)
+    with _damage(path):
+        return _file(path).read(names)
+
+
+def _file(path: Path) -> pq.ParquetFile:
+    with _damage(path):
+        return pq.ParquetFile(path, page_checksum_verification=True)
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[None]:
     try:
-        names = None if columns is None else list(columns)
-        return pq.ParquetFile(path, page_checksum_verification=True).read(names)
+        yield
     except (pa.ArrowException, OSError) as error:
         raise ResultsError(f"'{path}' is damaged: {str(error).splitlines()[0]}") from None
 

@@ -66,7 +66,6 @@ def work(batch: dict[str, Any]) -> None:
             started = time.perf_counter()
             rows, ends = _core.rows(some, figures.LAYOUT, batch["time_limit_s"], _TOGETHER_S)
             wall_s = time.perf_counter() - started
-            append(journal, rows)
             notes, back = [], []
             for index, (document, first_seed, keys) in enumerate(some):
                 over = 0
@@ -76,6 +75,7 @@ def work(batch: dict[str, Any]) -> None:
                 if over < len(keys):
                     notes.append(("back", keys[over], len(keys) - over))
                     back.append((document, first_seed + over, keys[over:]))
+            append(journal, rows)
             note(log, notes)
             done = sum(len(keys) for _, _, keys in some) - sum(len(keys) for _, _, keys in back)
             left = back + left

@@ -48,8 +48,8 @@ def to_csv(table: ResultTable) -> str:
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(table.names)
-    for row in table.rows():
-        writer.writerow(["" if v is None else _plain(v) for v in row.values()])
+    for row in zip(*(table.cells[name] for name in table.names), strict=True):
+        writer.writerow(["" if v is None else _plain(v) for v in row])
     return lines.getvalue()
 
 

@@ -75,7 +75,7 @@ def groups(
         mine = held.setdefault(key, [])
         if number is not None and math.isfinite(number):
             mine.append(float(number))
-    ranks = [{v: i for i, v in enumerate(ordered(values))} for values in columns]
+    ranks = [{v: i for i, v in enumerate(ordered(table.different(name)))} for name in by]
     keys = sorted(held, key=lambda key: [rank[v] for rank, v in zip(ranks, key, strict=True)])
     return [_group(key, held[key], aggregate, replicated) for key in keys]
 

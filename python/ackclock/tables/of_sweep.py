@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ackclock.columns import DROPS, FLOWS, LINKS, RUNS, SWEEP, TABLES, Column
 from ackclock.errors import InputError, unknown
-from ackclock.tables.of_run import table_of
+from ackclock.tables.arrow_column import ArrowColumn
 from ackclock.tables.table import ResultTable
 from ackclock.tables.values import ordered
 
@@ -40,29 +41,61 @@ def of_sweep(table: pa.Table, what: str, names: Sequence[str] | None = None) -> 
     if what not in TABLES:
         raise InputError(unknown("table", what, TABLES))
     named = list(axes(table) if names is None else names)
-    runs = table.to_pylist()
-    done = [run for run in runs if run.get("status", "done") == "done"]
-    across = tuple(_axis(name, [run[name] for run in done]) for name in named)
-    common = [column for column in SWEEP if column.name != "error"]
-    columns = {
-        "runs": [*common, *(column for column in RUNS if column.name != "scenario")],
-        "flows": [*common, *FLOWS],
-        "links": [*common, *LINKS],
-        "drops": [*common, *DROPS],
-    }[what]
-    rows = [
-        {**{name: run[name] for name in named}, **{c.name: run.get(c.name) for c in common}, **row}
-        for run in done
-        for row in _ROWS[what](run)
-    ]
-    made = table_of(rows, (*across, *columns), _TITLES[what])
+    done = table
+    if "status" in table.column_names:
+        done = table.filter(pc.field("status") == "done")
+    rows = done
+    if what != "runs":
+        # A flow has no figure of its run, whatever that is called.
+        nested = "flows" if what == "flows" else "links"
+        beside = [*named, *(c.name for c in SWEEP), "seed", nested]
+        rows = elements(done.select([n for n in beside if n in done.column_names]), nested)
     if what == "drops":
-        made = made.select([name for name in made.names if any(made.values(name))])
-    if len({row["replication"] for row in rows}) < 2 and "replication" in made.names:
-        made = made.select([name for name in made.names if name != "replication"])
-    failed = len(runs) - len(done)
-    notes = (f"{failed} of {len(runs)} runs failed and are left out.",) if failed else ()
-    return ResultTable(made.columns, made.cells, made.title, notes)
+        rows = rows.filter(pc.field("drops") > 0)
+        rows = rows.append_column("packets", rows["drops"])
+    across = [_axis(name, rows[name].unique().to_pylist()) for name in named]
+    common = [column for column in SWEEP if column.name != "error"]
+    own = {
+        "runs": [column for column in RUNS if column.name != "scenario"],
+        "flows": FLOWS,
+        "links": LINKS,
+        "drops": DROPS,
+    }[what]
+    kept: list[Column] = []
+    cells: dict[str, Sequence[Any]] = {}
+    for column in (*across, *common, *own):
+        there = column.name in rows.column_names
+        filled = there and rows[column.name].null_count < rows.num_rows
+        if column.name == "replication" and there and len(rows["replication"].unique()) < 2:
+            continue
+        if filled or (column.usual and what != "drops"):
+            kept.append(column)
+            cells[column.name] = ArrowColumn(rows[column.name]) if there else [None] * rows.num_rows
+    failed = table.num_rows - done.num_rows
+    notes = (f"{failed} of {table.num_rows} runs failed and are left out.",) if failed else ()
+    return ResultTable(tuple(kept), cells, _TITLES[what], notes)
+
+
+def elements(table: pa.Table, column: str) -> pa.Table:
+    """Return one row for each element of a list column, beside the plain columns of its run.
+
+    The name of an element, `id`, is called as the column: `flow` or `link`.
+    """
+    kind = table.schema.field(column).type
+    chunks = table[column].chunks
+    lists: Any = pa.concat_arrays(chunks) if chunks else pa.array([], kind)
+    inner = lists.flatten()
+    plain = [f.name for f in table.schema if not pa.types.is_list(f.type)]
+    own = [inner.type.field(index) for index in range(inner.type.num_fields)]
+    taken = {field.name for field in own}
+    # What a flow has, too, must not be mistaken for the figure of the run.
+    kept = table.select([name for name in plain if name not in taken]).take(
+        lists.value_parent_indices()
+    )
+    for field, values in zip(own, inner.flatten(), strict=True):
+        name = column.removesuffix("s") if field.name == "id" else field.name
+        kept = kept.append_column(field.with_name(name), values)
+    return kept
 
 
 _TITLES = {
@@ -84,32 +117,3 @@ def _axis(name: str, values: Sequence[Any]) -> Column:
     else:
         kind = "word"
     return Column(name, name, kind, meaning="Axis of the sweep")
-
-
-def _runs(run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [{c.name: run[c.name] for c in RUNS if run.get(c.name) is not None}]
-
-
-def _flows(run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [_filled(flow, "flow") for flow in run["flows"] or ()]
-
-
-def _links(run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [_filled(link, "link") for link in run["links"] or ()]
-
-
-def _filled(stored: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """What a sweep stored of a flow or a link, by the names of columns."""
-    values = {kind if name == "id" else name: value for name, value in stored.items()}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _drops(run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {"link": row["link"], "direction": row["direction"], "packets": row["drops"]}
-        for row in _links(run)
-        if row.get("drops")
-    ]
-
-
-_ROWS = {"runs": _runs, "flows": _flows, "links": _links, "drops": _drops}

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ackclock.columns import Column
 from ackclock.errors import InputError, unknown
+from ackclock.tables.arrow_column import ArrowColumn
 from ackclock.tables.values import measured, same, spelled
 
 
@@ -56,6 +57,17 @@ class ResultTable:
         """
         return list(self.cells[self.column(name).name])
 
+    def different(self, name: str) -> list[Any]:
+        """Return the values of a column without repetition, in the order of their occurrence.
+
+        Raises:
+            InputError: there is none of this name.
+        """
+        values = self.cells[self.column(name).name]
+        return (
+            values.different() if isinstance(values, ArrowColumn) else list(dict.fromkeys(values))
+        )
+
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows as documents."""
         names = self.names
@@ -85,17 +97,20 @@ class ResultTable:
         Raises:
             InputError: there is no such column, or nothing has the value; says which values it has.
         """
+        if not wanted:
+            return self
         keep = [True] * len(self)
         for name, texts in wanted.items():
-            values = self.values(name)
+            values = self.different(name)
             for text in texts:
                 if not any(same(value, text) for value in values):
                     raise InputError(
                         unknown(f"value of {name}", text, dict.fromkeys(map(spelled, values)))
                     )
+            fitting = [value for value in values if any(same(value, text) for text in texts)]
             keep = [
-                kept and any(same(value, text) for text in texts)
-                for kept, value in zip(keep, values, strict=True)
+                kept and value in fitting
+                for kept, value in zip(keep, self.values(name), strict=True)
             ]
         return self.take([index for index, kept in enumerate(keep) if kept])
 
@@ -107,6 +122,8 @@ class ResultTable:
         Raises:
             InputError: there is no such column.
         """
+        if not names:
+            return self
         order = list(range(len(self)))
         for name in reversed(names):
             values = self.values(name.removeprefix("-"))
@@ -123,7 +140,12 @@ class ResultTable:
 
     def take(self, order: Sequence[int]) -> ResultTable:
         """Return these rows, by their numbers from 0."""
-        cells = {name: [values[i] for i in order] for name, values in self.cells.items()}
+        cells = {
+            name: values.take(order)
+            if isinstance(values, ArrowColumn)
+            else [values[i] for i in order]
+            for name, values in self.cells.items()
+        }
         return replace(self, cells=cells)
 
     def to_arrow(self) -> pa.Table:
@@ -146,7 +168,9 @@ class ResultTable:
         return [self.cells[column.name] for column in self.columns]
 
 
-def _array(column: Column, values: Sequence[Any]) -> pa.Array:
+def _array(column: Column, values: Sequence[Any]) -> Any:
+    if isinstance(values, ArrowColumn) and values.arrow.type.equals(column.arrow_type()):
+        return values.arrow
     try:
         return pa.array(values, column.arrow_type(), from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
