@@ -3,7 +3,9 @@
 import copy
 
 import pytest
+import small
 
+from ackclock import Scenario
 from ackclock.document import Document, parse_value
 from ackclock.errors import ScenarioError
 
@@ -41,6 +43,14 @@ def test_a_parameter_of_a_word_makes_it_a_mapping():
         "kind": "fast",
         "alpha": 60,
     }
+
+
+@pytest.mark.parametrize("count", [{}, {"count": 2}])
+def test_a_key_of_a_preset_makes_it_a_mapping(count):
+    flow = {"id": "F", "from": "A", "to": "B", "tcp": "linux-reno", **count}
+    data = small.document() | {"flows": [flow]}
+    scenario = Scenario.from_dict(data).set("flows.F1.tcp.cc" if count else "flows.F.tcp.cc", "bbr")
+    assert scenario.model["flows"][0]["tcp"]["cc"]["kind"] == "bbr"
 
 
 def test_hyphens_are_read_as_underscores():

@@ -12,8 +12,8 @@ from ackclock.document.node import Path, normal_key
 from ackclock.errors import Problem, nearest
 
 # What a word stands for when a parameter of it is set: `cc: fast` and `cc.alpha=60` make
-# `cc: {kind: fast, alpha: 60}`.
-_WORD_KEY = "kind"
+# `cc: {kind: fast, alpha: 60}`, and `tcp: reno` is a preset.
+_WORD_KEY = {"tcp": "preset"}
 
 
 class OverrideError(Exception):
@@ -117,7 +117,7 @@ def _walk(
         if inner is None:
             inner = container[key] = {}
         elif isinstance(inner, str):
-            inner = container[key] = {_WORD_KEY: inner}
+            inner = container[key] = {_WORD_KEY.get(steps[at], "kind"): inner}
         elif not isinstance(inner, dict | list):
             message = (
                 f"'{'.'.join(steps[: at + 1])}' is the value {inner}; nothing can be set in it"

@@ -134,10 +134,12 @@ fn put(
     };
     match inner {
         Value::Null => *inner = Value::Object(Map::new()),
-        // A word with a parameter is a mapping with a kind.
+        // A word with a parameter is a mapping with a kind; that of `tcp` is a preset.
         Value::String(word) => {
-            let kind = std::mem::take(word);
-            *inner = Value::Object(Map::from_iter([("kind".to_owned(), kind.into())]));
+            let is_tcp = matches!(done.last(), Some(Step::Key(key)) if key == "tcp");
+            let key = if is_tcp { "preset" } else { "kind" };
+            let word = std::mem::take(word);
+            *inner = Value::Object(Map::from_iter([(key.to_owned(), word.into())]));
         }
         _ => {}
     }
