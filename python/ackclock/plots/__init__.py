@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ackclock.metrics.percentiles import Recorded
 
-    from .sweep_view import SweepView
+    from .sweep_view import Sweep, SweepView
 
 __all__ = [
     "PLOTS",
@@ -142,21 +142,6 @@ def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
     return SweepView(results, options)
-
-
-class Sweep(Protocol):
-    """What plots need of a sweep; `ackclock.sweep.SweepResults` has it."""
-
-    study: str
-    axes: list[str]
-
-    def frame(self) -> pa.Table:
-        """One row a run, without lists of flows and links."""
-        ...
-
-    def with_list(self, name: str) -> pa.Table:
-        """The same with the list of `flows` or `links`."""
-        ...
 
 
 def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:
