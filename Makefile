@@ -25,7 +25,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check check-32bit test-fast bench bench-startup bench-memory bench-kills bench-sweep bench-ns2 browser uplot fuzz format lint lint-rust lint-python test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check check-32bit test-fast bench bench-startup bench-memory bench-kills bench-sweep bench-peers browser engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -45,23 +45,23 @@ $(STAMPS)/extension: $(STAMPS)/dependencies pyproject.toml $(WORKSPACE) $(RUST_S
 	@$(BIN)/maturin develop --profile $(PROFILE) --locked --quiet
 	@touch $@
 
-build: setup ## Build a wheel and a source archive into dist/
+build: setup engine ## Build a wheel and a source archive into dist/
 	@# Not --locked: the archive holds no benchmarks, so cargo takes their packages out of its lock file.
 	@$(BIN)/maturin build --release --sdist --out dist
 
 demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 	@$(BIN)/ackclock run caltech/test-case-2-fast
 
-test: lint check-32bit test-rust test-python reproduce docs ## Everything that must pass: format, lint, tests, quick reproductions
+test: lint check-32bit engine test-rust test-python reproduce docs ## Everything that must pass: format, lint, tests, quick reproductions
 
 check: setup ## What to run before each commit: format, lint, the fast tests, side by side
-	@$(MAKE) --no-print-directory --jobs 2 lint-python lint-rust test-fast
+	@$(MAKE) --no-print-directory --jobs 2 lint-python lint-rust lint-scripts test-fast
 
 test-fast: setup
 	cargo test --workspace --locked --lib --quiet
 	$(PYTEST) -m "not slow"
 
-lint: lint-rust lint-python ## Check format and lint, warnings are errors
+lint: lint-rust lint-python lint-scripts ## Check format and lint, warnings are errors
 
 lint-rust: $(STAMPS)/dependencies
 	cargo fmt --all --check
@@ -72,6 +72,11 @@ lint-python: $(STAMPS)/dependencies
 	$(BIN)/ruff check .
 	$(BIN)/pyright --warnings
 
+SCRIPTS := $(wildcard python/ackclock/report/page/*.js python/ackclock/playground/*/*.js tests/wasm/*.mjs)
+lint-scripts:
+	@if command -v node >/dev/null; then for file in $(SCRIPTS); do node --check $$file || exit 1; done; \
+	else echo "Not checked: scripts of pages (they need node)"; fi
+
 test-rust: $(STAMPS)/dependencies
 	cargo test --workspace --locked
 
@@ -81,6 +86,22 @@ check-32bit:
 	@if test -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)"; then \
 	  cargo check --target $(WASM) --locked --quiet -p ackclock-sim; \
 	else echo "Not checked: the build for 32 bits (rustup target add $(WASM))"; fi
+
+# The engine for browsers. Addresses without padding, so that the file is small.
+ENGINE := python/ackclock/playground/engine.wasm.gz
+engine: $(STAMPS)/dependencies
+	@if test -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)"; then $(MAKE) --no-print-directory $(ENGINE); \
+	else echo "Not built: the engine for browsers (rustup target add $(WASM))"; fi
+
+$(ENGINE): $(RUST_SOURCES) $(WORKSPACE)
+	@echo "Building the engine for browsers"
+	@cargo rustc --quiet --locked -p ackclock-wasm --lib --crate-type cdylib --profile wasm --target $(WASM) -- \
+	  -C link-arg=--strip-all -C link-arg=--compress-relocations
+	@$(BIN)/python -c "import gzip, sys; sys.stdout.buffer.write(gzip.compress(sys.stdin.buffer.read(), 9, mtime=0))" \
+	  < target/$(WASM)/wasm/ackclock_wasm.wasm > $@
+
+playground: setup engine ## Make the playground for browsers: target/playground.html
+	@$(BIN)/ackclock playground -o target/playground.html --force
 
 test-python: setup
 	$(PYTEST)
@@ -94,10 +115,10 @@ bench: setup ## Measure the speed of the engine and of the test cases
 
 CASES ?= 10000
 SEED ?= 1
-# A browser for the tests of reports; without one they skip and say so.
-browser: setup ## Install Chromium for the tests of reports, where it is missing
+# A browser for the tests of pages; without one they skip and say so.
+browser: setup engine ## Install Chromium for the tests of pages, where it is missing
 	@command -v chromium chromium-browser google-chrome >/dev/null || apt-get install -y chromium
-	$(PYTEST) -n 0 tests/python/test_report_browser.py
+	$(PYTEST) -n 0 tests/python/test_report_browser.py tests/python/test_playground_browser.py
 
 UPLOT := python/ackclock/report/vendor/uplot
 uplot: ## Renew uPlot, which reports draw with, from the version in its SHA256SUMS
@@ -121,9 +142,9 @@ bench-sweep: setup ## Measure what small runs cost in sweeps, beside their event
 bench-kills: setup ## Kill a sweep of 100,000 small runs ten times; each must be there, once
 	@$(BIN)/python benches/sweep_kills.py
 
-bench-ns2: setup ## Compare the speed with ns-2, where that is installed
+bench-peers: setup ## Compare the speed with ns-2, ns-3 and htsim (HTSIM=its folder sim), where they are
 	@cargo build --release --locked --quiet -p ackclock-bench
-	@$(BIN)/python benches/against_ns2.py target/release/ackclock-bench
+	@$(BIN)/python benches/against_peers.py target/release/ackclock-bench
 
 docs: setup ## Make the site of README, docs and docstrings in target/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -d target/docs-cache -c docs/site . target/docs
@@ -143,4 +164,4 @@ lock: $(STAMPS)/dependencies ## Renew requirements-dev.lock from pyproject.toml
 
 clean: ## Remove builds and caches (not runs/)
 	rm -rf target dist .pytest_cache .ruff_cache .hypothesis $(STAMPS)
-	rm -f python/ackclock/_core.*.so
+	rm -f python/ackclock/_core.*.so $(ENGINE)

@@ -28,15 +28,21 @@ from typing import Any
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-from workloads import COUNTS, MODERN, Document, chain, dumbbell
 
+from ackclock.bench.workloads import (
+    COUNTS,
+    MOST_DIFFERENCE,
+    RECORDS,
+    Document,
+    chain,
+    clos,
+    dumbbell,
+)
 from ackclock.scenario import Scenario
 
 STORED = Path(__file__).with_name("instructions.json")
 MOST_GROWTH = 0.03
 """By how much instructions a packet-hop may grow beyond the stored ones."""
-MOST_DIFFERENCE = 0.015
-"""How far counts may be from those of other simulators: these differ by up to 1 % themselves."""
 
 
 @dataclass
@@ -48,6 +54,8 @@ class Workload:
     shorter: Document
     counts: dict[str, int] = field(default_factory=dict)
     """Data packets that other simulators send in the same work."""
+    plain: str = ""
+    """The same workload without records, where this one has some."""
     runs: list[dict[str, Any]] = field(default_factory=list)
     instructions: float | None = None
 
@@ -63,6 +71,14 @@ def paper(name: str, record: str, seconds: str) -> Workload:
     return Workload(f"{short}, {label}", document, shorter)
 
 
+def made(kind: str, size: str, seconds: float) -> Document:
+    """A workload by its name and size."""
+    if kind == "clos":
+        leaves, spines, hosts = map(int, size.split("x"))
+        return clos(leaves, spines, hosts, seconds)
+    return {"dumbbell": dumbbell, "chain": chain}[kind](int(size), seconds=seconds)
+
+
 def workloads() -> list[Workload]:
     """Everything that is measured, in the order of the table."""
     listed = [
@@ -73,18 +89,22 @@ def workloads() -> list[Workload]:
             chain(1000, seconds=0.0002),
         ),
     ]
-    for n, seconds in COUNTS:
-        listed.append(
-            Workload(
-                f"dumbbell {n:,}, {seconds:g} s",
-                dumbbell(n, seconds),
-                dumbbell(n, seconds / 10),
-                counts=COUNTS[n, seconds],
-            )
-        )
+    for (kind, size, seconds), counts in COUNTS.items():
+        whole, shorter = (made(kind, size, each) for each in (seconds, seconds / 10))
+        name = f"{kind} {int(size):,}" if size.isdigit() else f"{kind} {size}"
+        listed.append(Workload(f"{name}, {seconds:g} s", whole, shorter, counts))
     for n, seconds in ((10, 60), (100, 6)):
-        whole, shorter = (dumbbell(n, each, MODERN) for each in (seconds, seconds / 10))
+        whole, shorter = (dumbbell(n, each, "cubic") for each in (seconds, seconds / 10))
         listed.append(Workload(f"dumbbell {n:,}, modern CUBIC, {seconds:g} s", whole, shorter))
+    for sender, queue in (("bbr", "droptail"), ("newreno", "codel"), ("newreno", "fq-codel")):
+        whole, shorter = (dumbbell(100, each, sender, queue) for each in (6, 0.6))
+        word = f"modern {sender.upper()}" if sender != "newreno" else queue
+        listed.append(Workload(f"dumbbell 100, {word}, 6 s", whole, shorter))
+    for n, seconds in ((1, 600), (100, 6)):
+        plain = f"dumbbell {n:,}, {seconds:g} s"
+        for record, word in (("cwnd", "cwnd and RTT recorded"), ("all", "all recorded")):
+            both = ({**dumbbell(n, s), "record": RECORDS[record]} for s in (seconds, seconds / 10))
+            listed.append(Workload(f"dumbbell {n:,}, {word}, {seconds:g} s", *both, plain=plain))
     for case in ("0-fast", "0-reno", "1-fast", "1-reno", "2-fast", "2-reno"):
         name = f"caltech/test-case-{case}"
         listed.append(paper(name, "none", "12 s" if case[0] == "2" else "5 s"))
@@ -168,6 +188,65 @@ def row(workload: Workload) -> dict[str, Any]:
     }
 
 
+RECORDING_LIMITS = {
+    "dumbbell 1, cwnd and RTT recorded, 600 s": 1.4,
+    "dumbbell 100, cwnd and RTT recorded, 6 s": 1.3,
+    "dumbbell 1, all recorded, 600 s": 2.5,
+    "dumbbell 100, all recorded, 6 s": 2.5,
+}
+"""How many times as many instructions as without records a run may take."""
+
+
+def add_costs_of_records(listed: list[Workload], rows: list[dict[str, Any]]) -> None:
+    """Adds what recording costs, as ratios to the same workload without records, in turn."""
+    known = {workload.name: workload for workload in listed}
+    for workload, figures in zip(listed, rows, strict=True):
+        plain = known.get(workload.plain)
+        if plain is None:
+            continue
+        pairs = list(zip(workload.runs, plain.runs, strict=True))
+        ratio = [ours["cpu_s"] / its["cpu_s"] for ours, its in pairs]
+        whole = [(ours["cpu_s"] + ours["records_s"]) / its["cpu_s"] for ours, its in pairs]
+        counted = workload.instructions and plain.instructions
+        figures["recording"] = {
+            "time": statistics.median(ratio),
+            "time_with_columns": statistics.median(whole),
+            "instructions": workload.instructions / plain.instructions if counted else None,
+            "bytes_per_hop": workload.runs[0]["record_bytes"] / figures["packet_hops"],
+        }
+
+
+def within_recording_limit(figures: dict[str, Any]) -> str:
+    """Whether recording costs as little as promised, in instructions."""
+    limit = RECORDING_LIMITS.get(figures["workload"])
+    counted = figures.get("recording", {}).get("instructions")
+    if limit is None or counted is None:
+        return ""
+    return f"{'within' if counted <= limit else 'ABOVE'} {limit:g}"
+
+
+def show_recording(rows: list[dict[str, Any]]) -> None:
+    """Prints what recording costs."""
+    table = Table(title="Recording: ratios to the same run without records, in turn")
+    table.add_column("workload", no_wrap=True)
+    for name in ("time", "with columns", "instructions", "bytes/hop", "limit"):
+        table.add_column(name, justify="right")
+    for figures in rows:
+        cost = figures.get("recording")
+        if cost is None:
+            continue
+        counted = cost["instructions"]
+        table.add_row(
+            figures["workload"],
+            f"{cost['time']:.2f}",
+            f"{cost['time_with_columns']:.2f}",
+            "-" if counted is None else f"{counted:.2f}",
+            f"{cost['bytes_per_hop']:.0f}",
+            within_recording_limit(figures),
+        )
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
+
+
 def compiler() -> str:
     """The Rust compiler."""
     done = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True)
@@ -242,7 +321,7 @@ def same_work(figures: dict[str, Any]) -> str:
 
 def show_counts(rows: list[dict[str, Any]]) -> None:
     """Prints what other simulators count in the same work."""
-    table = Table(title="The work is the same: data packets in the dumbbells")
+    table = Table(title="The work is the same: data packets")
     table.add_column("workload", no_wrap=True)
     names = list(dict.fromkeys(name for figures in rows for name in figures["sent_elsewhere"]))
     for name in ("sent", "delivered", "dropped", *(f"sent by {name}" for name in names), "limit"):
@@ -276,11 +355,14 @@ def main() -> int:
     rows = [row(workload) for workload in listed]
     if options.store and counting:
         store(rows)
+    add_costs_of_records(listed, rows)
     show(rows)
+    show_recording(rows)
     show_counts(rows)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n")
-    return 1 if any("ABOVE" in verdict(each) + same_work(each) for each in rows) else 0
+    verdicts = [verdict(each) + same_work(each) + within_recording_limit(each) for each in rows]
+    return 1 if any("ABOVE" in each for each in verdicts) else 0
 
 
 if __name__ == "__main__":

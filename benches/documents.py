@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from workloads import dumbbell, written_out
+from ackclock.bench.workloads import dumbbell, written_out
 
 LIMITS = {10_000: (0.7, 80), 100_000: (7.0, 600)}
 """Seconds of CPU, and MB beyond the interpreter, that the short form may take, by flows."""

@@ -23,6 +23,8 @@ PICTURES = {
     "test-case-2-fast": ("caltech/test-case-2-fast", "overview"),
     "test-case-0-reno": ("caltech/test-case-0-reno", "overview"),
     "test-case-1-fast": ("caltech/test-case-1-fast", "overview"),
+    "sawtooth": ("teach/sawtooth", "cwnd-events"),
+    "cubic-bbr": ("teach/cubic-bbr", "flow-receive-rate"),
 }
 """Pictures of `docs/images` by name: a scenario, and a plot of its run."""
 
@@ -66,19 +68,18 @@ def draw(folder: Path) -> None:
 
 
 def photograph(folder: Path) -> None:
-    """Take the picture of a report in Chromium, as a reader sees it who has stepped to a loss."""
+    """Take pictures of pages: a report stepped to a loss, and the playground as it opens."""
     from playwright.sync_api import sync_playwright
 
-    from ackclock import Scenario, report, run
+    from ackclock import Scenario, playground, report, run
 
     results = run(Scenario.load("teach/cubic-bbr"))
     with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
-        page = report.write([results], Path(place) / "report.html")
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         shown = browser.new_page(viewport={"width": 1400, "height": 900})
-        shown.goto(page.as_uri())
+        shown.goto(report.write([results], Path(place) / "report.html").as_uri())
         shown.wait_for_selector("html[data-ready]")
         card = shown.locator("[aria-live]")
         while "CUBIC" not in card.inner_text():
@@ -86,6 +87,11 @@ def photograph(folder: Path) -> None:
         for _ in range(5):
             shown.keyboard.press("+")
         shown.screenshot(path=folder / "report.png")
+        if playground.ENGINE.is_file():
+            shown = browser.new_page(viewport={"width": 1280, "height": 1000})
+            shown.goto(playground.write(Path(place) / "playground.html").as_uri())
+            shown.wait_for_selector("html[data-done]")
+            shown.screenshot(path=folder / "playground.png")
         browser.close()
 
 

@@ -268,6 +268,18 @@ def scenarios() -> str:
     return table(("Name", "What"), rows)
 
 
+def lab_list() -> str:
+    """Return the labs that come with the package."""
+    from ackclock import labs
+
+    found = map(labs.find, labs.names())
+    rows = [
+        (f"`{one.name}`", f"{one.title}. {one.about}", one.minutes, f"{one.points:g}", one.source)
+        for one in found
+    ]
+    return table(("Lab", "What", "Minutes", "Points", "Source"), rows, "  rr")
+
+
 def laws() -> str:
     """Return the laws that the theory knows."""
     rows = [(f"`{law.name}`", law.summary, "; ".join(law.references)) for law in LAWS.values()]
@@ -279,7 +291,14 @@ def commands() -> str:
     from ackclock.cli.app import application
 
     texts = []
-    for registered in application().registered_commands:
+    app = application()
+    groups = [(f"{one.name} ", one.typer_instance) for one in app.registered_groups]
+    commands = [
+        (prefix, registered)
+        for prefix, group in [("", app), *groups]
+        for registered in (group.registered_commands if group is not None else ())
+    ]
+    for prefix, registered in commands:
         function = registered.callback
         assert function is not None, "a command has a function"
         hints = get_type_hints(function, include_extras=True)
@@ -291,7 +310,8 @@ def commands() -> str:
         about = [_plain(text) for text in paragraphs if "[cyan]" not in text and text.endswith(".")]
         intro = "\n\n".join(about)
         body = table(("Argument or option", "Default", "Meaning"), rows)
-        texts.append(f"### `ackclock {registered.name}`\n\n{intro}\n\n{body}")
+        name = registered.name or function.__name__
+        texts.append(f"### `ackclock {prefix}{name}`\n\n{intro}\n\n{body}")
     return "\n\n".join(texts)
 
 
@@ -512,6 +532,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "comparison": comparison,
     "empty-paths": empty_paths,
     "entries": entries,
+    "labs": lab_list,
     "laws": laws,
     "params": params,
     "plots": plots,

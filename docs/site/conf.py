@@ -40,6 +40,7 @@ _PUBLIC = (
     "ackclock.plots",
     "ackclock.metrics",
     "ackclock.theory",
+    "ackclock.labs",
 )
 
 

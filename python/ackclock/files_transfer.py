@@ -65,11 +65,13 @@ class Prepared:
         data: the document with the size of each file in its place, packets recorded.
         files: the files, in the order of the flows.
         problems: one for each file that cannot be sent.
+        warnings: what is allowed but probably not meant.
     """
 
     data: dict[str, Any]
     files: tuple[FileToSend, ...]
     problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
 
 
 def prepare(document: Document, folder: Path) -> Prepared:
@@ -80,15 +82,16 @@ def prepare(document: Document, folder: Path) -> Prepared:
         folder: where relative paths start; those set from outside start in the current folder.
     """
     data, problems = rate_files.with_contents(document, folder)
+    warnings: list[Problem] = []
     if _has_controller(data):
         # Not at the top: few scenarios need it.
         from ackclock.controllers import sources
 
-        data, more = sources.resolve(data, document, folder)
+        data, more, warnings = sources.resolve(data, document, folder)
         problems += more
     found = [(index, flow) for index, flow in enumerate(_flows(data)) if _names_file(flow)]
     if not found:
-        return Prepared(data, (), tuple(problems))
+        return Prepared(data, (), tuple(problems), tuple(warnings))
     if data is document.data:
         data = copy.deepcopy(data)
     files: list[FileToSend] = []
@@ -115,7 +118,7 @@ def prepare(document: Document, folder: Path) -> Prepared:
             )
     # Without these records nothing can be put together.
     data["record"] = _with_packets(data.get("record"))
-    return Prepared(data, tuple(files), tuple(problems))
+    return Prepared(data, tuple(files), tuple(problems), tuple(warnings))
 
 
 def extended_schema(schema: dict[str, Any]) -> dict[str, Any]:

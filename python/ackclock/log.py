@@ -45,7 +45,7 @@ USUAL = ("events", "drops")
 WHY = ("events", "window_rules")
 """What is logged to explain windows: what happened, and the rule behind each change."""
 
-_RULES = {
+RULES = {
     "initial": "initial window",
     "slow-start": "slow start",
     "congestion-avoidance": "congestion avoidance, as {cc} grows",
@@ -68,6 +68,7 @@ _RULES = {
     "bbr-probe-rtt": "BBR, probing for the round-trip time",
     "bbr-recovery": "BBR, after a loss",
 }
+"""What each rule of the table `window_rules` means; `{cc}` is the congestion control."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def sentences(model: Mapping[str, Any], kind: str) -> Callable[[Row], str]:
 
 def reason(rule: str, cc: str) -> str:
     """What a rule of the table `window_rules` means, for a flow with this congestion control."""
-    return _RULES[rule].format(cc=cc)
+    return RULES[rule].format(cc=cc)
 
 
 def _of_table(

@@ -184,6 +184,27 @@ class Results:
             )
         return self._condensed[key]
 
+    def frame(self, what: str = "flows") -> Any:
+        """Return figures or records as a data frame of pandas.
+
+        Args:
+            what: `flows`, `links`, `drops` or `runs` for figures of the whole run; or the name of a
+                table of records, such as `cwnd`.
+
+        Raises:
+            InputError: pandas is not installed, there is no such table, or it was not recorded.
+        """
+        from ackclock.columns import TABLES
+        from ackclock.extras import require
+        from ackclock.tables.of_run import of_summaries
+
+        require("pandas")
+        if what in TABLES:
+            return of_summaries({"": self.summary}, what).to_arrow().to_pandas()
+        if what not in record_tables.descriptions():
+            raise InputError(unknown("table", what, [*TABLES, *record_tables.descriptions()]))
+        return self.table(what).to_pandas()
+
     def _table_files(self, name: str) -> RecordFiles:
         if name not in self._files:
             known = record_tables.descriptions()

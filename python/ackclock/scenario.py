@@ -170,7 +170,14 @@ class Scenario:
     @cached_property
     def warnings(self) -> tuple[Problem, ...]:
         """What is allowed but probably not meant."""
-        return tuple(_located(self._source, entry) for entry in self._warnings)
+        found = (_located(self._source, entry) for entry in self._warnings)
+        return (*found, *self._prepared.warnings)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what is asked, flows and links."""
+        from ackclock.tables.cards import scenario
+
+        return scenario(self)
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, seed={self.seed})"

@@ -1,4 +1,4 @@
-"""AIMD as the engine's own `aimd` (Chiu and Jain 1989; RFC 5681 section 3.1)."""
+"""AIMD as the engine's own `aimd` with Linux's counting (Chiu and Jain 1989)."""
 
 import ackclock
 
@@ -10,11 +10,10 @@ class Aimd(ackclock.CongestionControl):
     def on_ack(self, ack):
         if not ack.may_grow:
             return
-        counted = min(ack.newly_acked, self.segment)
-        if self.cwnd < self.ssthresh:
-            self.cwnd += counted
+        if self.in_slow_start:
+            self.cwnd += ack.newly_acked
         else:
-            self.cwnd += self.increase * self.segment * counted / self.cwnd
+            self.cwnd += self.increase * self.segment * ack.newly_acked / self.cwnd
 
     def on_loss(self, loss):
-        return loss.in_flight * self.decrease
+        return self.cwnd * self.decrease

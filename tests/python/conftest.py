@@ -4,6 +4,7 @@ import signal
 import sys
 from typing import NamedTuple
 
+import pages
 import pytest
 from hypothesis import settings
 from small import document
@@ -28,6 +29,12 @@ def small_scenario() -> Scenario:
 def small_results(small_scenario: Scenario) -> Results:
     """Its results. Tests do not change them."""
     return run(small_scenario)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser, for tests of pages; without one they are skipped."""
+    yield from pages.started()
 
 
 @pytest.fixture

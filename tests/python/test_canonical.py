@@ -45,7 +45,9 @@ def test_lines_are_short_and_lists_have_a_line_for_each_element():
         scenario = Scenario.load(name)
         lines = to_yaml(scenario.canonical).splitlines()
         assert max(map(len, lines)) <= 100
-        elements = [line for line in lines if line.startswith("  - ")]
+        # Many nodes stand one a line, too.
+        nodes = {f"  - {node}" for node in (*scenario.hosts, *scenario.routers)}
+        elements = [line for line in lines if line.startswith("  - ") and line not in nodes]
         assert len(elements) == len(scenario.model["links"]) + len(scenario.model["flows"])
 
 

@@ -61,36 +61,6 @@ links: [{id: L, between: [A, B], rate: 10 Mbps, delay: 1 ms}]
 flows: [{id: F, from: A, to: B, tcp: {cc: reno}}]
 stop: {at_latest: 10 ms}
 """
-HEAVY = {"numpy", "pyarrow", "scipy", "matplotlib", "pandas", "pydantic", "rich"}
-START = "import ackclock.cli.app as cli, sys; sys.argv[0] = 'ackclock'; cli.program()"
-
-
-@pytest.mark.parametrize(
-    ("script", "allowed"),
-    [
-        (["import ackclock"], set()),
-        (["import ackclock.cli.app"], set()),
-        ([START, "--version"], set()),
-        ([START, "--help"], {"rich"}),
-        ([START, "validate", "x.yaml"], set()),
-        ([START, "run", "x.yaml", "--no-plots"], {"numpy", "pyarrow", "rich"}),
-        ([START, "run", "x.yaml"], {"numpy", "pyarrow", "rich", "matplotlib"}),
-    ],
-)
-def test_what_is_heavy_is_loaded_where_it_is_needed(tmp_path, script, allowed):
-    (tmp_path / "x.yaml").write_text(SMALL_RENO, encoding="utf-8")
-    report = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
-    code, *arguments = script
-    done = subprocess.run(
-        [sys.executable, "-c", report + code, *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = set(done.stderr.split())
-    assert "sys" in loaded
-    assert loaded & HEAVY == allowed
 
 
 def test_version(ackclock):
@@ -112,6 +82,7 @@ def test_run_prints_a_summary_and_writes_a_run_directory(ackclock, small_file, t
     assert "digest" in (tmp_path / "runs" / "tests" / "small-1" / "log.txt").read_text()
 
 
+@pytest.mark.slow
 def test_run_draws_plots_and_names_them(ackclock, small_file, tmp_path):
     done = ackclock("run", small_file, "--format", "svg", "--out", "out", "--json")
     assert done.code == 0
@@ -316,6 +287,10 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     assert done.stderr == ""
 
 
+START = "import ackclock.cli.app as cli, sys; sys.argv[0] = 'ackclock'; cli.program()"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["list", "list --json", "--help", "validate ns2/tahoe"])
 @pytest.mark.parametrize(("output", "code"), [(">&-", 0), ("2>&-", 0), (">/dev/full", 1)])
 def test_closed_and_full_outputs_end_without_traceback(tmp_path, command, output, code):

@@ -15,6 +15,8 @@ from one_bottleneck import RECORD, Network, goodput_segments, use
 from ackclock import Results, Scenario, run
 from ackclock.metrics import cwnd_series, jain, queue_series, rtt_series, select, step_mean
 
+pytestmark = pytest.mark.slow
+
 RENO = "linux-reno"
 SEGMENT = 1448
 PATHS = ((10, 49), (50, 9))
@@ -112,6 +114,37 @@ def test_reno_has_the_window_of_mathis(tcp: str, constant: float, p: float, seco
     assert found["retransmissions"] > 1000
     window = goodput_segments(results, "F0") * found["rtt_s"]["mean"]
     assert window == pytest.approx((constant / p) ** 0.5, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("cc", "window"),
+    [
+        ({"kind": "aimd", "increase": 0.5, "decrease": 0.5}, 0.75**0.5),
+        ({"kind": "aimd", "increase": 1, "decrease": 0.8}, 4.5**0.5),
+    ],
+    ids=["half a segment", "a fifth less"],
+)
+def test_aimd_has_the_window_of_its_constants(cc: dict[str, Any], window: float):
+    """W = sqrt(a (1 + b) / (2 (1 - b) p)): a more each round trip, b left (Yang and Lam 2000)."""
+    p = 2e-3
+    net = Network(rate_mbps=1000, delay_ms=24, loss=bernoulli(p))
+    results = net.run([{"tcp": {"preset": RENO, "cc": cc}}], 2000, record="none")
+    found = results.summary["flows"]["F0"]
+    assert found["retransmissions"] > 1000
+    mean = goodput_segments(results, "F0") * found["rtt_s"]["mean"]
+    assert mean == pytest.approx(window / p**0.5, rel=0.1)
+
+
+def test_aiad_has_the_window_at_which_losses_take_what_round_trips_give():
+    """p W losses in a round trip take what it gives: W = a / (s p)."""
+    p, given, taken = 1 / 1500, 1, 10
+    net = Network(rate_mbps=1000, delay_ms=24, loss=bernoulli(p))
+    cc = {"kind": "aiad", "increase": given, "subtract": taken}
+    tcp = {"preset": RENO, "cc": cc, "initial_ssthresh": "200 kB"}
+    results = net.run([{"tcp": tcp}], 1200, record="none")
+    found = results.summary["flows"]["F0"]
+    mean = goodput_segments(results, "F0") * found["rtt_s"]["mean"]
+    assert mean == pytest.approx(given / (taken * p), rel=0.1)
 
 
 def _pftk(p: float, rtt_s: float, rto_s: float, each: int) -> float:

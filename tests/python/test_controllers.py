@@ -21,6 +21,9 @@ from ackclock.results import Results
 
 AIMD = Path(__file__).parents[2] / "scenarios" / "own" / "aimd.py"
 
+RULES = {"kind": "aimd", "counting": "bytes", "decrease_from": "cwnd"}
+"""What `AIMD` does; with the modern sender these are the defaults."""
+
 HEAD = "import ackclock\n\n\nclass Mine(ackclock.CongestionControl):\n"
 
 
@@ -58,18 +61,18 @@ def run(cc, **options):
 
 @pytest.mark.parametrize("sender", ["selective-repeat", "classic", "modern"])
 def test_aimd_in_python_is_aimd(sender):
-    engine = run("aimd", sender=sender).summary
+    engine = run(RULES, sender=sender).summary
     python = run({"kind": "python", "file": str(AIMD)}, sender=sender).summary
     assert engine["flows"]["F1"]["retransmissions"] > 0
     assert python["digest"] == engine["digest"]
 
 
 def test_parameters_reach_the_class():
-    engine = run({"kind": "aimd", "increase": 2, "decrease": 0.7})
+    engine = run({**RULES, "increase": 2, "decrease": 0.7})
     given = {"increase": 2, "decrease": 0.7}
     python = run({"kind": "python", "file": str(AIMD), "parameters": given})
     assert python.summary["digest"] == engine.summary["digest"]
-    assert python.summary["digest"] != run("aimd").summary["digest"]
+    assert python.summary["digest"] != run(RULES).summary["digest"]
 
 
 def test_classes_and_objects_stand_for_themselves():
@@ -317,9 +320,9 @@ def test_a_call_that_does_not_end_fails_its_run_alone(monkeypatch, call):
 
 def test_the_page_works_by_copy_and_paste(tmp_path, monkeypatch):
     page = (Path(__file__).parents[2] / "docs" / "python-controllers.md").read_text()
-    program, use = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    (command,) = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
-    setting, _ = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    program, use, *_ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    command, *_ = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
+    setting, *_ = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     (tmp_path / "mine.py").write_text(program)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

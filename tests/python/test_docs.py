@@ -61,6 +61,8 @@ def run_snippet(tmp_path, monkeypatch, capsys):
     Commands of the program and Python run in this process, which is quicker; the rest in a shell.
     """
     monkeypatch.chdir(tmp_path)
+    # Python that looks in the current folder, as in a session of a user.
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
 

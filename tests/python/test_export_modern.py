@@ -109,6 +109,7 @@ def counted(path, what):
 
 
 @needs_tshark
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lossy", "marked", "spurious"])
 def test_tshark_finds_no_fault(name, request, tmp_path):
     results = request.getfixturevalue(name)
@@ -124,6 +125,7 @@ def test_tshark_finds_no_fault(name, request, tmp_path):
 
 
 @needs_tshark
+@pytest.mark.slow
 def test_tshark_counts_the_same_retransmissions_and_blocks(lossy, marked, spurious, tmp_path):
     for results in (lossy, marked, spurious):
         (path,) = export(results, "pcapng", tmp_path / "x.pcapng", snaplen=65535)

@@ -234,6 +234,20 @@ def test_sixty_seconds_of_five_flows_stay_below_a_megabyte(tmp_path):
     assert place.stat().st_size < 1_000_000
 
 
+def test_a_page_that_would_be_too_large_is_coarser_and_says_so(run, tmp_path, monkeypatch):
+    whole = report.write([run], tmp_path / "whole.html", animate=(0.0, 8.0))
+    size = whole.stat().st_size
+    assert "Finer data" not in whole.read_text(encoding="utf-8")
+    monkeypatch.setattr("ackclock.report.page.MOST_BYTES", size - 50_000)
+    small = report.write([run], tmp_path / "small.html", animate=(0.0, 8.0))
+    assert small.stat().st_size < size - 50_000
+    assert "Finer data are left out" in small.read_text(encoding="utf-8")
+    pages = [Page(place.read_text(encoding="utf-8")) for place in (whole, small)]
+    counts = [page.document["runs"][0]["packets"]["columns"]["came"][1] for page in pages]
+    assert counts[1] < 0.7 * counts[0]
+    assert pages[1].document["runs"][0]["packets"]["cut"]
+
+
 def test_many_flows_are_thinned(tmp_path):
     flows = [{"id": "F", "count": 60, "from": "S*", "to": "D*"}]
     topology = {

@@ -3,34 +3,15 @@
 Without one of them these tests are skipped; `make browser` installs both.
 """
 
-import shutil
-
+import pages
 import pytest
 from report_runs import scenario
 
 import ackclock
 from ackclock import report
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning"),
-]
-
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
+pytestmark = pages.MARKS
 PANELS = ("rate", "window", "rtt", "queue", "flight", "load")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not BROWSER:
-        pytest.skip("there is no Chromium on the PATH: 'make browser' installs it")
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +33,8 @@ def two(tmp_path_factory):
     return report.write(runs, folder / "two.html")
 
 
-class Opened:
-    """A page, and what it said and asked for while it was open."""
-
-    def __init__(self, browser, place, **options):
-        self.context = browser.new_context(viewport={"width": 1400, "height": 900}, **options)
-        self.page = self.context.new_page()
-        self.said, self.asked = [], []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(place.as_uri())
-        self.page.wait_for_selector("html[data-ready]")
+class Opened(pages.Opened):
+    """A report."""
 
     def spans(self):
         """The span of time that each chart shows, as its x axis has it."""
@@ -79,11 +50,6 @@ class Opened:
 
     def time(self):
         return float(self.page.locator(".player .now").inner_text().split()[0])
-
-    def close(self):
-        self.context.close()
-        assert self.said == []
-        assert len(self.asked) == 1, self.asked
 
 
 @pytest.fixture

@@ -31,6 +31,9 @@ DUMBBELL = {
 }
 
 
+SHAPES = ["dumbbell", "parking-lot", "chain", "star", "leaf-spine", "fat-tree"]
+
+
 @pytest.fixture
 def file(tmp_path):
     """Return a scenario file with short forms, one value a line."""
@@ -187,7 +190,7 @@ def test_validate_writes_short_forms_out(file, tmp_path, monkeypatch, capsys):
 def test_what_is_registered_is_listed(monkeypatch, capsys):
     status, out, _ = command(monkeypatch, capsys, "list", "topology", "--json")
     assert status == 0
-    assert [e["name"] for e in json.loads(out)] == ["dumbbell", "parking-lot", "chain", "star"]
+    assert [e["name"] for e in json.loads(out)] == SHAPES
     status, out, _ = command(monkeypatch, capsys, "list", "start", "uniform")
     assert status == 0
     assert "Earliest start" in out

@@ -45,6 +45,7 @@ def test_a_run_without_plots_loads_nothing_to_draw_or_to_solve(tmp_path, small_f
     assert not loaded & (_DRAWING | _HEAVY)
 
 
+@pytest.mark.slow
 def test_plots_load_what_they_draw_with_and_no_more(tmp_path, small_file):
     loaded = _loaded(_COMMAND, tmp_path, "run", small_file)
     assert loaded >= _DRAWING

@@ -95,7 +95,7 @@ def test_flows_and_links_have_rows_of_their_own(done):
         )
     )
     assert results.links().num_rows == 16
-    assert "flows" not in results.frame().schema.names
+    assert "flows" not in results.plain().schema.names
 
 
 def test_columns_say_what_they_are(done):

@@ -6,6 +6,8 @@ import pytest
 from ackclock import Results, Scenario, run
 from ackclock.metrics import select
 
+pytestmark = pytest.mark.slow
+
 
 def runs(name: str, **changes: str) -> Results:
     """Run a scenario; of the records, transmissions alone."""

@@ -1,49 +1,112 @@
-//! Runs one scenario document and prints what it cost, as one line of JSON.
+//! Runs scenario documents and prints what each cost, as one line of JSON a run.
 //!
-//! `ackclock-bench FILE.json` where the file holds a scenario document. `benches/bench.py` makes the
-//! documents, runs this program several times and prints the tables.
+//! `ackclock-bench [--rounds N] [--hold] FILE.json ...` where each file holds a scenario document. With several rounds or
+//! files the runs take turns in one process, so that a busy moment of the machine does not hit one of them alone. Records
+//! are handed out during the run, as `ackclock run` does, or held until its end (`--hold`).
 
+use ackclock_sim::model::Scenario;
 use ackclock_sim::{Simulation, check_text};
 use cap::Cap;
 use cpu_time::ProcessTime;
 use std::alloc::System;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Counts what is allocated.
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
-fn main() -> ExitCode {
-    let Some(path) = std::env::args().nth(1) else {
-        eprintln!("usage: ackclock-bench FILE.json");
-        return ExitCode::from(2);
-    };
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) => {
-            eprintln!("{path}: {error}");
-            return ExitCode::from(2);
-        }
-    };
-    let checked = check_text(&text);
-    let Some(scenario) = checked.scenario else {
-        for problem in &checked.problems {
-            eprintln!("{}: {}", problem.place(), problem.message);
-        }
-        return ExitCode::from(2);
-    };
-    drop(text);
+/// Rows at which records are handed out, and of the tables that are: as `record_stream.py` has it.
+const HELD_ROWS: usize = 1 << 19;
+const LEAST_ROWS: usize = 1 << 15;
+/// Events between looks at the records.
+const TURN: u64 = 100_000;
 
+struct Options {
+    rounds: usize,
+    hold: bool,
+    files: Vec<String>,
+}
+
+fn options() -> Option<Options> {
+    let mut options = Options { rounds: 1, hold: false, files: Vec::new() };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--rounds" => options.rounds = words.next()?.parse().ok()?,
+            "--hold" => options.hold = true,
+            file => options.files.push(file.to_owned()),
+        }
+    }
+    (!options.files.is_empty()).then_some(options)
+}
+
+fn read(path: &str) -> Result<Arc<Scenario>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let checked = check_text(&text);
+    let problems = checked.problems.iter();
+    let problems = problems.map(|problem| format!("{}: {}", problem.place(), problem.message));
+    checked.scenario.map(Arc::from).ok_or_else(|| problems.collect::<Vec<_>>().join("\n"))
+}
+
+fn main() -> ExitCode {
+    let Some(options) = options() else {
+        eprintln!("usage: ackclock-bench [--rounds N] [--hold] FILE.json ...");
+        return ExitCode::from(2);
+    };
+    let mut scenarios = Vec::new();
+    for path in &options.files {
+        match read(path) {
+            Ok(scenario) => scenarios.push(scenario),
+            Err(error) => {
+                eprintln!("{error}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    for _ in 0..options.rounds {
+        for (path, scenario) in options.files.iter().zip(&scenarios) {
+            let mut figures = run(scenario, options.hold);
+            if options.rounds * options.files.len() > 1 {
+                figures["file"] = path.as_str().into();
+            }
+            println!("{figures}");
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// What a run cost.
+fn run(scenario: &Arc<Scenario>, hold: bool) -> serde_json::Value {
     let flows = scenario.flows.len();
     let before = MEMORY.allocated();
     let start = ProcessTime::now();
-    let mut simulation = Simulation::new(scenario);
+    let mut simulation = Simulation::new(Arc::clone(scenario));
     let setup = start.elapsed();
     let built = MEMORY.allocated() - before;
-    let start = ProcessTime::now();
-    while !simulation.advance(u64::MAX) {}
-    let cpu = start.elapsed();
+    let (mut cpu, mut handing_out) = (Duration::ZERO, Duration::ZERO);
+    let turn = if scenario.record.is_off() { u64::MAX } else { TURN };
+    loop {
+        let start = ProcessTime::now();
+        let done = simulation.advance(turn);
+        cpu += start.elapsed();
+        if done {
+            break;
+        }
+        if !hold && simulation.records().rows >= HELD_ROWS {
+            let start = ProcessTime::now();
+            drop(simulation.take_records(LEAST_ROWS));
+            handing_out += start.elapsed();
+        }
+    }
     let ran = MEMORY.allocated() - before;
+    let record_bytes = simulation.records().bytes;
+    if record_bytes > 0 {
+        let start = ProcessTime::now();
+        drop(simulation.take_records(0));
+        handing_out += start.elapsed();
+    }
     let output = simulation.finish();
 
     let summary = &output.summary;
@@ -53,22 +116,20 @@ fn main() -> ExitCode {
         flows.into_iter().flat_map(|flows| flows.values()).map(value).sum()
     };
     let count = |key: &str| sum(&|flow| flow[key].as_u64().unwrap_or(0));
-    println!(
-        "{}",
-        serde_json::json!({
-            "flows": flows,
-            "setup_s": setup.as_secs_f64(),
-            "cpu_s": cpu.as_secs_f64(),
-            "events": summary["events"],
-            "packet_hops": summary["packet_hops"],
-            "end_s": summary["end_s"],
-            "digest": summary["digest"],
-            "segments_sent": count("segments_sent"),
-            "segments_delivered": sum(&|flow| flow["bytes_delivered"].as_u64().unwrap_or(0) / segment(flow)),
-            "segments_dropped": count("segments_dropped"),
-            "built_bytes": built,
-            "end_bytes": ran,
-        })
-    );
-    ExitCode::SUCCESS
+    serde_json::json!({
+        "flows": flows,
+        "setup_s": setup.as_secs_f64(),
+        "cpu_s": cpu.as_secs_f64(),
+        "records_s": handing_out.as_secs_f64(),
+        "record_bytes": record_bytes,
+        "events": summary["events"],
+        "packet_hops": summary["packet_hops"],
+        "end_s": summary["end_s"],
+        "digest": summary["digest"],
+        "segments_sent": count("segments_sent"),
+        "segments_delivered": sum(&|flow| flow["bytes_delivered"].as_u64().unwrap_or(0) / segment(flow)),
+        "segments_dropped": count("segments_dropped"),
+        "built_bytes": built,
+        "end_bytes": ran,
+    })
 }

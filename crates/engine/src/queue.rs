@@ -7,7 +7,7 @@
 //!
 //! Three queues share the heap. [`PackedQueue`] packs time and entity into 64 bits, which halves what
 //! the heap moves about; [`WideQueue`] uses 128 bits and can also order equal times by a number;
-//! [`ClockQueue`] imitates simulators whose clock is a floating-point number.
+//! [`ClockQueue`] imitates simulators whose clock is a floating-point number, too.
 
 use crate::heap::Heap;
 use crate::ties::Ties;
@@ -45,7 +45,10 @@ pub trait EventQueue {
 
     /// Whether the stamp of a timer has to be that of the moment in which the timer was set, even if
     /// it enters the queue later.
-    const STAMPS_TIMERS: bool = false;
+    #[inline(always)]
+    fn stamps_timers(&self) -> bool {
+        false
+    }
 
     /// The stamp of an event that is scheduled now and due after `wait` seconds; passed to
     /// [`EventQueue::push`] with it.
@@ -210,8 +213,7 @@ impl EventQueue for WideQueue {
     }
 
     fn stamp_planned(&mut self, _due: Time, rank: u32) -> u64 {
-        let number = self.ties.number();
-        if matches!(self.ties, Ties::FirstCome { .. }) { u64::from(rank) } else { number }
+        self.ties.planned(rank)
     }
 
     #[inline]
@@ -247,18 +249,21 @@ impl EventQueue for WideQueue {
 /// Bene's clock holds seconds in 64 bits, and each event adds its wait to it. Two sums of waits that are
 /// equal on paper differ by rounding errors, so the clock has its own opinion on the order of events that
 /// belong to the same nanosecond. Those errors are far below a nanosecond in runs of less than a day.
-#[derive(Debug, Default)]
+///
+/// By other rules the clock stands still, and the order is that of [`WideQueue`]: one queue for all rules.
+#[derive(Debug)]
 pub struct ClockQueue {
     heap: Heap<(u128, u64)>,
+    ties: Ties,
     /// Present time by the clock, in seconds.
     clock: f64,
     count: u64,
 }
 
 impl ClockQueue {
-    /// An empty queue.
-    pub const fn new() -> Self {
-        Self { heap: Heap::new(), clock: 0.0, count: 0 }
+    /// An empty queue with this order of simultaneous events.
+    pub const fn new(ties: Ties) -> Self {
+        Self { heap: Heap::new(), ties, clock: 0.0, count: 0 }
     }
 
     #[inline]
@@ -271,16 +276,26 @@ impl ClockQueue {
 
 impl EventQueue for ClockQueue {
     type Stamp = Stamp;
-    const STAMPS_TIMERS: bool = true;
+
+    #[inline]
+    fn stamps_timers(&self) -> bool {
+        self.ties == Ties::FloatingClock
+    }
 
     #[inline]
     fn stamp(&mut self, wait: f64) -> Stamp {
+        if self.ties != Ties::FloatingClock {
+            return self.ties.number().into();
+        }
         self.count += 1;
         // Times are not negative, so their bits are in the order of the numbers.
         Stamp { clock: (self.clock + wait).to_bits(), number: self.count }
     }
 
     fn stamp_planned(&mut self, due: Time, rank: u32) -> Stamp {
+        if self.ties != Ties::FloatingClock {
+            return self.ties.planned(rank).into();
+        }
         Stamp { clock: due.as_secs().to_bits(), number: u64::from(rank) }
     }
 
@@ -395,7 +410,7 @@ mod tests {
     #[test]
     fn a_floating_point_clock_tells_a_time_from_itself() {
         // 0.1 s three times is later than 0.3 s by a rounding error, in the same nanosecond.
-        let mut queue = ClockQueue::new();
+        let mut queue = ClockQueue::new(Ties::FloatingClock);
         let stamp = queue.stamp(0.1);
         queue.push(Time::from_ms(100), stamp, 7);
         let stamp = queue.stamp(0.3);

@@ -121,6 +121,12 @@ impl Ties {
             }
         }
     }
+
+    /// The number of an event that was scheduled before the run began, the `rank`-th of them.
+    pub(crate) fn planned(&mut self, rank: u32) -> u64 {
+        let number = self.number();
+        if matches!(self, Self::FirstCome { .. }) { u64::from(rank) } else { number }
+    }
 }
 
 #[cfg(test)]

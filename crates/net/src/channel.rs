@@ -269,7 +269,7 @@ impl Channel {
         self.serving = packet.size();
         self.waiting_bytes -= u64::from(packet.size());
         self.waiting_data -= u32::from(packet.kind() == Kind::Data);
-        if R::ON {
+        if R::PACKETS {
             self.record_queue(start, recorder);
             self.record_transmission(start, arrival, packet, recorder);
         }
@@ -383,7 +383,7 @@ impl Channel {
         self.waiting_data += u32::from(packet.kind() == Kind::Data);
         self.stats.packets_max = self.stats.packets_max.max(self.chain.queued());
         self.stats.bytes_max = self.stats.bytes_max.max(self.waiting_bytes);
-        if R::ON {
+        if R::PACKETS {
             self.record_queue(now, recorder);
         }
     }
@@ -452,7 +452,7 @@ impl Channel {
             }
             self.settle(now, slots, recorder);
         }
-        if R::ON {
+        if R::PACKETS {
             recorder.ids().arrive(self.lane());
         }
         self.chain.pop(slots)

@@ -318,7 +318,7 @@ impl TcpFlow {
     ) {
         if let Some((rto, _)) = self.connection.rto() {
             let rtt = rtt.map_or(f64::NAN, Time::as_secs);
-            recorder.rto(RtoRow { time, flow: flow as i32, event, rtt, rto });
+            recorder.rto(RtoRow { time, flow: flow as i32, event: event as i8, rtt, rto });
         }
     }
 
@@ -352,7 +352,7 @@ impl TcpFlow {
             flow: flow as i32,
             cwnd: cwnd * bytes,
             ssthresh: window.ssthresh * bytes,
-            state,
+            state: state as i8,
         });
     }
 }

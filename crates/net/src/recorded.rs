@@ -78,7 +78,7 @@ impl TcpFlow {
                 CongestionState::Cwr => tcp_state::CWR,
                 CongestionState::Recovery => tcp_state::RECOVERING,
                 CongestionState::Loss => tcp_state::LOSS,
-            },
+            } as i8,
             in_flight: in_flight as i32,
             sacked: info.sacked_out as i32,
             lost: info.lost_out as i32,

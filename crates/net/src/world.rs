@@ -93,7 +93,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             let stamp = queue.stamp(first.as_secs());
             queue.push(first, stamp, sends + 1);
         }
-        let timers = if Q::STAMPS_TIMERS { net.flows.len() } else { 0 };
+        let timers = if queue.stamps_timers() { net.flows.len() } else { 0 };
         let timers = vec![[(Time::NEVER, Q::Stamp::default()); 2]; timers];
         Self {
             now: Time::ZERO,

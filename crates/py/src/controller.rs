@@ -3,8 +3,10 @@
 //! A run goes on without the interpreter lock, which is taken for each call and for no longer. An event is one
 //! object for each flow, written in place; what a method asks for becomes a Python number then and not before.
 
+use crate::compiled::Compiled;
 use ackclock_sim::controller::{
-    self as foreign, AckEvent, CongestionState, Event as Happening, LossEvent, Signal, Window,
+    self as foreign, AckEvent, CongestionState, Event as Happening, LossEvent, RateSample, Signal,
+    Window,
 };
 use ackclock_sim::model::{self, Transport};
 use ackclock_trace::{Column, Table};
@@ -34,8 +36,24 @@ pub struct Controller {
     now: f64,
     paces: bool,
     variables: Vec<String>,
-    rows: Vec<(f64, usize, f64)>,
+    rows: Rows,
     records: bool,
+}
+
+/// What a controller has written down since it was last asked: times, places of the names, values.
+#[derive(Debug, Clone, Default)]
+pub struct Rows(Arc<Mutex<Vec<(f64, usize, f64)>>>);
+
+impl Rows {
+    pub fn extend(&self, now: f64, values: impl Iterator<Item = (usize, f64)>) {
+        if let Ok(mut rows) = self.0.lock() {
+            rows.extend(values.map(|(name, value)| (now, name, value)));
+        }
+    }
+
+    fn take(&self) -> Vec<(f64, usize, f64)> {
+        self.0.lock().map_or_else(|_| Vec::new(), |mut rows| std::mem::take(&mut *rows))
+    }
 }
 
 impl Controller {
@@ -71,7 +89,7 @@ impl Controller {
             now: 0.0,
             paces: false,
             variables: Vec::new(),
-            rows: Vec::new(),
+            rows: Rows::default(),
             records: false,
         }
     }
@@ -131,7 +149,7 @@ impl Controller {
             return Err(PyValueError::new_err(message));
         };
         if self.records {
-            self.rows.push((self.now, code, value));
+            self.rows.extend(self.now, std::iter::once((code, value)));
         }
         Ok(())
     }
@@ -166,7 +184,8 @@ fn secs(time: Time) -> Option<f64> {
     (time != Time::NEVER).then(|| time.as_secs())
 }
 
-fn word(state: CongestionState) -> &'static str {
+/// The word for a state.
+pub fn word(state: CongestionState) -> &'static str {
     match state {
         CongestionState::Open => "open",
         CongestionState::Disorder => "disorder",
@@ -174,6 +193,37 @@ fn word(state: CongestionState) -> &'static str {
         CongestionState::Recovery => "recovery",
         CongestionState::Loss => "loss",
     }
+}
+
+/// Words of signals and states, in the order of their numbers in compiled controllers, from 1 on.
+const WORDS: [&str; 8] = ["gap", "timeout", "ecn", "open", "disorder", "cwr", "recovery", "loss"];
+
+/// The number of a word in compiled controllers.
+pub fn word_code(word: &str) -> f64 {
+    WORDS.iter().position(|known| *known == word).map_or(f64::NAN, |place| place as f64 + 1.0)
+}
+
+/// What a sample says of the rate, bit/s.
+pub fn delivery_rate(sample: &RateSample, mss: u16) -> Option<f64> {
+    let delivered = sample.delivered.filter(|_| sample.interval > Time::ZERO);
+    delivered.map(|n| n as f64 * f64::from(mss) * 8.0 / sample.interval.as_secs())
+}
+
+/// When something happened; what knows no time happened at that of the last event.
+pub fn time_of(happening: &Happening<'_>, last: Time) -> Time {
+    match happening {
+        Happening::Established(now, _) | Happening::Idle(now) => *now,
+        Happening::Sample(ack) | Happening::Ack(ack) => ack.now,
+        Happening::State(change) => change.now,
+        Happening::Start | Happening::Undo(_) | Happening::Tick => last,
+    }
+}
+
+/// The threshold that a method asks for: its answer, or what it has set. A method that sets the window, or the
+/// threshold, means what it leaves there.
+pub fn asked_for(before: &Window, after: &Window, answer: Option<f64>) -> Option<f64> {
+    let set = |before: f64, after: f64| (before != after).then_some(after);
+    answer.or(set(before.ssthresh, after.ssthresh)).or(set(before.cwnd, after.cwnd))
 }
 
 impl Event {
@@ -192,10 +242,7 @@ impl Event {
         self.state = word(ack.sender.state());
         if let Some(sample) = ack.sender.rate().filter(|_| rates) {
             self.delivered = Some(sample.total_delivered);
-            self.delivery_rate = sample
-                .delivered
-                .filter(|_| sample.interval > Time::ZERO)
-                .map(|n| n as f64 * f64::from(mss) * 8.0 / sample.interval.as_secs());
+            self.delivery_rate = delivery_rate(&sample, mss);
             self.newly_lost = sample.newly_lost;
             self.total_lost = sample.total_lost;
         }
@@ -235,6 +282,14 @@ impl Watch {
         self.failed.load(Ordering::Relaxed)
     }
 
+    /// Ends the run by this exception.
+    pub fn fail(&self, error: PyErr, flow: String, at: Time) {
+        if let Ok(mut fault) = self.fault.lock() {
+            *fault = Some(Fault { error, flow, at });
+        }
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
     /// The exception that ends the run, for the caller of it.
     pub fn raise(&self, py: Python<'_>) -> PyResult<PyErr> {
         let fault = self.fault.lock().map_or(None, |mut fault| fault.take());
@@ -248,7 +303,7 @@ impl Watch {
 
 /// The methods that a controller may have.
 #[derive(Debug, Clone, Copy)]
-enum Hook {
+pub enum Hook {
     Start,
     Established,
     Sample,
@@ -261,7 +316,7 @@ enum Hook {
 }
 
 /// Their names, in this order.
-const HOOKS: [&str; 9] = [
+pub const HOOKS: [&str; 9] = [
     "on_start",
     "on_established",
     "on_sample",
@@ -333,10 +388,7 @@ impl Caller {
         match called {
             Ok(answer) => Some(answer),
             Err(error) => {
-                if let Ok(mut fault) = self.watch.fault.lock() {
-                    *fault = Some(Fault { error, flow: self.flow.clone(), at: now });
-                }
-                self.watch.failed.store(true, Ordering::Relaxed);
+                self.watch.fail(error, self.flow.clone(), now);
                 None
             }
         }
@@ -346,12 +398,7 @@ impl Caller {
 impl foreign::Controller for Caller {
     fn on_event(&mut self, window: &mut Window, happening: &Happening<'_>) -> bool {
         let (mss, rates, before) = (self.mss, self.rates, *window);
-        let now = match happening {
-            Happening::Established(now, _) | Happening::Idle(now) => *now,
-            Happening::Sample(ack) | Happening::Ack(ack) => ack.now,
-            Happening::State(change) => change.now,
-            Happening::Start | Happening::Undo(_) | Happening::Tick => self.now,
-        };
+        let now = time_of(happening, self.now);
         self.now = now;
         let after = match happening {
             Happening::Start => self.call(Hook::Start, &before, now, |_| {}),
@@ -393,9 +440,7 @@ impl foreign::Controller for Caller {
             event.in_flight = loss.flight;
             event.transmissions = loss.transmissions;
         })?;
-        // A method that sets the window, or the threshold, means what it leaves there.
-        let set = |before: f64, after: f64| (before != after).then_some(after);
-        answer.or(set(window.ssthresh, after.ssthresh)).or(set(window.cwnd, after.cwnd))
+        asked_for(window, &after, answer)
     }
 
     fn pacing_rate(&self) -> Option<u64> {
@@ -407,8 +452,8 @@ impl foreign::Controller for Caller {
 #[derive(Default)]
 pub struct Controllers {
     pub watch: Arc<Watch>,
-    flows: Vec<(i32, Py<Controller>, Vec<i32>)>,
-    callers: Vec<(usize, Caller)>,
+    flows: Vec<(i32, Rows, Vec<i32>)>,
+    callers: Vec<(usize, Box<dyn foreign::Controller>)>,
     /// Names of what they write down.
     pub variables: Vec<String>,
 }
@@ -436,6 +481,19 @@ impl Controllers {
             let build = py.import("ackclock.controllers.loading")?.getattr("build")?;
             let (object, variables): (Py<Controller>, Vec<String>) =
                 build.call1((words, stream))?.extract()?;
+            let (mss, rates) = (tcp.segment_bytes as u16, tcp.cc.flag("needs_rate"));
+            let rows = object.borrow(py).rows.clone();
+            let codes = variables.iter().map(|name| made.code(name)).collect();
+            made.flows.push((i as i32, rows.clone(), codes));
+            if tcp.cc.flag("compile") {
+                let [source, origin, ..] = words.map(str::to_owned);
+                let (object, watch) = (object.into_any(), made.watch.clone());
+                let (program, flow) = ((source, origin), flow.id.clone());
+                let of_flow = (mss, rates, records);
+                let compiled = Compiled::new(py, object, program, flow, watch, rows, of_flow)?;
+                made.callers.push((i, Box::new(compiled)));
+                continue;
+            }
             let any = object.bind(py).as_any();
             let base = py.import("ackclock.controllers")?.getattr("CongestionControl")?;
             let mut methods = [const { None }; 9];
@@ -444,42 +502,37 @@ impl Controllers {
                     *method = Some(any.getattr(*name)?.unbind());
                 }
             }
-            let (mss, rates) = (tcp.segment_bytes as u16, tcp.cc.flag("needs_rate"));
             {
                 let mut object = object.bind(py).borrow_mut();
                 object.mss = mss;
                 object.paces = rates;
                 object.records = records;
-                object.variables = variables.clone();
+                object.variables = variables;
             }
             let event = Py::new(py, Event { may_grow: true, state: "open", ..Event::default() })?;
-            let codes = variables.into_iter().map(|name| made.code(name)).collect();
-            made.flows.push((i as i32, object.clone_ref(py), codes));
-            made.callers.push((
-                i,
-                Caller {
-                    flow: flow.id.clone(),
-                    watch: made.watch.clone(),
-                    object,
-                    arguments: PyTuple::new(py, [&event])?.unbind(),
-                    event,
-                    methods,
-                    pacing: None,
-                    mss,
-                    rates,
-                    now: Time::ZERO,
-                },
-            ));
+            let caller = Caller {
+                flow: flow.id.clone(),
+                watch: made.watch.clone(),
+                object,
+                arguments: PyTuple::new(py, [&event])?.unbind(),
+                event,
+                methods,
+                pacing: None,
+                mss,
+                rates,
+                now: Time::ZERO,
+            };
+            made.callers.push((i, Box::new(caller)));
         }
         Ok(made)
     }
 
     /// The code of a variable: flows share those of one name.
-    fn code(&mut self, name: String) -> i32 {
-        let known = self.variables.iter().position(|known| *known == name);
+    fn code(&mut self, name: &str) -> i32 {
+        let known = self.variables.iter().position(|known| known == name);
         let code = known.unwrap_or(self.variables.len());
         if known.is_none() {
-            self.variables.push(name);
+            self.variables.push(name.to_owned());
         }
         code as i32
     }
@@ -491,14 +544,14 @@ impl Controllers {
     /// The controller of the flow at this place, once.
     pub fn take(&mut self, flow: usize) -> Option<Box<dyn foreign::Controller>> {
         let place = self.callers.iter().position(|(i, _)| *i == flow)?;
-        Some(Box::new(self.callers.swap_remove(place).1))
+        Some(self.callers.swap_remove(place).1)
     }
 
     /// Adds what the controllers have written down since the last time to the other tables.
-    pub fn add_rows(&self, py: Python<'_>, tables: &mut Vec<Table>) {
+    pub fn add_rows(&self, tables: &mut Vec<Table>) {
         let (mut times, mut flows, mut names, mut values) = (vec![], vec![], vec![], vec![]);
-        for (flow, object, codes) in &self.flows {
-            for (time, name, value) in std::mem::take(&mut object.bind(py).borrow_mut().rows) {
+        for (flow, rows, codes) in &self.flows {
+            for (time, name, value) in rows.take() {
                 times.push(time);
                 flows.push(*flow);
                 names.push(codes[name]);

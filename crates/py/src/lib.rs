@@ -1,6 +1,7 @@
 //! Python bindings: documents go in as JSON text, checked scenarios stay here behind a handle, results come
 //! out as JSON text and numpy arrays.
 
+mod compiled;
 mod controller;
 mod endpoint;
 mod fault;
@@ -131,12 +132,15 @@ impl Simulation {
         let watch = self.controllers.watch.clone();
         // A fault of a controller ends the run where it happens.
         let turn = if self.controllers.is_empty() { LOOK_AFTER } else { 1 };
+        let turns = LOOK_AFTER / turn;
         let run = self.get_mut()?;
         let started = Instant::now();
         let done = guarded(py, || {
             loop {
-                if run.advance(turn) || watch.has_failed() {
-                    return true;
+                for _ in 0..turns {
+                    if run.advance(turn) || watch.has_failed() {
+                        return true;
+                    }
                 }
                 let due = run.records().rows >= rows || run.counters().events >= events;
                 if due || started.elapsed().as_secs_f64() >= seconds {
@@ -179,7 +183,7 @@ impl Simulation {
         least_rows: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut tables = self.get_mut()?.take_records(least_rows);
-        self.controllers.add_rows(py, &mut tables);
+        self.controllers.add_rows(&mut tables);
         as_dict(py, tables)
     }
 
@@ -250,7 +254,7 @@ impl Simulation {
             py.check_signals()?;
         }
         let (summary, mut tables) = guarded(py, || run.finish_as_text())?;
-        self.controllers.add_rows(py, &mut tables);
+        self.controllers.add_rows(&mut tables);
         let summary = String::from_utf8(summary).expect("JSON is UTF-8");
         Ok(Output { summary, tables })
     }

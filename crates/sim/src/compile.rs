@@ -4,7 +4,7 @@ mod links;
 mod routes;
 mod walks;
 
-pub use routes::{longest_route, round_trips};
+pub use routes::{longest_route, round_trips, special_paths};
 
 use crate::fitting::fitting;
 use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
@@ -91,7 +91,7 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controlle
     let foreseeable = service == Service::Fused && !stop.flows_complete && stop.events.is_none();
     let steady = scenario.links.iter().all(|link| link.changes.is_empty());
     if shortcuts.walked && foreseeable && steady {
-        let receptions = if shortcuts.received && scenario.record.is_off() {
+        let receptions = if shortcuts.received && receivers_go_unseen(scenario) {
             let routes = routes.paths().zip(scenario.flows.iter()).zip(&flows);
             routes
                 .map(|((paths, model), flow)| Reception::of(model, flow, paths, &channels))
@@ -127,6 +127,12 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controlle
         end: scenario.stop.at_latest,
         most_packets: scenario.stop.max_packets,
     }
+}
+
+/// Whether nobody sees when packets come to receivers: only senders are recorded, if any, and their records do not end the
+/// run.
+fn receivers_go_unseen(scenario: &Scenario) -> bool {
+    scenario.record.is_of_senders() && scenario.record.limit_bytes.is_none()
 }
 
 /// The source of a flow; none for one that writes everything at once.

@@ -2,4 +2,4 @@
 
 pub use crate::compile::Controllers;
 pub use ackclock_tcp::cc::python::{Controller, Event};
-pub use ackclock_tcp::cc::{AckEvent, CongestionState, LossEvent, Signal, Window};
+pub use ackclock_tcp::cc::{AckEvent, CongestionState, LossEvent, RateSample, Signal, Window};

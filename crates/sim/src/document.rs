@@ -24,6 +24,7 @@ mod names;
 mod network;
 mod normal;
 mod origins;
+mod paths;
 mod problems;
 pub(crate) mod scalar;
 mod typed;
@@ -39,6 +40,7 @@ use crate::compile::longest_route;
 use crate::model::{Node, Scenario};
 use crate::preset::Preset;
 use crate::profile;
+use crate::record::{MOST_FLOWS_RECORDED, OF_LARGE};
 use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO};
 use ackclock_units::param::{Kind, Param};
 use block::{Block, Setting};
@@ -146,6 +148,13 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'
         reported: true,
     });
     let layers: Vec<Layer<'_>> = std::iter::once(own.clone()).chain(profile).collect();
+    let flows = expanded.lists.get("flows").map_or(0, Elements::len);
+    let large = (flows > MOST_FLOWS_RECORDED).then(|| Layer {
+        map: &OF_LARGE,
+        path: here.clone(),
+        reported: true,
+    });
+    let of_record: Vec<Layer<'_>> = layers.iter().cloned().chain(large).collect();
 
     // Defaults are never complete.
     walker.partial = true;
@@ -167,6 +176,7 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'
                 walker.param(param, &layers, &here, &mut rest);
                 check_name(walker, root);
             }
+            _ if param.name == "record" => walker.param(param, &of_record, &here, &mut rest),
             _ => walker.param(param, &layers, &here, &mut rest),
         }
     }
@@ -333,6 +343,13 @@ fn finish(
     let mut warnings = unused;
     warnings.written_out(Rc::clone(origins));
 
+    if flows.len() > MOST_FLOWS_RECORDED && !root.contains_key("record") {
+        let fault = Fault::new(format!("samples of {} flows are recorded", flows.len())).hint(
+            "`record: sampled` says that it is meant, `record: all` records every packet, `record: none` nothing",
+        );
+        warnings.add(&Path::default().key("record"), &Value::Null, fault);
+    }
+
     let names = Names::new(&hosts, &routers, origins.nodes, &mut problems);
     names::check_ids("links", links.iter().map(|link| link.id.as_ref()), &mut problems);
     names::check_ids("flows", flows.iter().map(|flow| flow.id.as_ref()), &mut problems);
@@ -350,6 +367,8 @@ fn finish(
     });
     let pairs: Vec<Option<(usize, usize)>> = pairs.collect();
     let network = Network::new(hosts.len(), routers.len(), ends.iter().copied(), |_| true);
+    let dynamic = rest.word("routing") == Some("distance-vector");
+    let ways = paths::resolve(&flows, &names, &ends, &pairs, dynamic, &mut problems);
     let parts = Parts {
         root,
         rest: &rest,
@@ -364,7 +383,7 @@ fn finish(
         return Checked::failed(problems, warnings);
     }
     let typed_links = typed::links(&mut links, ends);
-    let typed_flows = typed::flows(&mut flows, pairs);
+    let typed_flows = typed::flows(&mut flows, pairs, ways);
     let mut scenario = typed::scenario(&rest, hosts, routers, typed_links, typed_flows);
     buffers::resolve(&mut scenario, &mut problems);
     let values = Values::new(rest, links, flows);

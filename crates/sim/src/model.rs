@@ -118,7 +118,7 @@ pub struct Direction {
 }
 
 /// A node by its place in [`Scenario::hosts`] or [`Scenario::routers`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Node {
     /// A host.
     Host(usize),
@@ -135,6 +135,8 @@ pub struct Flow {
     pub from: usize,
     /// Index of the receiving host.
     pub to: usize,
+    /// Routers that its data, and its ACKs, cross, by index; without them routing decides.
+    pub routers: [Option<Box<[usize]>>; 2],
     /// When it starts.
     pub start: Start,
     /// When it is cut off, if it is.

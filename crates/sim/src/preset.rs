@@ -45,7 +45,9 @@ const LINUX_CC: &str = r#"[
     {"kind": "reno", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"},
     {"kind": "dctcp", "counting": "bytes", "decrease_from": "cwnd", "arithmetic": "linux"},
     {"kind": "vegas", "alpha": 2, "beta": 4, "gamma": 1, "actual": "window", "rtt": "least", "base_rtt": "data",
-     "exit": "actual", "counting": "bytes"}
+     "exit": "actual", "counting": "bytes"},
+    {"kind": "aimd", "counting": "bytes", "decrease_from": "cwnd"},
+    {"kind": "aiad", "counting": "bytes", "decrease_from": "cwnd"}
 ]"#;
 
 /// What the older families have instead of the tables' defaults, which are those of the modern one.
@@ -63,7 +65,8 @@ pub fn base(family: &str) -> &'static Map<String, Value> {
     if family == "modern" { &MODERN } else { &OTHERS }
 }
 
-fn linux_cc() -> Vec<Value> {
+/// How Linux counts, as settings of each congestion control.
+pub(crate) fn linux_cc() -> Vec<Value> {
     serde_json::from_str(LINUX_CC).expect("settings are JSON")
 }
 
@@ -277,7 +280,7 @@ impl Preset {
 
 /// What to say to somebody who wrote a word that means a preset, where it is not congestion control.
 pub fn hint(word: &str) -> Option<String> {
-    let word = word.to_lowercase().replace(['-', '_', ' '], "");
+    let word = word.to_ascii_lowercase().replace(['-', '_', ' '], "");
     if Preset::named(&word).is_some() {
         return Some(format!("write `tcp: {word}`, which sets sender, recovery and cc"));
     }

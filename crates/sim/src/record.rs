@@ -1,9 +1,11 @@
 //! What is recorded of a run: the words of a document, and what they mean.
 
-use ackclock_trace::{Keep, TABLES};
+use ackclock_trace::{Keep, OF_SENDERS, TABLES};
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Entry, Kind, Param};
 use ackclock_units::quantity::{self, Dimension, Quantity};
+use serde_json::{Map, Value};
+use std::sync::LazyLock;
 
 const WHETHER: &[Choice] =
     &[Choice::new("changes", "a row for each change or event"), Choice::new("off", "no rows")];
@@ -14,20 +16,23 @@ const SAMPLED: Kind = Kind::Sampling(WHETHER);
 
 macro_rules! recorded {
     ($default:literal) => {
+        recorded!($default, $default, $default)
+    };
+    ($default:literal, $sampled:literal, $few:literal) => {
         &[
-            Param::new("cwnd", SAMPLED, $default, "Congestion windows."),
-            Param::new("rtt", SAMPLED, $default, "Samples of the round-trip time."),
-            Param::new("queue", SAMPLED, $default, "Lengths of queues."),
+            Param::new("cwnd", SAMPLED, $sampled, "Congestion windows."),
+            Param::new("rtt", SAMPLED, $sampled, "Samples of the round-trip time."),
+            Param::new("queue", SAMPLED, $sampled, "Lengths of queues."),
             Param::new("transmissions", CHANGES, $default, "Transmissions of links."),
             Param::new("packets", CHANGES, $default, "Packets sent and received by hosts."),
             Param::new("drops", CHANGES, $default, "Dropped packets."),
             Param::new("marks", CHANGES, $default, "Packets that queues have marked."),
             Param::new("waiting", CHANGES, $default, "Packets in queues at the end of the run."),
-            Param::new("routes", CHANGES, $default, "Changes of routes."),
+            Param::new("routes", CHANGES, $few, "Changes of routes."),
             Param::new("rto", CHANGES, $default, "Retransmission timers of classic senders."),
-            Param::new("events", CHANGES, $default, "Starts, ends, timeouts, retransmissions."),
+            Param::new("events", CHANGES, $few, "Starts, ends, timeouts, retransmissions."),
             Param::new("headers", CHANGES, $default, "ECN, flags and SACK blocks in headers."),
-            Param::new("tcp_info", SAMPLED, $default, "State of modern senders."),
+            Param::new("tcp_info", SAMPLED, $sampled, "State of modern senders."),
             Param::new(
                 "window_rules",
                 CHANGES,
@@ -45,6 +50,16 @@ macro_rules! recorded {
     };
 }
 
+const SAMPLED_KIND: &str = "sampled";
+
+/// With more flows than these, a scenario that does not say what to record gets samples: all tables would fill a disk, or
+/// the memory, and take several times as long as the run.
+pub const MOST_FLOWS_RECORDED: usize = 1000;
+
+/// The default of a scenario with so many flows that all records would be too many.
+pub(crate) static OF_LARGE: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| Map::from_iter([("record".to_owned(), SAMPLED_KIND.into())]));
+
 /// Sets of recorded tables; single tables can be switched on or off.
 pub static RECORD: &[&Entry] = &[
     &Entry {
@@ -52,6 +67,13 @@ pub static RECORD: &[&Entry] = &[
         summary: "All tables but those that are switched off.",
         references: &[],
         params: recorded!("changes"),
+        ..Entry::BLANK
+    },
+    &Entry {
+        name: SAMPLED_KIND,
+        summary: "Windows, round-trip times, queues and states of senders every 100 ms, events and routes; no packets.",
+        references: &[],
+        params: recorded!("off", "every 100 ms", "changes"),
         ..Entry::BLANK
     },
     &Entry {
@@ -89,6 +111,14 @@ impl Record {
     pub fn keep(&self, table: &str) -> Keep {
         let found = TABLES.iter().position(|known| known.name == table);
         self.tables[found.unwrap_or_else(|| panic!("no table is named `{table}`"))]
+    }
+
+    /// Whether nothing is recorded beside what senders know of themselves, if that.
+    pub fn is_of_senders(&self) -> bool {
+        TABLES
+            .iter()
+            .zip(&self.tables)
+            .all(|(table, kept)| *kept == Keep::None || OF_SENDERS.contains(&table.name))
     }
 
     /// Whether nothing is recorded.

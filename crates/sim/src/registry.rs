@@ -1,7 +1,7 @@
 //! Everything that a scenario can name, described for help and reference pages.
 
 use crate::document::scalar::dimensions;
-use crate::preset::Preset;
+use crate::preset::{Preset, linux_cc};
 use crate::profile::PROFILES;
 use crate::tables;
 use ackclock_units::param::{Choice, Default, Entry, Kind, Param};
@@ -69,8 +69,8 @@ fn same_entries(a: &[&Entry], b: &[&Entry]) -> bool {
 
 /// All registries, profiles and blocks as a JSON object of lists.
 ///
-/// An entry has `name`, `label`, `summary`, `references`, `params`, `defect`, and `sender` if it belongs to one
-/// family of senders; a parameter has `name`, `kind`,
+/// An entry has `name`, `label`, `summary`, `references`, `params`, `defect`, `sender` if it belongs to one family
+/// of senders, and `defaults`: what a preset sets, or what a congestion control has with the modern sender; a parameter has `name`, `kind`,
 /// `unit` (the usual one, or null), `default` (as text; null if a value must be given), `min`, `max`,
 /// `summary`, and `choices` (null where any value of the kind may stand).
 pub fn registry() -> Value {
@@ -84,6 +84,11 @@ pub fn registry() -> Value {
                 let all = preset.of_sender().iter().chain(preset.of_receiver());
                 described["defaults"] =
                     all.map(|(key, value)| (key.clone(), value.clone())).collect();
+            }
+            if let Some(settings) =
+                linux_cc().into_iter().find(|cc| *name == "cc" && cc["kind"] == entry.name)
+            {
+                described["defaults"] = settings;
             }
             if let Some(family) = family_of(entries) {
                 described["sender"] = family.into();
@@ -219,6 +224,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Rows(_) => "list of rows",
         Kind::NameList => "list of names",
         Kind::NodePair => "two names",
+        Kind::RouterRefs => "list of names",
         Kind::HostRef => "name of a host",
         Kind::FlowRef => "name of a flow",
         Kind::Name => "name",

@@ -7,7 +7,7 @@ use crate::outlook::{Outlook, outlook};
 use crate::summary::{Totals, summarise};
 use ackclock_engine::{ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::{Counters, Network, World};
-use ackclock_trace::{Columns, NoRecord, Recorder, Size, Table};
+use ackclock_trace::{Columns, NoRecord, Recorder, SenderColumns, Size, Table};
 use ackclock_units::Time;
 use serde_json::Value;
 use std::sync::Arc;
@@ -42,6 +42,16 @@ impl Recording for NoRecord {
 
     fn into_columns(self) -> Option<Columns> {
         None
+    }
+}
+
+impl Recording for SenderColumns {
+    fn columns(&mut self) -> Option<&mut Columns> {
+        Some(&mut self.0)
+    }
+
+    fn into_columns(self) -> Option<Columns> {
+        Some(self.0)
     }
 }
 
@@ -272,6 +282,10 @@ impl Simulation {
     }
 }
 
+/// Each kind of queue and recorder makes another copy of all that handles events. Where the program has to be
+/// downloaded, the most general of them serve all; the results are the same.
+const FEW_COPIES: bool = cfg!(target_family = "wasm");
+
 /// The world of a scenario, of the kinds of queue and recorder that suit it.
 pub(crate) fn world(
     scenario: &Scenario,
@@ -281,13 +295,19 @@ pub(crate) fn world(
     let ties = Ties::new(&scenario.ties);
     let network = compile(scenario, shortcuts, controllers);
     let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 2;
-    if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES {
+    if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES && !FEW_COPIES
+    {
+        if !scenario.record.is_off() && scenario.record.is_of_senders() {
+            let columns = Columns::new(|table| scenario.record.keep(table));
+            return Box::new(World::new(network, PackedQueue::new(), SenderColumns(columns)));
+        }
         with_recorder(scenario.record, network, PackedQueue::new())
     } else {
         assert!(entities <= WideQueue::ENTITIES, "too many links and flows");
-        match ties {
-            Ties::FloatingClock => with_recorder(scenario.record, network, ClockQueue::new()),
-            _ => with_recorder(scenario.record, network, WideQueue::new(ties)),
+        if FEW_COPIES || ties == Ties::FloatingClock {
+            with_recorder(scenario.record, network, ClockQueue::new(ties))
+        } else {
+            with_recorder(scenario.record, network, WideQueue::new(ties))
         }
     }
 }
@@ -296,7 +316,7 @@ fn with_recorder<Q>(record: Record, network: Network, queue: Q) -> Box<dyn AnyWo
 where
     Q: EventQueue + Send + Sync + 'static,
 {
-    if record.is_off() {
+    if record.is_off() && !FEW_COPIES {
         Box::new(World::new(network, queue, NoRecord))
     } else {
         Box::new(World::new(network, queue, Columns::new(|table| record.keep(table))))

@@ -217,6 +217,7 @@ fn value(param: &Param) -> Value {
         }
         Kind::NameList => json!({ "type": "array", "items": name(), "uniqueItems": true }),
         Kind::NodePair => json!({ "type": "array", "items": name(), "minItems": 2, "maxItems": 2 }),
+        Kind::RouterRefs => json!({ "type": "array", "items": name() }),
         Kind::HostRef | Kind::FlowRef | Kind::Name => name(),
         Kind::Any => json!({}),
     }
@@ -353,7 +354,7 @@ mod tests {
 
     #[test]
     fn everything_stands_once() {
-        assert!(schema().to_string().len() < 200_000, "{}", schema().to_string().len());
+        assert!(schema().to_string().len() < 215_000, "{}", schema().to_string().len());
     }
 
     #[test]

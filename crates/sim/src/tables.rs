@@ -274,6 +274,18 @@ pub static FLOW: &[Param] = &[
     .at_most("1000000"),
     Param::required("from", Kind::HostRef, "Host that sends."),
     Param::required("to", Kind::HostRef, "Host that receives."),
+    Param::optional(
+        "path",
+        Kind::RouterRefs,
+        "",
+        "Routers that its data cross, in order; without it routing decides. With `count`, `*` is the number of the flow.",
+    ),
+    Param::optional(
+        "ack_path",
+        Kind::RouterRefs,
+        "",
+        "The same for its ACKs, from the receiver to the sender.",
+    ),
     Param::new(
         "start",
         Kind::TimeOr(start::ENTRIES),

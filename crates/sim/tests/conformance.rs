@@ -5,10 +5,10 @@
 mod common;
 
 use ackclock_sim::model::{Record, Scenario};
-use ackclock_sim::tables::{CHANGE, DIRECTION, LINK, SCENARIO, STOP, TCP, UDP};
+use ackclock_sim::tables::{CHANGE, DIRECTION, FLOW, LINK, SCENARIO, STOP, TCP, UDP};
 use ackclock_sim::{Simulation, check};
 use ackclock_tcp::{classic, selective};
-use ackclock_units::param::Param;
+use ackclock_units::param::{Kind, Param};
 use common::settings::variants;
 use common::{ALL_OFF, assert_conserved, result, run};
 use serde_json::{Value, json};
@@ -109,6 +109,9 @@ fn settings() -> Vec<(String, Value)> {
         each(family.params, &format!("/flows/{flow}/tcp"), &mut take);
     }
     each(UDP, "/flows/2/udp", &mut take);
+    let paths: Vec<Param> =
+        FLOW.iter().filter(|param| matches!(param.kind, Kind::RouterRefs)).copied().collect();
+    each(&paths, "/flows/0", &mut take);
     all
 }
 

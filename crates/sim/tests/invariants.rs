@@ -4,7 +4,7 @@ mod common;
 
 use ackclock_sim::model::{Node, Record, Scenario};
 use ackclock_sim::{Output, Shortcuts, Simulation};
-use ackclock_trace::{Column, Keep, Table, packet_kind};
+use ackclock_trace::{Column, Keep, OF_SENDERS, Table, packet_kind};
 use ackclock_units::Time;
 use ackclock_units::param::Value as Parameter;
 use common::{ALL_OFF, assert_conserved, chosen, orderly, result, run, scenario};
@@ -109,14 +109,26 @@ proptest! {
     /// Recording changes no result, and the same run gives the same records.
     #[test]
     fn recording_changes_nothing(scenario in scenario()) {
+        let mut scenario = scenario;
         let plain = run(Simulation::new(scenario.clone()));
-        let mut recorded = scenario;
+        let mut recorded = scenario.clone();
         recorded.record = Record::ALL;
         let first = run(Simulation::new(recorded.clone()));
         let second = run(Simulation::new(recorded));
         prop_assert_eq!(result(first.summary.clone()), result(plain.summary.clone()));
         prop_assert_eq!(bits(&first), bits(&second));
         prop_assert!(plain.tables.is_empty());
+        // What senders know of themselves is recorded while packets are walked over receivers.
+        scenario.record = Record::new(|table| {
+            if OF_SENDERS.contains(&table) { Keep::All } else { Keep::None }
+        });
+        let senders = run(Simulation::new(scenario));
+        prop_assert_eq!(result(senders.summary.clone()), result(plain.summary));
+        prop_assert_eq!(senders.tables.len(), OF_SENDERS.len());
+        for (name, columns) in &senders.tables {
+            let (_, all) = first.tables.iter().find(|(table, _)| table == name).unwrap();
+            prop_assert_eq!(rows(columns), rows(all), "{}", name);
+        }
     }
 
     /// Sampled records are a part of all records; taking them out in parts changes nothing.

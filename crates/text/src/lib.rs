@@ -42,26 +42,31 @@ pub enum Format {
 /// All duplicate keys, or all values that no document can hold, or the one place where the text
 /// stops making sense.
 pub fn read(text: &str, format: Format) -> Result<Option<Node>, Vec<Problem>> {
-    let root = match format {
-        Format::Json => json::read(text, 0),
-        Format::Toml => toml::read(text),
-        Format::Yaml => {
-            // JSON is YAML, too: a large resolved scenario is JSON below a few lines of comment.
-            let start = comment_lines(text);
-            let as_json = text[start..].starts_with('{').then(|| json::read(text, start));
-            match as_json {
-                Some(Ok(root)) => Ok(root),
-                _ => yaml::read(text),
-            }
-        }
-    }?;
-    if let Some(root) = &root {
-        let flaws = node::flaws(root);
-        if !flaws.is_empty() {
-            return Err(flaws);
-        }
+    match format {
+        Format::Json => sound(json::read(text, 0)?),
+        Format::Toml => sound(toml::read(text)?),
+        Format::Yaml => read_yaml(text),
     }
-    Ok(root)
+}
+
+/// Reads a text in YAML or JSON: what a program needs that is to stay small.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_yaml(text: &str) -> Result<Option<Node>, Vec<Problem>> {
+    // JSON is YAML, too: a large resolved scenario is JSON below a few lines of comment.
+    let start = comment_lines(text);
+    let as_json = text[start..].starts_with('{').then(|| json::read(text, start));
+    sound(match as_json {
+        Some(Ok(root)) => root,
+        _ => yaml::read(text)?,
+    })
+}
+
+/// A document without values that the simulator cannot be given.
+fn sound(root: Option<Node>) -> Result<Option<Node>, Vec<Problem>> {
+    let flaws = root.as_ref().map_or_else(Vec::new, node::flaws);
+    if flaws.is_empty() { Ok(root) } else { Err(flaws) }
 }
 
 /// Length of the comments and empty lines with which a text starts.

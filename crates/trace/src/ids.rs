@@ -36,20 +36,29 @@ impl PacketIds {
         Self { on, ..Self::default() }
     }
 
+    #[inline]
     fn lane(&mut self, channel: usize) -> &mut Lane {
         if self.lanes.len() <= channel {
-            self.lanes.resize_with(channel + 1, Lane::default);
+            self.open(channel);
         }
         &mut self.lanes[channel]
     }
 
+    #[cold]
+    #[inline(never)]
+    fn open(&mut self, channel: usize) {
+        self.lanes.resize_with(channel + 1, Lane::default);
+    }
+
     /// A packet is made; numbers count up from 0.
+    #[inline]
     pub fn create(&mut self) {
         self.present = self.created;
         self.created += 1;
     }
 
     /// Number of the present packet.
+    #[inline]
     pub fn present(&self) -> i64 {
         self.present
     }
@@ -69,6 +78,7 @@ impl PacketIds {
     }
 
     /// The present packet enters a channel.
+    #[inline]
     pub fn enter(&mut self, channel: usize, now: Time) {
         if self.on {
             let entry = (self.present, now);
@@ -76,8 +86,20 @@ impl PacketIds {
         }
     }
 
+    /// The present packet enters a channel in which no other one waits, and its transmission begins: its number, and
+    /// when it entered. Unless `stays`, nobody will ask for it at the far end.
+    #[inline]
+    pub fn pass(&mut self, channel: usize, now: Time, stays: bool) -> (i64, Time) {
+        if self.on && stays {
+            let id = self.present;
+            self.lane(channel).on_wire.push_back(id);
+        }
+        (self.present, now)
+    }
+
     /// A channel begins to transmit the packet that has waited longest: its number, and when it entered.
     /// Unless `stays`, nobody will ask for it at the far end.
+    #[inline]
     pub fn start(&mut self, channel: usize, stays: bool) -> (i64, Time) {
         if !self.on {
             return (0, Time::ZERO);
@@ -105,6 +127,7 @@ impl PacketIds {
     }
 
     /// The packet that has been on a channel's wire for longest arrives and is the present one.
+    #[inline]
     pub fn arrive(&mut self, channel: usize) {
         if self.on {
             self.present = self.lane(channel).on_wire.pop_front().expect("a packet is on the wire");

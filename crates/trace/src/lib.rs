@@ -1,29 +1,35 @@
 //! What a run can write down: typed tables with units, and the recorder that fills them.
 //!
 //! Invariant: recording never changes a run. The world calls a [`Recorder`]; the one that records
-//! nothing is a type of its own, so that the calls vanish from the compiled code.
+//! nothing is a type of its own, and so is the one for what senders know of themselves, so that the other calls vanish
+//! from the compiled code.
 
+mod column;
 mod digest;
 mod ids;
+mod rows;
 mod sampling;
 mod tables;
 
+pub use column::Column;
 pub use digest::Digest;
 pub use ids::PacketIds;
 pub use sampling::Keep;
 pub use tables::{
-    CATEGORIES, Column, ColumnInfo, Columns, CwndRow, DropRow, EventRow, HeaderRow, InfoRow,
-    MarkRow, PacketRow, QueueRow, RouteRow, RtoRow, RttRow, RuleRow, Size, TABLES, Table,
-    TableInfo, TransmissionRow, WaitingRow, cc_state, direction, drop_reason, flow_event,
-    packet_event, packet_kind, row_bytes, rto_event, tcp_state, window_rule,
+    CATEGORIES, ColumnInfo, Columns, CwndRow, DropRow, EventRow, HeaderRow, InfoRow, MarkRow,
+    OF_SENDERS, PacketRow, QueueRow, RouteRow, RtoRow, RttRow, RuleRow, SenderColumns, Size,
+    TABLES, Table, TableInfo, TransmissionRow, WaitingRow, cc_state, direction, drop_reason,
+    flow_event, packet_event, packet_kind, row_bytes, rto_event, tcp_state, window_rule,
 };
 
 /// Receives what happens in a run.
 pub trait Recorder {
     /// Whether anything is recorded at all.
     const ON: bool;
+    /// Whether anything is recorded beside what senders know of themselves.
+    const PACKETS: bool;
 
-    /// Numbers of packets; asked for only where something is recorded.
+    /// Numbers of packets; asked for only where these are recorded.
     fn ids(&mut self) -> &mut PacketIds;
     /// A host sent or received a packet.
     fn packet(&mut self, row: PacketRow);
@@ -61,6 +67,7 @@ pub struct NoRecord;
 
 impl Recorder for NoRecord {
     const ON: bool = false;
+    const PACKETS: bool = false;
 
     fn ids(&mut self) -> &mut PacketIds {
         unreachable!("nothing is recorded")

@@ -1,8 +1,11 @@
 //! The tables: rows with typed fields, stored by columns, described once.
 
+use crate::column::{Cell, Column};
+use crate::rows::Rows;
 use crate::sampling::{Sampled, Sampler};
 use crate::{Keep, PacketIds, Recorder};
 use ackclock_units::Time;
+use ackclock_units::param::help;
 
 /// Names that number columns stand for, fixed for all runs. Other categories (flow, link, host, router)
 /// are named by the scenario.
@@ -83,70 +86,6 @@ category! {
     BBR_PROBE_BW = "bbr-probe-bw", BBR_PROBE_RTT = "bbr-probe-rtt", BBR_RECOVERY = "bbr-recovery",
 }
 
-/// A finished column.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Column {
-    /// Real numbers; times are in seconds.
-    F64(Vec<f64>),
-    /// Whole numbers.
-    I64(Vec<i64>),
-    /// Whole numbers, or codes of a category.
-    I32(Vec<i32>),
-    /// Flags.
-    Bool(Vec<bool>),
-}
-
-impl From<Vec<Time>> for Column {
-    fn from(times: Vec<Time>) -> Self {
-        Self::F64(times.into_iter().map(Time::as_secs).collect())
-    }
-}
-
-impl From<Vec<f64>> for Column {
-    fn from(values: Vec<f64>) -> Self {
-        Self::F64(values)
-    }
-}
-
-impl From<Vec<i64>> for Column {
-    fn from(values: Vec<i64>) -> Self {
-        Self::I64(values)
-    }
-}
-
-impl From<Vec<i32>> for Column {
-    fn from(values: Vec<i32>) -> Self {
-        Self::I32(values)
-    }
-}
-
-impl From<Vec<bool>> for Column {
-    fn from(values: Vec<bool>) -> Self {
-        Self::Bool(values)
-    }
-}
-
-/// Name of a column's type in the description of the tables.
-trait TypeName {
-    const NAME: &'static str;
-}
-
-impl TypeName for Time {
-    const NAME: &'static str = "float64";
-}
-impl TypeName for f64 {
-    const NAME: &'static str = "float64";
-}
-impl TypeName for i64 {
-    const NAME: &'static str = "int64";
-}
-impl TypeName for i32 {
-    const NAME: &'static str = "int32";
-}
-impl TypeName for bool {
-    const NAME: &'static str = "bool";
-}
-
 /// Description of a column.
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnInfo {
@@ -204,6 +143,55 @@ pub struct Size {
     pub bytes: u64,
 }
 
+/// The rows of one table.
+#[derive(Debug)]
+struct Store<R> {
+    on: bool,
+    /// Every row is kept.
+    plain: bool,
+    /// Where not every row is kept.
+    sampler: Option<Sampler<R>>,
+    rows: Rows<R>,
+    /// Rows that were taken out.
+    taken: usize,
+}
+
+impl<R: Sampled> Store<R> {
+    fn new(kept: Keep) -> Self {
+        Self {
+            on: kept != Keep::None,
+            plain: kept == Keep::All,
+            sampler: Sampler::new(kept),
+            rows: Rows::default(),
+            taken: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, row: R) {
+        if self.plain {
+            self.rows.push(row);
+        } else if self.on {
+            self.sample(row);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sample(&mut self, row: R) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.add(row, |row| self.rows.push(row));
+        }
+    }
+
+    /// What the sampler holds back.
+    fn finish(&mut self) {
+        if let Some(mut sampler) = self.sampler.take() {
+            sampler.finish(|row| self.rows.push(row));
+        }
+    }
+}
+
 /// A table with its columns.
 pub type Table = (&'static str, Vec<(&'static str, Column)>);
 
@@ -229,71 +217,31 @@ macro_rules! tables {
             }
         )+
 
-        mod stores {
-            use super::{Sampler, Time};
-            $(
-                #[derive(Debug, Default)]
-                pub struct $row {
-                    pub on: bool,
-                    /// Every row is kept.
-                    pub plain: bool,
-                    /// Where not every row is kept.
-                    pub sampler: Option<Sampler<super::$row>>,
-                    /// Rows that were taken out.
-                    pub taken: usize,
-                    $(pub $field: Vec<$type>,)+
-                }
-
-                impl $row {
-                    #[inline]
-                    pub fn push(&mut self, row: super::$row) {
-                        $(self.$field.push(row.$field);)+
-                    }
-
-                    #[cold]
-                    pub fn sample(&mut self, row: super::$row) {
-                        let mut sampler = self.sampler.take();
-                        if let Some(sampler) = &mut sampler {
-                            sampler.add(row, |row| self.push(row));
-                        }
-                        self.sampler = sampler;
-                    }
-
-                    /// What the sampler holds back.
-                    pub fn finish(&mut self) {
-                        if let Some(mut sampler) = self.sampler.take() {
-                            sampler.finish(|row| self.push(row));
-                        }
-                    }
-                }
-            )+
-        }
-
         /// Bytes of a row of each table, in the order of [`TABLES`].
-        static ROW_BYTES: [usize; TABLES.len()] = [$($(size_of::<$type>() +)+ 0),+];
+        static ROW_BYTES: [usize; TABLES.len()] = [$($(size_of::<<$type as Cell>::Value>() +)+ 0),+];
 
         /// Descriptions of all tables.
         pub static TABLES: &[TableInfo] = &[$(
             TableInfo {
                 name: stringify!($table),
-                summary: $summary,
+                summary: help($summary),
                 columns: &[$(
                     ColumnInfo {
                         name: $name,
-                        kind: <$type as TypeName>::NAME,
+                        kind: <$type as Cell>::NAME,
                         unit: $unit,
                         category: $category,
-                        summary: $meaning,
+                        summary: help($meaning),
                     },
                 )+],
             },
         )+];
 
         /// Records into columns.
-        #[derive(Debug, Default)]
+        #[derive(Debug)]
         pub struct Columns {
             ids: PacketIds,
-            $($table: stores::$row,)+
+            $($table: Store<$row>,)+
         }
 
         impl Columns {
@@ -301,19 +249,12 @@ macro_rules! tables {
             pub fn new(keep: impl Fn(&str) -> Keep) -> Self {
                 let wanted = |table: &&str| keep(table) != Keep::None;
                 let ids = PacketIds::new(WITH_PACKET_IDS.iter().any(wanted));
-                let mut columns = Self { ids, ..Self::default() };
-                $(
-                    let kept = keep(stringify!($table));
-                    columns.$table.on = kept != Keep::None;
-                    columns.$table.plain = kept == Keep::All;
-                    columns.$table.sampler = Sampler::new(kept);
-                )+
-                columns
+                Self { ids, $($table: Store::new(keep(stringify!($table))),)+ }
             }
 
             /// Rows that are held now, and the bytes of all rows so far.
             pub fn size(&self) -> Size {
-                let held = [$((self.$table.time.len(), self.$table.taken),)+];
+                let held = [$((self.$table.rows.len(), self.$table.taken),)+];
                 let mut size = Size::default();
                 for ((rows, taken), bytes) in held.into_iter().zip(row_bytes()) {
                     size.rows += rows;
@@ -326,13 +267,18 @@ macro_rules! tables {
             pub fn take(&mut self, least_rows: usize) -> Vec<Table> {
                 let mut tables = Vec::new();
                 $(
-                    let rows = self.$table.time.len();
-                    if self.$table.on && rows >= least_rows {
-                        self.$table.taken += rows;
+                    let store = &mut self.$table;
+                    let count = store.rows.len();
+                    if store.on && count >= least_rows {
+                        store.taken += count;
                         tables.push((
                             stringify!($table),
-                            vec![$(($name, Column::from(std::mem::take(&mut self.$table.$field))),)+],
+                            vec![$((
+                                $name,
+                                <$type as Cell>::column(store.rows.values(|row| row.$field.value())),
+                            ),)+],
                         ));
+                        store.rows.clear();
                     }
                 )+
                 tables
@@ -348,6 +294,7 @@ macro_rules! tables {
 
         impl Recorder for Columns {
             const ON: bool = true;
+            const PACKETS: bool = true;
 
             fn ids(&mut self) -> &mut PacketIds {
                 &mut self.ids
@@ -355,11 +302,22 @@ macro_rules! tables {
             $(
                 #[inline]
                 fn $method(&mut self, row: $row) {
-                    if self.$table.plain {
-                        self.$table.push(row);
-                    } else if self.$table.on {
-                        self.$table.sample(row);
-                    }
+                    self.$table.add(row);
+                }
+            )+
+        }
+
+        impl Recorder for SenderColumns {
+            const ON: bool = true;
+            const PACKETS: bool = false;
+
+            fn ids(&mut self) -> &mut PacketIds {
+                &mut self.0.ids
+            }
+            $(
+                #[inline]
+                fn $method(&mut self, row: $row) {
+                    self.0.$table.add(row);
                 }
             )+
         }
@@ -371,6 +329,13 @@ pub fn row_bytes() -> impl Iterator<Item = usize> {
     ROW_BYTES.iter().copied()
 }
 
+/// Tables of what senders know of themselves, which is written down when an ACK comes or a timer expires.
+pub const OF_SENDERS: [&str; 5] = ["cwnd", "rtt", "rto", "tcp_info", "window_rules"];
+
+/// Records into columns of the tables [`OF_SENDERS`] only.
+#[derive(Debug)]
+pub struct SenderColumns(pub Columns);
+
 /// Tables whose rows name packets by their numbers.
 const WITH_PACKET_IDS: [&str; 6] =
     ["packets", "transmissions", "drops", "marks", "waiting", "headers"];
@@ -381,10 +346,10 @@ tables! {
         time: Time as "time_s" ["s" ""] "When.",
         host: i32 as "host" ["" "host"] "The host.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
-        event: i32 as "event" ["" "packet_event"] "Whether the host sent or received it.",
-        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or message of the handshake.",
-        seq: i64 as "seq" ["" ""] "Packet number from 0; of an ACK, the packet that caused it.",
-        bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
+        event: i8 as "event" ["" "packet_event"] "Whether the host sent or received it.",
+        kind: i8 as "kind" ["" "packet_kind"] "Data, ACK or message of the handshake.",
+        seq: u32 as "seq" ["" ""] "Packet number from 0; of an ACK, the packet that caused it.",
+        bytes: u16 as "bytes" ["B" ""] "Size on the wire.",
         retransmission: bool as "retransmission" ["" ""] "Whether data were sent before.",
         stamp: Time as "stamp_s" ["s" ""] "Data: when sent. ACK: when the data were sent that it echoes.",
         id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
@@ -395,7 +360,7 @@ tables! {
         flow: i32 as "flow" ["" "flow"] "The flow.",
         cwnd: f64 as "cwnd_bytes" ["B" ""] "Congestion window from now on, without what duplicate ACKs add during recovery; at least one segment.",
         ssthresh: f64 as "ssthresh_bytes" ["B" ""] "Slow-start threshold from now on; infinite for none.",
-        state: i32 as "state" ["" "cc_state"] "Slow start, congestion avoidance or recovery.",
+        state: i8 as "state" ["" "cc_state"] "Slow start, congestion avoidance or recovery.",
     }
     /// A round-trip time was measured.
     rtt / RttRow / rtt [|row| row.flow, |row| row.rtt.as_secs()]: "Round-trip times, one for each ACK that gave a sample." {
@@ -404,10 +369,10 @@ tables! {
         rtt: Time as "rtt_s" ["s" ""] "From sending the packet to the arrival of its ACK.",
     }
     /// A queue changed.
-    queue / QueueRow / queue [|row| 3 * row.link + row.direction, |row| f64::from(row.packets)]: "Packets waiting at links, after each change; the one in transmission is not waiting." {
+    queue / QueueRow / queue [|row| 3 * row.link + i32::from(row.direction), |row| f64::from(row.packets)]: "Packets waiting at links, after each change; the one in transmission is not waiting." {
         time: Time as "time_s" ["s" ""] "When.",
         link: i32 as "link" ["" "link"] "The link.",
-        direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
+        direction: i8 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
         packets: i32 as "queue_packets" ["packets" ""] "Packets waiting from now on.",
         data_packets: i32 as "queue_data_packets" ["packets" ""] "Data packets among them.",
         bytes: i64 as "queue_bytes" ["B" ""] "Bytes waiting from now on.",
@@ -416,11 +381,11 @@ tables! {
     transmissions / TransmissionRow / transmission: "Transmissions of links, at their start." {
         time: Time as "time_s" ["s" ""] "Start of the transmission.",
         link: i32 as "link" ["" "link"] "The link.",
-        direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
+        direction: i8 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
         flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
-        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
-        bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
-        seq: i64 as "seq" ["" ""] "As in `packets`; of a router's packet, the router.",
+        kind: i8 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
+        bytes: u16 as "bytes" ["B" ""] "Size on the wire.",
+        seq: u32 as "seq" ["" ""] "As in `packets`; of a router's packet, the router.",
         reverse: bool as "reverse" ["" ""] "On a half-duplex link: from its second end to its first.",
         entered: Time as "entered_s" ["s" ""] "When it came to the queue.",
         arrival: Time as "arrival_s" ["s" ""] "When it reaches the far end, unless it is lost on the way.",
@@ -478,7 +443,7 @@ tables! {
     rto / RtoRow / rto: "Retransmission timers of classic senders: starts, samples, expiries." {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
-        event: i32 as "event" ["" "rto_event"] "What.",
+        event: i8 as "event" ["" "rto_event"] "What.",
         rtt: f64 as "rtt_s" ["s" ""] "The round-trip time measured; NaN where none was.",
         rto: Time as "rto_s" ["s" ""] "The retransmission timeout from now on.",
     }
@@ -513,7 +478,7 @@ tables! {
     tcp_info / InfoRow / info [|row| row.flow, |row| f64::from(row.in_flight)]: "What modern senders know of themselves, as `struct tcp_info` of Linux says it, after each event that changes it." {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
-        state: i32 as "state" ["" "tcp_state"] "State with respect to congestion.",
+        state: i8 as "state" ["" "tcp_state"] "State with respect to congestion.",
         in_flight: i32 as "in_flight" ["" ""] "Segments in flight: sent, and neither acknowledged, reported nor lost, with retransmissions.",
         sacked: i32 as "sacked" ["" ""] "Segments that have arrived out of order.",
         lost: i32 as "lost" ["" ""] "Segments that count as lost.",

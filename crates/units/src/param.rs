@@ -58,6 +58,8 @@ pub enum Kind {
     NameList,
     /// Two names of nodes declared elsewhere in the document.
     NodePair,
+    /// A list of names of routers declared elsewhere in the document.
+    RouterRefs,
     /// A name of a host declared elsewhere in the document.
     HostRef,
     /// A name of a flow declared elsewhere in the document.
@@ -66,6 +68,11 @@ pub enum Kind {
     Name,
     /// Whatever may stand at the place that another value names.
     Any,
+}
+
+/// Text that only help and reference pages show. A program that has to be downloaded has neither and leaves it out.
+pub const fn help(text: &'static str) -> &'static str {
+    if cfg!(target_family = "wasm") { "" } else { text }
 }
 
 /// One word of a [`Kind::Choice`].
@@ -82,12 +89,12 @@ pub struct Choice {
 impl Choice {
     /// An ordinary choice.
     pub const fn new(name: &'static str, summary: &'static str) -> Self {
-        Self { name, summary, defect: false }
+        Self { name, summary: help(summary), defect: false }
     }
 
     /// A choice that exists only to reproduce a defect of another program.
     pub const fn defect(name: &'static str, summary: &'static str) -> Self {
-        Self { name, summary, defect: true }
+        Self { name, summary: help(summary), defect: true }
     }
 }
 
@@ -166,7 +173,7 @@ impl Param {
             max: greatest(kind),
             word: None,
             value_of: None,
-            summary,
+            summary: help(summary),
         }
     }
 
@@ -187,7 +194,7 @@ impl Param {
             max: greatest(kind),
             word,
             value_of: None,
-            summary,
+            summary: help(summary),
         }
     }
 

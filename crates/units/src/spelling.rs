@@ -52,7 +52,7 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
 }
 
 fn plain(name: &str) -> String {
-    name.to_lowercase().replace('-', "_")
+    name.to_ascii_lowercase().replace('-', "_")
 }
 
 #[cfg(test)]

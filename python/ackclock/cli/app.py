@@ -18,11 +18,12 @@ from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError
 
 PANELS = {
-    "Experiment": ("run", "sweep", "replicate", "reproduce", "script"),
-    "Look closer": ("report", "table", "plot", "log", "export", "theory"),
+    "Experiment": ("run", "sweep", "replicate", "reproduce", "script", "check-cc", "bench"),
+    "Look closer": ("report", "playground", "table", "plot", "log", "step", "export", "theory"),
     "Write scenarios": ("list", "validate", "schema", "convert"),
+    "Teach and learn": ("lab", "grade"),
 }
-"""Commands by their heading in the help. `ackclock.cli.NAME` holds the function of each."""
+"""Commands by their heading. `ackclock.cli.NAME` (`_` for `-`) holds the function of each."""
 
 
 def application(names: Iterable[str] | None = None) -> typer.Typer:
@@ -37,8 +38,12 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
     for panel, commands in PANELS.items():
         for name in commands:
             if names is None or name in names:
-                module = import_module(f"ackclock.cli.{name}")
-                command = getattr(module, "list_" if name == "list" else name)
+                plain = name.replace("-", "_")
+                module = import_module(f"ackclock.cli.{plain}")
+                command = getattr(module, "list_" if name == "list" else plain)
+                if isinstance(command, typer.Typer):
+                    app.add_typer(command, name=name, rich_help_panel=panel)
+                    continue
                 app.command(name, help=_help(command), rich_help_panel=panel)(command)
     return app
 

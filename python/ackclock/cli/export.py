@@ -12,6 +12,7 @@ from ackclock.cli.options import JsonOption, SeedOption, SetOption, choose, read
 if TYPE_CHECKING:
     from ackclock.export import Format, Options
     from ackclock.results import Results
+    from ackclock.scenario import Scenario
 
 
 def export(
@@ -27,7 +28,7 @@ def export(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="ns2, pcapng, windows, csv ('ackclock list export').",
+            help="ns2, pcapng, qlog, windows, csv, netem, mininet ('ackclock list export').",
         ),
     ],
     out: Annotated[
@@ -98,15 +99,21 @@ def export(
 
     [cyan]ackclock export runs/bene/two-flows-1 --format pcapng[/cyan]
     [cyan]ackclock export bene/two-flows --format ns2 --out two-flows.tr[/cyan]
+    [cyan]ackclock export teach/cubic-bbr --format netem --out cubic-bbr.sh[/cyan]
     [cyan]ackclock export bene/two-flows --format csv --tables cwnd,drops --out tables[/cyan]
     """
     from ackclock import export as exporting
     from ackclock.cli.terminal import print_json
     from ackclock.errors import InputError
     from ackclock.export.registry import check
+    from ackclock.scenario import Scenario
 
     entry = exporting.find(name)
-    results = _results(run, entry, settings, seed)
+    results: Results | Scenario = (
+        Scenario.load(run, read_overrides(settings), seed)
+        if entry.of == "scenario"
+        else _results(run, entry, settings, seed)
+    )
     model = results.model
     options = exporting.Options(
         flows=choose("flow", flows, (flow["id"] for flow in model["flows"])),
@@ -159,21 +166,22 @@ def _results(run: str, entry: Format, settings: list[str] | None, seed: int | No
         return simulate(scenario, progress)
 
 
-def _place(results: Results, entry: Format, options: Options) -> Path:
+def _place(results: Results | Scenario, entry: Format, options: Options) -> Path:
     """Where the file goes by default: into the run directory, or here."""
-    label = results.summary["scenario"].rsplit("/", 1)[-1] or "run"
+    label = (results.model["name"] or "").rsplit("/", 1)[-1] or "run"
     one = entry.name != "csv" or (options.tables is not None and len(options.tables) == 1)
     ending = entry.suffix if one else ""
     if entry.name == "windows":
         label += "-windows"
     elif entry.name == "csv":
         label = options.tables[0] if one and options.tables else "csv"
-    if results.directory is None:
+    folder: Path | None = getattr(results, "directory", None)
+    if folder is None:
         return Path(f"{label}{ending}")
-    return results.directory / "exports" / f"{label}{ending}"
+    return folder / "exports" / f"{label}{ending}"
 
 
-def _print(results: Results, entry: Format, options: Options) -> None:
+def _print(results: Results | Scenario, entry: Format, options: Options) -> None:
     import sys
 
     from ackclock.errors import InputError
@@ -185,7 +193,7 @@ def _print(results: Results, entry: Format, options: Options) -> None:
     sys.stdout.buffer.flush()
 
 
-def _node_numbers(results: Results) -> dict[str, int]:
+def _node_numbers(results: Results | Scenario) -> dict[str, int]:
     from ackclock.export.network import Network
 
     network = Network(results.model)

@@ -200,6 +200,8 @@ def _print_entry(console: Console, kind: str, entry: Entry) -> None:
     if entry.get("defaults"):
         from ackclock.canonical import to_yaml
 
+        if kind == "cc":
+            console.print("\n[dim]With the modern sender, where nothing else is said:[/dim]")
         console.print(escape(to_yaml(entry["defaults"])), end="")
     if entry.get("columns"):
         _print_columns(console, entry["columns"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,9 +22,32 @@ from ackclock.cli.options import (
     read_where,
 )
 from ackclock.cli.times import FromOption, ToOption, seconds
+from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from ackclock.plots import Options
+
+
+def width(text: str) -> float:
+    """Return a width on paper in mm.
+
+    Raises:
+        typer.BadParameter: this is not a width.
+    """
+    from ackclock.plots.options import NAMED_WIDTHS_MM
+
+    if text in NAMED_WIDTHS_MM:
+        return NAMED_WIDTHS_MM[text]
+    found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(mm|cm|in|)\s*", text)
+    if not found:
+        names = ", ".join(NAMED_WIDTHS_MM)
+        raise typer.BadParameter(f"'{text}' is not a width; write {names}, 120 or '3.5 in'")
+    return float(found[1]) * {"": 1.0, "mm": 1.0, "cm": 10.0, "in": 25.4}[found[2]]
+
+
+def folder(place: Path) -> Path:
+    """Return where the plots of a run or of a sweep go to."""
+    return place.parent if place.is_file() else place
 
 
 def plot(
@@ -72,6 +98,15 @@ def plot(
             help="Width of the bins for rates ('receiver-rate'); default 0.1 s.",
         ),
     ] = None,
+    overlay: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--overlay",
+            metavar="[FLOW=]FILE",
+            help="Lay a measurement over windows, data in flight and RTTs: a capture (pcapng, "
+            "pcap) or samples of 'ss -tin'; may be repeated.",
+        ),
+    ] = None,
     x: Annotated[
         str | None,
         typer.Option(metavar="AXIS", help="Axis of a sweep along the bottom."),
@@ -107,16 +142,23 @@ def plot(
     ] = None,
     where: WhereOption = None,
     width_mm: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--width",
-            metavar="MM",
-            help="Width on paper in mm, 60 to 600: 180 fills a page, 88 one column of two.",
+            metavar="WIDTH",
+            parser=width,
+            help="Width on paper, 60 to 600 mm: 'page' (180), 'column' (88, one of two), a number "
+            "of mm, or inches as '3.5 in'. Default page; for slides half a slide.",
         ),
-    ] = 180.0,
+    ] = None,
     style: Annotated[
-        Literal["light", "dark"],
-        typer.Option("--style", help="Colours, for a light or a dark ground."),
+        Literal["light", "dark", "paper", "slides"],
+        typer.Option(
+            "--theme",
+            "--style",
+            help="For a light or a dark screen, for print (black text), or for slides (text twice "
+            "as large).",
+        ),
     ] = "light",
     transparent: Annotated[
         bool, typer.Option("--transparent", help="Leave the ground of the pictures out.")
@@ -130,6 +172,14 @@ def plot(
             help="Write the plots here instead of DIR/plots.",
         ),
     ] = None,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Draw again whenever a run is replaced; a scenario file is run again whenever it "
+            "is saved. Ctrl-C ends it.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Draw plots of a run or a sweep that was made before.
@@ -143,12 +193,11 @@ def plot(
     [cyan]ackclock plot runs/caltech/test-case-2-fast-1 --flows F1,F2 --links L1[/cyan]
     [cyan]ackclock plot runs/bene/two-flows-1 --kind sequence --modulo 50 --to 1[/cyan]
     [cyan]ackclock plot window-1 window-2 window-5 --kind window-sweep --out compared[/cyan]
-    [cyan]ackclock plot my-run --kind overview --style dark --width 240 --format svg[/cyan]
+    [cyan]ackclock plot my-run --kind overview --theme paper --width column --format pdf[/cyan]
+    [cyan]ackclock plot my-experiment.yaml --kind overview --watch[/cyan]
     [cyan]ackclock plot my-sweep --kind sweep-lines --value drops --x queue --lines cc[/cyan]
     """
     from ackclock import plots
-    from ackclock.cli.table_sources import is_sweep
-    from ackclock.results import Results
 
     options = plots.Options(
         width_mm=width_mm,
@@ -160,6 +209,7 @@ def plot(
         bin_s=bin_s,
         from_s=begin,
         to_s=end,
+        overlay=tuple(overlay or ()),
         x=x,
         y=y,
         lines=lines,
@@ -167,56 +217,67 @@ def plot(
         value=value,
         where=read_where(where),
     )
-    place = out if out is not None else folder(run_directories[0]) / "plots"
+    asked = _Asked(kinds, flows, links, image_format, out, options)
+    if watch:
+        from ackclock.cli.watching import watch as watch_files
+
+        if as_json:
+            raise InputError("--json prints one document; --watch goes on")
+        watch_files(run_directories, lambda places: _print_paths(_drawn(places, asked)))
+    else:
+        _print_paths(_drawn(run_directories, asked), as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    kinds: list[str] | None
+    flows: list[str] | None
+    links: list[str] | None
+    image_format: ImageFormat
+    out: Path | None
+    options: Options
+
+
+def _drawn(run_directories: Sequence[Path], asked: _Asked) -> list[Path]:
+    """Draw what was asked for of runs or of a sweep; returns the files."""
+    from ackclock import plots
+    from ackclock.cli.table_sources import is_sweep
+    from ackclock.results import Results
+
+    place = asked.out if asked.out is not None else folder(run_directories[0]) / "plots"
     if any(map(is_sweep, run_directories)):
-        written = _of_sweep(run_directories, kinds, flows or links, image_format, place, options)
-        _print_paths(written, as_json=as_json)
-        return
+        return _of_sweep(run_directories, asked, place)
     runs = [Results.load(directory) for directory in run_directories]
     results = runs[0]
-    written = plots.plot(
+    return plots.plot(
         runs,
-        kinds=choose("plot", kinds, plots.names()),
-        flows=choose("flow", flows, results.summary["flows"]),
-        links=choose("link", links, results.summary["links"]),
-        fmt=image_format,
+        kinds=choose("plot", asked.kinds, plots.names()),
+        flows=choose("flow", asked.flows, results.summary["flows"]),
+        links=choose("link", asked.links, results.summary["links"]),
+        fmt=asked.image_format,
         out=place,
-        options=options,
+        options=asked.options,
     )
-    _print_paths(written, as_json=as_json)
 
 
-def folder(place: Path) -> Path:
-    """Return where the plots of a run or of a sweep go to."""
-    return place.parent if place.is_file() else place
-
-
-def _of_sweep(
-    places: list[Path],
-    kinds: list[str] | None,
-    parts: list[str] | None,
-    image_format: ImageFormat,
-    out: Path,
-    options: Options,
-) -> list[Path]:
+def _of_sweep(places: Sequence[Path], asked: _Asked, out: Path) -> list[Path]:
     from ackclock import plots
-    from ackclock.errors import InputError
     from ackclock.sweep import load
 
     if len(places) > 1:
         raise InputError("a plot of a sweep shows one sweep; name it alone")
-    if parts:
+    if asked.flows or asked.links:
         raise InputError("--flows and --links choose of runs; of a sweep choose with --where")
     return plots.plot_sweep(
         load(places[0]),
-        choose("plot", kinds, plots.names()),
-        image_format,
+        choose("plot", asked.kinds, plots.names()),
+        asked.image_format,
         out,
-        options=options,
+        options=asked.options,
     )
 
 
-def _print_paths(written: list[Path], *, as_json: bool) -> None:
+def _print_paths(written: list[Path], *, as_json: bool = False) -> None:
     from ackclock.cli.terminal import print_json
 
     if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,6 +38,16 @@ if TYPE_CHECKING:
 _MOST_HOPS = 5_000_000
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What is printed of a run: flows, links (None for all), their order, and charts."""
+
+    flows: list[str] | None
+    links: list[str] | None
+    order: LinkOrder
+    chart: bool
+
+
 def run(
     scenario: ScenarioArgument,
     settings: SetOption = None,
@@ -66,6 +77,9 @@ def run(
         ),
     ] = "busiest",
     no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no plots.")] = False,
+    no_chart: Annotated[
+        bool, typer.Option("--no-chart", help="Draw no chart of windows and queue in the terminal.")
+    ] = False,
     image_format: FormatOption = "png",
     as_json: JsonOption = False,
     log_level: LogLevelOption = "warning",
@@ -121,8 +135,9 @@ def run(
             else:
                 echo_error("interrupted; keeping what there is (Ctrl-C again ends at once)")
     place = results.directory or place
-    plots = []
-    if not no_plots:
+    plots: list[Path] = []
+    missing = None if no_plots else _no_plots()
+    if not no_plots and not missing:
         plots = _draw(results, place, shown_flows, shown_links, image_format)
     if as_json:
         places = {"run_directory": str(place), "plots": [str(path) for path in plots]}
@@ -130,7 +145,8 @@ def run(
     else:
         # The run directory is a scenario too, and holds what was set from outside.
         again = str(place) if chosen.overrides else scenario
-        _report(chosen, results, place, plots, shown_flows, shown_links, again, link_order)
+        shown = Shown(shown_flows, shown_links, link_order, chart=not no_chart)
+        _report(chosen, results, place, plots, shown, again, missing)
     if isinstance(stopped, RunInterrupted):
         raise typer.Exit(130)
     if stopped is not None or unidentical(results.summary):
@@ -154,6 +170,17 @@ def default_directory(scenario: Scenario) -> Path:
     return Path("runs") / label
 
 
+def _no_plots() -> str | None:
+    """Why no plots can be drawn here."""
+    from ackclock.extras import MissingExtraError, require
+
+    try:
+        require("matplotlib")
+    except MissingExtraError as error:
+        return error.short
+    return None
+
+
 def _draw(
     results: Results,
     place: Path,
@@ -171,11 +198,12 @@ def _report(
     results: Results,
     place: Path,
     plots: list[Path],
-    flows: list[str] | None,
-    links: list[str] | None,
+    shown: Shown,
     again: str,
-    order: LinkOrder,
+    missing: str | None,
 ) -> None:
+    from rich.markup import escape
+
     from ackclock.cli.summary import print_summary
     from ackclock.cli.terminal import console
     from ackclock.cli.theory import print_comparison
@@ -186,11 +214,17 @@ def _report(
     # Percentiles of very many records take longer than people want to wait for a summary.
     short = results.summary["packet_hops"] <= _MOST_HOPS
     summary = with_percentiles(results, PERCENTILES) if short else results.summary
-    print_summary(screen, summary, scenario.head, flows, links, order)
+    print_summary(screen, summary, scenario.head, shown.flows, shown.links, shown.order)
     if not short:
         screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")
     print_comparison(screen, results)
+    if shown.chart:
+        from ackclock.cli.glance import print_glance
+
+        print_glance(screen, results, shown.flows, shown.links)
     _print_written(screen, place, plots, replaced=results.replaced)
+    if missing:
+        screen.print(f"[dim]No plots:[/dim] {escape(missing)}")
     _print_next(screen, summary, place, again)
 
 

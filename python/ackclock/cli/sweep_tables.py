@@ -121,7 +121,7 @@ def print_results(
 
 
 def _print_rows(console: Console, results: SweepResults) -> None:
-    rows = results.frame().to_pylist()
+    rows = results.plain().to_pylist()
     replicated = any(row["replication"] for row in rows)
     shown = table(
         "Key",

@@ -68,7 +68,7 @@ def _sweep(text: str, what: str) -> Source:
 
     results = load(text)
     nested = {"flows": "flows", "links": "links", "drops": "links"}.get(what)
-    rows = results.with_list(nested) if nested else results.frame()
+    rows = results.with_list(nested) if nested else results.plain()
     made = of_sweep(rows, what, results.axes)
     notes = results.notes()
     if results.partial:

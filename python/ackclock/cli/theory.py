@@ -72,6 +72,7 @@ _MOST_FLOWS = 200
 
 def _compared(results: Results) -> Comparison | str:
     """Prediction and measurement side by side, or why there is none."""
+    from ackclock.extras import MissingExtraError
     from ackclock.theory import TheoryError, compare, predict
 
     if len(results.summary["flows"]) > _MOST_FLOWS:
@@ -80,6 +81,8 @@ def _compared(results: Results) -> Comparison | str:
         return compare(predict(results.model), results)
     except TheoryError as error:
         return f"none for this scenario: {error}"
+    except MissingExtraError as error:
+        return f"not shown: {error.short}"
 
 
 def print_comparison(console: Console, results: Results) -> None:

@@ -11,7 +11,16 @@ from typing import Any, ClassVar
 from ackclock import _core
 
 
-class CongestionControl(_core.Controller):
+class _Kind(type):
+    """Takes `compile` from the arguments of a class, which its `__init__` need not know."""
+
+    def __call__(cls, *args: Any, compile: bool = False, **parameters: Any) -> Any:
+        made = super().__call__(*args, **parameters)
+        made.compiled = compile
+        return made
+
+
+class CongestionControl(_core.Controller, metaclass=_Kind):
     """An algorithm of your own: override the methods that it needs, and set `self.cwnd`.
 
     The terms are those of the engine. Times are seconds. Windows and amounts of data are in the
@@ -19,7 +28,7 @@ class CongestionControl(_core.Controller):
     all senders. `self.mss` is the payload of a full segment in bytes, `self.now` the time.
 
     A parameter is an annotated attribute of the class, with its default (`increase: float = 1.0`),
-    or an argument of `__init__`.
+    or an argument of `__init__`. `Mine(compile=True)` is compiled by numba.
 
     Attributes:
         cwnd: The congestion window.
@@ -37,6 +46,7 @@ class CongestionControl(_core.Controller):
     tick_period: ClassVar[str | None] = None
     variables: ClassVar[tuple[str, ...]] = ()
 
+    compiled: bool = False
     random: random.Random
     given: tuple[tuple[Any, ...], dict[str, Any]]
 

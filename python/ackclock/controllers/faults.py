@@ -52,6 +52,8 @@ LIMIT = Limit()
 
 def explain(error: BaseException, flow: str, time_s: float | None) -> BaseException:
     """Return the exception that a run raises for one of a controller."""
+    if isinstance(error, ControllerError) and error.__traceback__ is None:
+        return error  # of compiled code, which knows its place
     late = LIMIT.expired and isinstance(error, KeyboardInterrupt | CallLimitError)
     if isinstance(error, KeyboardInterrupt) and not late:
         return error
@@ -59,15 +61,23 @@ def explain(error: BaseException, flow: str, time_s: float | None) -> BaseExcept
     what = traceback.format_exception_only(error)[0].strip()
     if late:
         what = f"the call had not ended after {LIMIT.seconds:g} s, and was interrupted"
-    file, line, code = "", None, ""
-    if frames:
-        file, line = frames[-1].filename, frames[-1].lineno
-        source = linecache.getline(file, line or 0).strip()
-        code = f"\n    {source}" if source else ""
-        what = f"{file}:{line}: {what}"
-    method = f"in {frames[0].name}, " if frames else ""
-    at = "" if time_s is None else f", at {time_s:.6g} s of simulated time"
-    made = ControllerError(f"{what}{code}\n  {method}flow {flow}{at}", file, line, flow, time_s)
+    last = frames[-1] if frames else None
+    file, line = (last.filename, last.lineno) if last else ("", None)
+    made = report(what, file, line, frames[0].name if frames else "", flow, time_s)
     with suppress(AttributeError):
         made.__cause__ = error
     return made
+
+
+def report(
+    what: str, file: str, line: int | None, method: str, flow: str, time_s: float | None
+) -> ControllerError:
+    """Return the error for something that happened in this line of a program."""
+    code = ""
+    if line is not None:
+        source = linecache.getline(file, line).strip()
+        code = f"\n    {source}" if source else ""
+        what = f"{file}:{line}: {what}"
+    within = f"in {method}, " if method else ""
+    at = "" if time_s is None else f", at {time_s:.6g} s of simulated time"
+    return ControllerError(f"{what}{code}\n  {within}flow {flow}{at}", file, line, flow, time_s)

@@ -12,7 +12,7 @@ import json
 import linecache
 import random
 from functools import lru_cache
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 from ackclock.controllers import CongestionControl
@@ -151,6 +151,15 @@ def parameters(controller: type[CongestionControl], given: dict[str, Any]) -> di
         message = "parameters are finite numbers, texts, true or false, lists and mappings of them"
         raise ProgramError(message, "parameters") from None
     return values
+
+
+def names_of(controller: type[CongestionControl]) -> dict[str, Any]:
+    """Return the names of the module that a controller is from, as its methods see them."""
+    for kind in controller.__mro__:
+        for one in vars(kind).values() if kind not in CongestionControl.__mro__ else ():
+            if isinstance(one, FunctionType):
+                return one.__globals__
+    return {}
 
 
 def variables(controller: type[CongestionControl], source: str) -> list[str]:

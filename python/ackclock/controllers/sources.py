@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ackclock.controllers import CongestionControl
+from ackclock.controllers.lint import flaws
 from ackclock.controllers.loading import ProgramError, chosen, parameters
 from ackclock.files import expanded
 
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
 
 Place = tuple[str | int, ...]
 
-_WRITTEN = ("kind", "file", "class", "parameters")
+_WRITTEN = ("kind", "file", "class", "parameters", "compile")
 _RESOLVED = ("source", "origin", "needs_rate", "owns_window", "tick_period")
 _MOST_BYTES = 1_000_000
 
 
 def resolve(
     data: dict[str, Any], document: Document, folder: Path
-) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the document with the text of each program in its place, and what is wrong with them.
+) -> tuple[dict[str, Any], list[Problem], list[Problem]]:
+    """Return the document with the text of each program in its place, errors, and warnings.
 
     Args:
         data: the document; it is not changed.
@@ -38,13 +39,14 @@ def resolve(
     """
     data = copy.deepcopy(data)
     problems: list[Problem] = []
+    warnings: list[Problem] = []
     for place, holder in list(_places(data)):
         written = holder["cc"]
-        outside = any(
-            place[: len(p)] == p or p[: len(place)] == place for p, _ in document.overrides
-        )
+        file = (*place, "file")
+        outside = any(file[: len(p)] == p for p, _ in document.overrides)
         try:
             holder["cc"] = _resolved(written, Path() if outside else folder)
+            warnings += _warnings(place, holder["cc"], document)
         except ProgramError as error:
             # With something in its place, the rest of the document can be checked as well.
             holder["cc"] = "reno"
@@ -52,7 +54,15 @@ def resolve(
             value = written.get(error.key)
             shown = value if isinstance(value, str) else None
             problems.append(document.problem(where, str(error), value=shown, hint=error.hint))
-    return data, problems
+    return data, problems, warnings
+
+
+def _warnings(place: Place, cc: dict[str, Any], document: Document) -> Iterator[Problem]:
+    """Warn of what makes runs of a program differ, at the place that names it."""
+    for flaw in flaws(cc["source"]):
+        if flaw.unrepeatable:
+            message = f"{cc['origin']}:{flaw.line}: {flaw.message}: runs may differ"
+            yield document.problem(place, message, hint=flaw.hint)
 
 
 def _places(value: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
@@ -70,7 +80,9 @@ def _places(value: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, An
 def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
     for key in written:
         if key not in (*_WRITTEN, *_RESOLVED):
-            raise ProgramError(f"unknown key `{key}`", key, "keys: file, class, parameters")
+            raise ProgramError(
+                f"unknown key `{key}`", key, "keys: file, class, parameters, compile"
+            )
     if "source" in written:
         if "file" in written:
             raise ProgramError("'source' stands beside 'file'", hint="leave one of them out")
@@ -90,6 +102,13 @@ def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
             raise ProgramError("not a mapping of names and values", "parameters") from None
     if not isinstance(given, dict):
         raise ProgramError("not a mapping of names and values", "parameters")
+    compiled = written.get("compile", False)
+    if not isinstance(compiled, bool):
+        raise ProgramError("not true or false", "compile")
+    if compiled:
+        from ackclock.controllers.compiled import require
+
+        require(controller, source, origin)
     resolved = {
         "kind": "python",
         "class": controller.__name__,
@@ -98,6 +117,7 @@ def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
         "parameters": json.dumps(parameters(controller, given), sort_keys=True),
         "needs_rate": bool(controller.needs_rate),
         "owns_window": bool(controller.owns_window),
+        "compile": compiled,
     }
     if controller.tick_period is not None:
         resolved["tick_period"] = controller.tick_period
@@ -137,6 +157,7 @@ def mapping(controller: CongestionControl | type[CongestionControl]) -> dict[str
     """
     kind = controller if isinstance(controller, type) else type(controller)
     args, named = ((), {}) if isinstance(controller, type) else controller.given
+    compiled = not isinstance(controller, type) and controller.compiled
     from ackclock.controllers.loading import defaults
 
     given = {**dict(zip(defaults(kind), args, strict=False)), **named}
@@ -147,6 +168,7 @@ def mapping(controller: CongestionControl | type[CongestionControl]) -> dict[str
         "source": source,
         "origin": origin,
         "parameters": given,
+        **({"compile": True} if compiled else {}),
     }
 
 

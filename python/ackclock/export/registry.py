@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock.errors import InputError, unknown
 from ackclock.export.options import Options
 from ackclock.files import replacement
+from ackclock.scenario import Scenario
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -32,6 +33,7 @@ class Format:
             by piece, as bytes.
         options: Names of the `Options` that it knows.
         references: Where the format is defined.
+        of: What it is made of: a `run`, or a `scenario` that need not be run.
     """
 
     name: str
@@ -42,8 +44,9 @@ class Format:
     options: tuple[str, ...]
     references: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    of: Literal["run", "scenario"] = "run"
 
-    def load(self) -> Callable[[Results, Options], Iterator[bytes]]:
+    def load(self) -> Callable[[Any, Options], Iterator[bytes]]:
         """Import the function that makes the file."""
         return import_module(f"{__package__}.{self.module}").chunks
 
@@ -73,6 +76,19 @@ FORMATS = (
         also=("headers", "marks"),
     ),
     Format(
+        "qlog",
+        "Packets, losses, windows and RTTs of flows as qlog, which qvis draws",
+        ".qlog",
+        ("packets", "cwnd"),
+        "qlog",
+        ("flows",),
+        (
+            "draft-ietf-quic-qlog-main-schema, version 0.3",
+            "draft-ietf-quic-qlog-quic-events",
+        ),
+        also=("events", "rtt", "tcp_info"),
+    ),
+    Format(
         "windows",
         "Windows, thresholds, round-trip times and timeouts of flows over time, as CSV",
         ".csv",
@@ -90,6 +106,26 @@ FORMATS = (
         "tables",
         ("flows", "links", "tables"),
         ("RFC 4180",),
+    ),
+    Format(
+        "netem",
+        "The scenario as a script for Linux: network namespaces, tc, iperf3",
+        ".sh",
+        (),
+        "netem",
+        ("flows",),
+        ("tc-netem(8), tc-tbf(8), ip-netns(8)",),
+        of="scenario",
+    ),
+    Format(
+        "mininet",
+        "The scenario as a program for Mininet, with flows by iperf3",
+        ".py",
+        (),
+        "mininet",
+        ("flows",),
+        ("mininet.org, API of TCLink",),
+        of="scenario",
     ),
 )
 
@@ -112,7 +148,7 @@ def find(name: str) -> Format:
 
 
 def export(
-    results: Results,
+    results: Results | Scenario,
     format: str,
     out: str | PathLike[str],
     options: Options | None = None,
@@ -121,7 +157,7 @@ def export(
     """Write a run in another format.
 
     Args:
-        results: The run.
+        results: The run; for `netem` and `mininet`, a scenario does.
         format: Name of a format of `FORMATS`.
         out: The file; for several tables as `csv`, the folder. A file is replaced when the new one
             is complete.
@@ -140,7 +176,7 @@ def export(
     chosen = Options(**more) if options is None else options
     check(entry, results, chosen)
     place = Path(out)
-    if entry.name == "csv":
+    if entry.name == "csv" and not isinstance(results, Scenario):
         return _tables(results, chosen, place)
     with replacement(place) as stream:
         for chunk in entry.load()(results, chosen):
@@ -148,7 +184,7 @@ def export(
     return [place]
 
 
-def check(entry: Format, results: Results, options: Options) -> None:
+def check(entry: Format, results: Results | Scenario, options: Options) -> None:
     """Refuse what cannot be done.
 
     Raises:
@@ -170,6 +206,10 @@ def check(entry: Format, results: Results, options: Options) -> None:
         for name in wanted or ():
             if name not in known:
                 raise InputError(unknown(kind, name, known))
+    if isinstance(results, Scenario):
+        if entry.of != "scenario":
+            raise InputError(f"'{entry.name}' shows a run, not a scenario; run it first")
+        return
     missing = [table for table in entry.tables if table not in results.tables]
     if missing:
         raise InputError(

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.extras import load
 from ackclock.metrics.tail import FEWEST, FEWEST_ABOVE_ZERO, TailIndex, Verdict, tail_index
 
 Floats = NDArray[np.float64]
@@ -214,7 +214,7 @@ def quantile(value: ArrayLike, share: float, level: float = LEVEL) -> Quantile:
 
 def _quantile(ordered: Floats, share: float, level: float) -> Quantile:
     # By name: a checker of types would follow all of SciPy, for longer than all the rest.
-    binom = import_module("scipy.stats").binom
+    binom = load("scipy.stats").binom
 
     _require_within(share, "share")
     _require_within(level, "confidence level")
@@ -300,7 +300,7 @@ def t_interval(value: ArrayLike, level: float = LEVEL) -> Interval | None:
         value: Finite values; shape (n,).
         level: Confidence level.
     """
-    t = import_module("scipy.stats").t
+    t = load("scipy.stats").t
 
     sample = np.asarray(value, dtype=np.float64).ravel()
     n = sample.size
@@ -319,7 +319,7 @@ def _bca(sample: Floats, average: float, level: float) -> Interval:
     The jackknife of a mean has a closed form, so that large samples are no problem. Source: Efron,
     Journal of the American Statistical Association 82, 1987.
     """
-    norm = import_module("scipy.stats").norm
+    norm = load("scipy.stats").norm
 
     random = np.random.default_rng(0)
     n = sample.size

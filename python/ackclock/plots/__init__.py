@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
+
+from ackclock.extras import require
 
 from .errors import PlotError
 from .options import Options
 from .registry import PLOTS, Plot, names
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from matplotlib.figure import Figure
 
     from ackclock.metrics.percentiles import Recorded
@@ -79,6 +80,7 @@ def plot(
             for by name needs records that the run has not kept (says which to switch on).
         OSError: a file cannot be written.
     """
+    require("matplotlib")
     from .render import write
 
     formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
@@ -98,6 +100,7 @@ def figure(
 
     Arguments and errors as in `plot`. The flows are always together in the figure.
     """
+    require("matplotlib")
     from .render import draw
 
     return draw(_runs(results), kind, flows, links, options or Options())
@@ -125,6 +128,7 @@ def plot_sweep(
         InputError: an unknown result or value.
         OSError: a file cannot be written.
     """
+    require("matplotlib")
     from .render import write_sweep
 
     formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
@@ -133,6 +137,7 @@ def plot_sweep(
 
 def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None) -> Figure:
     """One plot of a sweep as a matplotlib `Figure`; arguments and errors as in `plot_sweep`."""
+    require("matplotlib")
     from .render import draw_sweep
 
     return draw_sweep(_sweep_view(results, options), kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import draw, quantities
+from .measured import lay_over
 from .sheet import Panel
 from .view import View
 
@@ -26,3 +27,4 @@ def fill(view: View, panel: Panel) -> None:
         panel.axes.set_ylim((lowest - room) / unit.size, (highest + room) / unit.size)
     else:
         panel.y_from_zero(highest / unit.size)
+    lay_over(view, panel, "rtt", unit.size)

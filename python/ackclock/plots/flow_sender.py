@@ -5,6 +5,7 @@ from __future__ import annotations
 from ackclock.metrics import smoothed_rtt
 
 from . import draw, packets, palette, quantities
+from .measured import lay_over
 from .sheet import Panel
 from .view import View
 
@@ -20,6 +21,7 @@ def fill_flight(view: View, panel: Panel) -> None:
         panel.empty("no data packet of a flow with ACKs")
         return
     panel.y_from_zero(draw.of_flows(view, panel, series, draw.steps), counts=True)
+    lay_over(view, panel, "flight")
     if view.recorded("cwnd") and len(series) <= _MOST_WINDOWS:
         for name in series:
             draw.level(view, panel, name, *view.window_packets(name))

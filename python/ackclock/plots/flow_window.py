@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import bands, draw, palette, quantities
+from .measured import lay_over
 from .sheet import Panel, mark_style
 from .view import View
 
@@ -66,6 +67,7 @@ def _windows(view: View, panel: Panel, unit: str) -> list[str]:
     series = {name: view.window_packets(name) for name in names}
     highest = draw.of_flows(view, panel, series, draw.steps, dense=_EXACT, smooth=False)
     panel.y_from_zero(highest, counts=True)
+    lay_over(view, panel, "window")
     return names
 
 

@@ -8,9 +8,14 @@ from typing import Literal, get_args
 
 from .errors import PlotError, unknown
 
-Style = Literal["light", "dark"]
+Style = Literal["light", "dark", "paper", "slides"]
 STYLES: tuple[Style, ...] = get_args(Style)
 WIDTHS_MM = (60.0, 600.0)
+NAMED_WIDTHS_MM = {"page": 180.0, "column": 88.0}
+"""The width of a page, and of one column of two."""
+_STYLE_WIDTHS_MM = {"slides": 127.0}
+"""Where a style is not as wide as a page: half a slide of 254 mm, so that its text is twice as
+large when the picture fills the slide."""
 LOOK = ("width_mm", "style", "transparent")
 """The options that every plot knows."""
 
@@ -20,8 +25,10 @@ class Options:
     """Plot options. All plots know those of `LOOK`; which others, each plot says in the registry.
 
     Attributes:
-        width_mm: Width on paper, 60 to 600 mm: 180 fills a page, 88 one column of two.
-        style: `light`, or `dark` for screens and slides with a dark ground.
+        width_mm: Width on paper, 60 to 600 mm: 180 fills a page, 88 one column of two; default as
+            suits the style: 127 for slides, else 180.
+        style: `light`; `dark` for screens and slides with a dark ground; `paper` with black text
+            and stronger lines for print; `slides` with text twice as large, as half a slide.
         transparent: Leave the ground of the figure out.
         modulo: Sequence numbers start again from 0 after this many segments, as in the labs of
             BYU CS 460 (50) and in Fall and Floyd's comparison of Tahoe, Reno and SACK (1996; 60).
@@ -30,6 +37,8 @@ class Options:
         bin_s: Width of the bins for rates, seconds.
         from_s: Begin the time axis here, seconds; default the start of the run.
         to_s: End the time axis here, seconds; default the end of the run.
+        overlay: Files with measurements to lay over windows, data in flight and round-trip times,
+            as `FILE` for the first flow drawn or `FLOW=FILE` (`ackclock.measured`).
         x: Axis of a sweep that runs along the horizontal axis; default as suits the sweep.
         y: Axis of a sweep that runs along the vertical axis of a heat map.
         lines: Axis of a sweep with a line for each of its values.
@@ -43,7 +52,7 @@ class Options:
         PlotError: a value that makes no sense.
     """
 
-    width_mm: float = 180.0
+    width_mm: float | None = None
     style: Style = "light"
     transparent: bool = False
     modulo: int | None = None
@@ -52,6 +61,7 @@ class Options:
     bin_s: float | None = None
     from_s: float | None = None
     to_s: float | None = None
+    overlay: Sequence[str] = ()
     x: str | None = None
     y: str | None = None
     lines: str | None = None
@@ -60,12 +70,13 @@ class Options:
     where: Mapping[str, str | Sequence[str]] | Sequence[tuple[str, Sequence[str]]] = ()
 
     def __post_init__(self) -> None:
-        if not WIDTHS_MM[0] <= self.width_mm <= WIDTHS_MM[1]:
-            low, high = WIDTHS_MM
-            raise PlotError(f"a figure of {self.width_mm:g} mm: allowed are {low:g} to {high:g} mm")
         if self.style not in STYLES:
             raise unknown("style", self.style, STYLES)
+        if not WIDTHS_MM[0] <= self.page_mm <= WIDTHS_MM[1]:
+            low, high = WIDTHS_MM
+            raise PlotError(f"a figure of {self.width_mm:g} mm: allowed are {low:g} to {high:g} mm")
         object.__setattr__(self, "where", self.where or ())
+        object.__setattr__(self, "overlay", _words(self.overlay))
         if self.facets is not None:
             object.__setattr__(self, "facets", _words(self.facets))
         if self.modulo is not None and self.modulo < 2:
@@ -76,6 +87,13 @@ class Options:
         if begin < 0 or (end is not None and not end > begin):
             shown = "the end" if end is None else f"{end:g} s"
             raise PlotError(f"a time axis from {begin:g} s to {shown}: there is no such time")
+
+    @property
+    def page_mm(self) -> float:
+        """The width on paper, as asked for or as suits the style, mm."""
+        if self.width_mm is not None:
+            return self.width_mm
+        return _STYLE_WIDTHS_MM.get(self.style, NAMED_WIDTHS_MM["page"])
 
     @property
     def selected(self) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -19,9 +19,15 @@ from typing import Any, Literal, TypeVar
 
 _K = TypeVar("_K")
 
-LOOKS: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("looks.toml").read_text(encoding="utf-8")
-)
+
+def _read() -> dict[str, dict[str, Any]]:
+    """Return the looks; what one does not name is as in the light look."""
+    text = Path(__file__).with_name("looks.toml").read_text(encoding="utf-8")
+    looks = tomllib.loads(text)
+    return {name: looks["light"] | look for name, look in looks.items()}
+
+
+LOOKS = _read()
 
 _LOOK: ContextVar[str] = ContextVar("look", default="light")
 

@@ -71,7 +71,7 @@ def write_sweep(
         stem = f"{plot.name}-{_plain(shown)}" if shown and plot.knows("value") else plot.name
         for name in formats:
             path = out / f"{stem}.{name}"
-            saving.save(figure, path, f"{view.name}: {plot.summary}")
+            saving.save(figure, path, f"{view.name}: {plot.summary}", options=view.options)
             written.append(path)
     return written
 
@@ -187,4 +187,4 @@ def _save(drawn: Figure, path: Path, view: View, plot: Plot) -> None:
     version = view.summary.get("ackclock", "")
     creator = f"Ackclock {version}".strip()
     title = f"{view.summary.get('scenario') or view.model.get('name')}: {plot.summary}"
-    saving.save(drawn, path, title, creator)
+    saving.save(drawn, path, title, creator, view.options)

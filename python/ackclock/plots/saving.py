@@ -19,6 +19,8 @@ from .options import Options
 
 FORMATS = ("png", "svg", "pdf")
 _PNG_PIXELS = 1200
+_STYLE_PIXELS = {"slides": 1920}
+"""Pixels across where a style is not for a screen beside other things."""
 _SCREEN = 96
 """Pixels of a screen in an inch, as browsers count them."""
 
@@ -77,7 +79,13 @@ def _look() -> Any:
     return {name: value for name, value in found.items() if name != "backend"}
 
 
-def save(drawn: figure.Figure, path: Path, title: str, creator: str = "Ackclock") -> None:
+def save(
+    drawn: figure.Figure,
+    path: Path,
+    title: str,
+    creator: str = "Ackclock",
+    options: Options | None = None,
+) -> None:
     """Write a figure without anything that differs between two runs of this program.
 
     Args:
@@ -85,6 +93,7 @@ def save(drawn: figure.Figure, path: Path, title: str, creator: str = "Ackclock"
         path: The file; its suffix is one of `FORMATS`.
         title: What the file says that it shows.
         creator: What the file says that it was made by.
+        options: Their style decides how many pixels a picture has.
 
     Raises:
         OSError: the file cannot be written.
@@ -97,5 +106,7 @@ def save(drawn: figure.Figure, path: Path, title: str, creator: str = "Ackclock"
     else:
         metadata = {"Creator": creator, "Title": title, "CreationDate": None}
     inches = drawn.get_size_inches()[0]
+    asked = options or Options()
+    pixels = _STYLE_PIXELS.get(asked.style, _PNG_PIXELS)
     with style():
-        drawn.savefig(path, format=kind, dpi=_PNG_PIXELS / inches, metadata=metadata)
+        drawn.savefig(path, format=kind, dpi=pixels / inches, metadata=metadata)

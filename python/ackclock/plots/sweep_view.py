@@ -28,7 +28,7 @@ class Sweep(Protocol):
     study: str
     axes: list[str]
 
-    def frame(self) -> pa.Table:
+    def plain(self) -> pa.Table:
         """One row a run, without lists of flows and links."""
         ...
 
@@ -51,8 +51,8 @@ class SweepView:
 
     def __init__(self, sweep: Sweep, options: Options | None = None) -> None:
         self.options = options or Options()
-        self.width_mm = self.options.width_mm
-        table = sweep.frame()
+        self.width_mm = self.options.page_mm
+        table = sweep.plain()
         title = (table.schema.metadata or {}).get(b"title", b"").decode()
         self.name = sweep.study
         self.title = title or self.name

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.errors import InputError
+from ackclock.measured import Measurement, read
 from ackclock.metrics import step_mean, windowed_counts, windowed_rates
 from ackclock.metrics.carried import windowed_link_rates
 from ackclock.metrics.percentiles import Recorded
@@ -65,7 +66,7 @@ class View:
         self.model: Mapping[str, Any] = results.model
         self.summary: Mapping[str, Any] = results.summary
         self.options = options or Options()
-        self.width_mm = self.options.width_mm
+        self.width_mm = self.options.page_mm
         self._tables: dict[str, Records | None] = {}
         self._long: dict[str, LongRecords | None] = {}
         self._flow_of = {flow["id"]: flow for flow in self.model["flows"]}
@@ -76,6 +77,26 @@ class View:
         self.flow_color = palette.flow_colors(list(self._flow_of), self.flows)
         if (begin := self.span[0]) >= self.end_s:
             raise PlotError(f"the run ends at {self.end_s:g} s: there is nothing after {begin:g} s")
+
+    @cached_property
+    def measured(self) -> list[tuple[str, Measurement]]:
+        """What is laid over the run: the flow that it stands beside, and the measurement.
+
+        Raises:
+            PlotError: there is no such flow.
+            InputError: a file cannot be read.
+        """
+        found = []
+        for text in self.options.overlay:
+            flow, equals, place = text.partition("=")
+            if not equals:
+                windows = self.window_flows()
+                flow, place = (windows or self.flows)[0], text
+            elif flow not in self._flow_of:
+                raise unknown("flow", flow, self._flow_of)
+            if flow in self.flows:
+                found.append((flow, read(place)))
+        return found
 
     def of_flow(self, name: str) -> View:
         """The same with one of its flows only, in the colour that it has among all."""

@@ -31,10 +31,10 @@ MARKS = {
 """Events that are marked on windows, the weightier first: of several at once the first is drawn."""
 
 _MOST = 3000
-_GROWTH = ("initial", "slow-start", "congestion-avoidance", "prr", "pipe")
+GROWTH = ("initial", "slow-start", "congestion-avoidance", "prr", "pipe")
 """Rules that only follow from what began before."""
 
-_SOURCES = {
+SOURCES = {
     "recovery-entry": "RFC 6675 section 5",
     "ecn-reduction": "RFC 3168 section 6.1.2",
     "probe-repair": "RFC 8985 section 7.4",
@@ -46,8 +46,8 @@ _SOURCES = {
     "idle-restart": "RFC 2861",
     "syn-lost": "RFC 5681 section 3.1",
 }
-_CUTS = ("recovery-entry", "ecn-reduction", "probe-repair", "timeout", "fast-retransmit")
-_FACTORS = ("decrease", "beta")
+CUTS = ("recovery-entry", "ecn-reduction", "probe-repair", "timeout", "fast-retransmit")
+FACTORS = ("decrease", "beta")
 """What parameters are called that say how much of the window a loss leaves."""
 
 
@@ -146,7 +146,7 @@ def _told(rows: list[Mapping[str, Any]], sentence: Callable[[Mapping[str, Any]],
     kinds = Counter(row["event"] for row in rows)
     first = {row["event"]: row for row in reversed(rows)}
     return [
-        _capital(sentence(first[kind])) + (f" and {count - 1} more" if count > 1 else "")
+        capital(sentence(first[kind])) + (f" and {count - 1} more" if count > 1 else "")
         for kind, count in kinds.items()
     ]
 
@@ -192,10 +192,10 @@ class _Sources:
 
     def why(self, flow: Mapping[str, Any], kind: str, rules: list[Mapping[str, Any]]) -> list[str]:
         """The rules behind an event in words, each with its source."""
-        named = dict.fromkeys(row["rule"] for row in rules if row["rule"] not in _GROWTH)
+        named = dict.fromkeys(row["rule"] for row in rules if row["rule"] not in GROWTH)
         lines = []
         for rule in named:
-            parts = [_capital(log.reason(rule, flow["label"])), _SOURCES.get(rule, "")]
+            parts = [capital(log.reason(rule, flow["label"])), SOURCES.get(rule, "")]
             lines.append(_sentence([*parts, *self._threshold(flow, rule)]))
         if not lines and not rules and kind in ("timeout", "fast-retransmit"):
             recovery = (flow["tcp"].get("recovery") or {}).get("kind", "")
@@ -207,19 +207,25 @@ class _Sources:
         """How much a loss leaves by the congestion control, and its source."""
         chosen = flow["tcp"]["cc"]
         known = entry("cc", chosen["kind"])
-        if rule not in _CUTS:
-            return [known["references"][0]] if rule not in _SOURCES else []
+        if rule not in CUTS:
+            return [known["references"][0]] if rule not in SOURCES else []
         for param in known["params"]:
-            if param["name"] in _FACTORS and isinstance(chosen.get(param["name"]), int | float):
-                source = re.search(r"\((.+)\)", param["summary"])
+            if param["name"] in FACTORS and isinstance(chosen.get(param["name"]), int | float):
                 factor = f"{flow['label']}: {param['name']} {chosen[param['name']]:g}"
-                return [factor, source[1] if source else known["references"][0]]
+                return [factor, source(param, known)]
         return [known["references"][0]]
+
+
+def source(param: Mapping[str, Any], algorithm: Mapping[str, Any]) -> str:
+    """Where a parameter of a congestion control is defined."""
+    named = re.search(r"\((.+)\)", param["summary"])
+    return named[1] if named else algorithm["references"][0]
 
 
 def _sentence(parts: list[str]) -> str:
     return ". ".join(dict.fromkeys(filter(None, parts)))
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """A text that begins with a capital letter."""
     return text[:1].upper() + text[1:]

@@ -1,7 +1,7 @@
 """Arrays as the page reads them: whole numbers, differences, bytes by their rank, all in one gzip.
 
 Differences of neighbours are small, and bytes of one rank are alike, so that gzip finds little left
-to write. `data.js` reads it.
+to write. `10-unpack.js` reads it.
 """
 
 from __future__ import annotations
@@ -34,6 +34,13 @@ class Pack:
         place = [self._size, len(values), each]
         self._parts.append(ranks.tobytes())
         self._size += len(values) * each
+        return place
+
+    def plain(self, content: bytes) -> list[int]:
+        """Add bytes as they are; returns where they stand: place, length."""
+        place = [self._size, len(content)]
+        self._parts.append(content)
+        self._size += len(content)
         return place
 
     def numbers(self, values: NDArray[Any], unit: float | None = None) -> dict[str, Any]:

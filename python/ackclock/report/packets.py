@@ -45,11 +45,14 @@ class _Part:
         return self.tables[name]
 
 
-def span(results: Results, asked: tuple[float, float] | None) -> tuple[float, float] | None:
+def span(
+    results: Results, asked: tuple[float, float] | None, share: float = 1.0
+) -> tuple[float, float] | None:
     """The span of time to show, or None where there is nothing.
 
-    As asked, but not more than `MOST` visits; or else around the first loss.
+    As asked, but not more than a share of `MOST` visits; or else around the first loss.
     """
+    usual, most = round(share * USUAL), round(share * MOST)
     if not set(NEEDED) <= set(results.tables):
         return None
     end_s = float(results.summary["end_s"]) or 1.0
@@ -62,15 +65,15 @@ def span(results: Results, asked: tuple[float, float] | None) -> tuple[float, fl
         return None
     if asked is not None:
         first = int(grid.of(np.array([asked[0]]))[0])
-        last = int(np.searchsorted(before, before[first] + MOST, side="right"))
+        last = int(np.searchsorted(before, before[first] + most, side="right"))
         return asked[0], min(asked[1], end_s, grid.begin_s(max(last - 1, first + 1)))
     lost = [p["time_s"].to_numpy().min() for p in results.pieces("drops", ["time_s"]) if len(p)]
     starts = [flow["start_ns"] * 1e-9 for flow in results.model["flows"]]
     at = int(grid.of(np.array([min(lost or starts or [0.0])]))[0])
-    ahead = _BEFORE * USUAL if lost else 0
-    least = max(0, min(int(before[at] - ahead), int(before[-1]) - USUAL))
+    ahead = _BEFORE * usual if lost else 0
+    least = max(0, min(int(before[at] - ahead), int(before[-1]) - usual))
     first = int(np.searchsorted(before, least, side="right")) - 1
-    last = int(np.searchsorted(before, least + USUAL))
+    last = int(np.searchsorted(before, least + usual))
     return grid.begin_s(first), min(grid.begin_s(min(last, grid.count)), end_s)
 
 

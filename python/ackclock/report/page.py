@@ -18,6 +18,11 @@ from .pack import Pack
 
 _HERE = Path(__file__).parent
 _LONGEST_SCENARIO = 60_000
+MOST_BYTES = 1_000_000
+"""A page is made coarser until it is smaller than this, as far as that helps."""
+
+_SHARES = (1.0, 0.6, 0.35, 0.2, 0.1)
+_COARSE = " Finer data are left out, so that the page stays below 1 MB."
 _INKS = {
     "ink": "INK",
     "faint": "FAINT_INK",
@@ -36,28 +41,36 @@ def html(
     animate: tuple[float, float] | None,
 ) -> str:
     """The text of a page of these runs, by their names."""
-    pack = Pack()
     views = {name: View(run, flows or _usual(run), links) for name, run in runs.items()}
-    points = series.POINTS // len(views)
-    document = {
-        "marks": moments.MARKS,
-        "units": _units(list(views.values())),
-        "runs": [_run(name, view, pack, animate, points) for name, view in views.items()],
-    }
     first = next(iter(runs.values()))
     parts = {
         "title": escape(f"{first.summary['scenario']}: report"),
-        "style": _style(),
+        "style": style(),
         "head": _head(runs),
         "tables": figures.html(runs) + _scenarios(runs),
-        "footer": escape(f"Made by Ackclock {first.summary['ackclock']}. Same records, same page."),
-        "data": pack.written(document),
-        "uplot": _read("vendor/uplot/uPlot.iife.min.js"),
+        "uplot": uplot(),
         "script": "\n".join(
             path.read_text(encoding="utf-8") for path in sorted((_HERE / "page").glob("*.js"))
         ),
     }
-    return _filled(_read("page/page.html"), parts)
+    made = f"Made by Ackclock {first.summary['ackclock']}. Same records, same page."
+    text = ""
+    for share in _SHARES:
+        note = "" if share == 1 else _COARSE
+        parts |= {"data": _data(views, animate, share), "footer": escape(made + note)}
+        text = filled(_read("page/page.html"), parts)
+        if len(text.encode()) < MOST_BYTES:
+            break
+    return text
+
+
+def _data(views: Mapping[str, View], animate: tuple[float, float] | None, share: float) -> str:
+    """The data of a page, with this share of the usual points and packets."""
+    pack = Pack()
+    points = round(share * series.POINTS / len(views))
+    runs = [_run(name, view, pack, animate, points, share) for name, view in views.items()]
+    units = _units(list(views.values()))
+    return pack.written({"marks": moments.MARKS, "units": units, "runs": runs})
 
 
 def _usual(run: Results) -> list[str]:
@@ -70,11 +83,18 @@ def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
 
 
-def _filled(template: str, parts: Mapping[str, str]) -> str:
+def uplot() -> str:
+    """The script that draws curves."""
+    return _read("vendor/uplot/uPlot.iife.min.js")
+
+
+def filled(template: str, parts: Mapping[str, str]) -> str:
+    """A template with its parts, which stand there as `{{name}}`."""
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
 
 
-def _style() -> str:
+def style() -> str:
+    """The looks of a page, light and dark."""
     looks = []
     for look in ("light", "dark"):
         with palette.shown(look) as inks:
@@ -157,11 +177,16 @@ def _units(views: list[View]) -> dict[str, Any]:
 
 
 def _run(
-    name: str, view: View, pack: Pack, animate: tuple[float, float] | None, points: int
+    name: str,
+    view: View,
+    pack: Pack,
+    animate: tuple[float, float] | None,
+    points: int,
+    share: float,
 ) -> dict[str, Any]:
     results: Any = view.results
     lanes = series.kept_lanes(view)
-    shown = packets.span(results, animate)
+    shown = packets.span(results, animate, share)
     told = series.packed(view, lanes, pack, shown or (0.0, 0.0), points)
     return {
         "name": name,

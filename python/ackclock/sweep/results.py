@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ackclock.errors import InputError
+from ackclock.extras import require
 from ackclock.nested import elements
 from ackclock.results import ResultsError
 from ackclock.sweep import remote
@@ -142,7 +143,7 @@ class SweepResults:
         """Return one row for each direction of each link of each run."""
         return elements(self.with_list("links"), "links")
 
-    def frame(self) -> pa.Table:
+    def plain(self) -> pa.Table:
         """Return one row a run without the lists of flows and links: plain columns only."""
         plain = [f.name for f in tables.schema(self._source) if not pa.types.is_list(f.type)]
         return self.select(plain)
@@ -175,18 +176,22 @@ class SweepResults:
                 )
         return found
 
-    def to_pandas(self) -> Any:
-        """Return `frame` as a data frame of pandas.
+    def frame(self) -> Any:
+        """Return `plain` as a data frame of pandas.
 
         Raises:
             InputError: pandas is not installed.
         """
-        try:
-            return self.frame().to_pandas()
-        except ImportError:
-            raise InputError(
-                "pandas is not installed; 'frame()' gives the same as an Arrow table"
-            ) from None
+        require("pandas")
+        return self.plain().to_pandas()
+
+    to_pandas = frame
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how many runs there are, and the first of them."""
+        from ackclock.tables.cards import sweep
+
+        return sweep(self)
 
     def __repr__(self) -> str:
         state = f" of {self.runs}" if self.partial else ""

@@ -217,6 +217,12 @@ class Study(Design):
             executor=executor,
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the axes, and how many runs there are."""
+        from ackclock.tables.cards import study
+
+        return study(self)
+
     def __repr__(self) -> str:
         return f"Study({self.name!r}, {len(self)} runs)"
 

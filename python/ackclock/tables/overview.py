@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from ackclock.metrics.series import cwnd_series, is_long
+from ackclock.tables.cards import curves
 from ackclock.tables.formats import to_html
 from ackclock.tables.of_run import of_summaries
 from ackclock.tables.table import ResultTable
@@ -26,11 +28,24 @@ def html(results: Any) -> str:
         f"seed {summary['seed']}, ended: {escape(summary['stop_reason'])}, "
         f"digest {escape(summary['digest'])}</p>",
         to_html(runs),
+        _windows(results),
         *_first(flows, "flows"),
         *_first(links, "directions of links, the busiest first"),
         '<p>A picture: <code>ackclock.plots.figure(results, "overview")</code></p>',
     ]
     return f"<div>{''.join(parts)}</div>"
+
+
+def _windows(results: Any) -> str:
+    """Return the congestion windows as a small picture; none if there is no record of them."""
+    if "cwnd" not in results.tables or is_long(results, "cwnd"):
+        return ""
+    series = {}
+    for name, flow in results.summary["flows"].items():
+        if segment := flow.get("segment_bytes"):
+            times, values = cwnd_series(results, name)
+            series[name] = (times, values / segment)
+    return curves(series, results.summary["end_s"], "Congestion window, packets")
 
 
 def _first(table: ResultTable, what: str) -> list[str]:

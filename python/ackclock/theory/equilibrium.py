@@ -28,12 +28,12 @@ solved for to full precision (scipy.optimize.root).
 """
 
 from dataclasses import dataclass
-from importlib import import_module
 from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.extras import load
 from ackclock.theory.demand import Demands
 from ackclock.theory.errors import TheoryError
 
@@ -181,7 +181,7 @@ def _optimize() -> ModuleType:
 
     By name, as following their types takes a checker of types longer than all of ours.
     """
-    return import_module("scipy.optimize")
+    return load("scipy.optimize")
 
 
 def _undominated(share: Floats, position: Floats) -> NDArray[np.intp]:

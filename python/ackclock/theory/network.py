@@ -5,7 +5,7 @@ directions share, a full-duplex link is two. A flow visits stations with its dat
 the way back, with its ACKs. A visit costs the bits of the packet, and a packet waits at each visit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -169,8 +169,8 @@ class Network:
             segment = data = int(udp["source"]["write_bytes"]) * 8
             ack, initial = 0, 0.0
 
-        way_out, *others = self._paths(flow["from"], flow["to"])
-        way_back = self._graph.path(flow["to"], flow["from"]) if ack else ()
+        way_out, *others = self._paths(flow)
+        way_back = self._way_back(flow) if ack else ()
         data_visits = tuple(self._number[hop] for hop in way_out)
         ack_visits = tuple(self._number[hop] for hop in way_back)
         empty_ack = sum((self.stations[s].transit_s(ack) for s in ack_visits), Fraction(0))
@@ -197,10 +197,18 @@ class Network:
             equivalent=all(self._alike(way_out, path) for path in others),
         )
 
-    def _paths(self, source: str, target: str) -> list[Path]:
+    def _paths(self, flow: Mapping[str, Any]) -> list[Path]:
+        if "data_path" in flow:
+            return [_given(flow["data_path"])]
+        source, target = flow["from"], flow["to"]
         if self._model["routing"]["kind"] == "shortest-path":
             return [self._graph.path(source, target)]
         return self._graph.least_delay_paths(source, target)
+
+    def _way_back(self, flow: Mapping[str, Any]) -> Path:
+        if "ack_path" in flow:
+            return _given(flow["ack_path"])
+        return self._graph.path(flow["to"], flow["from"])
 
     def _names(self, path: Path) -> tuple[str, ...]:
         return tuple(self._model["links"][index]["id"] for index, _ in path)
@@ -211,6 +219,10 @@ class Network:
             return [(s.direction, s.rate_bps, s.delay_ns) for s in stations]
 
         return traits(path) == traits(other)
+
+
+def _given(steps: Sequence[Sequence[int]]) -> Path:
+    return tuple((link, way) for link, way in steps)
 
 
 def _station(link: Mapping[str, Any], way: int) -> Station:

@@ -32,7 +32,7 @@ impl Channel {
         let (mut start, mut carry) = (self.next_start, self.carry);
         let waiting: Vec<Entry> = self.chain.waiting(slots).collect();
         for Entry { time, packet } in waiting {
-            if R::ON {
+            if R::PACKETS {
                 let known = recorder.ids().start(self.lane(), false);
                 self.record_waiting(packet, known, recorder);
             }
@@ -59,7 +59,7 @@ impl Channel {
             }
         }
         for held in self.kept_packets() {
-            if R::ON {
+            if R::PACKETS {
                 self.record_waiting(held.packet, (held.id, held.entered), recorder);
             }
             self.stats.unfinished += 1;

@@ -41,9 +41,6 @@ impl Channel {
         slots: &mut Slots,
         recorder: &mut R,
     ) -> Time {
-        if R::ON {
-            recorder.ids().enter(self.lane(), now);
-        }
         let idle = self.free_at <= now;
         let (start, carry) =
             if idle { (now, self.unfinished(now)) } else { (self.free_at, self.carry) };
@@ -56,10 +53,13 @@ impl Channel {
             if self.service != Service::Walked {
                 self.chain.push(Entry { time: arrival, packet }, false, slots);
             }
-            if R::ON {
-                self.record_transmission(now, arrival, packet, recorder);
+            if R::PACKETS {
+                self.record_passing(now, arrival, packet, recorder);
             }
         } else {
+            if R::PACKETS {
+                recorder.ids().enter(self.lane(), now);
+            }
             self.chain.push(Entry { time: arrival, packet }, true, slots);
             self.join_queue(now, packet, recorder);
         }

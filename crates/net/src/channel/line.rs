@@ -99,7 +99,7 @@ impl Channel {
         line.entries.pop();
         let flight = line.flights.pop_front().expect("an entry for each arrival");
         debug_assert!(flight.arrival == now);
-        if R::ON {
+        if R::PACKETS {
             recorder.ids().arrive_as(flight.id);
         }
         flight.packet

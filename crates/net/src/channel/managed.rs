@@ -105,7 +105,7 @@ impl Channel {
             Verdict::Mark(reason) => {
                 packet.set_ecn(Ecn::Ce);
                 self.managed().marks += 1;
-                if R::ON {
+                if R::PACKETS {
                     let id = recorder.ids().present();
                     self.record_mark(now, *packet, id, reason, recorder);
                 }
@@ -129,7 +129,7 @@ impl Channel {
             self.stats.losses += 1;
             return Offer::Dropped(drop_reason::LOSS);
         }
-        let id = if R::ON { recorder.ids().present() } else { 0 };
+        let id = if R::PACKETS { recorder.ids().present() } else { 0 };
         let idle = !self.busy;
         let before = self.level();
         let managed = self.managed();
@@ -184,7 +184,7 @@ impl Channel {
         }
         let arrival = self.begin(now, carry, entered, packet);
         self.put_on_wire(arrival, packet, slots);
-        if R::ON {
+        if R::PACKETS {
             if self.overtakes {
                 self.number_on_line(id);
             } else {
@@ -214,7 +214,7 @@ impl Channel {
         }
         self.stats.packets_max = self.stats.packets_max.max(self.queued());
         self.stats.bytes_max = self.stats.bytes_max.max(self.waiting_bytes);
-        if R::ON {
+        if R::PACKETS {
             self.record_queue(now, recorder);
         }
     }
@@ -235,7 +235,7 @@ impl Channel {
         }
         for (held, reason) in fates.marked.drain(..) {
             self.managed().marks += 1;
-            if R::ON {
+            if R::PACKETS {
                 self.record_mark(now, held.packet, held.id, reason, recorder);
             }
         }

@@ -10,7 +10,7 @@ impl Channel {
         recorder.queue(QueueRow {
             time,
             link: self.link,
-            direction: self.direction,
+            direction: self.direction as i8,
             packets: self.queued() as i32,
             data_packets: self.waiting_data as i32,
             bytes: self.waiting_bytes as i64,
@@ -37,6 +37,22 @@ impl Channel {
         self.record_start(time, arrival, packet, known, recorder);
     }
 
+    /// The same for a packet that need not wait.
+    pub(super) fn record_passing<R: Recorder>(
+        &mut self,
+        now: Time,
+        arrival: Time,
+        packet: Packet,
+        recorder: &mut R,
+    ) {
+        let stays = self.service != Service::Walked && !self.overtakes;
+        let known = recorder.ids().pass(self.lane(), now, stays);
+        if self.overtakes {
+            self.number_on_line(known.0);
+        }
+        self.record_start(now, arrival, packet, known, recorder);
+    }
+
     /// The same for a packet whose number and time of entry are known.
     pub(super) fn record_start<R: Recorder>(
         &self,
@@ -49,11 +65,11 @@ impl Channel {
         recorder.transmission(TransmissionRow {
             time,
             link: self.link,
-            direction: self.direction,
+            direction: self.direction as i8,
             flow: packet.flow_code(),
-            kind: packet.kind_code(),
-            bytes: i32::from(packet.size()),
-            seq: i64::from(packet.seq),
+            kind: packet.kind_code() as i8,
+            bytes: packet.size(),
+            seq: packet.seq,
             reverse: packet.is_reverse(),
             entered,
             arrival,

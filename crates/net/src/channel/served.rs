@@ -70,18 +70,18 @@ impl Channel {
         slots: &mut Slots,
         recorder: &mut R,
     ) -> Offer {
-        if R::ON {
-            recorder.ids().enter(self.lane(), now);
-        }
         if self.busy {
+            if R::PACKETS {
+                recorder.ids().enter(self.lane(), now);
+            }
             self.chain.push(Entry { time: now, packet }, true, slots);
             self.join_queue(now, packet, recorder);
             return Offer::Waiting;
         }
         let arrival = self.begin(now, self.unfinished(now), now, packet);
         self.put_on_wire(arrival, packet, slots);
-        if R::ON {
-            self.record_transmission(now, arrival, packet, recorder);
+        if R::PACKETS {
+            self.record_passing(now, arrival, packet, recorder);
         }
         Offer::Started
     }

@@ -330,7 +330,7 @@ impl DistanceVector {
             }
             let previous = std::mem::replace(active, hop);
             self.changes += 1;
-            if R::ON {
+            if R::PACKETS {
                 let link =
                     |hop: Hop| channels.get(hop.channel() as usize).map_or(-1, Channel::link);
                 recorder.route(RouteRow {

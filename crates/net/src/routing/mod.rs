@@ -6,6 +6,7 @@
 //! Hosts never forward: a path leads from a host through routers to a host.
 
 pub mod distance_vector;
+pub mod ecmp;
 pub mod graph;
 pub mod shortest_path;
 
@@ -15,4 +16,4 @@ pub use graph::{Attachment, Graph};
 use ackclock_units::param::Entry;
 
 /// Routing protocols that a scenario can name.
-pub static ENTRIES: &[&Entry] = &[&shortest_path::ENTRY, &distance_vector::ENTRY];
+pub static ENTRIES: &[&Entry] = &[&shortest_path::ENTRY, &ecmp::ENTRY, &distance_vector::ENTRY];

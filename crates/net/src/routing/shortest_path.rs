@@ -30,8 +30,10 @@ pub struct ShortestPaths<'a> {
     into: Vec<Vec<(u32, u64)>>,
     /// Shortest channel from a router to a host on one of its links.
     last: BTreeMap<(u32, u32), Attachment>,
-    /// Distances to a router from all routers that reach it.
-    searches: BTreeMap<u32, BTreeMap<u32, Distance>>,
+    /// Distances to a router from all routers that reach it, by router.
+    searches: BTreeMap<u32, Vec<(u32, Distance)>>,
+    /// Room for a search: the least distance of each router that is known so far.
+    known: Vec<Option<Distance>>,
 }
 
 impl<'a> ShortestPaths<'a> {
@@ -57,13 +59,24 @@ impl<'a> ShortestPaths<'a> {
                 }
             }
         }
-        Self { graph, between, into, last, searches: BTreeMap::new() }
+        Self { graph, between, into, last, searches: BTreeMap::new(), known: vec![None; routers] }
     }
 
     /// The hops from one host to another, or nothing if there is no path.
     ///
     /// Each step takes the first link in file order among those on a least path.
     pub fn path(&mut self, from: u32, to: u32) -> Option<Vec<Hop>> {
+        self.path_by(from, to, |_| 0)
+    }
+
+    /// The same where `choose` takes one of several links on least paths: it gets their number and answers with
+    /// a place among them, in file order.
+    pub fn path_by(
+        &mut self,
+        from: u32,
+        to: u32,
+        mut choose: impl FnMut(usize) -> usize,
+    ) -> Option<Vec<Hop>> {
         // The doors of the destination: routers next to it, and their last step.
         let mut doors: Vec<(u32, Distance)> = Vec::new();
         for back in &self.graph.hosts[to as usize] {
@@ -82,7 +95,9 @@ impl<'a> ShortestPaths<'a> {
                 Node::Router(router) => doors
                     .iter()
                     .filter_map(|(door, last)| {
-                        let first = self.searches[door].get(&router)?;
+                        let search = &self.searches[door];
+                        let place = search.binary_search_by_key(&router, |(at, _)| *at).ok()?;
+                        let first = search[place].1;
                         Some((first.0 + last.0, first.1 + last.1))
                     })
                     .min(),
@@ -90,6 +105,7 @@ impl<'a> ShortestPaths<'a> {
         };
         let mut path = Vec::new();
         let mut node = Node::Host(from);
+        let mut least: Vec<&Attachment> = Vec::new();
         while node != Node::Host(to) {
             let (attachments, last) = match node {
                 Node::Host(host) => (&self.graph.hosts[host as usize], None),
@@ -97,38 +113,73 @@ impl<'a> ShortestPaths<'a> {
                     (&self.between[router as usize], self.last.get(&(router, to)))
                 }
             };
-            let step = last
-                .into_iter()
-                .chain(attachments)
-                .filter_map(|out| {
-                    let rest = distance(out.to)?;
-                    Some(((rest.0 + out.delay.as_ns(), rest.1 + 1), out))
-                })
-                .min_by_key(|(total, _)| *total)?;
-            path.push(step.1.hop());
-            node = step.1.to;
+            let mut shortest = (u64::MAX, u32::MAX);
+            least.clear();
+            for out in last.into_iter().chain(attachments) {
+                let Some(rest) = distance(out.to) else { continue };
+                let total = (rest.0 + out.delay.as_ns(), rest.1 + 1);
+                if total < shortest {
+                    shortest = total;
+                    least.clear();
+                }
+                if total == shortest {
+                    least.push(out);
+                }
+            }
+            let step = match least.as_slice() {
+                [] => return None,
+                [one] => one,
+                several => several[choose(several.len())],
+            };
+            path.push(step.hop());
+            node = step.to;
         }
         Some(path)
+    }
+
+    /// The hops over these routers in this order, by the first link in file order of each step; nothing where a link
+    /// is missing.
+    pub fn over(&self, from: u32, routers: &[u32], to: u32) -> Option<Vec<Hop>> {
+        let mut node = Node::Host(from);
+        let nodes = routers.iter().map(|router| Node::Router(*router)).chain([Node::Host(to)]);
+        nodes
+            .map(|next| {
+                let attachments = match node {
+                    Node::Host(host) => &self.graph.hosts[host as usize],
+                    Node::Router(router) => &self.graph.routers[router as usize],
+                };
+                node = next;
+                attachments.iter().find(|out| out.to == next).map(Attachment::hop)
+            })
+            .collect()
     }
 
     fn search(&mut self, target: u32) {
         if self.searches.contains_key(&target) {
             return;
         }
-        let mut best: BTreeMap<u32, Distance> = BTreeMap::new();
         let mut heap = BinaryHeap::from([Reverse(((0, 0), target))]);
+        let mut found = Vec::new();
+        self.known[target as usize] = Some((0, 0));
         while let Some(Reverse((distance, router))) = heap.pop() {
-            if best.contains_key(&router) {
+            if self.known[router as usize] != Some(distance) {
                 continue;
             }
-            best.insert(router, distance);
+            found.push((router, distance));
             for &(from, delay) in &self.into[router as usize] {
-                if !best.contains_key(&from) {
-                    heap.push(Reverse(((distance.0 + delay, distance.1 + 1), from)));
+                let further = (distance.0 + delay, distance.1 + 1);
+                let known = &mut self.known[from as usize];
+                if known.is_none_or(|known| further < known) {
+                    *known = Some(further);
+                    heap.push(Reverse((further, from)));
                 }
             }
         }
-        self.searches.insert(target, best);
+        for (router, _) in &found {
+            self.known[*router as usize] = None;
+        }
+        found.sort_unstable();
+        self.searches.insert(target, found);
     }
 }
 
@@ -167,6 +218,22 @@ mod tests {
         let path = |graph: &Graph| ShortestPaths::new(graph).path(0, 1);
         assert_eq!(path(&diamond(2, 2)), Some(over(&[0, 2, 6, 10])));
         assert_eq!(path(&diamond(3, 2)), Some(over(&[0, 4, 8, 10])));
+    }
+
+    #[test]
+    fn one_of_several_least_ways_is_chosen_and_a_given_way_is_taken() {
+        let (same, other) = (diamond(2, 2), diamond(3, 2));
+        let mut paths = ShortestPaths::new(&same);
+        let mut asked = Vec::new();
+        let path = paths.path_by(0, 1, |ways| {
+            asked.push(ways);
+            ways - 1
+        });
+        assert_eq!((path, asked), (Some(over(&[0, 4, 8, 10])), vec![2]));
+        let mut paths = ShortestPaths::new(&other);
+        assert_eq!(paths.path_by(0, 1, |_| unreachable!()), Some(over(&[0, 4, 8, 10])));
+        assert_eq!(paths.over(0, &[0, 1, 3], 1), Some(over(&[0, 2, 6, 10])));
+        assert_eq!(paths.over(0, &[0, 3], 1), None);
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     #[inline(always)]
     pub(super) fn receive(&mut self, packet: Packet) {
         self.counters.delivered += 1;
-        if R::ON {
+        if R::PACKETS {
             let receiver = usize::from(!packet.goes_back());
             self.record_packet(&packet, receiver, packet_event::RECEIVED);
         }
@@ -45,10 +45,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             time: self.now,
             host: host as i32,
             flow: packet.flow() as i32,
-            event,
-            kind: packet.kind_code(),
-            seq: i64::from(packet.seq),
-            bytes: i32::from(packet.size()),
+            event: event as i8,
+            kind: packet.kind_code() as i8,
+            seq: packet.seq,
+            bytes: packet.size(),
             retransmission: packet.is_retransmission(),
             stamp: packet.stamp,
             id,
@@ -68,7 +68,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     }
 
     pub(super) fn record_event(&mut self, flow: u32, event: i32, seq: u32) {
-        if R::ON {
+        if R::PACKETS {
             let seq = i64::from(seq);
             self.recorder.event(EventRow { time: self.now, flow: flow as i32, event, seq });
         }
@@ -90,7 +90,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         };
         let finish = tcp.finish;
         let answer = tcp.accept(now, packet);
-        if R::ON && tcp.finish != finish {
+        if R::PACKETS && tcp.finish != finish {
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
         }
         match answer {
@@ -145,7 +145,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
         let from = usize::from(packet.goes_back());
         packet.set_hops(if from == 1 { self.net.way_back() } else { 0 });
-        if R::ON {
+        if R::PACKETS {
             self.recorder.ids().create();
             self.record_packet(&packet, from, packet_event::SENT);
             self.record_header(&packet);
@@ -154,7 +154,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             let stamp = self.queue.stamp(0.0);
             self.queue.push(self.now, stamp, self.sends);
             self.outbox.push_back((hop, packet));
-            if R::ON {
+            if R::PACKETS {
                 self.recorder.ids().hold();
             }
             self.counters.waiting_to_enter += 1;
@@ -166,7 +166,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// A packet that a host sends enters its link.
     pub(super) fn send_queued(&mut self) {
         let (hop, packet) = self.outbox.pop_front().expect("a packet for each event");
-        if R::ON {
+        if R::PACKETS {
             self.recorder.ids().release();
         }
         self.counters.waiting_to_enter -= 1;
@@ -316,7 +316,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             flow.armed = due;
             let stamp = self.timer_stamp(index, due);
             self.queue.push(due, stamp, self.flows + index);
-        } else if Q::STAMPS_TIMERS {
+        } else if self.queue.stamps_timers() {
             self.timer_stamp(index, due);
         }
     }
@@ -331,7 +331,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let flow = &self.net.flows[index as usize];
         let is_write = due != Time::NEVER && due == flow.next_write();
         let planned = is_write && flow.write_is_planned();
-        if !Q::STAMPS_TIMERS {
+        if !self.queue.stamps_timers() {
             return if planned {
                 self.queue.stamp_planned(due, index)
             } else {
@@ -427,7 +427,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             Endpoint::Udp(_) | Endpoint::Stopped(_) => write,
         };
         flow.armed = due;
-        if Q::STAMPS_TIMERS && write != Time::NEVER {
+        if self.queue.stamps_timers() && write != Time::NEVER {
             // It counts from now on, also while another timer is earlier.
             self.timer_stamp(index, write);
         }

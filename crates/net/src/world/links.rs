@@ -119,7 +119,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if self.counters.created >= self.crowd_possible {
             self.look_at_crowd();
         }
-        if R::ON {
+        if R::PACKETS {
             self.recorder.ids().create();
         }
         let flow = &mut self.net.flows[packet.flow() as usize];
@@ -335,7 +335,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     /// Number and time of entry of the present packet, which does not wait.
     fn known(&mut self, time: Time) -> (i64, Time) {
-        (if R::ON { self.recorder.ids().present() } else { 0 }, time)
+        (if R::PACKETS { self.recorder.ids().present() } else { 0 }, time)
     }
 
     /// A packet of this number, which came to the queue at this time, is dropped: codes of link, direction and
@@ -371,7 +371,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 protocol.on_drop(packet.aux);
             }
         }
-        if R::ON {
+        if R::PACKETS {
             self.recorder.drop(DropRow {
                 time,
                 link,
@@ -410,7 +410,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             packet.seq = message.router;
             packet.aux = message.content;
             self.counters.created += 1;
-            if R::ON {
+            if R::PACKETS {
                 self.recorder.ids().create();
             }
             self.offer(message.hop, packet);

@@ -3,6 +3,8 @@
 use super::links::Builder;
 use crate::fitting::fitting;
 use crate::model::{Flow as FlowModel, Scenario};
+use ackclock_engine::Stream;
+use ackclock_net::routing::ecmp;
 use ackclock_net::routing::shortest_path::ShortestPaths;
 use ackclock_net::routing::{Attachment, Graph};
 use ackclock_net::{Hop, Service};
@@ -12,26 +14,16 @@ use ackclock_units::Time;
 /// Links on the longest static route of a scenario.
 pub fn longest_route(scenario: &Scenario) -> usize {
     let builder = Builder::of(scenario, Service::Fused);
-    let mut paths = ShortestPaths::new(&builder.graph);
-    let both = |flow: &FlowModel| [(flow.from, flow.to), (flow.to, flow.from)];
-    let routes = scenario.flows.iter().flat_map(both);
-    routes
-        .filter_map(|(from, to)| paths.path(fitting(from), fitting(to)))
-        .map(|path| path.len())
-        .max()
-        .unwrap_or(0)
+    let routes = static_paths(scenario, &builder.graph);
+    routes.iter().flatten().map(Vec::len).max().unwrap_or(0)
 }
 
 /// For each link and direction, the longest round trip of the flows whose data or ACKs cross it by static routes:
 /// propagation both ways, without transmission and queueing. A half-duplex link has it in its first place.
 pub fn round_trips(scenario: &Scenario) -> Vec<[Time; 2]> {
     let builder = Builder::of(scenario, Service::Fused);
-    let mut paths = ShortestPaths::new(&builder.graph);
     let mut longest = vec![[Time::ZERO; 2]; scenario.links.len()];
-    for flow in scenario.flows.iter() {
-        let ways = [(flow.from, flow.to), (flow.to, flow.from)];
-        let ways =
-            ways.map(|(from, to)| paths.path(fitting(from), fitting(to)).unwrap_or_default());
+    for ways in static_paths(scenario, &builder.graph) {
         let crossed = || ways.iter().flatten().map(|hop| &builder.channels[hop.channel() as usize]);
         let trip = Time::from_ns(crossed().map(|channel| channel.delay().as_ns()).sum());
         for channel in crossed() {
@@ -41,6 +33,48 @@ pub fn round_trips(scenario: &Scenario) -> Vec<[Time; 2]> {
         }
     }
     longest
+}
+
+/// A way over links: the index of each, and 1 for the direction from its second node to its first.
+pub type Way = Vec<(usize, u8)>;
+
+/// The ways of data and of ACKs of each flow, where they need not be the first of the shortest paths; else nothing.
+pub fn special_paths(scenario: &Scenario) -> Vec<[Way; 2]> {
+    let explicit = scenario.flows.iter().any(|flow| flow.routers.iter().any(Option::is_some));
+    if !explicit && scenario.routing.kind != ecmp::NAME {
+        return Vec::new();
+    }
+    let builder = Builder::of(scenario, Service::Fused);
+    let step = |hop: &Hop| {
+        let channel = &builder.channels[hop.channel() as usize];
+        let back = channel.direction() == direction::BACKWARD || hop.is_reverse();
+        (fitting::<_, usize>(channel.link()), u8::from(back))
+    };
+    let paths = static_paths(scenario, &builder.graph).into_iter();
+    paths.map(|both| both.map(|path| path.iter().map(step).collect())).collect()
+}
+
+/// The paths of each flow's data and of its ACKs; empty where there is none.
+fn static_paths(scenario: &Scenario, graph: &Graph) -> Vec<[Vec<Hop>; 2]> {
+    let mut paths = ShortestPaths::new(graph);
+    let seed = (scenario.routing.kind == ecmp::NAME)
+        .then(|| scenario.routing.optional_int("seed").unwrap_or(scenario.seed));
+    let mut path = |flow: &FlowModel, way: usize| {
+        let ends = if way == 0 { [flow.from, flow.to] } else { [flow.to, flow.from] };
+        let [from, to] = ends.map(fitting);
+        if let Some(routers) = &flow.routers[way] {
+            let routers: Vec<u32> = routers.iter().map(|router| fitting(*router)).collect();
+            return paths.over(from, &routers, to);
+        }
+        let Some(seed) = seed else { return paths.path(from, to) };
+        let name = || format!("ecmp/{}/{}", flow.id, ["data", "acks"][way]);
+        let mut hash = None;
+        paths.path_by(from, to, |ways| {
+            hash.get_or_insert_with(|| Stream::new(seed, &name())).below(ways)
+        })
+    };
+    let flows = scenario.flows.iter();
+    flows.map(|flow| [0, 1].map(|way| path(flow, way).unwrap_or_default())).collect()
 }
 
 /// Routes of all flows.
@@ -54,15 +88,9 @@ pub(super) struct Routes {
 impl Routes {
     /// Static routes of every flow, of its data and of its ACKs.
     pub fn shortest(scenario: &Scenario, graph: &Graph) -> Self {
-        let mut paths = ShortestPaths::new(graph);
-        let mut routes = Vec::with_capacity(scenario.flows.len());
-        for flow in scenario.flows.iter() {
-            let mut path = |from: usize, to: usize| {
-                paths
-                    .path(fitting(from), fitting(to))
-                    .unwrap_or_else(|| panic!("`{}` has no path", flow.id))
-            };
-            routes.push([path(flow.from, flow.to), path(flow.to, flow.from)]);
+        let routes = static_paths(scenario, graph);
+        for (flow, both) in scenario.flows.iter().zip(&routes) {
+            assert!(both.iter().all(|path| !path.is_empty()), "`{}` has no path", flow.id);
         }
         // A row holds both paths, each with the mark of its end.
         let longest = routes.iter().flatten().map(Vec::len).max().unwrap_or(0);

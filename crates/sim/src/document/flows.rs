@@ -24,6 +24,8 @@ pub(super) struct FlowPart {
     pub id: Option<String>,
     pub from: Option<String>,
     pub to: Option<String>,
+    /// The routers that its data, and its ACKs, are to cross.
+    pub routers: [Option<Vec<String>>; 2],
     pub start: Option<Start>,
     /// When it is cut off; none for never.
     pub stop: Option<Time>,
@@ -39,6 +41,38 @@ pub(super) enum TransportPart {
     Udp(Arc<Block>),
 }
 
+/// Keys of the paths of data and of ACKs.
+pub(super) const ROUTERS: [&str; 2] = ["path", "ack_path"];
+
+/// The list of names under a key.
+fn names(
+    walker: &mut Walker,
+    map: &Map<String, Value>,
+    path: &Path,
+    key: &'static str,
+) -> Option<Vec<String>> {
+    let value = map.get(key)?;
+    let place = path.key(key);
+    let Value::Array(values) = value else {
+        let fault = scalar::wrong_type(param(key), value).hint("for example `path: [R1, R2]`");
+        walker.problems.add(&place, value, fault);
+        return None;
+    };
+    if key == "ack_path" && map.contains_key("udp") {
+        let fault = Fault::new("a source without feedback has no ACKs").hint("leave it out");
+        walker.problems.add(&place, value, fault);
+        return None;
+    }
+    let mut names = Vec::with_capacity(values.len());
+    for (index, value) in values.iter().enumerate() {
+        match scalar::name(value) {
+            Ok(name) => names.push(name.to_owned()),
+            Err(fault) => walker.problems.add(&place.index(index), value, fault),
+        }
+    }
+    (names.len() == values.len()).then_some(names)
+}
+
 /// Resolves the flow at `path`; `below` are the layers below its `tcp` block. `known` remembers `tcp`
 /// blocks of the same layers.
 pub(super) fn resolve(
@@ -51,6 +85,7 @@ pub(super) fn resolve(
     walker.check_keys(FLOW, map, path);
     let own = Layer { map, path: path.clone(), reported: false };
     let [id, from, to] = ["id", "from", "to"].map(|name| walker.text(param(name), &own, path));
+    let routers = ROUTERS.map(|key| names(walker, map, path, key));
     let own = [own];
     let start = start(walker, &own, path);
     let stop = match walker.setting(param("stop"), &own, path) {
@@ -79,7 +114,7 @@ pub(super) fn resolve(
         Some(total) => written_out(walker, map, path, send, total),
         None => send,
     };
-    FlowPart { id, from, to, start, stop, send, transport }
+    FlowPart { id, from, to, routers, start, stop, send, transport }
 }
 
 /// The bytes that the source of a transport writes in all, if it says so itself.

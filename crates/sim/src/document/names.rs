@@ -122,6 +122,34 @@ impl<'d> Names<'d> {
             .maybe_hint(near.map(|name| format!("did you mean `{name}`?")))
     }
 
+    /// The routers of these names; reports names that are none, and those that come twice.
+    pub fn routers_of(
+        &self,
+        names: &[String],
+        path: &Path,
+        problems: &mut Problems,
+    ) -> Option<Vec<usize>> {
+        let mut routers = Vec::with_capacity(names.len());
+        for (index, name) in names.iter().enumerate() {
+            let fault = match self.nodes.get(name.as_str()) {
+                Some(Node::Router(router)) if !routers.contains(router) => {
+                    routers.push(*router);
+                    continue;
+                }
+                Some(Node::Router(_)) => {
+                    Fault::new(format!("`{name}` occurs here twice")).hint("a path has no loops")
+                }
+                Some(Node::Host(_)) => {
+                    Fault::new(format!("`{name}` is a host; a path names routers only"))
+                        .allowed(listed(self.routers.iter()))
+                }
+                None => self.unknown("router", name, self.routers.iter()),
+            };
+            problems.add(&path.index(index), &name.as_str().into(), fault);
+        }
+        (routers.len() == names.len()).then_some(routers)
+    }
+
     /// The two hosts of a flow; reports names that are not hosts, and flows from a host to itself.
     /// `star` explains an asterisk in the name under a key.
     pub fn hosts_of(

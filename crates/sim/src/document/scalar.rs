@@ -363,6 +363,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Rows(_) => "a list of rows",
         Kind::NameList => "a list of names",
         Kind::NodePair => "two names of hosts or routers",
+        Kind::RouterRefs => "a list of names of routers",
         Kind::HostRef => "the name of a host",
         Kind::FlowRef => "the name of a flow",
         Kind::Name => "a name",
@@ -407,6 +408,7 @@ pub(super) fn wrong_type(param: &Param, value: &Value) -> Fault {
             let fits = |inner: &&Param| match inner.kind {
                 Kind::Registered(entries) => entries.iter().any(|entry| entry.name == text),
                 Kind::Text | Kind::Name | Kind::HostRef | Kind::NameList | Kind::NodePair => false,
+                Kind::RouterRefs => false,
                 Kind::Object(_) | Kind::ObjectEach(_) | Kind::ObjectList(_) => false,
                 Kind::Rows(_) | Kind::FlowRef => false,
                 _ => read(inner, value).is_ok(),
@@ -486,7 +488,8 @@ mod tests {
             assert_eq!(param.name, param.name.to_lowercase().replace('-', "_"));
             match param.kind {
                 Kind::Object(_) | Kind::ObjectEach(_) | Kind::ObjectList(_) => {}
-                Kind::Rows(_) | Kind::NameList | Kind::NodePair | Kind::Any => {}
+                Kind::Rows(_) | Kind::NameList | Kind::NodePair => {}
+                Kind::RouterRefs | Kind::Any => {}
                 Kind::Registered(entries) => {
                     if let Default::Is(word) = param.default {
                         assert!(entries.iter().any(|entry| entry.name == word), "{word}");

@@ -27,15 +27,20 @@ pub(super) fn links(parts: &mut [LinkPart], ends: Vec<Option<[Node; 2]>>) -> Vec
 }
 
 /// The flows of these parts and pairs of hosts.
-pub(super) fn flows(parts: &mut [FlowPart], pairs: Vec<Option<(usize, usize)>>) -> Vec<Flow> {
+pub(super) fn flows(
+    parts: &mut [FlowPart],
+    pairs: Vec<Option<(usize, usize)>>,
+    routers: Vec<[Option<Box<[usize]>>; 2]>,
+) -> Vec<Flow> {
     let mut tcps = Shared::new(tcp);
     let mut sources = Shared::new(|udp| chosen(udp, "source"));
-    let one = |(part, pair): (&mut FlowPart, Option<_>)| {
+    let one = |((part, pair), routers): ((&mut FlowPart, Option<_>), _)| {
         let (from, to) = pair.expect("a checked flow has hosts");
         Flow {
             id: part.id.take().expect("a checked flow has a name"),
             from,
             to,
+            routers,
             start: part.start.expect("a checked flow has a start"),
             stop: part.stop,
             send_bytes: part.send.expect("a checked flow has an amount"),
@@ -48,7 +53,7 @@ pub(super) fn flows(parts: &mut [FlowPart], pairs: Vec<Option<(usize, usize)>>) 
             },
         }
     };
-    parts.iter_mut().zip(pairs).map(one).collect()
+    parts.iter_mut().zip(pairs).zip(routers).map(one).collect()
 }
 
 /// One typed value for values that were resolved once.

@@ -347,10 +347,14 @@ impl Walker {
 
     /// Reports parameters of an entry that do not fit together. Where one is missing something else is wrong.
     fn check_together(&mut self, entry: &'static Entry, block: &Block, here: &Path) {
-        let Some(check) = entry.check.filter(|_| block.is_complete() && !self.partial) else {
-            return;
-        };
-        if let Err(clash) = check(&block.chosen()) {
+        if block.is_complete() && !self.partial {
+            self.check_clash(entry, block, here);
+        }
+    }
+
+    /// The same where all parameters that count are known to be there.
+    pub fn check_clash(&mut self, entry: &'static Entry, block: &Block, here: &Path) {
+        if let Some(Err(clash)) = entry.check.map(|check| check(&block.chosen())) {
             let fault = Fault::new(clash.message).maybe_hint(clash.hint);
             let param = entry.params.iter().find(|param| param.name == clash.param);
             let value =

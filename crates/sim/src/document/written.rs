@@ -4,8 +4,9 @@
 
 use super::Checked;
 use super::block::{self, Block};
-use super::flows::{FlowPart, TransportPart, label, numbering, numbers};
+use super::flows::{FlowPart, ROUTERS, TransportPart, label, numbering, numbers};
 use super::links::{LinkPart, Nature};
+use crate::compile::special_paths;
 use crate::model::{Flow, Link, Scenario};
 use crate::start::Start;
 use ackclock_units::Time;
@@ -49,7 +50,13 @@ impl Checked {
         let links = links.map(|(link, nature)| writer.link_model(link, nature));
         let flows = writer.scenario.flows.iter().zip(&values.flows);
         let flows = flows.map(|(flow, transport)| writer.flow_model(flow, transport));
-        Some(writer.put_together(head(values), links.collect(), flows.collect()))
+        let mut flows: Vec<Value> = flows.collect();
+        for (flow, [data, acks]) in flows.iter_mut().zip(special_paths(writer.scenario)) {
+            // Only where it is not the first of the shortest paths: index of the link, and 1 for backward.
+            flow["data_path"] = data.into_iter().map(|(link, way)| json!([link, way])).collect();
+            flow["ack_path"] = acks.into_iter().map(|(link, way)| json!([link, way])).collect();
+        }
+        Some(writer.put_together(head(values), links.collect(), flows.into()))
     }
 
     /// The part of the model that is no longer for a larger network: all but nodes, links and flows.
@@ -136,6 +143,12 @@ impl Writer<'_> {
             None => "unlimited".to_owned(),
         };
         let mut map = self.flow_head(flow);
+        for (key, routers) in ROUTERS.into_iter().zip(&flow.routers) {
+            if let Some(routers) = routers {
+                let names = routers.iter().map(|router| self.scenario.routers[*router].as_str());
+                map.insert(key.into(), names.collect());
+            }
+        }
         map.insert("start".into(), start);
         if let Some(stop) = flow.stop {
             map.insert("stop".into(), time(stop).into());

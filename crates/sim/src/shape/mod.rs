@@ -7,15 +7,23 @@
 
 mod chain;
 mod dumbbell;
+mod fat_tree;
+mod leaf_spine;
 mod parking_lot;
 mod star;
 
-use crate::tables::LINK_OF_SHAPE;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use crate::tables::{LINK_OF_SHAPE, MOST_ELEMENTS};
+use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
 
 /// Shapes that a scenario can name.
-pub static ENTRIES: &[&Entry] =
-    &[&dumbbell::ENTRY, &parking_lot::ENTRY, &chain::ENTRY, &star::ENTRY];
+pub static ENTRIES: &[&Entry] = &[
+    &dumbbell::ENTRY,
+    &parking_lot::ENTRY,
+    &chain::ENTRY,
+    &star::ENTRY,
+    &leaf_spine::ENTRY,
+    &fat_tree::ENTRY,
+];
 
 /// The nodes and links of a shape, in the order in which they come in the scenario.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,6 +56,8 @@ pub fn plan(chosen: &Chosen) -> Plan {
         "parking-lot" => parking_lot::plan(chosen),
         "chain" => chain::plan(chosen),
         "star" => star::plan(chosen),
+        "leaf-spine" => leaf_spine::plan(chosen),
+        "fat-tree" => fat_tree::plan(chosen),
         other => panic!("no shape is named `{other}`"),
     }
 }
@@ -60,7 +70,12 @@ impl Plan {
 
     /// Adds routers `R1` to `Rn`.
     fn add_routers(&mut self, count: usize) {
-        self.routers.extend((1..=count).map(|number| format!("R{number}")));
+        self.add_named_routers("R", count);
+    }
+
+    /// Adds routers `PREFIX1` to `PREFIXn`.
+    fn add_named_routers(&mut self, prefix: &str, count: usize) {
+        self.routers.extend((1..=count).map(|number| format!("{prefix}{number}")));
     }
 
     /// Adds links `NAME1` to `NAMEn`; `between` gives the nodes for a number from 1.
@@ -95,6 +110,17 @@ const fn block(name: &'static str, summary: &'static str) -> Param {
     Param::optional(name, Kind::ObjectEach(LINK_OF_SHAPE), "", summary)
 }
 
+/// Refuses numbers that make more links than a scenario can have.
+fn too_large(param: &'static str, links: u64) -> Result<(), Clash> {
+    if links <= MOST_ELEMENTS as u64 {
+        return Ok(());
+    }
+    let message = format!("{links} links are too many");
+    Err(Clash { param, message, hint: Some(format!("at most {MOST_ELEMENTS}")) })
+}
+
+const FABRIC_ACCESS: Param =
+    block("access", "Links `access1`, ... from `H1`, ... to their routers.");
 const ACCESS: Param = block("access", "Links `access1`, ... from `S1`, ... to the first router.");
 const EGRESS: Param = block(
     "egress",
@@ -105,7 +131,7 @@ const EGRESS: Param = block(
 mod tests {
     use super::*;
     use ackclock_units::param::Value;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     fn planned(kind: &str, counts: &[(&str, u64)]) -> Plan {
         let values = counts.iter().map(|(name, n)| ((*name).to_owned(), Value::Int(*n))).collect();
@@ -177,15 +203,63 @@ mod tests {
         assert_eq!(plan.links.iter().map(|link| link.place).collect::<Vec<_>>(), [0, 1, 2]);
     }
 
+    #[test]
+    fn a_leaf_spine() {
+        let plan = planned("leaf-spine", &[("leaves", 2), ("spines", 2), ("hosts", 1)]);
+        assert_eq!(plan.hosts, ["H1", "H2"]);
+        assert_eq!(plan.routers, ["leaf1", "leaf2", "spine1", "spine2"]);
+        assert_eq!(
+            drawn(&plan),
+            [
+                "access1 H1-leaf1 access",
+                "access2 H2-leaf2 access",
+                "uplink1 leaf1-spine1 uplink",
+                "uplink2 leaf1-spine2 uplink",
+                "uplink3 leaf2-spine1 uplink",
+                "uplink4 leaf2-spine2 uplink",
+            ]
+        );
+    }
+
+    /// Sizes as in the paper; each router has as many links as it has ports, and every two hosts in different pods
+    /// as many shortest paths as there are core routers.
+    #[test]
+    fn a_fat_tree() {
+        for ports in [2, 4, 6] {
+            let plan = planned("fat-tree", &[("ports", ports)]);
+            let half = ports as usize / 2;
+            assert_eq!(plan.hosts.len(), 2 * half * half * half);
+            assert_eq!(plan.routers.len(), 5 * half * half);
+            let mut links: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+            for link in &plan.links {
+                let [a, b] = &link.between;
+                links.entry(a).or_default().push(b);
+                links.entry(b).or_default().push(a);
+            }
+            for router in &plan.routers {
+                let to: BTreeSet<&str> = links[router.as_str()].iter().copied().collect();
+                assert_eq!(to.len(), ports as usize, "{router}");
+            }
+            // Core routers have one link into each pod.
+            for core in plan.routers.iter().filter(|name| name.starts_with("core")) {
+                let pod = |agg: &str| (agg[3..].parse::<usize>().unwrap() - 1) / half;
+                let pods: BTreeSet<usize> =
+                    links[core.as_str()].iter().map(|agg| pod(agg)).collect();
+                assert_eq!(pods.len(), ports as usize);
+            }
+        }
+    }
+
     /// Every link can be described: its blocks are parameters, and every block is of some use.
     #[test]
     fn blocks_and_parameters_are_the_same() {
         for entry in ENTRIES {
+            // An even number, which all shapes allow.
             let counts: Vec<(&str, u64)> = entry
                 .params
                 .iter()
                 .filter(|param| matches!(param.kind, Kind::Count))
-                .map(|param| (param.name, 3))
+                .map(|param| (param.name, 4))
                 .collect();
             let plan = planned(entry.name, &counts);
             let used: BTreeSet<&str> =

@@ -28,6 +28,7 @@ pub fn variants(param: &Param) -> Vec<Value> {
             of_table(&row(table, 0), table).into_iter().map(|value| json!([value])).collect()
         }
         Kind::FlowRef => vec![json!("F1")],
+        Kind::RouterRefs => vec![json!([]), json!(["R1", "R2"]), json!(["R2"])],
         Kind::Buffer => vec![json!("30 ms"), json!("0.5 BDP")],
         _ => Vec::new(),
     };

@@ -38,6 +38,12 @@ pub(super) static ENTRY: Entry = Entry {
             "false",
             "Whether it sets the window in recovery, too.",
         ),
+        Param::new(
+            "compile",
+            Kind::Flag,
+            "false",
+            "Whether numba compiles it; the run is the same, and faster.",
+        ),
         Param::optional("tick_period", Kind::Time, "none", "Time between calls of `on_tick`.")
             .at_least("100 us"),
     ],

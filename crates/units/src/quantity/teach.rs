@@ -10,7 +10,7 @@ pub(super) fn no_number(text: &str, dimensions: &[Dimension]) -> QuantityError {
     if text.is_empty() {
         return error("nothing is written here", Some(format!("for example `{example}`")));
     }
-    let bare = text.trim_start_matches(['+', '-', '.']).to_lowercase();
+    let bare = text.trim_start_matches(['+', '-', '.']).to_ascii_lowercase();
     let word: String = bare.chars().take_while(char::is_ascii_alphabetic).collect();
     if matches!(word.as_str(), "nan" | "inf" | "infinity") {
         return error(format!("`{}` is not a finite number", shown(text)), None);
@@ -173,7 +173,7 @@ fn familiar(
         };
     }
     if dimensions.contains(&Time) {
-        let meant = match unit.to_lowercase().as_str() {
+        let meant = match unit.to_ascii_lowercase().as_str() {
             "m" => {
                 return Some(error(
                     format!("`{text}` may be minutes or milliseconds"),

@@ -59,14 +59,19 @@ const makeRun = (told, arrays, page) => {
     lines: [],
     kind: "change",
   }));
-  const bursts = losses.filter((loss, i) => {
-    const before = losses[i - 1];
-    return before?.lane !== loss.lane || loss.t - before.t > told.end / 500;
-  });
-  const events = [...moments, ...bursts, ...changes].sort((one, other) => one.t - other.t);
-  const run = { ...told, flows, lanes, moments, losses, changes, events };
+  const run = withEvents({ ...told, flows, lanes, moments, losses, changes });
   run.packets = told.packets && makePackets(told.packets, arrays);
   return run;
+};
+
+// What one steps through: events of flows, the first loss of each burst, changes of the network.
+const withEvents = (run) => {
+  const bursts = run.losses.filter((loss, i) => {
+    const before = run.losses[i - 1];
+    return before?.lane !== loss.lane || loss.t - before.t > run.end / 500;
+  });
+  const events = [...run.moments, ...bursts, ...run.changes];
+  return { ...run, events: events.sort((one, other) => one.t - other.t) };
 };
 
 const changeOf = (values) => {
@@ -86,24 +91,18 @@ const makePackets = (told, arrays) => {
   const start = after(came, columns.wait);
   const dropped = after(came, columns.gone);
   const arrival = after(start, columns.way);
+  const { link, back, flow, look } = columns;
+  const { cut, from, to } = told;
+  return withLongest({ cut, from, to, came, start, arrival, dropped, link, back, flow, look });
+};
+
+// How long a packet is at a link, at most.
+const withLongest = (packets) => {
+  const { came, arrival, dropped, to } = packets;
   let longest = 0;
   came.forEach((time, i) => {
-    const gone = [dropped[i], arrival[i], told.to].find((end) => !Number.isNaN(end));
+    const gone = [dropped[i], arrival[i], to].find((end) => !Number.isNaN(end));
     longest = Math.max(longest, gone - time);
   });
-  const { link, back, flow, look } = columns;
-  return {
-    cut: told.cut,
-    from: told.from,
-    to: told.to,
-    came,
-    start,
-    arrival,
-    dropped,
-    link,
-    back,
-    flow,
-    look,
-    longest,
-  };
+  return { ...packets, longest };
 };

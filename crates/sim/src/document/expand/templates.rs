@@ -2,7 +2,7 @@
 
 use super::super::block::Setting;
 use super::super::elements::Elements;
-use super::super::flows::param;
+use super::super::flows::{ROUTERS, param};
 use super::super::origins::{FlowOrigin, Origins, Template};
 use super::super::problems::{Fault, Path};
 use super::super::scalar;
@@ -174,6 +174,13 @@ fn one(
             }
             (key, Value::String(name)) if template.is_some() && STARRED.contains(&key) => {
                 name.replace('*', &number.to_string()).into()
+            }
+            (key, Value::Array(routers)) if template.is_some() && ROUTERS.contains(&key) => {
+                let numbered = |name: &Value| match name {
+                    Value::String(name) => name.replace('*', &number.to_string()).into(),
+                    other => other.clone(),
+                };
+                routers.iter().map(numbered).collect()
             }
             _ => value.clone(),
         };

@@ -87,6 +87,9 @@ pub(super) fn network<'d>(
     for param in entry.params.iter().filter(|param| matches!(param.kind, Kind::Count)) {
         walker.param(param, std::slice::from_ref(&said), &here, &mut numbers);
     }
+    if walker.problems.count() == faults {
+        walker.check_clash(entry, &numbers, &here);
+    }
     let numbers_are_good = walker.problems.count() == faults;
     let blocks = blocks(walker, entry, &said)?;
     if !numbers_are_good {

@@ -1,0 +1,140 @@
+"""How fast the engine is: workloads as formulas, and what a run of one costs."""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from typing import Any
+
+from ackclock import _core
+from ackclock.bench import workloads
+from ackclock.errors import InputError, unknown
+
+__all__ = ["WORKLOADS", "document", "measure"]
+
+WORKLOADS = ("dumbbell", "chain", "clos")
+
+_HELD_ROWS = 1 << 19
+_LEAST_ROWS = 1 << 15
+
+
+def document(
+    workload: str,
+    size: str,
+    seconds: float,
+    *,
+    sender: str = "newreno",
+    queue: str = "droptail",
+    record: str = "none",
+) -> dict[str, Any]:
+    """The scenario document of a workload.
+
+    Args:
+        workload: One of `WORKLOADS`.
+        size: Flows of a dumbbell, chains, or `LEAVESxSPINESxHOSTS` of a clos, with the hosts of
+            a leaf.
+        seconds: Simulated time.
+        sender: `newreno`, `cubic` or `bbr`; the last two are modern senders.
+        queue: `droptail`, `codel` or `fq-codel`; of the bottleneck, or of all links of a clos.
+        record: `none`, `cwnd` (congestion windows and round-trip times) or `all`.
+
+    Returns:
+        The document.
+
+    Raises:
+        InputError: one of these is not known, or has no effect.
+    """
+    for what, word, known in (
+        ("workload", workload, WORKLOADS),
+        ("sender", sender, tuple(workloads.SENDERS)),
+        ("queue", queue, tuple(workloads.QUEUES)),
+        ("record", record, tuple(workloads.RECORDS)),
+    ):
+        if word not in known:
+            raise InputError(unknown(what, word, known))
+    if not seconds >= 1e-9:
+        raise InputError(f"a run of {seconds:g} s is too short; allowed: at least 1 ns")
+    if workload == "chain":
+        if (sender, queue) != ("newreno", "droptail"):
+            raise InputError(
+                "a chain has sources without feedback and drop-tail queues only; "
+                "leave the options of sender and queue out, or take the dumbbell"
+            )
+        made = workloads.chain(_counts(workload, size, 1)[0], seconds=seconds)
+    elif workload == "dumbbell":
+        made = workloads.dumbbell(_counts(workload, size, 1)[0], seconds, sender, queue)
+    else:
+        made = workloads.clos(*_counts(workload, size, 3), seconds, sender, queue)
+    return {**made, "record": workloads.RECORDS[record]}
+
+
+def _counts(workload: str, size: str, parts: int) -> tuple[int, ...]:
+    words = size.split("x")
+    if len(words) == parts and all(word.isascii() and word.isdigit() for word in words):
+        counts = tuple(map(int, words))
+        if min(counts) > 0 and (parts == 1 or counts[0] * counts[2] > 1):
+            return counts
+    allowed = {1: "a whole number from 1", 3: "LEAVESxSPINESxHOSTS, such as 8x4x8"}[parts]
+    raise InputError(f"'{size}' is not a size of the workload '{workload}'; allowed: {allowed}")
+
+
+def measure(scenario_document: dict[str, Any]) -> dict[str, Any]:
+    """Run a document, and what it cost.
+
+    Returns:
+        `setup_s` and `cpu_s`, seconds of CPU of this process before the first event and for all
+        events, `records_s` for handing records out, `rss_setup_kb` and `rss_kb`, its greatest
+        memory until then (None where the system does not report it); `events`, `pkt_hops`, `sent`,
+        `acked` and `drops` (data packets), `digest`, `ns_per_event` and `ns_per_hop`.
+    """
+    text = json.dumps(scenario_document)
+    gc.collect()
+    start = time.process_time()
+    simulation = _core.Simulation(_core.Scenario(text))
+    setup_s = time.process_time() - start
+    rss_setup_kb = _rss_kb()
+    cpu_s = records_s = 0.0
+    done = False
+    while not done:
+        start = time.process_time()
+        done = simulation.advance(3600.0, _HELD_ROWS)
+        cpu_s += time.process_time() - start
+        if not done:
+            start = time.process_time()
+            simulation.take_records(_LEAST_ROWS)
+            records_s += time.process_time() - start
+    rss_kb = _rss_kb()
+    summary = json.loads(simulation.finish().summary)
+    flows = summary["flows"].values()
+    hops, events = summary["packet_hops"], summary["events"]
+    return {
+        "events": events,
+        "pkt_hops": hops,
+        "sent": sum(flow["segments_sent"] for flow in flows),
+        "acked": sum(
+            flow["bytes_delivered"] // flow["segment_bytes"]
+            for flow in flows
+            if "segment_bytes" in flow
+        ),
+        "drops": sum(flow["segments_dropped"] for flow in flows),
+        "setup_s": round(setup_s, 6),
+        "cpu_s": round(cpu_s, 6),
+        "records_s": round(records_s, 6),
+        "rss_setup_kb": rss_setup_kb,
+        "rss_kb": rss_kb,
+        "ns_per_event": round(1e9 * cpu_s / max(1, events), 2),
+        "ns_per_hop": round(1e9 * cpu_s / max(1, hops), 2),
+        "digest": summary["digest"],
+    }
+
+
+def _rss_kb() -> int | None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    import sys
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most // 1024 if sys.platform == "darwin" else most

@@ -1,0 +1,147 @@
+"""`ackclock check-cc`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ackclock.cli.options import JsonOption, WorkersOption
+from ackclock.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ackclock.conformance import Card
+
+
+def check_cc(
+    subject: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROGRAM", help="A Python file, or an algorithm of 'ackclock list cc'."
+        ),
+    ],
+    class_: Annotated[
+        str | None,
+        typer.Option("--class", metavar="NAME", help="The class, where a program has several."),
+    ] = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter", "-p", metavar="NAME=VALUE", help="Set a parameter; may be repeated."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write a page as well; the suffix says how: .html, .md.",
+        ),
+    ] = None,
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a congestion control, and score it beside CUBIC, Reno and BBR.
+
+    The checks are what every algorithm should do: finite windows, a reaction to losses and
+    timeouts, the same run twice, no starvation. Each says what it expects, what it saw, and the
+    line where that can be named. The scorecard measures utilisation, delay, fairness, shares
+    against CUBIC and BBR, RTT bias, loss tolerance and convergence on the same networks.
+
+    Exit status 1 when a check fails, 2 when the program cannot be loaded.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock check-cc mine.py[/cyan]
+    [cyan]ackclock check-cc mine.py --class Mine -p increase=2 -o card.html[/cyan]
+    [cyan]ackclock check-cc cubic[/cyan]   an algorithm of the engine
+    """
+    from ackclock import conformance
+    from ackclock.cli.terminal import console, print_json, terminable
+    from ackclock.conformance import page
+
+    writer = None if out is None else page.writer(out)
+    with terminable(), progress_bar(_words, wanted=not as_json, share=_share) as show:
+
+        def progress(done: int, total: int) -> None:
+            if show is not None:
+                show((done, total))
+
+        card = conformance.check_cc(
+            subject, class_, _parameters(parameters), workers=workers, progress=progress
+        )
+    if out is not None and writer is not None:
+        from ackclock.files import write_text
+
+        write_text(out, writer(card))
+    if as_json:
+        print_json({**card.to_json(), "page": out and str(out)})
+    else:
+        print_card(console(), card)
+        if out is not None:
+            typer.echo(f"written: {out}")
+    if not card.conforms:
+        raise typer.Exit(1)
+
+
+def _words(state: tuple[int, int]) -> str:
+    return f"{state[0]}/{state[1]} runs"
+
+
+def _share(state: tuple[int, int]) -> float:
+    return state[0] / state[1]
+
+
+def _parameters(texts: list[str] | None) -> dict[str, Any]:
+    from ackclock.document import parse_value
+    from ackclock.errors import InputError
+
+    found = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise InputError(f"--parameter needs NAME=VALUE, as in 'increase=2'; got '{text}'")
+        try:
+            found[name.strip()] = parse_value(value)
+        except ValueError as error:
+            raise InputError(f"--parameter {text}: the value cannot be read: {error}") from None
+    return found
+
+
+_MARKS = {"passed": "[green]✓[/green]", "failed": "[red]✗[/red]", "skipped": "[dim]-[/dim]"}
+
+
+def print_card(console: Console, card: Card) -> None:
+    """Print a card."""
+    from rich.markup import escape
+
+    from ackclock.cli.terminal import table
+    from ackclock.conformance.page import figure, verdict
+
+    shown = table(" ", "Check", "Seen", title=f"Conformance of {escape(card.subject)}")
+    for check in card.checks:
+        seen = escape(check.seen)
+        if check.verdict == "failed":
+            place = f"\n{check.place}" if check.place else ""
+            seen += f"\n[red]expected: {escape(check.expected)}{escape(place)}[/red]"
+        shown.add_row(_MARKS[check.verdict], check.name, seen)
+    console.print(shown)
+    for flaw in card.flaws:
+        console.print(
+            f"[yellow]warning:[/yellow] {card.origin}:{flaw.line}: {escape(flaw.message)}\n"
+            f"    hint: {escape(flaw.hint)}"
+        )
+    names = list(card.scores[0].values)
+    scores = table("Score", *(f">{escape(name)}" for name in names), ">Best", title="Scorecard")
+    for score in card.scores:
+        unit = f", {score.unit}" if score.unit else ""
+        best = score.best if isinstance(score.best, str) else figure(score.best)
+        values = (figure(score.values[name]) for name in names)
+        scores.add_row(score.name + unit, *values, best)
+    console.print()
+    console.print(scores)
+    console.print(f"\n{escape(verdict(card))}")

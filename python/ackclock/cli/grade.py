@@ -1,0 +1,167 @@
+"""`ackclock grade`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ackclock.cli.lab import (
+    GradeSeedOption,
+    HiddenOption,
+    LabArgument,
+    MemoryOption,
+    TimeOption,
+    line,
+)
+
+if TYPE_CHECKING:
+    from ackclock.labs.grading import Grade
+    from ackclock.labs.marking import Marker
+
+
+def grade(
+    lab: LabArgument,
+    submission: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SUBMISSION",
+            help="The folder that a student handed in; with --csv, a folder of such folders.",
+        ),
+    ],
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write the grade as JSON to this file."),
+    ] = None,
+    form: Annotated[
+        Literal["text", "gradescope", "otter"],
+        typer.Option(
+            "--format",
+            help="What is printed; gradescope and otter are forms of JSON. A file gets "
+            "gradescope unless this says otter.",
+        ),
+    ] = "text",
+    seed: GradeSeedOption = 0,
+    hidden: HiddenOption = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv",
+            metavar="FILE",
+            help="Grade all folders in SUBMISSION into this table. What is in it and has not "
+            "changed is not graded again.",
+        ),
+    ] = None,
+    feedback: Annotated[
+        Path | None,
+        typer.Option(
+            "--feedback",
+            metavar="DIR",
+            help="With --csv: a file for each submission, as --format says.",
+        ),
+    ] = None,
+    seconds: TimeOption = 20.0,
+    memory: MemoryOption = 1024,
+) -> None:
+    """Grade a submission, or a folder of them, with feedback for each answer.
+
+    Right answers are measured in runs. Programs run in processes of their own, with limits of time
+    and memory. This is not a sandbox: grade strangers' programs in a container.
+
+    Exit status: 0 graded, whatever the points; 1 some submission could not be graded; 2 bad input.
+
+    [bold]Examples[/bold]
+
+    [cyan]ackclock grade bufferbloat handed-in/ada[/cyan]
+    [cyan]ackclock grade bufferbloat . --seed 7 --json /autograder/results/results.json[/cyan]
+    [cyan]ackclock grade bufferbloat handed-in --csv grades.csv --feedback feedback[/cyan]
+    """
+    from ackclock import labs
+    from ackclock.errors import InputError
+    from ackclock.labs import grading
+    from ackclock.labs.hidden import Hidden
+    from ackclock.labs.marking import Marker
+    from ackclock.labs.programs import Limits
+
+    found = labs.find(lab)
+    marker = Marker(found, Hidden(found, seed, hidden), Limits(seconds, memory))
+    if table is not None:
+        if json_file is not None:
+            raise InputError("--json is for one submission; --feedback writes a file for each")
+        _many(marker, submission, table, feedback, form)
+        return
+    if feedback is not None:
+        raise InputError("--feedback needs --csv")
+    if submission.is_dir() and not grading.holds_one(found, submission):
+        inner = grading.submissions(submission)
+        if any(grading.holds_one(found, one) for one in inner):
+            raise InputError(f"'{submission}' holds many submissions; grade them with --csv FILE")
+    done = grading.grade(marker, submission)
+    if json_file is not None:
+        from ackclock.files import write_text
+
+        write_text(json_file, _text(done, "gradescope" if form == "text" else form))
+    if form == "text":
+        _show(done)
+    elif json_file is None:
+        typer.echo(_text(done, form), nl=False)
+
+
+def _text(done: Grade, form: str) -> str:
+    import json
+
+    from ackclock.labs.formats import FORMATS
+
+    return json.dumps(FORMATS[form](done), indent=2, ensure_ascii=False) + "\n"
+
+
+def _show(done: Grade) -> None:
+    typer.echo(f"{done.lab.title}: {done.points:g} of {done.most:g} points\n")
+    for remark in done.remarks:
+        line("", "", remark)
+    for mark in done.marks:
+        line(f"{mark.points:g}/{mark.most:g}", mark.question, mark.feedback)
+
+
+def _many(marker: Marker, folder: Path, table: Path, feedback: Path | None, form: str) -> None:
+    import hashlib
+
+    from ackclock._core import version
+    from ackclock.cli.progress import progress_bar
+    from ackclock.cli.terminal import echo_error
+    from ackclock.files import write_text
+    from ackclock.labs import grading
+
+    made = hashlib.sha256(f"{version()} {marker.limits}".encode())
+    files = [file for file in sorted(marker.lab.folder.rglob("*")) if file.is_file()]
+    for file in [*(one for one in files if "__pycache__" not in one.parts), marker.hidden.file]:
+        if file.is_file():
+            made.update(file.read_bytes())
+    made.update(str(marker.hidden.seed).encode())
+
+    def write(done: grading.Grade) -> None:
+        if feedback is not None:
+            feedback.mkdir(parents=True, exist_ok=True)
+            if form == "text":
+                write_text(feedback / f"{done.name}.txt", _plain(done))
+            else:
+                write_text(feedback / f"{done.name}.json", _text(done, form))
+
+    with progress_bar(
+        lambda state: f"{state.done}/{state.total}  {state.name}", wanted=True
+    ) as bar:
+        bulk = grading.grade_all(marker, folder, table, made.hexdigest(), bar, write)
+    before = f", {bulk.before} were in the table already" if bulk.before else ""
+    typer.echo(f"{bulk.graded} graded{before}: {table}")
+    for name in bulk.failed:
+        echo_error(f"not graded: {name}; the table says why")
+    if bulk.failed:
+        raise typer.Exit(1)
+
+
+def _plain(done: Grade) -> str:
+    lines = [f"{done.lab.title}: {done.points:g} of {done.most:g} points", "", *done.remarks]
+    for mark in done.marks:
+        lines.append(f"{mark.question}: {mark.points:g} of {mark.most:g}. {mark.feedback}")
+    return "\n".join(lines) + "\n"

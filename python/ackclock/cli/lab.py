@@ -1,0 +1,193 @@
+"""`ackclock lab`: its commands for students and teachers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ackclock.cli.options import JsonOption
+
+LabArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="LAB",
+        help="A lab of the package ('ackclock lab list'), or the folder of one of your own.",
+    ),
+]
+HiddenOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--hidden",
+        metavar="FILE",
+        help="Networks that students do not see, instead of the lab's.",
+    ),
+]
+GradeSeedOption = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, help="Draws the hidden networks.")
+]
+TimeOption = Annotated[
+    float,
+    typer.Option(
+        "--time-limit", metavar="SECONDS", min=1.0, help="Of each case that a program is tried on."
+    ),
+]
+MemoryOption = Annotated[
+    int,
+    typer.Option(
+        "--memory-limit", metavar="MB", min=64, help="Of a program, beyond its libraries."
+    ),
+]
+
+lab = typer.Typer(
+    help="Labs: experiments with questions, for students and teachers.",
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@lab.command("list")
+def list_(as_json: JsonOption = False) -> None:
+    """Show the labs there are."""
+    from ackclock import labs
+    from ackclock.cli.terminal import console, print_json, table
+
+    found = [labs.find(name) for name in labs.names()]
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": one.name,
+                    "title": one.title,
+                    "about": one.about,
+                    "minutes": one.minutes,
+                    "points": one.points,
+                    "questions": [question.name for question in one.questions],
+                }
+                for one in found
+            ]
+        )
+        return
+    shown = table("Lab", "What", ">Minutes", ">Points")
+    for one in found:
+        shown.add_row(f"[cyan]{one.name}[/cyan]", one.title, str(one.minutes), f"{one.points:g}")
+    console().print(shown)
+    console().print("\nBegin one: [cyan]ackclock lab start bufferbloat[/cyan]")
+
+
+@lab.command()
+def start(
+    lab: LabArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder; default the lab's name."),
+    ] = None,
+    form: Annotated[
+        Literal["markdown", "notebook"],
+        typer.Option("--format", help="What the page is written as."),
+    ] = "markdown",
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+) -> None:
+    """Write the student's part of a lab: the page, the scenarios, and a file for the answers."""
+    from ackclock import labs
+    from ackclock.cli.terminal import console
+    from ackclock.labs import writing
+
+    found = labs.find(lab)
+    folder = out if out is not None else Path(found.name)
+    files = writing.student(found, folder, notebook=form == "notebook", force=force)
+    screen = console()
+    screen.print(f"[bold]{found.title}[/bold]", soft_wrap=True)
+    for file in files:
+        screen.print(f"  {file}", soft_wrap=True, markup=False)
+    screen.print(f"\nRead [cyan]{files[0]}[/cyan], then: cd {folder}", soft_wrap=True)
+
+
+@lab.command()
+def check(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder with your answers.")
+    ] = Path(),
+    lab: Annotated[
+        str | None,
+        typer.Option(
+            "--lab", metavar="LAB", help="The lab; default the one that the answers name."
+        ),
+    ] = None,
+    seconds: TimeOption = 20.0,
+    memory: MemoryOption = 1024,
+    as_json: JsonOption = False,
+) -> None:
+    """Look at your answers before you hand them in: form, units, and what cannot be.
+
+    The first question of a lab is marked, and programs are tried on the lab's own scenarios. The
+    others are not marked here. Exit status 1: something is missing or wrong.
+    """
+    from ackclock import labs
+    from ackclock.cli.terminal import print_json
+    from ackclock.labs import grading, hidden
+    from ackclock.labs.marking import Marker
+    from ackclock.labs.programs import Limits
+
+    found = labs.find(lab if lab is not None else _named(folder))
+    marker = Marker(found, hidden.Hidden(found, 0), Limits(seconds, memory))
+    said = grading.check(marker, folder)
+    if as_json:
+        print_json([{"question": name, "text": text, "fine": fine} for name, text, fine in said])
+    else:
+        for name, text, fine in said:
+            line("ok" if fine else "--", name, text)
+    if not all(fine for _, _, fine in said):
+        raise typer.Exit(1)
+
+
+@lab.command()
+def teach(
+    lab: LabArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="A new folder; default LAB-teacher."),
+    ] = None,
+) -> None:
+    """Write the teacher's version: answers, tolerances with reasons, wrong answers and feedback.
+
+    The folder is a lab, too: change it, and name it in place of the lab.
+    """
+    from ackclock import labs
+    from ackclock.labs import hidden, writing
+    from ackclock.labs.marking import Marker
+    from ackclock.labs.programs import Limits
+
+    found = labs.find(lab)
+    folder = out if out is not None else Path(f"{found.name}-teacher")
+    page = writing.teacher(Marker(found, hidden.Hidden(found, 0), Limits()), folder)
+    typer.echo(str(page))
+
+
+def line(mark: str, name: str, text: str, *, width: int = 78) -> None:
+    """Write a remark on a question, wrapped; lines of the text stay apart."""
+    import textwrap
+
+    head = f"{mark:>7}  {name or '':18} "
+    for part in text.splitlines() or [""]:
+        typer.echo(textwrap.fill(part, width, initial_indent=head, subsequent_indent=" " * 28))
+        head = " " * 28
+
+
+def _named(folder: Path) -> str:
+    """Return the lab that a folder of answers names."""
+    from ackclock.document import Document
+    from ackclock.errors import InputError
+    from ackclock.labs.questions import ANSWERS
+
+    file = folder / ANSWERS
+    if not file.is_file():
+        raise InputError(
+            f"'{folder}' has no {ANSWERS}; name the lab with --lab, or give another folder"
+        )
+    name = Document.read(file).data.get("lab")
+    if not isinstance(name, str):
+        raise InputError(f"'{file}' does not name its lab; write 'lab: NAME' or use --lab")
+    return name

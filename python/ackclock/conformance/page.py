@@ -1,0 +1,226 @@
+"""A card as one page: HTML that asks nobody for anything, or Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ackclock.errors import InputError
+from ackclock.plots.palette import LOOKS
+
+if TYPE_CHECKING:
+    from ackclock.conformance import Card
+
+_SIGNS = {"passed": "✓", "failed": "✗", "skipped": "–"}
+_WIDTH, _HEIGHT = 640, 150
+
+
+def writer(path: Path) -> Callable[[Card], str]:
+    """Return what makes the text of a page with this suffix.
+
+    Raises:
+        InputError: there is no such kind of page, or no such folder.
+    """
+    kinds = {".html": html, ".htm": html, ".md": markdown}
+    if path.suffix.lower() not in kinds:
+        raise InputError(f"'{path}' is neither .html nor .md; the suffix says what is written")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"there is no folder '{path.parent}'; choose another place with --out")
+    return kinds[path.suffix.lower()]
+
+
+def figure(value: float | None) -> str:
+    """Return a figure of the scorecard as people read it."""
+    if value is None:
+        return "-"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def verdict(card: Card) -> str:
+    """Return the outcome of the suite in a sentence."""
+    counts = {kind: sum(c.verdict == kind for c in card.checks) for kind in _SIGNS}
+    words = [f"{counts['passed']} of {len(card.checks)} checks passed"]
+    words += [f"{counts[kind]} {kind}" for kind in ("failed", "skipped") if counts[kind]]
+    return ", ".join(words) + "."
+
+
+def markdown(card: Card) -> str:
+    """Return the card as Markdown."""
+    lines = [f"# Congestion control: {card.subject}", "", verdict(card), "", "## Conformance", ""]
+    rows = [(_SIGNS[c.verdict], c.name, c.expected, c.seen, c.place or "") for c in card.checks]
+    lines += _table(("", "Check", "Expected", "Seen", "Where"), rows)
+    if card.flaws:
+        lines += ["", "## Warnings", ""]
+        lines += [f"- {card.origin}:{f.line}: {f.message} ({f.hint})" for f in card.flaws]
+    names = list(card.scores[0].values)
+    rows = [
+        (_named(s.name, s.unit), *(figure(s.values[n]) for n in names), _best(s.best), s.meaning)
+        for s in card.scores
+    ]
+    lines += ["", "## Scorecard", ""]
+    lines += _table(("Score", *names, "Best", "Meaning"), rows)
+    return "\n".join(lines) + "\n"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines]
+
+
+def _named(name: str, unit: str) -> str:
+    return f"{name}, {unit}" if unit else name
+
+
+def _best(best: str | float) -> str:
+    return best if isinstance(best, str) else figure(best)
+
+
+def html(card: Card) -> str:
+    """Return the card as a page for a browser."""
+    names = list(card.scores[0].values)
+    checks = "".join(
+        f'<tr class="{c.verdict}"><td class="sign" title="{c.verdict}">{_SIGNS[c.verdict]}</td>'
+        f"<td>{escape(c.name)}<small>{escape(c.expected)}</small></td>"
+        f"<td>{escape(c.seen)}{f'<code>{escape(c.place)}</code>' if c.place else ''}</td></tr>"
+        for c in card.checks
+    )
+    scores = "".join(
+        f"<tr><td>{escape(_named(s.name, s.unit))}<small>{escape(s.meaning)}</small></td>"
+        + "".join(_bar(s.values[n], s.values.values(), i) for i, n in enumerate(names))
+        + f"<td class=best>{escape(_best(s.best))}</td></tr>"
+        for s in card.scores
+    )
+    heads = "".join(f"<th>{escape(name)}</th>" for name in names)
+    warnings = "".join(
+        f"<li><code>{escape(str(card.origin))}:{f.line}</code> {escape(f.message)}"
+        f"<small>{escape(f.hint)}</small></li>"
+        for f in card.flaws
+    )
+    warned = f"<h2>Warnings</h2><ul>{warnings}</ul>" if warnings else ""
+    origin = f" <small>{escape(card.origin)}</small>" if card.origin else ""
+    title = escape(f"{card.subject}: conformance and scorecard")
+    state = "passed" if card.conforms else "failed"
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{_style(len(names))}</style>
+</head>
+<body>
+<main>
+<h1>{escape(card.subject)}{origin}</h1>
+<p class="{state}"><strong>{escape(verdict(card))}</strong></p>
+<h2>Window when alone</h2>
+{_curves(card)}
+<h2>Scorecard</h2>
+<p>Each figure beside those of known algorithms on the same network.</p>
+<div class="wide"><table class="scores"><thead><tr><th>Score</th>{heads}<th>Best</th></tr></thead>
+<tbody>{scores}</tbody></table></div>
+<h2>Conformance</h2>
+<div class="wide"><table><thead><tr><th></th><th>Check</th><th>Seen</th></tr></thead>
+<tbody>{checks}</tbody></table></div>
+{warned}
+<footer>One link of 20 Mbps with a round trip of 40 ms and a buffer of one bandwidth-delay product
+(67 packets), unless a check says otherwise. Made by <code>ackclock check-cc</code>.</footer>
+</main>
+</body>
+</html>
+"""
+
+
+def _bar(value: float | None, values: object, place: int) -> str:
+    assert hasattr(values, "__iter__")
+    most = max((v for v in values if v is not None), default=0.0)  # pyright: ignore
+    if value is None or not most:
+        return f"<td class=figure>{figure(value)}</td>"
+    width = round(100 * value / most)
+    return (
+        f'<td class="figure">{figure(value)}'
+        f'<span class="bar c{place}" style="width:{width}%"></span></td>'
+    )
+
+
+def _curves(card: Card) -> str:
+    """Return the windows of all algorithms as curves on one scale."""
+    if not card.windows:
+        return "<p>None: the run has failed.</p>"
+    # A first burst of slow start must not flatten all the rest.
+    largest = max(max(curve) for curve in card.windows.values())
+    top = _round_up(largest)
+    names = list(card.scores[0].values)
+    lines, keys = [], []
+    for name, curve in reversed(list(card.windows.items())):
+        place = names.index(name)
+        step = _WIDTH / len(curve)
+        points = " ".join(
+            f"{(i + 1) * step:.1f},{_HEIGHT - value / top * _HEIGHT:.1f}"
+            for i, value in enumerate(curve)
+        )
+        lines.append(f'<polyline class="s{place}" points="{points}"/>')
+        keys.insert(0, f'<span class="key c{place}"></span>{escape(name)}')
+    grid = "".join(
+        f'<line class="grid" x1="0" x2="{_WIDTH}" y1="{y}" y2="{y}"/>'
+        f'<text x="-6" y="{y + 4}" text-anchor="end">{top * (1 - y / _HEIGHT):g}</text>'
+        for y in (0, _HEIGHT // 2, _HEIGHT)
+    )
+    ticks = "".join(
+        f'<text x="{_WIDTH * t / 30:.0f}" y="{_HEIGHT + 18}" text-anchor="middle">{t} s</text>'
+        for t in (0, 10, 20, 30)
+    )
+    return (
+        f'<p class="keys">{" ".join(keys)} <small>segments, over 30 s</small></p>'
+        f'<svg viewBox="-44 -8 {_WIDTH + 64} {_HEIGHT + 32}" role="img" '
+        f'aria-label="Congestion windows when alone">{grid}{ticks}{"".join(lines)}</svg>'
+    )
+
+
+def _round_up(value: float) -> float:
+    power = 1.0
+    while power < value:
+        for factor in (1, 2, 4, 5, 6, 8):
+            if factor * power >= value:
+                return factor * power
+        power *= 10
+    return power
+
+
+def _style(columns: int) -> str:
+    def colours(look: str) -> str:
+        found = LOOKS[look]
+        flows = "".join(f"--c{i}:{colour};" for i, colour in enumerate(found["FLOWS"]))
+        return (
+            f"--ink:{found['INK']};--faint:{found['FAINT_INK']};--rule:{found['RULE']};"
+            f"--grid:{found['GRID']};--ground:{found['GROUND']};--bad:{found['LOSS']};{flows}"
+        )
+
+    places = "".join(
+        f".c{i}{{background:var(--c{i})}}.s{i}{{stroke:var(--c{i})}}" for i in range(columns)
+    )
+    return f"""
+:root{{color-scheme:light dark;{colours("light")}}}
+@media (prefers-color-scheme:dark){{:root{{{colours("dark")}}}}}
+@media print{{:root{{{colours("light")}}}}}
+body{{margin:0;background:var(--ground);color:var(--ink);font:15px/1.45 system-ui,sans-serif}}
+main{{max-width:60rem;margin:0 auto;padding:1.5rem}}
+h1{{font-size:1.6rem;margin:0}}h2{{font-size:1.1rem;margin:2rem 0 .5rem}}
+small{{display:block;color:var(--faint);font-size:.82rem}}h1 small,.keys small{{display:inline}}
+code{{font-size:.85em;margin-left:.5em;color:var(--faint)}}
+.wide{{overflow-x:auto}}table{{border-collapse:collapse;width:100%}}
+th{{text-align:left;font-weight:600;border-bottom:1px solid var(--rule)}}
+td,th{{padding:.35rem .6rem .35rem 0;vertical-align:top}}
+tbody tr+tr td{{border-top:1px solid var(--grid)}}
+.scores th:not(:first-child),.figure,.best{{text-align:right;font-variant-numeric:tabular-nums}}
+.figure{{min-width:5rem}}.best{{color:var(--faint)}}
+.bar{{display:block;height:4px;margin:3px 0 0 auto;border-radius:2px}}
+.sign{{width:1.4rem;color:var(--c2)}}.failed .sign,p.failed{{color:var(--bad)}}
+.skipped{{color:var(--faint)}}.skipped .sign{{color:var(--faint)}}
+svg{{width:100%;height:auto}}svg text{{font-size:12px;fill:var(--faint)}}
+polyline{{fill:none;stroke-width:1.6;stroke-linejoin:round}}.s0{{stroke-width:2.6}}
+.grid{{stroke:var(--grid)}}
+.key{{display:inline-block;width:1em;height:.25em;margin:0 .35em 0 .8em;vertical-align:middle}}
+footer{{margin-top:2rem;color:var(--faint);font-size:.85rem}}
+{places}"""

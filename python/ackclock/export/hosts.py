@@ -1,0 +1,252 @@
+"""What a scenario asks of real hosts: addresses, routes, links, flows, and what is left out.
+
+Formats that write scripts for Linux hosts print this plan in their own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ackclock.theory.routes import Graph
+
+LINUX_CC = ("reno", "cubic", "bbr", "dctcp", "vegas")
+"""Congestion control that Linux has under the same name."""
+
+QUEUES = ("droptail", "codel", "fq-codel", "pie", "red")
+_PACKET = 1500
+FIRST_PORT = 5201
+
+
+@dataclass(frozen=True)
+class Side:
+    """One direction of a link: what its transmitter does.
+
+    Attributes:
+        node: Where packets come from.
+        rate_bps: Rate.
+        delay_ms: Propagation delay.
+        jitter_ms: Standard deviation of the delay; 0 for none.
+        loss: Probability that a packet is lost.
+        queue: The discipline of the model, with its limit as `limit_packets` or `limit_bytes`.
+    """
+
+    node: str
+    rate_bps: int
+    delay_ms: float
+    jitter_ms: float
+    loss: float
+    queue: Mapping[str, Any]
+
+    def packets(self) -> int:
+        """The room of the queue in packets of full size, at most 100,000."""
+        if (count := self.queue.get("limit_packets")) is not None:
+            return max(1, int(count))
+        if (size := self.queue.get("limit_bytes")) is not None:
+            return max(1, int(size) // _PACKET)
+        return 100_000
+
+    def in_flight(self) -> int:
+        """Packets of full size that are on the wire at once, which netem keeps as well."""
+        return int(self.rate_bps * self.delay_ms * 1e-3 / 8 / _PACKET) + 1
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A link: its name, its number from 0, and both directions."""
+
+    name: str
+    number: int
+    sides: tuple[Side, Side]
+
+    def address(self, side: int) -> str:
+        """The address of an end, in a network of its own (10.a.b.0/24)."""
+        return f"10.{self.number // 250}.{self.number % 250}.{side + 1}"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A flow: where from and to (an address), its port, when, how much, and how."""
+
+    name: str
+    source: str
+    target: str
+    address: str
+    port: int
+    start_s: float
+    stop_s: float
+    bytes: int | None
+    cc: str | None
+    udp_bps: int | None
+    udp_bytes: int | None
+
+
+@dataclass
+class Plan:
+    """A scenario for real hosts.
+
+    Attributes:
+        name: The scenario.
+        hosts: Names of hosts.
+        routers: Names of routers.
+        wires: Links.
+        routes: Of each node the next hops: network of the link, address of the neighbour.
+        streams: Flows.
+        unsaid: What the script does not repeat, a line each.
+    """
+
+    name: str
+    hosts: list[str]
+    routers: list[str]
+    wires: list[Wire]
+    streams: list[Stream]
+    end_s: float
+    routes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    unsaid: list[str] = field(default_factory=list)
+
+
+def plan(model: Mapping[str, Any], flows: list[str] | None = None) -> Plan:
+    """Return the plan of a model of a scenario, with these flows (default all)."""
+    end = model["stop"].get("at_latest_ns")
+    wanted = [flow for flow in model["flows"] if flows is None or flow["id"] in flows]
+    made = Plan(
+        model["name"] or "scenario",
+        list(model["hosts"]),
+        list(model["routers"]),
+        [],
+        [],
+        end * 1e-9 if end is not None else 60.0,
+    )
+    if end is None:
+        made.unsaid.append("the scenario has no end: flows without an amount of data stop at 60 s")
+    graph = Graph(model)
+    trips = _round_trips(model, graph)
+    for number, link in enumerate(model["links"]):
+        sides = tuple(
+            _side(link, place, way, trips.get(number, 0), made.unsaid)
+            for place, way in enumerate(("forward", "backward"))
+        )
+        made.wires.append(Wire(link["id"], number, (sides[0], sides[1])))
+        if link["duplex"] == "half":
+            made.unsaid.append(f"link {link['id']}: half duplex; here each direction has the rate")
+        if link.get("changes"):
+            made.unsaid.append(f"link {link['id']}: its changes over time")
+    _route(model, graph, made)
+    if model["routing"]["kind"] != "shortest-path":
+        made.unsaid.append(f"routing {model['routing']['kind']}: routes here are static")
+    for place, flow in enumerate(wanted):
+        made.streams.append(_stream(flow, place, made, model, graph))
+    return made
+
+
+def _side(link: Mapping[str, Any], place: int, way: str, trip_ns: int, unsaid: list[str]) -> Side:
+    side = link["forward" if link["duplex"] == "half" else way]
+    here = f"link {link['id']} {way}"
+    loss, jitter = side["loss"], side["jitter"]
+    share = 0.0
+    if loss["kind"] == "bernoulli":
+        share = float(loss["p"])
+    elif loss["kind"] != "none":
+        unsaid.append(f"{here}: loss {loss['kind']}")
+    spread = 0.0
+    if jitter["kind"] == "normal":
+        spread = jitter.get("deviation_ns", jitter.get("sigma_ns", 0)) * 1e-6
+    if jitter["kind"] != "none" and not spread:
+        unsaid.append(f"{here}: jitter {jitter['kind']}")
+    unsaid += [f"{here}: {word}" for word in ("corruption", "duplication") if side.get(word)]
+    if side.get("rate"):
+        unsaid.append(f"{here}: a rate that varies; here its mean")
+    queue = dict(side["queue"])
+    if (share_of := queue.get("limit_products")) is not None:
+        queue["limit_bytes"] = int(side["rate_bps"] * share_of * trip_ns / 8e12)
+    if (time_ns := queue.get("limit_ns")) is not None:
+        queue["limit_bytes"] = int(side["rate_bps"] * time_ns / 8e9)
+    if queue["kind"] not in QUEUES:
+        unsaid.append(f"{here}: queue {queue['kind']}; here first in, first out")
+        queue["kind"] = "droptail"
+    return Side(
+        link["ends"][place], side["rate_bps"], side["delay_ns"] * 1e-6, spread, share, queue
+    )
+
+
+def _round_trips(model: Mapping[str, Any], graph: Graph) -> dict[int, int]:
+    """Of each link the longest round trip of the flows over it on the empty network, ns."""
+    found: dict[int, int] = {}
+    for flow in model["flows"]:
+        ways = [graph.path(flow["from"], flow["to"]), graph.path(flow["to"], flow["from"])]
+        trip = 0
+        for index, back in (hop for way in ways for hop in way):
+            link = model["links"][index]
+            side = "backward" if back and link["duplex"] != "half" else "forward"
+            trip += link[side]["delay_ns"]
+        for index, _ in ways[0]:
+            found[index] = max(found.get(index, 0), trip)
+    return found
+
+
+def _route(model: Mapping[str, Any], graph: Graph, made: Plan) -> None:
+    """Static routes to the networks at the ends of flows, along the paths of the scenario."""
+    seen: set[tuple[str, str]] = set()
+    for flow in model["flows"]:
+        for source, target in ((flow["from"], flow["to"]), (flow["to"], flow["from"])):
+            path = graph.path(source, target)
+            last = made.wires[path[-1][0]]
+            network = last.address(0).rpartition(".")[0] + ".0/24"
+            node = source
+            for index, back in path[:-1]:
+                wire = made.wires[index]
+                if (node, network) not in seen:
+                    seen.add((node, network))
+                    made.routes.setdefault(node, []).append((network, wire.address(1 - back)))
+                node = wire.sides[1 - back].node
+
+
+def _stream(
+    flow: Mapping[str, Any], place: int, made: Plan, model: Mapping[str, Any], graph: Graph
+) -> Stream:
+    index, back = graph.path(flow["from"], flow["to"])[-1]
+    name, tcp, udp = flow["id"], flow["tcp"], flow["udp"]
+    source = (tcp or udp)["source"]
+    cc = None
+    if tcp:
+        cc = tcp["cc"]["kind"]
+        if cc not in LINUX_CC:
+            made.unsaid.append(f"flow {name}: {flow['label']}, which Linux does not have")
+            cc = None
+        elif tcp["sender"] != "modern":
+            made.unsaid.append(f"flow {name}: sender {tcp['sender']}; here that of Linux")
+        if source["kind"] != "bulk":
+            made.unsaid.append(f"flow {name}: source {source['kind']}; here as fast as it can")
+    elif source["kind"] != "cbr":
+        made.unsaid.append(f"flow {name}: source {source['kind']}; here at its mean rate")
+    start = flow["start_ns"] * 1e-9
+    stop = flow["stop_ns"] * 1e-9 if flow["stop_ns"] is not None else made.end_s
+    return Stream(
+        name,
+        flow["from"],
+        flow["to"],
+        made.wires[index].address(1 - back),
+        FIRST_PORT + place,
+        start,
+        stop,
+        flow["send_bytes"],
+        cc,
+        source.get("rate_bps") if udp else None,
+        source.get("write_bytes") if udp else None,
+    )
+
+
+def client(stream: Stream) -> str:
+    """The command of iperf3 that sends a flow; its report goes to `NAME.json`."""
+    much = f"-n {stream.bytes}" if stream.bytes is not None else f"-t {_length(stream):g}"
+    words = [f"iperf3 -c {stream.address} -p {stream.port} {much} --json"]
+    if stream.cc:
+        words.append(f"-C {stream.cc}")
+    if stream.udp_bps is not None:
+        words.append(f"-u -b {stream.udp_bps} -l {stream.udp_bytes or 1448}")
+    return " ".join(words)
+
+
+def _length(stream: Stream) -> float:
+    return max(1.0, stream.stop_s - stream.start_s)

@@ -1,0 +1,152 @@
+"""A scenario as a shell script for Linux: network namespaces, queues by `tc`, flows by iperf3.
+
+Each link is three namespaces: its ends, and a bridge between them. An end sends through `tbf` with
+the queue of the scenario below it; the bridge delays and loses packets with `netem`. So the limit
+of the queue does not count what is on the wire.
+
+Source: manual pages tc-tbf(8), tc-netem(8), ip-netns(8).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ackclock.export import hosts
+from ackclock.export.hosts import Plan, Side, Stream, Wire
+from ackclock.export.options import Options
+
+if TYPE_CHECKING:
+    from ackclock.scenario import Scenario
+
+_BURST = 1600
+"""Bytes that tbf may send at once: a packet."""
+
+
+def chunks(scenario: Scenario, options: Options) -> Iterator[bytes]:
+    """The script as text."""
+    plan = hosts.plan(scenario.model, options.flows)
+    yield ("\n".join(_lines(plan)) + "\n").encode()
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    names = {node: f"n{place}" for place, node in enumerate([*plan.hosts, *plan.routers])}
+    yield "#!/usr/bin/env bash"
+    yield f"# {plan.name} on Linux: network namespaces, tc and iperf3. Run as root:"
+    yield "#   sudo bash SCRIPT [FOLDER]"
+    yield "# FOLDER (default: measured) gets a report of iperf3 and samples of ss for each flow."
+    yield from (f"# NOT REPEATED: {line}" for line in plan.unsaid)
+    yield "set -euo pipefail"
+    yield 'out=${1:-measured}; mkdir -p "$out"'
+    yield "for tool in ip tc iperf3 ss; do"
+    yield '  command -v "$tool" >/dev/null || { echo "needs $tool" >&2; exit 1; }'
+    yield "done"
+    yield 'p="ack$$-"  # namespaces of this run alone'
+    yield "clean() {"
+    yield "  jobs -p | xargs -r kill 2>/dev/null || true"
+    yield "  for ns in $(ip netns list | cut -d' ' -f1 | grep \"^$p\" || true); do"
+    yield '    ip netns del "$ns"; done'
+    yield "}"
+    yield "trap clean EXIT"
+    yield ""
+    yield "# Nodes: " + ", ".join(f"{name} = {node}" for node, name in names.items())
+    for node, name in names.items():
+        yield f'ip netns add "$p"{name}; ip -n "$p"{name} link set lo up'
+        if node in plan.routers:
+            yield f'ip netns exec "$p"{name} sysctl -qw net.ipv4.ip_forward=1'
+    for wire in plan.wires:
+        yield from _wire(wire, names)
+    yield ""
+    yield "# Routes"
+    for node, ways in plan.routes.items():
+        for network, gateway in ways:
+            yield f'ip -n "$p"{names[node]} route add {network} via {gateway}'
+    yield ""
+    yield "# Flows"
+    yield "clients=()"
+    for stream in plan.streams:
+        yield from _server(stream, names)
+    yield "sleep 1"
+    for stream in plan.streams:
+        yield from _client(stream, names)
+    yield 'for job in "${clients[@]}"; do wait "$job" || true; done'
+    yield 'echo "written to $out; beside a run: ackclock plot RUN --overlay $out/FLOW.ss"'
+
+
+def _wire(wire: Wire, names: dict[str, str]) -> Iterator[str]:
+    bridge = f'"$p"w{wire.number}'
+    yield ""
+    yield f"# Link {wire.name}"
+    yield f"ip netns add {bridge}; ip -n {bridge} link add br0 type bridge"
+    yield f"ip -n {bridge} link set br0 up"
+    for place, side in enumerate(wire.sides):
+        node, device, port = f'"$p"{names[side.node]}', f"l{wire.number}s{place}", f"e{place}"
+        yield f"ip link add {device} netns {node} type veth peer name {port} netns {bridge}"
+        yield f"ip -n {bridge} link set {port} master br0 up"
+        yield f"ip -n {node} link set {device} gso_max_segs 1 up"
+        yield f"ip -n {node} addr add {wire.address(place)}/24 dev {device}"
+        yield (
+            f"tc -n {node} qdisc add dev {device} root handle 1: tbf rate {side.rate_bps}bit "
+            f"burst {_BURST} limit 1000000000"
+        )
+        yield f"tc -n {node} qdisc add dev {device} parent 1:1 handle 10: {queue(side)}"
+        # What the other end sends comes to this end through the port of this end.
+        other = wire.sides[1 - place]
+        if words := _on_the_wire(other):
+            yield f"tc -n {bridge} qdisc add dev {port} root netem limit 1000000 {words}"
+
+
+def queue(side: Side) -> str:
+    """The queue of a transmitter in the words of tc."""
+    asked = side.queue
+    kind, limit = asked["kind"], side.packets()
+    if kind == "droptail":
+        if asked.get("limit_bytes") is not None and asked.get("limit_packets") is None:
+            return f"bfifo limit {asked['limit_bytes']}"
+        return f"pfifo limit {limit}"
+    ecn = "ecn" if asked.get("ecn") else "noecn"
+    if kind in ("codel", "fq-codel"):
+        times = f"target {asked['target_ns'] / 1e3:g}us interval {asked['interval_ns'] / 1e3:g}us"
+        more = (
+            f" flows {asked['flows']} quantum {asked['quantum_bytes']}" if "flows" in asked else ""
+        )
+        return f"{kind.replace('-', '_')} limit {limit} {times} {ecn}{more}"
+    if kind == "pie":
+        times = f"target {asked['target_ns'] / 1e3:g}us tupdate {asked['update_ns'] / 1e3:g}us"
+        return f"pie limit {limit} {times} {ecn}"
+    low, high = asked["min_packets"] * 1500, asked["max_packets"] * 1500
+    return (
+        f"red limit {limit * 1500} min {low:.0f} max {high:.0f} avpkt 1500 "
+        f"burst {max(1, int((2 * low + high) / 4500)) + 1} bandwidth {side.rate_bps}bit "
+        f"probability {asked['max_p']}" + (" ecn" if asked.get("ecn") else "")
+    )
+
+
+def _on_the_wire(side: Side) -> str:
+    words = []
+    if side.delay_ms or side.jitter_ms:
+        words.append(f"delay {side.delay_ms:g}ms")
+        if side.jitter_ms:
+            words[-1] += f" {side.jitter_ms:g}ms distribution normal"
+    if side.loss:
+        words.append(f"loss random {side.loss * 100:g}%")
+    return " ".join(words)
+
+
+def _server(stream: Stream, names: dict[str, str]) -> Iterator[str]:
+    yield (
+        f'ip netns exec "$p"{names[stream.target]} iperf3 -s -1 -p {stream.port} >/dev/null 2>&1 &'
+    )
+
+
+def _client(stream: Stream, names: dict[str, str]) -> Iterator[str]:
+    node, file = f'"$p"{names[stream.source]}', shlex.quote(stream.name.replace("/", "_"))
+    run = hosts.client(stream)
+    yield f'( sleep {stream.start_s:g}; ip netns exec {node} {run} >"$out"/{file}.json ) &'
+    yield "clients+=($!)"
+    if stream.udp_bps is None:
+        yield (
+            f"( while sleep 0.1; do date +'# %s.%N'; ip netns exec {node} ss -tinH "
+            f'"dport = :{stream.port}"; done >"$out"/{file}.ss ) &'
+        )

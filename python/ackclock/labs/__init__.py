@@ -1,0 +1,63 @@
+"""Labs: experiments with questions, and the marking of their answers.
+
+A lab is a folder: `lab.py` describes it, `page.md` is what students read, `hidden.yaml` the
+networks that they do not see, `solution/` what a student could hand in for all points. See
+docs/labs.md.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import runpy
+from pathlib import Path
+
+from ackclock.errors import InputError, unknown
+from ackclock.labs.questions import (
+    Choice,
+    Controller,
+    Criterion,
+    Formula,
+    Lab,
+    Mistake,
+    Number,
+    Question,
+)
+
+__all__ = [
+    "Choice",
+    "Controller",
+    "Criterion",
+    "Formula",
+    "Lab",
+    "Mistake",
+    "Number",
+    "Question",
+    "find",
+    "names",
+]
+
+_HERE = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """Return the names of the labs of the package."""
+    return sorted(file.parent.name for file in _HERE.glob("*/lab.py"))
+
+
+def find(name_or_folder: str) -> Lab:
+    """Return a lab of the package, or the one in a folder of your own.
+
+    Raises:
+        InputError: there is none.
+    """
+    known = names()
+    folder = _HERE / name_or_folder if name_or_folder in known else Path(name_or_folder)
+    file = folder / "lab.py"
+    if not file.is_file():
+        if folder.is_dir():
+            raise InputError(f"'{name_or_folder}' is not a lab: it has no lab.py")
+        raise InputError(f"{unknown('lab', name_or_folder, known)} ('ackclock lab list' shows all)")
+    described = runpy.run_path(str(file)).get("LAB")
+    if not isinstance(described, Lab):
+        raise InputError(f"'{file}' sets no LAB")
+    return dataclasses.replace(described, folder=folder.absolute())

@@ -1,0 +1,97 @@
+"""What a student hands in: a file of answers, and programs."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock.document import Document
+from ackclock.errors import InputError, Problem, ScenarioError, nearest
+from ackclock.labs.questions import ANSWERS, Choice, Lab, Number
+
+_MOST_BYTES = 1 << 20
+_MOST_FILES = 100
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A folder that a student handed in.
+
+    Attributes:
+        folder: The folder.
+        answers: Values by question; None where nothing was written.
+        problems: What is wrong with the file of answers, apart from the answers themselves.
+    """
+
+    folder: Path
+    answers: dict[str, Any]
+    problems: tuple[str, ...]
+
+
+def read(lab: Lab, folder: Path) -> Submission:
+    """Read what a student handed in; whatever is wrong with the file is kept as a sentence.
+
+    Raises:
+        InputError: there is no such folder.
+    """
+    if not folder.is_dir():
+        raise InputError(f"no such folder: '{folder}'")
+    asked = [one.name for one in lab.questions if isinstance(one, Number | Choice)]
+    file = folder / ANSWERS
+    nothing: dict[str, Any] = dict.fromkeys(asked)
+    if not asked:
+        return Submission(folder, nothing, ())
+    if not is_plain(file):
+        return Submission(folder, nothing, (f"there is no {ANSWERS} in the folder",))
+    try:
+        document = Document.read(file)
+    except (ScenarioError, InputError) as error:
+        wrong = error.problems if isinstance(error, ScenarioError) else (Problem(str(error)),)
+        return Submission(folder, nothing, tuple(f"{ANSWERS}: {_placed(one)}" for one in wrong))
+    problems = []
+    if document.data.get("lab") != lab.name:
+        problems.append(f"{ANSWERS}: `lab` is {document.data.get('lab')!r}, not '{lab.name}'")
+    given = document.data.get("answers")
+    if not isinstance(given, dict):
+        problems.append(f"{ANSWERS}: `answers` is not a list of names and values")
+        given = {}
+    for name in given:
+        if name not in asked:
+            close = nearest(str(name), asked, 1)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            problems.append(f"{ANSWERS}: there is no question '{name}'{hint}")
+    return Submission(folder, {name: given.get(name) for name in asked}, tuple(problems))
+
+
+def _placed(problem: Problem) -> str:
+    return f"line {problem.line}: {problem.message}" if problem.line else problem.message
+
+
+def is_plain(file: Path) -> bool:
+    """Return whether this is a file of a sane size, and not a link to somewhere else."""
+    return file.is_file() and not file.is_symlink() and file.stat().st_size <= _MOST_BYTES
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the files of a submission that count: answers and programs."""
+    found = [file for file in sorted(folder.glob("*")) if file.suffix in (".py", ".yaml")]
+    return [file for file in found if is_plain(file)][:_MOST_FILES]
+
+
+def fingerprint(folder: Path) -> str:
+    """Return 16 hexadecimal digits that differ if the submission does."""
+    made = hashlib.sha256()
+    for file in files(folder):
+        data = file.read_bytes()
+        made.update(f"{file.name}\0{len(data)}\0".encode() + data)
+    return made.hexdigest()[:16]
+
+
+def copy_programs(folder: Path, to: Path) -> None:
+    """Copy the programs of a submission."""
+    for file in files(folder):
+        if file.suffix == ".py":
+            shutil.copyfile(file, to / file.name)

@@ -1,0 +1,221 @@
+"""The process that runs a student's program: `python -m ackclock.labs.child` with a job as input.
+
+It sets limits, takes standard output away from the program, refuses files outside of its folder,
+other processes and the network by an audit hook, and answers with a line for each case.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib.util
+import json
+import math
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+_MOST_FILE_BYTES = 16 << 20
+_REFUSED = (
+    "subprocess.Popen",
+    "socket.connect",
+    "socket.bind",
+    "socket.sendto",
+    "ctypes.dlopen",
+)
+_CHANGING = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.link", "os.symlink")
+
+
+class _RefusedError(PermissionError):
+    """Something that a program of a lab may not do."""
+
+
+def main() -> None:
+    """Do the job on standard input."""
+    job = json.load(sys.stdin)
+    place = Path.cwd()
+    with suppress(OSError):
+        (place.parent / "job").unlink()
+    answer = _take_output(job["token"])
+    work = _formula(job) if job["kind"] == "formula" else _controller(job)
+    _limit(job["memory_mb"])
+    sys.path.append(str(place))
+    sys.addaudithook(_hook(place))
+    for case in job["cases"]:
+        faulthandler.dump_traceback_later(job["seconds"], exit=True)
+        try:
+            found = {"value": work(case)}
+        except BaseException as error:  # `exit()` and Ctrl-C are faults of the program, too
+            found = {"fault": _fault(error)}
+        faulthandler.cancel_dump_traceback_later()
+        answer(found)
+    # Threads that a program has left, and what it wants done at the end, do not count.
+    os._exit(0)
+
+
+def _take_output(token: str) -> Callable[[dict[str, Any]], None]:
+    """Return a function that answers; what the program prints goes nowhere."""
+    channel = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    sys.dont_write_bytecode = True
+
+    def answer(found: dict[str, Any]) -> None:
+        os.write(channel, f"\n{token}{json.dumps(found)}\n".encode())
+
+    return answer
+
+
+def _limit(memory_mb: int) -> None:
+    """Set limits where the system has them (not on Windows; on macOS not of memory)."""
+    try:
+        import resource
+    except ImportError:
+        return
+    used = 0
+    try:
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except OSError:
+        used = 4 << 30
+    most = used + (memory_mb << 20)
+    for what, value in (
+        (resource.RLIMIT_AS, most),
+        (resource.RLIMIT_FSIZE, _MOST_FILE_BYTES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (value, value))
+
+
+def _hook(place: Path) -> Callable[[str, tuple[Any, ...]], None]:
+    """Return a hook that refuses what has no place in an answer."""
+    inside = str(place) + os.sep
+    absolute = os.path.abspath
+
+    def check(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in _REFUSED or event.startswith(
+            ("os.exec", "os.fork", "os.posix_spawn", "os.sys")
+        ):
+            raise _RefusedError(f"a program of a lab may not do this: {event}")
+        if event == "os.kill":
+            raise _RefusedError("a program of a lab may not end processes")
+        if event in _CHANGING or (event == "open" and _writes(arguments)):
+            path = arguments[0]
+            if isinstance(path, int) or path == os.devnull:
+                return
+            if not absolute(os.fsdecode(path)).startswith(inside):
+                raise _RefusedError(f"a program of a lab may not change '{os.fsdecode(path)}'")
+
+    return check
+
+
+def _writes(arguments: tuple[Any, ...]) -> bool:
+    mode, flags = arguments[1], arguments[2]
+    if isinstance(mode, str):
+        return any(letter in mode for letter in "wax+")
+    return bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND))
+
+
+def _fault(error: BaseException) -> str:
+    """Return an exception in words, with the line of the student's program."""
+    if isinstance(error, SystemExit):
+        what = "the program called exit()"
+    elif isinstance(error, _RefusedError | _LoadError):
+        what = str(error)
+    else:
+        what = traceback.format_exception_only(error)[-1].strip()
+    if len(what) > 500:
+        what = what[:500] + "..."
+    here = str(Path.cwd())
+    own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(here)]
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{Path(error.filename).name} line {error.lineno}: {error.msg}"
+    if own:
+        return f"{Path(own[-1].filename).name} line {own[-1].lineno}: {what}"
+    return what
+
+
+def _load(name: str) -> ModuleType:
+    file = Path.cwd() / name
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no file {name}")
+    spec = importlib.util.spec_from_file_location("submission", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _formula(job: dict[str, Any]) -> Callable[[Any], Any]:
+    loaded: list[ModuleType] = []
+
+    def work(case: dict[str, Any]) -> Any:
+        if not loaded:
+            try:
+                loaded.append(_load(job["file"]))
+            except BaseException as error:
+                raise _LoadError(f"{job['file']} cannot be loaded: {_fault(error)}") from None
+        function = getattr(loaded[0], job["function"], None)
+        if not callable(function):
+            raise _LoadError(f"{job['file']} cannot be loaded: no function {job['function']}()")
+        return _plain(function(**case))
+
+    return work
+
+
+class _LoadError(Exception):
+    """What keeps a program from being tried, in words."""
+
+
+def _plain(value: Any) -> Any:
+    """Return an answer as JSON holds it; of what it is not, the kind."""
+    if value is None or isinstance(value, bool | str):
+        return value[:200] if isinstance(value, str) else value
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"returned a {type(value).__name__}, not a number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"returned {number}, not a finite number")
+    return number
+
+
+def _controller(job: dict[str, Any]) -> Callable[[Any], Any]:
+    from ackclock import labs, metrics, results  # noqa: F401  # before limits are set
+    from ackclock.controllers import faults
+    from ackclock.errors import AckclockError, ScenarioError
+    from ackclock.labs.runs import Runs, simulate
+
+    faults.LIMIT.seconds = min(faults.LIMIT.seconds, job["seconds"] / 4)
+    lab = labs.find(job["lab"])
+    question = next(one for one in lab.questions if one.name == job["question"])
+    assert isinstance(question, labs.Controller)
+    runs = Runs(lab.folder, lab.scenarios)
+
+    def work(case: dict[str, Any]) -> dict[str, float]:
+        if not (Path.cwd() / job["file"]).is_file():
+            raise _LoadError(f"{job['file']} cannot be loaded: there is no such file")
+        changes = dict(case["changes"])
+        program = {"kind": "python", "file": job["file"]}
+        try:
+            scenario = runs.scenario(case["scenario"], changes)
+            for flow in scenario.flows:
+                if flow.startswith("mine"):
+                    scenario = scenario.set(f"flows.{flow}.tcp.cc", dict(program))
+            found = simulate(scenario)
+        except ScenarioError as error:
+            raise _LoadError("; ".join(one.message for one in error.problems)) from None
+        except AckclockError as error:
+            raise _LoadError(str(error)) from None
+        judged = [one for one in question.criteria if one.scenario == case["scenario"]]
+        return {one.name: float(one.figure(found)) for one in judged}
+
+    return work
+
+
+if __name__ == "__main__":
+    main()

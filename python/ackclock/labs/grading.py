@@ -1,0 +1,236 @@
+"""Grades submissions: one, or a folder of them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ackclock.errors import AckclockError, InputError
+from ackclock.files import write_text
+from ackclock.labs import answers
+from ackclock.labs.marking import Mark, Marker
+from ackclock.labs.questions import ANSWERS, Lab
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What a submission earns.
+
+    Attributes:
+        lab: The lab.
+        name: Name of the submission's folder.
+        marks: By question, in the order of the lab.
+        remarks: What is wrong with the submission as a whole.
+    """
+
+    lab: Lab
+    name: str
+    marks: tuple[Mark, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def points(self) -> float:
+        """The sum of the points."""
+        return round(sum(mark.points for mark in self.marks), 2)
+
+    @property
+    def most(self) -> float:
+        """The most that there was to earn."""
+        return sum(mark.most for mark in self.marks)
+
+
+def grade(marker: Marker, folder: Path) -> Grade:
+    """Grade one submission.
+
+    Raises:
+        InputError: there is no such folder.
+        ScenarioError: the lab, or its hidden networks, cannot be run.
+    """
+    submission = answers.read(marker.lab, folder)
+    marks = []
+    for question in marker.lab.questions:
+        answer = submission.answers.get(question.name)
+        try:
+            marks.append(marker.mark(question, answer, folder))
+        except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+            if isinstance(error, AckclockError):
+                raise
+            said = f"The answer could not be marked: {error}"
+            marks.append(Mark(question.name, 0.0, question.points, said))
+    return Grade(marker.lab, folder.absolute().name, tuple(marks), submission.problems)
+
+
+def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
+    """Look at a student's work: what is missing, what cannot be, and what is known to be wrong.
+
+    Returns:
+        Question, what there is to say, and whether it is in order. Nothing is said about whether
+        an answer is right unless the question is public.
+    """
+    from ackclock.labs.questions import Choice, Number
+    from ackclock.labs.units import Unit, UnitError
+
+    submission = answers.read(marker.lab, folder)
+    found = [("", problem, False) for problem in submission.problems]
+    for question in marker.lab.questions:
+        if not isinstance(question, Number | Choice):
+            mark = marker.try_program(question, folder)
+            feedback = mark.feedback
+            if mark.full:
+                feedback = "In order on the network of the lab."
+            found.append((question.name, feedback, mark.full))
+            continue
+        answer = submission.answers[question.name]
+        said, fine = "Readable.", True
+        if answer is None:
+            said, fine = "No answer yet.", False
+        elif question.public:
+            mark = marker.mark(question, answer, folder)
+            said, fine = mark.feedback, mark.full
+        elif isinstance(question, Choice):
+            if answer not in question.options and not isinstance(answer, bool):
+                said, fine = f"'{answer}' is not one of {', '.join(question.options)}.", False
+        else:
+            unit = Unit.of(question.unit)
+            try:
+                given = unit.read(answer)
+            except UnitError as error:
+                said, fine = f"This cannot be read: {error}.", False
+            else:
+                said = f"Readable: {unit.show(given)}."
+                if not question.least <= given <= question.most:
+                    said, fine = f"{unit.show(given)} cannot be; look again.", False
+        found.append((question.name, said, fine))
+    return found
+
+
+def submissions(folder: Path) -> list[Path]:
+    """Return the folders of a folder of submissions, in the order of their names."""
+    if not folder.is_dir():
+        raise InputError(f"no such folder: '{folder}'")
+    found = [one for one in folder.iterdir() if one.is_dir() and not one.name.startswith(".")]
+    return sorted(found, key=lambda one: one.name)
+
+
+def holds_one(lab: Lab, folder: Path) -> bool:
+    """Return whether this folder is one submission, rather than many."""
+    return any((folder / name).is_file() for name in (ANSWERS, *lab.programs))
+
+
+@dataclass(frozen=True)
+class BulkProgress:
+    """How far the grading of many submissions is."""
+
+    done: int
+    total: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """What came of many submissions: how many were graded now, and before; those that failed."""
+
+    graded: int
+    before: int
+    failed: tuple[str, ...]
+
+
+def grade_all(
+    marker: Marker,
+    folder: Path,
+    table: Path,
+    identity: str,
+    progress: Callable[[BulkProgress], None] | None = None,
+    each: Callable[[Grade], None] | None = None,
+) -> Bulk:
+    """Grade all submissions of a folder into a table, which is complete after each of them.
+
+    A submission that is in the table already, and has not changed since, is not graded again. One
+    that cannot be graded gets a row that says why.
+
+    Args:
+        marker: Marks answers.
+        folder: One folder for each submission.
+        table: A file of comma-separated values.
+        identity: What else decides over grades: lab, seed, hidden networks, version.
+        progress: Called before each submission.
+        each: Called with each new grade.
+    """
+    names = [question.name for question in marker.lab.questions]
+    head = ["submission", "points", "most", "percent", *names, "remarks", "key"]
+    before = _rows(table, head)
+    rows: list[dict[str, str]] = []
+    graded, kept, failed = 0, 0, []
+    todo = submissions(folder)
+    if not todo:
+        raise InputError(f"'{folder}' holds no folders; each submission is a folder of its own")
+    for i, one in enumerate(todo):
+        if progress is not None:
+            progress(BulkProgress(i, len(todo), one.name))
+        name = _cell(one.name)
+        key = hashlib.sha256(f"{identity} {answers.fingerprint(one)}".encode()).hexdigest()[:16]
+        old = before.get(name)
+        if old is not None and old["key"] == key:
+            rows.append(old)
+            kept += 1
+            continue
+        row = {"submission": name, "key": key}
+        try:
+            found = grade(marker, one)
+            row |= {mark.question: f"{mark.points:g}" for mark in found.marks}
+            row |= {"points": f"{found.points:g}", "most": f"{found.most:g}"}
+            row["percent"] = f"{100 * found.points / found.most:.1f}"
+            row["remarks"] = _cell("; ".join(found.remarks))
+            graded += 1
+            if each is not None:
+                each(found)
+        except OSError as error:
+            # Not a fault of the lab, which would be the same for all.
+            failed.append(one.name)
+            row |= {"remarks": _cell(f"not graded: {error}"), "key": ""}
+        rows.append(row)
+        later = [
+            before[_cell(other.name)] for other in todo[i + 1 :] if _cell(other.name) in before
+        ]
+        _write(table, head, [*rows, *later])
+    _write(table, head, rows)
+    return Bulk(graded, kept, tuple(failed))
+
+
+def _write(table: Path, head: list[str], rows: list[dict[str, str]]) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, head, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(table, text.getvalue())
+
+
+def _rows(table: Path, head: list[str]) -> dict[str, dict[str, str]]:
+    if not table.exists():
+        return {}
+    try:
+        with table.open(encoding="utf-8", newline="") as stream:
+            reader = csv.DictReader(stream)
+            if reader.fieldnames != head:
+                raise InputError(
+                    f"'{table}' is not a table of grades of this lab; choose another with --csv"
+                )
+            return {row["submission"]: row for row in _whole(reader)}
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"'{table}' is not a table of grades: {error}") from None
+
+
+def _whole(reader: csv.DictReader[str]) -> Iterator[dict[str, str]]:
+    for row in reader:
+        if None not in row and None not in row.values():
+            yield row
+
+
+def _cell(text: str) -> str:
+    """Return text that a spreadsheet does not take for a formula."""
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return f"'{plain}" if plain[:1] in ("=", "+", "-", "@") else plain

@@ -1,0 +1,278 @@
+"""Marks answers: points and feedback, by reference values that come from runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock.labs import programs
+from ackclock.labs.hidden import Hidden
+from ackclock.labs.programs import Case, Limits
+from ackclock.labs.questions import (
+    CLOSE,
+    FORMULAS,
+    Choice,
+    Controller,
+    Criterion,
+    Formula,
+    Lab,
+    Mistake,
+    Number,
+    Question,
+)
+from ackclock.labs.runs import Changes, Runs, simulate
+from ackclock.labs.units import Unit, UnitError
+
+RIGHT = "Right."
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an answer earns, and what is said to it.
+
+    Attributes:
+        question: Name of the question.
+        points, most: What it earns, and could.
+        feedback: Sentences for the student.
+        board: Name and value for a leaderboard.
+    """
+
+    question: str
+    points: float
+    most: float
+    feedback: str
+    board: tuple[str, float] | None = None
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing is missing."""
+        return self.points >= self.most
+
+
+class Marker:
+    """Marks the answers to the questions of a lab; runs are simulated once for all submissions."""
+
+    def __init__(self, lab: Lab, hidden: Hidden, limits: Limits) -> None:
+        self.lab = lab
+        self.limits = limits
+        self.runs = Runs(lab.folder, lab.scenarios)
+        self.hidden = hidden
+        self._references: dict[str, Any] = {}
+
+    def mark(self, question: Question, answer: Any, folder: Path) -> Mark:
+        """Mark one answer; `folder` holds the programs of the submission."""
+        if isinstance(question, Formula):
+            return self._formula(question, folder, self.hidden.networks(question.name))
+        if isinstance(question, Controller):
+            return self._controller(question, folder, self.hidden.networks(question.name))
+        share, feedback = 0.0, "There is no answer."
+        if answer is not None and isinstance(question, Number):
+            share, feedback = self.number(question, answer)
+        elif answer is not None and isinstance(question, Choice):
+            share, feedback = self.choice(question, answer)
+        return Mark(question.name, _points(share, question.points), question.points, feedback)
+
+    def try_program(self, question: Question, folder: Path) -> Mark:
+        """Mark a program on the network that students know."""
+        known: list[dict[str, Any]] = [{}]
+        if isinstance(question, Formula):
+            return self._formula(question, folder, known)
+        assert isinstance(question, Controller)
+        return self._controller(question, folder, known)
+
+    def number(self, question: Number, answer: Any) -> tuple[float, str]:
+        """Return the share of the points of a figure, and the feedback."""
+        try:
+            given = Unit.of(question.unit).read(answer)
+        except UnitError as error:
+            return 0.0, f"This cannot be read: {error}."
+        right = self.reference(question)
+        share, feedback = self._judge(question, given, right, lambda one: one.value(self.runs))
+        if share == 0.0 and not question.least <= given <= question.most:
+            return 0.0, f"{Unit.of(question.unit).show(given)} cannot be. {feedback}"
+        return share, feedback
+
+    def choice(self, question: Choice, answer: Any) -> tuple[float, str]:
+        """Return the share of the points of a word, and the feedback."""
+        # YAML reads `yes` and `no` as words here, but not everywhere.
+        word = (
+            {True: "yes", False: "no"}.get(answer, answer) if isinstance(answer, bool) else answer
+        )
+        if word not in question.options:
+            return 0.0, f"'{answer}' is not one of {', '.join(question.options)}."
+        if word == self.reference(question):
+            return 1.0, RIGHT
+        return 0.0, question.mistakes.get(str(word), "No; look again.")
+
+    def reference(self, question: Number | Choice) -> Any:
+        """Return the right answer, measured in runs."""
+        if question.name not in self._references:
+            self._references[question.name] = question.value(self.runs)
+        return self._references[question.name]
+
+    def _judge(
+        self,
+        question: Number | Formula,
+        given: float,
+        right: float,
+        value: Callable[[Mistake], float],
+    ) -> tuple[float, str]:
+        allowed = question.tolerance * abs(right)
+        if isinstance(question, Number):
+            allowed = max(allowed, question.absolute)
+        off = abs(given - right)
+        if off <= allowed:
+            return 1.0, RIGHT
+        known = [(abs(given - value(one)), value(one), one) for one in question.mistakes]
+        if known:
+            distance, wrong, mistake = min(known, key=lambda one: one[0])
+            # What is as near to the right value as to a wrong one may be either.
+            near = max(question.tolerance * abs(wrong), allowed / 2)
+            if distance <= near and distance < off:
+                return mistake.credit, mistake.feedback
+        if off <= CLOSE * allowed:
+            return 0.5, "Close, but not within the tolerance. Half of the points."
+        return 0.0, _factor(given, right, question.tolerance) or _direction(given, right)
+
+    def _formula(self, question: Formula, folder: Path, networks: Sequence[Changes]) -> Mark:
+        cases = [self._network(question, changes) for changes in networks]
+        job = {"kind": "formula", "file": FORMULAS, "function": question.name}
+        found = programs.run(folder, job, [facts for facts, _ in cases], self.limits)
+        shares, said = [], []
+        for (facts, right), case in zip(cases, found, strict=True):
+            share, feedback = self._returned(question, case, facts, right)
+            shares.append(share)
+            if feedback != RIGHT:
+                said.append(feedback)
+        earned = _points(sum(shares) / len(shares), question.points)
+        right = sum(share == 1.0 for share in shares)
+        if right == len(shares):
+            return Mark(question.name, earned, question.points, RIGHT)
+        which = f"Right on {right} of {len(shares)} networks. " if len(shares) > 1 else ""
+        # What is said most often first; a student can use two sentences, not ten.
+        said = sorted(dict.fromkeys(said), key=lambda one: -said.count(one))[:2]
+        return Mark(question.name, earned, question.points, which + " ".join(said))
+
+    def _network(self, question: Formula, changes: Changes) -> tuple[dict[str, Any], float | str]:
+        key = f"{question.name} {dict(changes)}"
+        if key not in self._references:
+            results = self.runs.of(question.scenario, changes, question.record)
+            self._references[key] = question.facts(results), question.value(results)
+        return self._references[key]
+
+    def _returned(
+        self, question: Formula, case: Case, facts: Mapping[str, Any], right: float | str
+    ) -> tuple[float, str]:
+        if case.fault is not None:
+            return 0.0, _sentence(case.fault)
+        if case.value is None:
+            return 0.0, f"{question.name}() returns None: it is not written yet."
+        if isinstance(right, str):
+            if case.value == right:
+                return 1.0, RIGHT
+            if case.value not in question.options:
+                words = ", ".join(map(repr, question.options))
+                return 0.0, f"It returns {case.value!r}, not one of {words}."
+            shown = ", ".join(f"{name}={_short(value)}" for name, value in facts.items())
+            return 0.0, f"It returns {case.value!r} for {shown}, and that is not so."
+        if isinstance(case.value, str | bool):
+            return 0.0, f"It returns {case.value!r}, not a number."
+        return self._judge(question, case.value, right, lambda one: one.value(**facts))
+
+    def _controller(self, question: Controller, folder: Path, networks: Sequence[Changes]) -> Mark:
+        wanted = list(dict.fromkeys(one.scenario for one in question.criteria))
+        cases = [
+            {"scenario": scenario, "changes": dict(changes)}
+            for scenario in wanted
+            for changes in networks
+        ]
+        job = {
+            "kind": "controller",
+            "file": question.file,
+            "lab": str(self.lab.folder),
+            "question": question.name,
+        }
+        found = programs.run(folder, job, cases, self.limits)
+        faults = list(dict.fromkeys(case.fault for case in found if case.fault is not None))
+        points, said, figures = 0.0, [], {}
+        for one in question.criteria:
+            values = [
+                self._relative(one, case, done.value)
+                for case, done in zip(cases, found, strict=True)
+                if case["scenario"] == one.scenario
+            ]
+            reached = [value for value in values if value is not None]
+            earned = _points(sum(map(one.share, reached)) / len(values), one.points)
+            points += earned
+            mean = sum(reached) / len(reached) if reached else math.nan
+            figures[one.name] = mean
+            shown = f"{mean:.2f}" if reached else "no run"
+            advice = "" if earned >= one.points else f" {one.advice}"
+            said.append(f"{one.name}: {shown}, {earned:g} of {one.points:g}.{advice}")
+        said = [_sentence(fault) for fault in faults[:2]] + said
+        board = None
+        if question.board is not None and not any(map(math.isnan, figures.values())):
+            board = (question.board[0], question.board[1](figures))
+        return Mark(question.name, round(points, 2), question.points, "\n".join(said), board)
+
+    def _relative(self, one: Criterion, case: Mapping[str, Any], value: Any) -> float | None:
+        figure = value.get(one.name) if isinstance(value, dict) else None
+        if not isinstance(figure, int | float) or not math.isfinite(figure):
+            return None
+        if one.against is None:
+            return float(figure)
+        key = f"{one.name} {one.against} {case}"
+        if key not in self._references:
+            changes = dict(case["changes"])
+            scenario = self.runs.scenario(one.scenario, changes)
+            for flow in scenario.flows:
+                if flow.startswith("mine"):
+                    scenario = scenario.set(f"flows.{flow}.tcp.cc", one.against)
+            self._references[key] = one.figure(simulate(scenario))
+        return float(figure) / self._references[key]
+
+
+def _points(share: float, most: float) -> float:
+    return round(share * most, 2)
+
+
+def _factor(given: float, right: float, tolerance: float) -> str | None:
+    """Return what an answer that is off by a factor is probably about."""
+    if given == 0 or right == 0:
+        return None
+    for factor, feedback in _FACTORS:
+        if abs(given / right / factor - 1) <= max(tolerance, 0.01):
+            return feedback
+    return None
+
+
+_BITS = "Off by a factor of 8: a byte has 8 bits. Check where the units change."
+_PREFIX = "Off by a factor of {}: check the prefix of the unit (m, k, M)."
+_FACTORS = (
+    (8.0, _BITS),
+    (0.125, _BITS),
+    (1e3, _PREFIX.format(1000)),
+    (1e-3, _PREFIX.format(1000)),
+    (1e6, _PREFIX.format("a million")),
+    (1e-6, _PREFIX.format("a million")),
+    (100.0, "Off by a factor of 100: is it a share or a percentage?"),
+    (0.01, "Off by a factor of 100: is it a share or a percentage?"),
+    (-1.0, "The size is right, the sign is not."),
+)
+
+
+def _direction(given: float, right: float) -> str:
+    return "Too large." if given > right else "Too small."
+
+
+def _sentence(fault: str) -> str:
+    name = fault.split(" ", 1)[0]
+    first = fault[0] if ".py" in name else fault[0].upper()
+    return first + fault[1:] + ("" if fault.endswith((".", "!")) else ".")
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,257 @@
+"""Writes the parts of a lab: what students get, and what the teacher sees beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ackclock.errors import InputError
+from ackclock.files import require_folder_above, write_text
+from ackclock.labs.marking import Marker
+from ackclock.labs.questions import (
+    ANSWERS,
+    FORMULAS,
+    Choice,
+    Controller,
+    Formula,
+    Lab,
+    Mistake,
+    Number,
+    Question,
+)
+from ackclock.labs.units import Unit
+
+_MARK = re.compile(r"^<!-- question: (?P<name>\w+) -->$", re.M)
+_BLOCK = re.compile(
+    r"(?:^<!-- (?P<mark>[^>]+) -->\n)?^```(?P<language>bash|python|yaml)\n(?P<text>.*?)^```$",
+    re.M | re.S,
+)
+_KINDS = {
+    "time": "A time, such as 12.5 ms.",
+    "rate": "A rate, such as 9.4 Mbps.",
+    "size": "A size, such as 64 KiB.",
+    "packets": "A number of packets, such as 20 packets.",
+    "share": "A share, such as 12.5 %.",
+    "number": "A plain number.",
+}
+
+
+def student(lab: Lab, folder: Path, *, notebook: bool, force: bool) -> list[Path]:
+    """Write what students get; return the files.
+
+    Raises:
+        InputError: there is something already, and `force` is not set; a question is missing.
+    """
+    from ackclock.labs.runs import Runs
+
+    require_folder_above(folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"'{folder}' is not a folder; choose another place with --out")
+    texts: dict[str, str] = {}
+    page = _page(lab, lambda question, number: asked(question, number))
+    if notebook:
+        texts["lab.ipynb"] = _notebook(page)
+    else:
+        texts["lab.md"] = page
+    if any(isinstance(question, Number | Choice) for question in lab.questions):
+        texts[ANSWERS] = _form(lab, lambda question: "null")
+    if FORMULAS in lab.programs:
+        texts[FORMULAS] = _skeleton(lab)
+    runs = Runs(lab.folder, lab.scenarios)
+    for name in lab.scenarios:
+        texts[f"{name}.yaml"] = runs.file(name).read_text(encoding="utf-8")
+    for question in lab.questions:
+        if isinstance(question, Controller):
+            texts[question.file] = (lab.folder / question.file).read_text(encoding="utf-8")
+    there = [name for name in texts if (folder / name).exists()]
+    if there and not force:
+        raise InputError(
+            f"'{folder / there[0]}' is there already; choose another folder with --out, or replace "
+            "what is there with --force"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        write_text(folder / name, text)
+    return [folder / name for name in texts]
+
+
+def teacher(marker: Marker, folder: Path) -> Path:
+    """Write a lab as a folder of one's own, with a page that has the answers; return the page.
+
+    Raises:
+        InputError: there is something already.
+    """
+    lab = marker.lab
+    if folder.exists():
+        raise InputError(f"'{folder}' is there already; choose another folder with --out")
+    require_folder_above(folder)
+    page = _page(lab, lambda question, number: _answered(marker, question, number))
+    solved = _form(lab, lambda question: _solution(marker, question))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(lab.folder, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "solution").mkdir(exist_ok=True)
+    if any(isinstance(question, Number | Choice) for question in lab.questions):
+        solved = solved.replace(f"\nlab: {lab.name}\n", f"\nlab: {folder.absolute().name}\n")
+        write_text(folder / "solution" / ANSWERS, solved)
+    write_text(folder / "teacher.md", page)
+    return folder / "teacher.md"
+
+
+def solution(marker: Marker) -> str:
+    """Return the file of answers that earns all points."""
+    return _form(marker.lab, lambda question: _solution(marker, question))
+
+
+def _solution(marker: Marker, question: Number | Choice) -> str:
+    right = marker.reference(question)
+    return str(right) if isinstance(question, Choice) else Unit.of(question.unit).show(right)
+
+
+def _page(lab: Lab, block: Callable[[Question, int], str]) -> str:
+    numbers = {question.name: i for i, question in enumerate(lab.questions, 1)}
+    body = (lab.folder / "page.md").read_text(encoding="utf-8")
+    named = _MARK.findall(body)
+    if sorted(named) != sorted(numbers):
+        different = sorted({*named} ^ {*numbers}) or named
+        raise InputError(
+            f"'{lab.folder / 'page.md'}' does not have each question once: {', '.join(different)}"
+        )
+    body = _MARK.sub(
+        lambda m: block(lab.questions[numbers[m["name"]] - 1], numbers[m["name"]]), body
+    )
+    hand_in = [ANSWERS] * any(isinstance(q, Number | Choice) for q in lab.questions)
+    files = " and ".join(f"`{name}`" for name in [*hand_in, *lab.programs])
+    return (
+        f"# {lab.title}\n\n{lab.about} About {lab.minutes} minutes, {lab.points:g} points.\n\n"
+        f"{body.rstrip()}\n\n## Hand in\n\n`ackclock lab check .` in this folder says what is "
+        f"missing or cannot be. Then hand in {files}.\n\nSource: {lab.source}\n"
+    )
+
+
+def asked(question: Question, number: int) -> str:
+    """Return a question as students see it, in Markdown."""
+    points = f"{question.points:g} point" + "s" * (question.points != 1)
+    text = f"**Question {number}** ({points}). {question.text}"
+    if isinstance(question, Number):
+        kind = _KINDS[Unit.of(question.unit).kind]
+        return f"{text}\n\n`{question.name}` in `{ANSWERS}`. {kind}"
+    if isinstance(question, Choice):
+        options = "\n".join(f"- `{word}`: {text}" for word, text in question.options.items())
+        return f"{text}\n\n{options}\n\n`{question.name}` in `{ANSWERS}`."
+    if isinstance(question, Formula):
+        arguments = "\n".join(f"- `{name}`: {text}" for name, text in question.arguments.items())
+        return (
+            f"{text}\n\n`{question.name}()` in `{FORMULAS}` returns {question.returns}. The grader "
+            f"calls it with networks that you have not seen.\n\n{arguments}"
+        )
+    assert isinstance(question, Controller)
+    rows = "\n".join(
+        f"| {one.name} | {one.text} | {one.none:g} | {one.full:g} | {one.points:g} |"
+        for one in question.criteria
+    )
+    head = (
+        "| What | Measured as | Nothing at | All at | Points |\n| --- | --- | ---: | ---: | ---: |"
+    )
+    return f"{text}\n\n{head}\n{rows}"
+
+
+def _answered(marker: Marker, question: Question, number: int) -> str:
+    """Return a question with its answer, tolerance and wrong answers."""
+    lines = []
+    if isinstance(question, Number | Choice):
+        lines.append(f"**{_solution(marker, question)}**. {question.why}")
+    else:
+        lines.append(question.why)
+    if isinstance(question, Number | Formula) and not getattr(question, "options", ()):
+        more = ""
+        if isinstance(question, Number) and question.absolute:
+            more = f", or {Unit.of(question.unit).show(question.absolute)} if that is more"
+        lines.append(f"Tolerance: {100 * question.tolerance:g} %{more}; {question.because}.")
+    if isinstance(question, Number):
+        show = Unit.of(question.unit).show
+        lines += [
+            f"- {show(one.value(marker.runs))}{_credit(one)}: {one.feedback}"
+            for one in question.mistakes
+        ]
+    elif isinstance(question, Choice):
+        lines += [f"- `{word}`: {text}" for word, text in question.mistakes.items()]
+    elif isinstance(question, Formula):
+        lines += [f"- {one.feedback}{_credit(one)}" for one in question.mistakes]
+    quoted = "\n".join(
+        f"> {line}\n>" if not line.startswith("-") else f"> {line}" for line in lines
+    )
+    return f"{asked(question, number)}\n\n{quoted}"
+
+
+def _credit(mistake: Mistake) -> str:
+    return f" ({mistake.credit:.0%} of the points)".replace("%", " %") if mistake.credit else ""
+
+
+def _form(lab: Lab, value: Callable[[Any], str]) -> str:
+    lines = [
+        f"# Answers to the lab '{lab.title}'.",
+        "# Replace each null by your answer, with its unit.",
+        "",
+        f"lab: {lab.name}",
+        "answers:",
+    ]
+    for i, question in enumerate(lab.questions, 1):
+        if isinstance(question, Number):
+            lines.append(f"  # {i}. {_KINDS[Unit.of(question.unit).kind]}")
+        elif isinstance(question, Choice):
+            lines.append(f"  # {i}. One of: {', '.join(question.options)}.")
+        else:
+            continue
+        lines.append(f"  {question.name}: {value(question)}")
+    return "\n".join(lines) + "\n"
+
+
+def _skeleton(lab: Lab) -> str:
+    parts = [f'"""Functions of the lab \'{lab.title}\'."""\n']
+    for question in lab.questions:
+        if isinstance(question, Formula):
+            arguments = "\n".join(f"    {n}: {text}" for n, text in question.arguments.items())
+            parts.append(
+                f"def {question.name}({', '.join(question.arguments)}):\n"
+                f'    """Return {question.returns}.\n\n{arguments}\n    """\n'
+                "    return None  # your formula\n"
+            )
+    return "\n\n".join(parts)
+
+
+def _notebook(page: str) -> str:
+    """Return a page as a Jupyter notebook: commands, programs and files become cells."""
+    cells: list[dict[str, Any]] = []
+
+    def add(kind: str, text: str) -> None:
+        if text.strip():
+            lines = text.strip().splitlines(keepends=True)
+            cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{len(cells)}", "metadata": {}}
+            if kind == "code":
+                cell |= {"execution_count": None, "outputs": []}
+            cells.append({**cell, "source": lines})
+
+    end = 0
+    for match in _BLOCK.finditer(page):
+        add("markdown", page[end : match.start()])
+        end = match.end()
+        if match["language"] == "bash":
+            add("code", re.sub("^", "!", match["text"].rstrip(), flags=re.M))
+        elif match["language"] == "python":
+            add("code", match["text"])
+        else:
+            name = (match["mark"] or "").removeprefix("file: ")
+            add("code", f"%%writefile {name}\n{match['text']}")
+    add("markdown", page[end:])
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    document = {
+        "cells": cells,
+        "metadata": {"kernelspec": kernel},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,83 @@
+// A run that the worker has collected, ready to be drawn as those of a report.
+
+const FLOW_KEYS = { window: true, threshold: true, rtt: false, flight: true };
+
+const inked = (owners, colors) =>
+  owners.map((owner, i) => ({
+    ...owner,
+    light: colors.light[i % colors.light.length],
+    dark: colors.dark[i % colors.dark.length],
+  }));
+
+const assembled = (told, page) => {
+  const { end, width } = told;
+  const bytes = (counts, start, stop) => counts && new Bytes(counts, width, start, stop);
+  const flows = inked(told.flows, page.flows).map((flow) => ({
+    ...flow,
+    key: `flow ${flow.id}`,
+    bytes: bytes(flow.counts, flow.start, flow.stop),
+    curves: Object.fromEntries(
+      Object.entries(flow.curves).map(([name, { times, values }]) => [
+        name,
+        new Curve(times, values, FLOW_KEYS[name], flow.stop),
+      ]),
+    ),
+  }));
+  const lanes = inked(told.lanes, page.links).map((lane, i) => {
+    const { queue } = lane.curves;
+    return {
+      ...lane,
+      key: `lane ${lane.id}`,
+      dashed: i >= page.links.light.length,
+      bytes: bytes(lane.counts, 0, end),
+      curves: queue ? { queue: new Curve(queue.times, queue.values, true, end) } : {},
+    };
+  });
+  const losses = told.losses.map((loss) => {
+    const verb = loss.kind === "drops" ? "dropped" : "marked";
+    const what = loss.count === 1 ? "packet" : "packets";
+    return {
+      ...loss,
+      lane: lanes[loss.of],
+      title: `${loss.count} ${what} ${verb}`,
+      lines: [loss.reason],
+    };
+  });
+  const moments = told.moments.map((entry) => ({
+    ...entry,
+    flow: flows[entry.of],
+    title: page.marks[entry.kind] + (entry.count > 1 ? ` (1 of ${entry.count} nearby)` : ""),
+    lines: [
+      `cwnd ${changeOf(entry.cwnd)}, ssthresh ${changeOf(entry.ssthresh)} (segments)`,
+      ...entry.text,
+    ],
+  }));
+  const changes = told.changes.map(({ t, text }) => ({
+    t,
+    title: text,
+    lines: [],
+    kind: "change",
+  }));
+  const run = withEvents({ ...told, number: 0, flows, lanes, losses, moments, changes });
+  run.packets = told.packets && withLongest(told.packets);
+  return run;
+};
+
+// Units of the axes, from the highest rate and round-trip time of a run.
+const unitsOf = ({ summary }) => {
+  const figures = Object.values(summary.flows);
+  const most = (read) => Math.max(0, ...figures.map((flow) => read(flow) ?? 0));
+  const rates = [
+    [1e9, "Gbps"],
+    [1e6, "Mbps"],
+    [1e3, "kbps"],
+    [1, "bps"],
+  ];
+  const rate = most((flow) => flow.goodput_bps);
+  const [size, name] = rates.find(([least]) => rate >= least) ?? rates[1];
+  const seconds = most((flow) => flow.rtt_s?.max) >= 10;
+  return {
+    rate: { name, size },
+    rtt: seconds ? { name: "s", size: 1 } : { name: "ms", size: 1e-3 },
+  };
+};

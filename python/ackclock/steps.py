@@ -1,0 +1,217 @@
+"""A run step by step: one event, one ACK or one round trip of a flow at a time, with reasons.
+
+>>> steps = Steps(results, "F1")  # doctest: +SKIP
+>>> step = steps.next("ack", 0.0)  # doctest: +SKIP
+>>> step.window, step.lines  # doctest: +SKIP
+((10.0, 11.0), ['window 14480 -> 15928 B: slow start'])
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ackclock import log
+from ackclock.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from ackclock.results import Results
+
+Floats = NDArray[np.float64]
+Kind = Literal["event", "ack", "rtt"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+TABLES = ("cwnd", "drops", "events", "marks", "packets", "rtt", "tcp_info", "window_rules")
+"""Tables of records that steps are made from."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happened to a flow within a step.
+
+    Attributes:
+        kind: What was asked for: an event, an ACK, a round trip.
+        number: Which ACK or round trip of the flow this is, from 1 on; of events their number.
+        begin_s: Just after this time.
+        end_s: Until this time, which counts.
+        window: Congestion window before and after, packets.
+        threshold: Slow-start threshold after, packets; infinite while there is none.
+        in_flight: Segments in flight after; None where the sender does not report them.
+        rtt_s: The last sample of the round-trip time until then; None before the first.
+        acks: ACKs that arrived.
+        lines: What happened, for people.
+    """
+
+    kind: Kind
+    number: int
+    begin_s: float
+    end_s: float
+    window: tuple[float, float]
+    threshold: float
+    in_flight: int | None
+    rtt_s: float | None
+    acks: int
+    lines: list[str]
+
+
+class Steps:
+    """The steps of one flow of a run.
+
+    Args:
+        results: The run, with records of `TABLES`.
+        flow: Name of the flow; default the first with a congestion window.
+
+    Raises:
+        InputError: there is no such flow, or it has no window, or something was not recorded.
+    """
+
+    def __init__(self, results: Results, flow: str | None = None) -> None:
+        flows: Mapping[str, Any] = {one["id"]: one for one in results.model["flows"]}
+        steered = [name for name, one in flows.items() if one["tcp"]]
+        if flow is not None and flow not in flows:
+            raise InputError(unknown("flow", flow, flows))
+        if flow is not None and flow not in steered:
+            raise InputError(f"the flow '{flow}' is UDP: it has no window to follow")
+        if not steered:
+            raise InputError("no flow of this scenario has a window to follow")
+        self.flow = flow or steered[0]
+        self.end_s = float(results.summary["end_s"])
+        model = flows[self.flow]
+        self._segment = model["tcp"]["segment_bytes"]
+        self._label = model["label"]
+        self._sentences = {
+            kind: log.sentences(results.model, kind) for kind in ("events", "drops", "marks")
+        }
+        self._tables = {name: _of_flow(results.table(name), self.flow) for name in TABLES}
+        self._times: dict[str, Floats] = {
+            name: table["time_s"].to_numpy() for name, table in self._tables.items()
+        }
+        packets = self._tables["packets"]
+        acks = (_texts(packets, "kind") == "ack") & (_texts(packets, "event") == "received")
+        self.acks_s: Floats = self._times["packets"][acks]
+        self._rtt: Floats = self._tables["rtt"]["rtt_s"].to_numpy()
+        self._sent_s: Floats = self._times["rtt"] - self._rtt
+        start_s = model["start_ns"] * 1e-9
+        self._ends: dict[Kind, Floats] = {
+            "event": self._moments(),
+            "ack": np.unique(self.acks_s),
+            "rtt": np.array(list(self._rounds(start_s))),
+        }
+
+    @property
+    def largest(self) -> float:
+        """The largest window of the run, packets."""
+        windows = self._tables["cwnd"]["cwnd_bytes"].to_numpy()
+        return float(windows.max(initial=0.0)) / self._segment
+
+    def next(self, kind: Kind, after_s: float) -> Step | None:
+        """The step of a kind that ends after a time; None when there is no more."""
+        ends = self._ends[kind]
+        place = int(np.searchsorted(ends, after_s, side="right"))
+        if place == len(ends):
+            return None
+        end = float(ends[place])
+        return Step(
+            kind,
+            place + 1,
+            after_s,
+            end,
+            (self._window(after_s), self._window(end)),
+            self._last("cwnd", "ssthresh_bytes", end, math.inf) / self._segment,
+            self._in_flight(end),
+            self._last("rtt", "rtt_s", end, None),
+            self._count(self.acks_s, after_s, end),
+            list(self._lines(after_s, end, whole=kind == "rtt")),
+        )
+
+    def all(self, kind: Kind, from_s: float = -1.0) -> Iterator[Step]:
+        """All steps of a kind that end after a time."""
+        step = self.next(kind, from_s)
+        while step is not None:
+            yield step
+            step = self.next(kind, step.end_s)
+
+    def _moments(self) -> Floats:
+        """When something happens to the flow that is more than an ACK without effect."""
+        tables = ("events", "drops", "marks", "window_rules", "cwnd")
+        return np.unique(np.concatenate([self._times[name] for name in tables]))
+
+    def _rounds(self, start_s: float) -> Iterator[float]:
+        """When round trips end: with the first sample of data that were sent in the round."""
+        times, sent = self._times["rtt"], self._sent_s
+        newest = np.maximum.accumulate(sent)  # ACKs may come in another order than their data
+        begin = start_s
+        while (place := int(np.searchsorted(newest, begin - 1e-10))) < len(times):
+            begin = float(times[place])
+            yield begin
+
+    def _window(self, time_s: float) -> float:
+        return self._last("cwnd", "cwnd_bytes", time_s, 0.0) / self._segment
+
+    def _in_flight(self, time_s: float) -> int | None:
+        return self._last("tcp_info", "in_flight", time_s, None)
+
+    def _last(self, table: str, column: str, time_s: float, otherwise: Any) -> Any:
+        """The value that a column has at a time."""
+        place = int(np.searchsorted(self._times[table], time_s, side="right")) - 1
+        return otherwise if place < 0 else self._tables[table][column][place].as_py()
+
+    def _rows(self, table: str, begin_s: float, end_s: float) -> list[dict[str, Any]]:
+        first, last = np.searchsorted(self._times[table], [begin_s, end_s], side="right")
+        return self._tables[table].slice(int(first), int(last - first)).to_pylist()
+
+    @staticmethod
+    def _count(times: Floats, begin_s: float, end_s: float) -> int:
+        first, last = np.searchsorted(times, [begin_s, end_s], side="right")
+        return int(last - first)
+
+    def _lines(self, begin_s: float, end_s: float, *, whole: bool) -> Iterator[str]:
+        """What happened between two times; of a whole round trip equal reasons are counted."""
+        for kind, say in self._sentences.items():
+            said = [say(row) for row in self._rows(kind, begin_s, end_s)]
+            yield from said if not whole or len(said) <= 4 else _shortened(said, kind)
+        reasons = [
+            (row["rule"], row) for row in self._rows("window_rules", begin_s, end_s)
+        ]  # of modern senders
+        if not reasons:
+            states = [str(row["state"]) for row in self._rows("cwnd", begin_s, end_s)]
+            yield from (f"window: {_counted(s.replace('-', ' '), n)}" for s, n in _runs(states))
+            return
+        for rule, count in _runs([rule for rule, _ in reasons]):
+            yield f"window: {_counted(log.reason(rule, self._label), count)}"
+
+
+def _runs(words: list[str]) -> list[tuple[str, int]]:
+    return list(Counter(words).items())
+
+
+def _counted(text: str, count: int) -> str:
+    return text if count == 1 else f"{text} ({count} times)"
+
+
+def _shortened(said: list[str], kind: str) -> list[str]:
+    return [*said[:3], f"and {len(said) - 3} more {kind}"]
+
+
+def _of_flow(table: pa.Table, flow: str) -> pa.Table:
+    rows = np.flatnonzero(_texts(table, "flow") == flow)
+    return table.take(pa.array(rows))
+
+
+def _texts(table: pa.Table, column: str) -> NDArray[Any]:
+    """A column of categories as an array of texts."""
+    joined = table[column].combine_chunks()
+    if isinstance(joined, pa.ChunkedArray):
+        joined = joined.chunk(0) if joined.num_chunks else pa.array([], table[column].type)
+    if not isinstance(joined, pa.DictionaryArray):
+        return np.asarray(joined.to_pylist(), object)
+    words = np.array([*joined.dictionary.to_pylist(), None], object)
+    codes = joined.indices.fill_null(len(words) - 1) if joined.null_count else joined.indices
+    return words[codes.to_numpy(zero_copy_only=False)]

@@ -1,0 +1,172 @@
+"""`ackclock check-cc`: what it says of good algorithms, and what it finds in bad ones."""
+
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+import small
+
+import ackclock
+from ackclock.conformance import check_cc, page
+from ackclock.controllers.lint import flaws
+
+_COMMAND = [sys.executable, "-c", "from ackclock.cli.app import main; main()", "check-cc"]
+
+# Every mistake of this program has its check.
+_BAD = """\
+import random
+import ackclock
+
+
+class Bad(ackclock.CongestionControl):
+    def on_start(self, event):
+        self.cwnd = 3
+
+    def on_ack(self, ack):
+        self.cwnd += 0.001 * random.random()
+
+    def on_loss(self, loss):
+        if loss.signal == "timeout":
+            raise RuntimeError("no idea")
+        self.cwnd = 0.5 * self.segment
+"""
+
+_GREEDY = """\
+import ackclock
+
+
+class Greedy(ackclock.CongestionControl):
+    needs_rate = True
+    owns_window = True
+
+    def on_start(self, event):
+        self.cwnd = 900 * self.segment
+
+    def on_undo(self, event):
+        pass
+"""
+
+
+def run(arguments, folder):
+    return subprocess.run(
+        [*_COMMAND, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+def test_cubic_conforms_and_shares_a_link_with_itself_evenly(tmp_path):
+    done = run(["cubic", "--json"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    card = json.loads(done.stdout)
+    assert card["conforms"] and card["subject"] == "cubic" and card["file"] is None
+    verdicts = [check["verdict"] for check in card["checks"]]
+    assert verdicts.count("passed") == len(verdicts) - 1 >= 14
+    scores = {score["name"]: score["values"] for score in card["scores"]}
+    assert set(scores["Fairness"]) == {"cubic", "Reno", "BBR"}
+    assert scores["Share against CUBIC"]["cubic"] == pytest.approx(50, abs=5)
+    # What every textbook says.
+    assert scores["RTT bias"]["cubic"] > 2 and scores["RTT bias"]["Reno"] > 2
+    assert scores["Share against CUBIC"]["BBR"] > 60
+    assert scores["Queueing delay"]["BBR"] < scores["Queueing delay"]["Reno"]
+    assert scores["Loss tolerance"]["BBR"] > 90 > 50 > scores["Loss tolerance"]["cubic"]
+
+
+@pytest.mark.slow
+def test_mistakes_are_found_with_their_lines(tmp_path):
+    (tmp_path / "bad.py").write_text(_BAD)
+    done = run(["bad.py", "--json", "-o", "card.html"], tmp_path)
+    assert done.returncode == 1, done.stderr
+    card = json.loads(done.stdout)
+    checks = {check["name"]: check for check in card["checks"]}
+    raised = checks["runs without errors"]
+    assert raised["verdict"] == "failed" and raised["place"] == "bad.py:14"
+    assert "RuntimeError: no idea" in raised["seen"]
+    below = checks["at least one segment"]
+    assert below["verdict"] == "failed" and below["place"] == "bad.py:15"
+    differ = checks["same run twice"]
+    assert differ["verdict"] == "failed" and differ["place"] == "bad.py:9"
+    assert checks["grows when alone"]["verdict"] == "failed"
+    assert checks["recovers"]["verdict"] == "skipped"
+    (warning,) = card["warnings"]
+    assert warning["place"] == "bad.py:10" and "random.random()" in warning["message"]
+    text = (tmp_path / "card.html").read_text()
+    HTMLParser().feed(text)
+    assert "bad.py:14" in text and "<script" not in text and "http" not in text
+
+
+@pytest.mark.slow
+def test_an_algorithm_that_never_gives_way(tmp_path):
+    program = tmp_path / "greedy.py"
+    program.write_text(_GREEDY)
+    card = check_cc(program, workers=2)
+    failed = {check.name: check for check in card.checks if check.verdict == "failed"}
+    assert set(failed) >= {"reacts to losses", "leaves CUBIC a share"}
+    assert failed["reacts to losses"].place == f"{program}:4"
+    text = page.markdown(card)
+    assert "| ✗ | reacts to losses |" in text
+    assert "| Share against CUBIC, % |" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["none.py"], "there is no such file"),
+        (["cubc"], "unknown cc `cubc`"),
+        (["cubic", "--class", "X"], "--class is for programs"),
+        (["cubic", "-p", "c"], "--parameter needs NAME=VALUE"),
+        (["cubic", "-o", "card.txt"], "neither .html nor .md"),
+        (["cubic", "-o", "none/card.md"], "there is no folder 'none'"),
+        (["bad.py", "-p", "x=1"], "Bad has no parameter 'x'"),
+    ],
+)
+def test_bad_input_is_refused_before_any_run(tmp_path, arguments, words):
+    (tmp_path / "bad.py").write_text(_BAD)
+    done = run(arguments, tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "unrepeatable"),
+    [
+        ("import time; time.time()", True),
+        ("from time import perf_counter as now; now()", True),
+        ("import datetime; datetime.datetime.now()", True),
+        ("import random; random.gauss(0, 1)", True),
+        ("import random; random.Random()", True),
+        ("import numpy as np; np.random.rand()", True),
+        ("hash('x')", True),
+        ("def f():\n    global g\n    g = 1", False),
+        ("g = []\ndef f():\n    g.append(1)", False),
+        ("g = {}\ndef f():\n    g[1] = 2", False),
+        ("class A:\n    n = 0\n    def f(self):\n        A.n += 1", False),
+    ],
+)
+def test_the_lint_finds(line, unrepeatable):
+    (flaw,) = flaws(line)
+    assert flaw.unrepeatable == unrepeatable and flaw.line >= 1 and flaw.hint
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import random; random.Random(3).random()",
+        "import numpy as np; np.random.default_rng(7)",
+        "import datetime; datetime.timedelta(seconds=1)",
+        "import math; math.sqrt(2)",
+        "g = []\ndef f():\n    g = []\n    g.append(1)",
+        "def f(self):\n    self.random.random()\n    self.seen.append(1)",
+    ],
+)
+def test_the_lint_leaves_alone(line):
+    assert flaws(line) == []
+
+
+def test_clocks_and_foreign_random_numbers_give_a_warning_at_validation():
+    document = small.document()
+    document["flows"][0]["tcp"] = {"cc": {"kind": "python", "source": _BAD, "origin": "bad.py"}}
+    (warning,) = ackclock.Scenario.from_dict(document).warnings
+    assert "bad.py:10: random.random()" in warning.message
+    assert warning.path == "flows.F1.tcp.cc" and "self.random" in (warning.hint or "")

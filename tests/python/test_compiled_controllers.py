@@ -1,0 +1,302 @@
+"""Controllers compiled by numba: the runs of plain Python, its errors, and what is refused."""
+
+import sys
+import textwrap
+from importlib import util
+from pathlib import Path
+
+import pytest
+import small
+
+import ackclock
+from ackclock import ControllerError, Scenario, ScenarioError
+
+pytest.importorskip("numba")
+
+ROOT = Path(__file__).parents[2]
+HEAD = "import math\nimport ackclock\n\nGAIN = 0.7\n\n\nclass Mine(ackclock.CongestionControl):\n"
+
+EVERYTHING = '''
+import math
+from math import sqrt
+
+import ackclock
+
+GAIN = 0.7
+
+
+def scaled(x, by=2.0):
+    """A function of the module."""
+    return x * by if x > 0 else -x
+
+
+class Base(ackclock.CongestionControl):
+    def wait(self, ack):
+        if ack.rtt is None or ack.min_rtt is None:
+            return None
+        return ack.rtt - ack.min_rtt
+
+
+class Mine(Base):
+    needs_rate = True
+    step: float = 1.5
+    rounds: int = 3
+    eager: bool = True
+    LIMIT = 0.02
+
+    def __init__(self, step=1.5, rounds=3):
+        self.step = step
+        self.rounds = rounds
+        self.eager = True
+        self.least = None
+        self.count = 0
+        self.end = 0
+        self.state = "open"
+
+    def on_start(self, event):
+        self.smoothed = None
+        self.ssthresh = 40 * self.segment
+
+    def on_established(self, event):
+        self.record("handshake", event.rtt)
+
+    def on_sample(self, ack):
+        if ack.rtt and (self.least is None or ack.rtt < self.least):
+            self.least = ack.rtt
+
+    def on_ack(self, ack):
+        wait = self.wait(ack)
+        if wait is not None:
+            self.smoothed = wait if self.smoothed is None else 0.9 * self.smoothed + 0.1 * wait
+        if not ack.may_grow:
+            return
+        self.count += 1
+        if ack.una >= self.end:
+            self.end = ack.nxt
+            total = 0
+            for i in range(1, self.rounds + 1):
+                if i == 2:
+                    continue
+                total += i ** 0.5 + math.log(i + 1) + sqrt(i)
+            n = 0
+            while n < 5 and total > 0:
+                n += 1
+                total -= n / 3 % 2
+            self.record("total", total)
+            self.record("rate", ack.delivery_rate or 0)
+            self.eager = self.eager and self.count % 7 != 3 or not ack.app_limited
+        late = self.smoothed or 0.0
+        a, b = min(late, self.LIMIT, 1), max(late, GAIN * self.LIMIT)
+        if self.in_slow_start and late < self.LIMIT:
+            self.cwnd += scaled(ack.newly_acked, 1.0)
+        elif 0 <= a <= b < 1e3 or self.eager:
+            self.cwnd += scaled(self.step) * self.segment * ack.newly_acked / self.cwnd
+        if ack.delivery_rate is not None and int(ack.delivery_rate) > 10:
+            self.pacing_rate = max(2e6, round(2.5 * ack.delivery_rate))
+        self.record("cube", math.pow(self.cwnd, 3) + math.exp(-late) + abs(-a) + b // 0.01)
+
+    def on_loss(self, loss):
+        if loss.signal == "timeout":
+            self.cwnd /= 4
+            return
+        if loss.signal in ("gap", "ecn") and self.state != "loss":
+            return loss.in_flight * GAIN
+        return max(self.cwnd / 2, 2 * self.segment)
+
+    def on_state(self, change):
+        self.state = change.state
+
+    def on_undo(self, event):
+        self.cwnd = max(self.cwnd, event.before)
+'''
+
+
+def document(cc, sender="modern"):
+    made = small.document()
+    made["links"][0]["queue"]["limit"] = "10 packets"
+    made["links"][0]["loss"] = {"kind": "bernoulli", "p": 0.005}
+    for flow in made["flows"]:
+        flow["send"] = "1 MB"
+        flow["tcp"] = {"sender": sender, "cc": cc}
+    return made
+
+
+def both(source, sender="modern", **more):
+    cc = {"kind": "python", "source": source, "origin": "mine.py", **more}
+    return [
+        ackclock.run(Scenario.from_dict(document({**cc, "compile": compiled}, sender)))
+        for compiled in (False, True)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parameters", [{}, {"step": 0.5, "rounds": 9}], ids=str)
+def test_everything_is_the_same_compiled(parameters):
+    plain, compiled = both(EVERYTHING, parameters=parameters)
+    assert plain.summary["totals"]["retransmissions"] > 5
+    assert compiled.summary["digest"] == plain.summary["digest"]
+    rows = plain.table("variables")
+    assert rows.num_rows > 500 and set(rows["name"].to_pylist()) >= {"total", "rate", "cube"}
+    assert compiled.table("variables").to_pylist() == rows.to_pylist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["own/aimd", "own/delay-target"])
+def test_shipped_controllers_are_the_same_compiled(name):
+    plain = Scenario.load(name)
+    compiled = plain.set("defaults.tcp.cc.compile", True)
+    assert ackclock.run(compiled).summary["digest"] == ackclock.run(plain).summary["digest"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sender", ["classic", "selective-repeat"])
+def test_other_senders(sender):
+    plain, compiled = both((ROOT / "scenarios/own/aimd.py").read_text(), sender)
+    assert compiled.summary["digest"] == plain.summary["digest"]
+
+
+def test_a_class_is_asked_by_its_call():
+    program = (ROOT / "scenarios/own/aimd.py").read_text()
+    spec = util.spec_from_loader("mine_to_compile", None)
+    module = util.module_from_spec(spec)
+    import linecache
+
+    linecache.cache["<own>"] = (len(program), None, program.splitlines(True), "<own>")
+    exec(compile(program, "<own>", "exec"), vars(module))
+    scenario = Scenario.load("own/aimd").set(
+        "defaults.tcp.cc", module.Aimd(increase=1.0, compile=True)
+    )
+    cc = scenario.canonical["flows"][0]["tcp"]["cc"]
+    assert cc["compile"] is True and '"increase": 1.0' in cc["parameters"]
+    plain = Scenario.load("own/aimd").set("defaults.tcp.cc", module.Aimd(increase=1.0))
+    assert plain.canonical["flows"][0]["tcp"]["cc"]["compile"] is False
+
+
+def inline(body):
+    return HEAD + textwrap.indent(textwrap.dedent(body), "    ")
+
+
+FAULTS = [
+    ("def on_ack(self, ack):\n    x = 0\n    self.cwnd += 1 / x\n", 10, "ZeroDivisionError"),
+    ("def on_ack(self, ack):\n    self.cwnd = math.inf - math.inf\n", 9, "cwnd = NaN"),
+    ("def on_ack(self, ack):\n    self.cwnd = math.inf\n", 9, "cwnd = inf"),
+    ("def on_ack(self, ack):\n    self.cwnd = -1\n", 9, "cwnd = -1"),
+    ("def on_ack(self, ack):\n    self.ssthresh = -2\n", 9, "ssthresh = -2"),
+    ("def on_ack(self, ack):\n    self.pacing_rate = 1e6\n", 9, "needs_rate = True"),
+    ("def on_ack(self, ack):\n    self.cwnd += ack.delivered\n", 9, "TypeError"),
+    ("def on_ack(self, ack):\n    self.cwnd += math.sqrt(-1.0)\n", 9, "math domain error"),
+    ("def on_ack(self, ack):\n    self.cwnd += math.exp(1e4)\n", 9, "math range error"),
+    ("def on_ack(self, ack):\n    raise ValueError('odd')\n", 9, "ValueError: odd"),
+    ("def on_ack(self, ack):\n    assert ack.now < 0\n", 9, "AssertionError"),
+    ("def on_loss(self, loss):\n    return -1\n", None, "ssthresh = -1"),
+    ("def on_ack(self, ack):\n    return 3\n", None, "on_ack returned 3"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("body", "line", "words"), FAULTS, ids=[f[2] for f in FAULTS])
+def test_faults_are_those_of_plain_python(body, line, words):
+    cc = {"kind": "python", "source": inline(body), "origin": "mine.py"}
+    errors = []
+    for compiled in (False, True):
+        with pytest.raises(ControllerError) as caught:
+            ackclock.run(Scenario.from_dict(document({**cc, "compile": compiled})))
+        errors.append(caught.value)
+    plain, compiled = errors
+    assert words in str(plain) and words in str(compiled)
+    assert compiled.line == plain.line == line
+    assert (compiled.file, compiled.flow, compiled.time_s) == (
+        plain.file,
+        plain.flow,
+        plain.time_s,
+    )
+    assert compiled.results.summary["stop_reason"] == "controller-fault"
+    ends = [error.results.summary["digest"] for error in errors]
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.slow
+def test_endless_loops_end():
+    body = """
+    def on_loss(self, loss):
+        n = 0
+        while True:
+            n += 1
+        return n
+    """
+    with pytest.raises(ControllerError, match="turns of its loops") as caught:
+        cc = {"kind": "python", "source": inline(body), "origin": "mine.py", "compile": True}
+        ackclock.run(Scenario.from_dict(document(cc)))
+    assert caught.value.line in (10, 11, 12)
+    assert ackclock.run(Scenario.from_dict(document("reno"))).summary["finished"]
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "words"),
+    [
+        ("def on_ack(self, ack):\n    self.cwnd += self.random.random()\n", 9, "self.random"),
+        ("def on_ack(self, ack):\n    self.seen = []\n", 9, "`[]`"),
+        ("def on_ack(self, ack):\n    print(ack.now)\n", 9, "print"),
+        ("def on_ack(self, ack):\n    super().on_ack(ack)\n", 9, "super"),
+        ("def on_ack(self, ack):\n    self.name = 'x'\n", 9, "'x'"),
+        ("def on_ack(self, ack):\n    try:\n        pass\n    except E:\n        pass\n", 9, "try"),
+        ("def on_ack(self, ack):\n    self.now = 3\n", 9, "read only"),
+        ("def on_ack(self, ack):\n    self.f()\ndef f(self):\n    self.f()\n", 10, "calls itself"),
+        ("def on_ack(self, ack):\n    self.cwnd += other\n", 9, "`other`"),
+        ("def on_ack(self, ack):\n    for x in (1, 2):\n        pass\n", 9, "for x in"),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused_with_its_line(body, line, words):
+    cc = {"kind": "python", "source": inline(body), "origin": "mine.py"}
+    Scenario.from_dict(document(cc))
+    with pytest.raises(ScenarioError, match=rf"mine.py:{line}: .*cannot be compiled") as caught:
+        Scenario.from_dict(document({**cc, "compile": True}))
+    (problem, *_) = caught.value.problems
+    assert words in problem.message and "leave `compile` out" in (problem.hint or "")
+    assert problem.path.endswith("tcp.cc.compile")
+
+
+@pytest.mark.slow
+def test_attributes_that_are_no_numbers_are_named():
+    body = """
+    def __init__(self):
+        self.table = {}
+
+    def on_ack(self, ack):
+        self.cwnd += self.table
+    """
+    cc = {"kind": "python", "source": inline(body), "origin": "mine.py", "compile": True}
+    with pytest.raises(ControllerError, match=r"`self\.table` is of type dict"):
+        ackclock.run(Scenario.from_dict(document(cc)))
+
+
+def test_without_numba_it_says_how_to_install_it(monkeypatch):
+    from ackclock.controllers import compiled
+
+    monkeypatch.setattr(compiled, "find_spec", lambda name: None)
+    cc = {"kind": "python", "file": str(ROOT / "scenarios/own/aimd.py"), "compile": True}
+    with pytest.raises(ScenarioError, match="numba is not installed") as caught:
+        Scenario.from_dict(document(cc))
+    assert "ackclock[numba]" in caught.value.problems[0].hint
+
+
+def test_plain_controllers_load_no_compiler():
+    # In a process of its own: other tests have loaded it.
+    import subprocess
+
+    code = (
+        "import sys, ackclock; ackclock.run(ackclock.Scenario.load('own/aimd'));"
+        "print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.slow
+def test_compiled_is_at_most_three_times_the_engine():
+    sys.path.insert(0, str(ROOT / "benches"))
+    try:
+        import controllers as bench
+    finally:
+        sys.path.pop(0)
+    assert bench.times_of_engine(compiled=True) < 3.0

@@ -1,0 +1,304 @@
+"""Other people's formats: qlog, scripts for real hosts, measurements beside a run."""
+
+import ast
+import json
+import shutil
+import subprocess
+
+import jsonschema
+import numpy as np
+import pytest
+
+from ackclock import InputError, Scenario, measured, plots, run
+from ackclock.export import export, hosts
+from ackclock.plots import Options
+
+# What the drafts of the main schema and of the events of QUIC ask of version 0.3.
+HEADER = {
+    "type": "object",
+    "required": ["packet_type", "packet_number"],
+    "properties": {"packet_type": {"const": "1RTT"}, "packet_number": {"type": "integer"}},
+    "additionalProperties": False,
+}
+STREAM = {
+    "required": ["frame_type", "stream_id", "offset", "length"],
+    "properties": {"frame_type": {"const": "stream"}, "length": {"minimum": 0}},
+}
+ACK = {
+    "required": ["frame_type", "acked_ranges"],
+    "properties": {
+        "frame_type": {"const": "ack"},
+        "acked_ranges": {
+            "minItems": 1,
+            "items": {"type": "array", "minItems": 1, "maxItems": 2},
+        },
+    },
+}
+RAW = {"required": ["length"]}
+METRICS = [
+    *("congestion_window", "ssthresh", "bytes_in_flight", "smoothed_rtt", "latest_rtt"),
+    *("min_rtt", "rtt_variance", "pacing_rate", "pto_count", "packets_in_flight"),
+]
+DATA = {
+    "transport:packet_sent": {
+        "required": ["header", "raw", "frames"],
+        "properties": {"header": HEADER, "raw": RAW, "frames": {"items": STREAM}},
+    },
+    "transport:packet_received": {
+        "required": ["header", "raw", "frames"],
+        "properties": {"header": HEADER, "raw": RAW, "frames": {"items": ACK}},
+    },
+    "recovery:packet_lost": {
+        "required": ["header", "trigger"],
+        "properties": {
+            "header": HEADER,
+            "trigger": {"enum": ["reordering_threshold", "time_threshold", "pto_expired"]},
+        },
+    },
+    "recovery:metrics_updated": {
+        "minProperties": 1,
+        "properties": {name: {"type": "number", "minimum": 0} for name in METRICS},
+        "additionalProperties": False,
+    },
+    "recovery:congestion_state_updated": {
+        "required": ["new"],
+        "properties": {
+            name: {
+                "enum": ["slow_start", "congestion_avoidance", "application_limited", "recovery"]
+            }
+            for name in ("old", "new")
+        },
+        "additionalProperties": False,
+    },
+}
+QLOG = {
+    "required": ["qlog_version", "qlog_format", "traces"],
+    "properties": {
+        "qlog_version": {"const": "0.3"},
+        "qlog_format": {"const": "JSON"},
+        "traces": {
+            "items": {
+                "required": ["vantage_point", "common_fields", "events"],
+                "properties": {
+                    "vantage_point": {"properties": {"type": {"enum": ["client", "server"]}}},
+                    "common_fields": {"properties": {"time_format": {"const": "relative"}}},
+                    "events": {
+                        "items": {
+                            "required": ["time", "name", "data"],
+                            "properties": {
+                                "time": {"type": "number"},
+                                "name": {"enum": list(DATA)},
+                            },
+                            "allOf": [
+                                {
+                                    "if": {"properties": {"name": {"const": name}}},
+                                    "then": {"properties": {"data": data}},
+                                }
+                                for name, data in DATA.items()
+                            ],
+                        }
+                    },
+                },
+            }
+        },
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def lossy():
+    return run(Scenario.load("teach/tail-loss", [("record", "all")]))
+
+
+@pytest.mark.parametrize("scenario", ["teach/tail-loss", "small"])
+def test_qlog_is_what_the_drafts_ask(scenario, tmp_path, small_results, lossy):
+    results = small_results if scenario == "small" else lossy
+    (path,) = export(results, "qlog", tmp_path / "run.qlog")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    jsonschema.validate(document, QLOG)
+    assert len(document["traces"]) == len(results.model["flows"])
+    for trace, flow in zip(document["traces"], results.model["flows"], strict=True):
+        events = trace["events"]
+        assert [e["time"] for e in events] == sorted(e["time"] for e in events)
+        named = {name: [e["data"] for e in events if e["name"] == name] for name in DATA}
+        sent = [data["header"]["packet_number"] for data in named["transport:packet_sent"]]
+        assert sent == list(range(len(sent)))
+        ranges = [
+            r for d in named["transport:packet_received"] for r in d["frames"][0]["acked_ranges"]
+        ]
+        acked = [number for low, high in ranges for number in range(low, high + 1)]
+        lost = [data["header"]["packet_number"] for data in named["recovery:packet_lost"]]
+        assert len(acked) == len(set(acked))
+        assert not set(acked) & set(lost)
+        figures = results.summary["flows"][flow["id"]]
+        assert len(lost) == figures["retransmissions"]
+        # Each byte arrives in one packet that is acknowledged.
+        sizes = {
+            d["header"]["packet_number"]: d["frames"][0] for d in named["transport:packet_sent"]
+        }
+        assert sum(sizes[n]["length"] for n in acked) >= figures["bytes_delivered"]
+
+
+def shell_is_right(path):
+    subprocess.run(["bash", "-n", str(path)], check=True)
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    ["teach/cubic-bbr", "teach/bufferbloat-codel", "caltech/test-case-2-fast", "bene/two-flows"],
+)
+def test_scripts_for_hosts_are_programs(scenario, tmp_path):
+    loaded = Scenario.load(scenario)
+    (shell,) = export(loaded, "netem", tmp_path / "x.sh")
+    if shutil.which("bash"):
+        shell_is_right(shell)
+    (program,) = export(loaded, "mininet", tmp_path / "x.py")
+    ast.parse(program.read_text())
+    text = shell.read_text()
+    assert text.count("iperf3 -c") == len(loaded.flows)
+    assert text.count("tbf rate") == 2 * len(loaded.links)
+
+
+def test_queues_delays_and_losses_are_those_of_the_scenario(tmp_path):
+    scenario = Scenario.load(
+        "teach/bufferbloat-codel",
+        [("links.bottleneck.loss", "{kind: bernoulli, p: 0.01}")],
+    )
+    (path,) = export(scenario, "netem", tmp_path / "x.sh")
+    text = path.read_text()
+    assert "codel limit 1000 target 5000us interval 100000us noecn" in text
+    assert "tbf rate 10000000bit" in text
+    assert text.count("netem limit 1000000 delay 18ms loss random 1%") == 2
+    (path,) = export(Scenario.load("teach/cubic-bbr"), "netem", tmp_path / "x.sh")
+    # One bandwidth-delay product: 20 Mbps times 40 ms.
+    assert "bfifo limit 100000" in path.read_text()
+
+
+def test_what_hosts_cannot_do_is_named(tmp_path):
+    plan = hosts.plan(Scenario.load("caltech/test-case-2-fast").model)
+    said = "\n".join(plan.unsaid)
+    for words in ("link L1: half duplex", "flow F1: FAST", "routing distance-vector"):
+        assert words in said
+    (path,) = export(Scenario.load("caltech/test-case-2-fast"), "netem", tmp_path / "x.sh")
+    assert path.read_text().count("# NOT REPEATED: ") == len(plan.unsaid)
+    assert not hosts.plan(Scenario.load("teach/cubic-bbr").model).unsaid
+
+
+def test_routes_lead_from_each_source_to_its_target():
+    plan = hosts.plan(Scenario.load("teach/cubic-bbr").model)
+    owner = {w.address(s): w.sides[s].node for w in plan.wires for s in (0, 1)}
+    near = {
+        node: {
+            w.address(0).rpartition(".")[0] for w in plan.wires for s in w.sides if s.node == node
+        }
+        for node in owner.values()
+    }
+    for stream in plan.streams:
+        node, network = stream.source, stream.address.rpartition(".")[0]
+        for _ in range(10):
+            if network in near[node]:
+                break
+            ways = dict(plan.routes[node])
+            node = owner[ways[network + ".0/24"]]
+        assert owner[stream.address] == stream.target
+        assert network in near[node]
+
+
+SAMPLES = """\
+# 1000.0
+ESTAB 0 0 10.0.0.1:60496 10.0.3.2:5201
+\t cubic rto:204 rtt:0.2/0.1 mss:1448 cwnd:10 bytes_sent:186 bytes_acked:187
+ESTAB 0 500 10.0.0.1:60504 10.0.3.2:5201
+\t cubic rto:240 rtt:40.5/2 mss:1448 cwnd:10 bytes_sent:14480 bytes_acked:1449 unacked:9
+# 1000.1
+ESTAB 0 500 10.0.0.1:60504 10.0.3.2:5201
+\t cubic rto:240 rtt:50/2 mss:1448 cwnd:20 ssthresh:20 bytes_sent:44480 bytes_acked:14490 unacked:18
+"""
+
+
+def test_samples_of_ss(tmp_path):
+    (tmp_path / "F1.ss").write_text(SAMPLES)
+    found = measured.read(tmp_path / "F1.ss")
+    assert found.connection == "10.0.0.1:60504 → 10.0.3.2:5201"
+    times, windows = found.series["window"]
+    assert times == pytest.approx([0, 0.1])
+    assert list(windows) == [10, 20]
+    assert list(found.series["flight"][1]) == [9, 18]
+    assert list(found.series["rtt"][1]) == pytest.approx([0.0405, 0.05])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("nothing\n", "neither a capture .* nor samples"),
+        (SAMPLES.replace("# 1000.0\n", ""), "without times; print one before each"),
+        (b"\n\r\r\n\x00\x00", "damaged capture"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(content, message, tmp_path):
+    raw = content if isinstance(content, bytes) else content.encode()
+    (tmp_path / "x").write_bytes(raw)
+    with pytest.raises(InputError, match=message):
+        measured.read(tmp_path / "x")
+    with pytest.raises(InputError, match="cannot read"):
+        measured.read(tmp_path / "none")
+
+
+def test_a_capture_of_a_run_gives_its_flight_and_round_trip_times(tmp_path):
+    """There and back: what was in flight and measured comes out of the packets alone."""
+    overrides = [("record", "all"), ("stop.at_latest", "5 s")]
+    results = run(Scenario.load("teach/rtt-unfairness-reno", overrides))
+    flow = results.model["flows"][0]["id"]
+    (path,) = export(results, "pcapng", tmp_path / "x.pcapng", flows=[flow])
+    found = measured.read(path)
+    rows = results.table("packets").to_pylist()
+    source = results.model["flows"][0]["from"]
+    mine = [r for r in rows if r["flow"] == flow and r["host"] == source]
+    sent = [r for r in mine if r["kind"] == "data" and r["event"] == "sent"]
+    start = sent[0]["time_s"]
+    segment = results.model["flows"][0]["tcp"]["segment_bytes"]
+    for place in (50, 400, 900):
+        at = sent[place]["time_s"]
+        ends = [r["seq"] + segment for r in sent[: place + 1]]
+        acks = [r["seq"] for r in mine if r["kind"] == "ack" and r["time_s"] <= at]
+        times, flight = found.series["flight"]
+        seen = flight[np.searchsorted(times, at - start + 1e-7, side="right") - 1]
+        assert seen == pytest.approx((max(ends) - max(acks, default=0)) / segment, abs=1.01)
+    rtts = results.table("rtt").to_pylist()
+    assert np.median(found.series["rtt"][1]) == pytest.approx(
+        np.median([r["rtt_s"] for r in rtts if r["flow"] == flow]), rel=0.05
+    )
+
+
+def test_a_measurement_is_laid_over_its_flow(tmp_path, small_results):
+    (tmp_path / "F2.ss").write_text(SAMPLES)
+    options = Options(overlay=[f"F2={tmp_path / 'F2.ss'}"])
+    figure = plots.figure(small_results, "flow-window", options=options)
+    lines = [line for axes in figure.axes for line in axes.get_lines()]
+    packets = small_results.table("packets").to_pylist()
+    first = next(r["time_s"] for r in packets if r["flow"] == "F2" and r["kind"] == "data")
+    assert any(
+        list(line.get_ydata()) == [10, 20]
+        and np.asarray(line.get_xdata())[0] == pytest.approx(first, abs=1e-3)
+        for line in lines
+    )
+    legend = [
+        text.get_text()
+        for axes in figure.axes
+        if (box := axes.get_legend())
+        for text in box.get_texts()
+    ]
+    assert "measured: F2.ss" in legend
+    with pytest.raises(InputError, match="unknown flow 'F9'"):
+        plots.figure(small_results, "flow-window", options=Options(overlay=["F9=x"]))
+    with pytest.raises(InputError, match="overlay"):
+        plots.figure(small_results, "topology", options=options)
+
+
+def test_the_command_exports_scenarios_without_running_them(ackclock, small_file, tmp_path):
+    done = ackclock("export", small_file, "--format", "netem", "--out", "x.sh")
+    assert done.code == 0
+    assert (tmp_path / "x.sh").read_text().startswith("#!/usr/bin/env bash")
+    done = ackclock("export", small_file, "--format", "mininet", "--links", "L1")
+    assert done.code == 2
+    assert "--links has no meaning for 'mininet'" in done.err

@@ -1,0 +1,289 @@
+"""The labs, as students and teachers go through them."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from ackclock import labs
+from ackclock.cli.app import main
+from ackclock.labs.hidden import Hidden
+from ackclock.labs.marking import RIGHT, Marker
+from ackclock.labs.programs import Limits
+from ackclock.labs.units import Unit, UnitError
+from ackclock.labs.writing import solution, student
+
+NAMES = labs.names()
+BLOCK = re.compile(
+    r"(?:^<!-- file: (?P<file>\S+) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S
+)
+
+
+@pytest.fixture(scope="module")
+def marker():
+    """Return a function that gives the marker of a lab; its runs are shared by the tests."""
+    made = {}
+
+    def get(name):
+        if name not in made:
+            lab = labs.find(name)
+            made[name] = Marker(lab, Hidden(lab, 0), Limits(seconds=60))
+        return made[name]
+
+    return get
+
+
+def questions(kind):
+    return [
+        pytest.param(name, question, id=f"{name}/{question.name}")
+        for name in NAMES
+        for question in labs.find(name).questions
+        if isinstance(question, kind)
+    ]
+
+
+def test_there_are_ten_labs_that_say_what_they_are():
+    assert len(NAMES) >= 10
+    for name in NAMES:
+        lab = labs.find(name)
+        assert lab.title and lab.about.endswith(".") and lab.source.endswith(".")
+        assert sum(question.public for question in lab.questions) == 1 or name == "own-controller"
+        for question in lab.questions:
+            assert question.why.endswith("."), question.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_teachers_solution_has_all_points(name, marker, tmp_path):
+    """Whatever networks the seed draws."""
+    from ackclock.labs.grading import grade
+
+    lab = labs.find(name)
+    shutil.copytree(lab.folder / "solution", tmp_path / "solved")
+    (tmp_path / "solved" / "answers.yaml").write_text(solution(marker(name)), encoding="utf-8")
+    for seed in (0, 1, 2):
+        one = marker(name)
+        one.hidden = Hidden(lab, seed)
+        done = grade(one, tmp_path / "solved")
+        assert done.points == done.most == lab.points, [m for m in done.marks if not m.full]
+        assert done.remarks == ()
+
+
+@pytest.mark.parametrize(("name", "question"), questions(labs.Number))
+def test_wrong_numbers_get_the_feedback_of_their_mistake(name, question, marker):
+    one, unit = marker(name), Unit.of(question.unit)
+    right = one.reference(question)
+    assert one.number(question, unit.show(right)) == (1.0, RIGHT)
+    assert question.mistakes, "each question knows some wrong answers"
+    for mistake in question.mistakes:
+        wrong = mistake.value(one.runs)
+        given = f"{wrong / unit.scale!r} {unit.name}".strip()
+        assert one.number(question, given) == (mistake.credit, mistake.feedback)
+        assert unit.show(right) not in mistake.feedback, "feedback does not say the answer"
+
+
+@pytest.mark.parametrize(("name", "question"), questions(labs.Number))
+def test_wrong_units_of_numbers_get_feedback(name, question, marker):
+    one, unit = marker(name), Unit.of(question.unit)
+    right = one.reference(question) / unit.scale
+    known = [mistake.value(one.runs) / unit.scale for mistake in question.mistakes]
+    for factor, said in ((8, "a byte has 8 bits"), (1000, "factor of 1000")):
+        if not any(abs(wrong / (right * factor) - 1) < 0.1 for wrong in known):
+            share, feedback = one.number(question, f"{right * factor!r} {unit.name}".strip())
+            assert share == 0.0 and said in feedback
+    if unit.kind in ("time", "rate", "size", "packets"):
+        assert "unit is missing" in one.number(question, right)[1]
+        other = "3 Mbps" if unit.kind != "rate" else "3 ms"
+        assert "is asked for" in one.number(question, other)[1]
+
+
+@pytest.mark.parametrize(("name", "question"), questions(labs.Choice))
+def test_each_wrong_choice_gets_its_feedback(name, question, marker):
+    one = marker(name)
+    right = one.reference(question)
+    assert right in question.options
+    for word in question.options:
+        share, feedback = one.choice(question, word)
+        assert (share, feedback) == ((1.0, RIGHT) if word == right else (0.0, feedback))
+        assert word == right or feedback == question.mistakes[word]
+    assert "is not one of" in one.choice(question, "maybe")[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "question"), questions(labs.Formula))
+def test_wrong_formulas_get_the_feedback_of_their_mistake(name, question, marker):
+    """On at least one of the networks: there may be some on which a wrong formula is right."""
+    from ackclock.labs.programs import Case
+
+    one = marker(name)
+    if question.options:
+        return
+    for mistake in question.mistakes:
+        said = set()
+        for changes in one.hidden.networks(question.name):
+            facts, right = one._network(question, changes)
+            said.add(one._returned(question, Case(mistake.value(**facts)), facts, right))
+        assert (mistake.credit, mistake.feedback) in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_commands_of_a_page_run(name, tmp_path, monkeypatch, capsys):
+    """In the folder that a student begins with."""
+    student(labs.find(name), tmp_path, notebook=False, force=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    for block in BLOCK.finditer((tmp_path / "lab.md").read_text(encoding="utf-8")):
+        if block["file"]:
+            Path(block["file"]).write_text(block["text"], encoding="utf-8")
+        elif block["language"] == "python":
+            exec(compile(block["text"], name, "exec"), {"__name__": "__main__"})
+        else:
+            for line in block["text"].splitlines():
+                monkeypatch.setattr(sys, "argv", shlex.split(line))
+                with pytest.raises(SystemExit) as done:
+                    main()
+                assert not done.value.code, f"{line}\n{capsys.readouterr()}"
+
+
+def test_a_student_starts_and_is_told_what_is_missing(ackclock, tmp_path):
+    done = ackclock("lab", "start", "bufferbloat")
+    assert done.code == 0
+    assert "bufferbloat/lab.md" in done.out
+    files = {file.name for file in (tmp_path / "bufferbloat").iterdir()}
+    assert files == {"lab.md", "answers.yaml", "formulas.py", "bloat.yaml", "codel.yaml"}
+    page = (tmp_path / "bufferbloat" / "lab.md").read_text(encoding="utf-8")
+    assert "Question 6" in page and "400" not in page, "no answers in the student's part"
+    again = ackclock("lab", "start", "bufferbloat")
+    assert again.code == 2 and "--force" in again.err
+    checked = ackclock("lab", "check", "bufferbloat")
+    assert checked.code == 1 and "No answer yet" in checked.out
+    assert "not written yet" in " ".join(checked.out.split())
+
+
+def test_a_check_reads_answers_and_marks_the_first_alone(ackclock, tmp_path):
+    ackclock("lab", "start", "cubic-bbr", "-o", "mine")
+    file = tmp_path / "mine" / "answers.yaml"
+    text = file.read_text(encoding="utf-8")
+    for name, answer in {
+        "bbr_share": "10.7 %",
+        "crossing": "200",
+        "cubic_queue": "3 kg",
+        "bbr_queue": "0,3 ms",
+        "why": "losses",
+    }.items():
+        text = text.replace(f"{name}: null", f"{name}: {answer}")
+    file.write_text(text + "  bufer: 3\n", encoding="utf-8")
+    out = " ".join(ackclock("lab", "check", "mine").out.split())
+    for said in (
+        "That is the share of the other flow",
+        "200 cannot be",
+        "'kg' is not a unit",
+        "write a point, as in 0.3",
+        "no question 'bufer'",
+    ):
+        assert said in out
+
+
+def test_a_notebook_has_commands_and_files_as_cells(ackclock, tmp_path):
+    ackclock("lab", "start", "cubic-bbr", "--format", "notebook", "-o", "nb")
+    cells = json.loads((tmp_path / "nb" / "lab.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert code[0].startswith("!ackclock run duel.yaml")
+    assert any(text.startswith("%%writefile buffers.yaml\nstudy: buffers") for text in code)
+
+
+@pytest.mark.slow
+def test_notebooks_are_valid(ackclock, tmp_path):
+    import nbformat
+
+    for name in NAMES:
+        ackclock("lab", "start", name, "--format", "notebook", "-o", f"nb-{name}")
+        page = nbformat.read(tmp_path / f"nb-{name}" / "lab.ipynb", as_version=4)
+        nbformat.validate(page)
+
+
+@pytest.mark.slow
+def test_a_teachers_version_is_a_lab_with_answers(ackclock, tmp_path):
+    assert ackclock("lab", "teach", "bufferbloat", "-o", "ours").code == 0
+    page = (tmp_path / "ours" / "teacher.md").read_text(encoding="utf-8")
+    assert "**400.59 ms**" in page and "Tolerance: 3 %" in page and "50 % of the points" in page
+    done = ackclock("grade", "ours", "ours/solution")
+    assert "14 of 14 points" in done.out
+    assert ackclock("lab", "teach", "bufferbloat", "-o", "ours").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["lab", "start", "buffer"], "did you mean 'bufferbloat'"),
+        (["lab", "start", "."], "it has no lab.py"),
+        (["lab", "check", "."], "has no answers.yaml"),
+        (["grade", "bufferbloat", "nowhere"], "no such folder: 'nowhere'"),
+        (["grade", "bufferbloat", ".", "--hidden", "none.yaml"], "no such file"),
+        (["grade", "bufferbloat", ".", "--feedback", "x"], "--feedback needs --csv"),
+    ],
+)
+def test_bad_input_is_named(ackclock, arguments, said):
+    done = ackclock(*arguments)
+    assert done.code == 2 and said in done.err
+
+
+def test_networks_are_drawn_by_the_seed_and_described_in_a_file(tmp_path):
+    lab = labs.find("bufferbloat")
+    drawn = [Hidden(lab, seed).networks("longest_wait_of") for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    rates = [network["links.bottleneck.rate"] for network in drawn[0]]
+    assert len(set(rates)) == len(rates), "none comes twice"
+    own = tmp_path / "own.yaml"
+    own.write_text("longest_wait_of:\n  networks: [{links.bottleneck.rate: 3 Mbps}]\n")
+    assert Hidden(lab, 1, own).networks("longest_wait_of") == [{"links.bottleneck.rate": "3 Mbps"}]
+    for text, said in (
+        ("other: {networks: 1}\n", "unknown question 'other'"),
+        ("longest_wait_of: {networks: 0}\n", "from 1 to 100"),
+        ("longest_wait_of: {networks: 2, set: {a.b: 3}}\n", "list of values"),
+    ):
+        own.write_text(text)
+        with pytest.raises(Exception, match=said):
+            Hidden(lab, 1, own).networks("longest_wait_of")
+
+
+@pytest.mark.parametrize(
+    ("unit", "written", "value"),
+    [
+        ("ms", "0.4 s", 0.4),
+        ("ms", "400ms", 0.4),
+        ("kB/s", "80 kbps", 80e3),
+        ("Mbps", "1 MB/s", 8e6),
+        ("packets", "3 segments", 3.0),
+        ("%", "85 %", 0.85),
+        ("%", 0.85, 0.85),
+        ("", "7.5", 7.5),
+        ("", 7, 7.0),
+        ("s", "1e-3 s", 0.001),
+    ],
+)
+def test_answers_are_read_in_any_unit_of_their_kind(unit, written, value):
+    assert Unit.of(unit).read(written) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("unit", "written"),
+    [
+        ("ms", "4"),
+        ("ms", True),
+        ("ms", "x ms"),
+        ("ms", "3 Mbps"),
+        ("", "nan"),
+        ("", "1 s"),
+        ("s", [1]),
+    ],
+)
+def test_answers_that_are_none_are_refused(unit, written):
+    with pytest.raises(UnitError):
+        Unit.of(unit).read(written)
