@@ -90,6 +90,13 @@ class Replications:
         asked: How many replications were asked for.
         failures: Why replications failed, by their seeds; they have no figures.
         wall_s: What they took, seconds.
+
+    Example:
+        >>> import ackclock
+        >>> lossy = ackclock.Scenario.load("bene/reliability-text-fixed")
+        >>> runs = ackclock.replicate(lossy, 50, workers=1)
+        >>> runs.flows, len(runs.arrays["seed"])
+        (['F1'], 50)
     """
 
     def __init__(self, table: pa.Table) -> None:

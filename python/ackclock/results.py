@@ -37,6 +37,14 @@ class Results:
         directory: where it was saved to or loaded from; None before that.
         log: the text of `log.txt`.
         replaced: whether they took the place of an earlier run when they were written.
+
+    Example:
+        >>> import ackclock
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> results.table("drops").num_rows
+        6
+        >>> results.summary["flows"]["probe"]["timeouts"]
+        0
     """
 
     def __init__(

@@ -37,7 +37,9 @@ impl Stream {
     }
 
     /// A uniform number of 64 bits.
-    #[inline]
+    // One copy of the generator is enough where the program has to be downloaded.
+    #[cfg_attr(target_family = "wasm", inline(never))]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }

@@ -79,6 +79,14 @@ def plot(
         PlotError: an unknown plot, flow, link or format (with the nearest name), or a plot asked
             for by name needs records that the run has not kept (says which to switch on).
         OSError: a file cannot be written.
+
+    Example:
+        >>> import ackclock
+        >>> from ackclock import plots
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> files = plots.plot(results, kinds=["cwnd-events"], fmt="svg", out="figures")
+        >>> [file.name for file in files]
+        ['cwnd-events-probe.svg', 'cwnd-events-no-probe.svg']
     """
     require("matplotlib")
     from .render import write
@@ -99,6 +107,13 @@ def figure(
     """One plot as a matplotlib `Figure`, to show in a notebook or to work on.
 
     Arguments and errors as in `plot`. The flows are always together in the figure.
+
+    Example:
+        >>> import ackclock
+        >>> from ackclock import plots
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> plots.figure(results, "flow-window").get_size_inches().shape
+        (2,)
     """
     require("matplotlib")
     from .render import draw

@@ -150,7 +150,7 @@ pub enum CongestionState {
 }
 
 /// What a sender knows beyond an ACK; worked out when somebody asks.
-pub trait SenderFacts: std::fmt::Debug {
+pub trait SenderFacts {
     /// Smoothed round-trip time (RFC 6298), if the retransmission timer keeps one and has measured.
     fn srtt(&self) -> Option<Time> {
         None
@@ -185,6 +185,13 @@ pub trait SenderFacts: std::fmt::Debug {
 
 /// A sender that knows nothing more.
 impl SenderFacts for () {}
+
+/// An event that is shown does not show the whole sender.
+impl std::fmt::Debug for dyn SenderFacts + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SenderFacts")
+    }
+}
 
 impl AckEvent<'_> {
     /// Whether the application limits the flow: nothing is left to send, and the window has room for a segment.

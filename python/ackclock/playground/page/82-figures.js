@@ -13,10 +13,15 @@ const rateText = (bps) => {
 const nameOf = (flow, all) => {
   const { label } = flow.figures;
   const alone = all.filter((other) => other.figures.label === label).length === 1;
-  return alone && label ? label : flow.id;
+  return alone && label ? label : `flow ${flow.id}`;
 };
 
-const verdict = (every) => {
+const verdict = (rows) => {
+  const words = sentenceOf(rows);
+  return words[0].toUpperCase() + words.slice(1);
+};
+
+const sentenceOf = (every) => {
   // A phone call is not meant to get as much as a download.
   const tcp = every.filter((row) => row.figures.transport === "tcp");
   const rows = tcp.length ? tcp : every;

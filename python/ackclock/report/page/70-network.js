@@ -85,7 +85,9 @@ class Picture {
     const ways = edge.half ? [way(false)] : [way(false), way(true)];
     for (const one of ways) one.line.append(drawn("title", {}, edge.name));
     const placed = { ...edge, ways, from, to };
-    const inner = from.router && to.router;
+    // Along a level link a name needs as much room as the link has.
+    const roomy = Math.abs(aside[0]) > 0.3 || 5 * (edge.name.length + 4) < long + 20;
+    const inner = from.router && to.router && roomy;
     const fits = inner || Math.abs(aside[0]) > 0.3 || long > 140;
     const few = edges.length <= (inner ? 30 : 6);
     if (fits && few && edge.links.length === 1) placed.label = this.labelOf(placed, along, aside);
