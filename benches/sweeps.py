@@ -22,9 +22,9 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from workloads import dumbbell
 
 from ackclock import _core
+from ackclock.bench.workloads import dumbbell
 from ackclock.sweep import Study, executor, figures
 
 SEEDS = 20
@@ -106,7 +106,7 @@ def _count(combinations: int) -> tuple[int, int]:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3, help="times to measure (default 3)")
     parser.add_argument("--no-instructions", action="store_true", help="do not run callgrind")
     parser.add_argument(

@@ -96,9 +96,10 @@ def latest(table: pa.Table) -> np.ndarray:
 
 def codes(column: pa.ChunkedArray) -> np.ndarray:
     """Return numbers from 0 in the place of the values of a column, equal ones for equal values."""
-    coded = column.dictionary_encode("encode").unify_dictionaries()
-    parts = [chunk.indices.to_numpy(zero_copy_only=False) for chunk in coded.chunks]
-    return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
+    if not len(column):
+        return np.zeros(0, np.int64)
+    coded = pa.concat_arrays(column.chunks).dictionary_encode("encode")
+    return coded.indices.to_numpy().astype(np.int64)
 
 
 def planned(plan: Plan) -> pa.Table:
