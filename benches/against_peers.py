@@ -43,23 +43,11 @@ PROMISED = {
 }
 """How many times as long as ours a packet of theirs takes at least, by flows."""
 HTSIM = [
-    "eventlist",
-    "tcppacket",
-    "pipe",
-    "queue",
-    "tcp",
-    "mtcp",
-    "loggers",
-    "logfile",
-    "config",
-    "network",
-    "route",
-    "sent_packets",
-    "ndppacket",
-    "trigger",
-    "eth_pause_packet",
+    *("eventlist", "tcppacket", "pipe", "queue", "tcp", "mtcp", "loggers", "logfile", "config"),
+    *("network", "route", "sent_packets", "ndppacket", "trigger", "eth_pause_packet"),
     "fairpullqueue",
 ]
+"""Sources of the library that the driver needs."""
 NS3 = [f"ns3-{part}" for part in ["core", "network", "internet", "point-to-point", "applications"]]
 NOTHING_S = 1e-4
 
@@ -195,13 +183,16 @@ def measure(found: dict[str, Run], own: Run, flows: list[int], rounds: int) -> l
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("program", type=Path, help="the ackclock-bench program")
     parser.add_argument(
         "--flows", type=int, nargs="+", choices=SECONDS, default=[10, 100, 1000],
         help="default 10 100 1000",
     )  # fmt: skip
     parser.add_argument("--rounds", type=int, default=5, help="runs of each (default 5)")
+    parser.add_argument(
+        "--only", nargs="+", choices=("ns-2", "ns-3", "htsim"), help="these peers only"
+    )
     options = parser.parse_args()
     table = Table(title="CPU for a data packet on the dumbbell and its ACK, in turn")
     table.add_column("workload", no_wrap=True)
@@ -211,6 +202,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         found = peers(folder)
+        if options.only:
+            found = {name: run for name, run in found.items() if name in options.only}
         if not found:
             return 2
         own = ours(options.program, folder)

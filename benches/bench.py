@@ -207,11 +207,12 @@ def add_costs_of_records(listed: list[Workload], rows: list[dict[str, Any]]) -> 
         pairs = list(zip(workload.runs, plain.runs, strict=True))
         ratio = [ours["cpu_s"] / its["cpu_s"] for ours, its in pairs]
         whole = [(ours["cpu_s"] + ours["records_s"]) / its["cpu_s"] for ours, its in pairs]
-        counted = workload.instructions and plain.instructions
+        both = workload.instructions, plain.instructions
+        counted = both[0] / both[1] if both[0] and both[1] else None
         figures["recording"] = {
             "time": statistics.median(ratio),
             "time_with_columns": statistics.median(whole),
-            "instructions": workload.instructions / plain.instructions if counted else None,
+            "instructions": counted,
             "bytes_per_hop": workload.runs[0]["record_bytes"] / figures["packet_hops"],
         }
 
@@ -307,7 +308,7 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{figures['end_mb']:.2f}",
             verdict(figures),
         )
-    Console(width=None if sys.stdout.isatty() else 150).print(table)
+    Console(width=None if sys.stdout.isatty() else 170).print(table)
 
 
 def same_work(figures: dict[str, Any]) -> str:
@@ -331,12 +332,12 @@ def show_counts(rows: list[dict[str, Any]]) -> None:
             ours = [f"{figures[key]:,}" for key in ("sent", "delivered", "dropped")]
             theirs = [f"{elsewhere[name]:,}" if name in elsewhere else "-" for name in names]
             table.add_row(figures["workload"], *ours, *theirs, same_work(figures))
-    Console(width=None if sys.stdout.isatty() else 150).print(table)
+    Console(width=None if sys.stdout.isatty() else 170).print(table)
 
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("program", type=Path, help="the ackclock-bench program")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each workload (default 5)")
     parser.add_argument("--no-instructions", action="store_true", help="do not run callgrind")

@@ -16,6 +16,15 @@ fn main() {
     }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-env=ACKCLOCK_BUILD={hash:016x}");
+    println!("cargo::rustc-env=ACKCLOCK_PROFILE={}", profile());
+}
+
+/// Name of the profile. Cargo's own variable says `release` for all that inherit from it; the folder
+/// of this build (`target/[TARGET/]PROFILE/build/NAME/out`) has the name itself.
+fn profile() -> String {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
+    let folder = out.ancestors().nth(3).and_then(Path::file_name);
+    folder.map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())
 }
 
 fn add_folder(hash: &mut u64, folder: &Path) {

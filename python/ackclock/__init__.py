@@ -17,7 +17,7 @@ from ackclock.replicate import ReplicationsFailedError, ReplicationsInterrupted,
 from ackclock.run import Progress, RunInterrupted, RunStoppedError, run
 
 if TYPE_CHECKING:
-    from ackclock.controllers import CongestionControl
+    from ackclock.controllers import CongestionControl, QueueDiscipline
     from ackclock.controllers.faults import ControllerError
     from ackclock.errors import AckclockError, InputError, Problem, ScenarioError
     from ackclock.replications import Replications
@@ -33,6 +33,7 @@ __all__ = [
     "InputError",
     "Problem",
     "Progress",
+    "QueueDiscipline",
     "Replications",
     "ReplicationsFailedError",
     "ReplicationsInterrupted",
@@ -52,6 +53,7 @@ _HOMES = {
     "ControllerError": "ackclock.controllers.faults",
     "InputError": "ackclock.errors",
     "Problem": "ackclock.errors",
+    "QueueDiscipline": "ackclock.controllers",
     "Replications": "ackclock.replications",
     "Results": "ackclock.results",
     "ResultsError": "ackclock.results",

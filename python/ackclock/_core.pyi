@@ -14,6 +14,9 @@ def version() -> str:
 def build() -> str:
     """Return a fingerprint of the engine's sources: equal for equal builds of one version."""
 
+def profile() -> str:
+    """Return the profile that the engine was built with; `release` is the fastest."""
+
 def registry() -> str:
     """Return everything that can be named in a scenario, by kind, with its parameters."""
 
@@ -84,6 +87,9 @@ class Scenario:
     def model(self) -> str:
         """Return the scenario as numbers, as JSON text."""
 
+    def head(self) -> str:
+        """Return the part of it without nodes, links and flows, as JSON text."""
+
 class Controller:
     """What a congestion control in Python holds; see `ackclock.CongestionControl`."""
 
@@ -144,6 +150,34 @@ class Event:
     @property
     def before(self) -> float | None: ...
 
+class QueuedPacket:
+    """A packet at a queue discipline in Python; see docs/python-queues.md."""
+
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def ecn(self) -> bool: ...
+    @property
+    def marked(self) -> bool: ...
+    @property
+    def data(self) -> bool: ...
+    @property
+    def sojourn(self) -> float: ...
+
+class QueueState:
+    """A queue as a packet finds it."""
+
+    @property
+    def now(self) -> float: ...
+    @property
+    def packets(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def idle(self) -> bool: ...
+    @property
+    def rate(self) -> float: ...
+
 class Calls:
     """Calls of the controllers of a run."""
 
@@ -155,12 +189,21 @@ class Simulation:
     """One run of a scenario, with its seed or another one."""
 
     def __init__(self, scenario: Scenario, seed: int | None = None) -> None: ...
-    def advance(self, seconds: float, rows: int = ..., events: int = ...) -> bool:
+    def advance(
+        self, seconds: float, rows: int = ..., events: int = ..., until_s: float | None = None
+    ) -> bool:
         """Run for about so many seconds of real time.
 
         Returns whether the run is over, or its records full. Ends soon after the records hold
-        `rows` rows, or when `events` events were handled in all.
+        `rows` rows, or when `events` events were handled in all, and at the first event at or
+        after `until_s` seconds of simulated time.
         """
+
+    def is_complete(self, flow: str) -> bool:
+        """Return whether all data of a flow arrived, or it was cut off."""
+
+    def controller(self, flow: str) -> Controller | None:
+        """Return the controller in Python of a flow, to speak to between two turns."""
 
     def outlook(self) -> tuple[float, float]:
         """Return packet-hops and bytes of records of the whole run, guessed before it."""

@@ -86,7 +86,16 @@ class Problem:
 
 
 class ScenarioError(InputError):
-    """A scenario that cannot be run. `problems` holds everything that is wrong with it."""
+    """A scenario that cannot be run. `problems` holds everything that is wrong with it.
+
+    Example:
+        >>> import ackclock
+        >>> try:
+        ...     ackclock.Scenario.load("teach/tail-loss", [("flows.probe.send", "3")])
+        ... except ackclock.ScenarioError as error:
+        ...     print(error.problems[0].path, "|", error.problems[0].message)
+        flows.probe.send | `3` has no unit
+    """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)

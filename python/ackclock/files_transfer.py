@@ -129,15 +129,15 @@ def extended_schema(schema: dict[str, Any]) -> dict[str, Any]:
             "type": "string",
             "description": "Path of a file that holds the values.",
         }
-    controller = schema["definitions"]["cc.python"]
-    controller["properties"] |= {
-        "file": {"type": "string", "description": "Path of the program, a Python file."},
-        "parameters": {
-            "type": ["object", "string"],
-            "description": "Parameters of the class.",
-        },
-    }
-    controller["required"] = ["kind"]
+    for program in (schema["definitions"][name] for name in ("cc.python", "queue.python")):
+        program["properties"] |= {
+            "file": {"type": "string", "description": "Path of the program, a Python file."},
+            "parameters": {
+                "type": ["object", "string"],
+                "description": "Parameters of the class.",
+            },
+        }
+        program["required"] = ["kind"]
     schema["definitions"]["flow"]["properties"]["send"]["anyOf"].append(
         {
             "type": "object",

@@ -24,6 +24,10 @@ class ResultsError(AckclockError):
     exit_code = 2
 
 
+# A summary of more flows and links than this has a line for each.
+_MOST_SPREAD = 1000
+
+
 def fingerprint(canonical: Mapping[str, Any]) -> str:
     """Return a checksum of a resolved scenario."""
     text = json.dumps(canonical, sort_keys=True, ensure_ascii=False)
@@ -110,6 +114,28 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "stop_reason": str, "end_s": (int, float), "wall_s": (int, float), "events": int,
     "packet_hops": int, "flows": dict, "links": dict,
 }  # fmt: skip
+
+
+def write_summary(path: Path, summary: Mapping[str, Any]) -> None:
+    """Write a summary: a figure a line, or a flow or link a line where these are many."""
+
+    def text(value: Any, indent: int | None = None) -> str:
+        return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+
+    with path.open("w", encoding="utf-8") as file:
+        if len(summary["flows"]) + len(summary["links"]) <= _MOST_SPREAD:
+            file.write(text(summary, 2) + "\n")
+            return
+        comma = "{"
+        for key, value in summary.items():
+            file.write(f"{comma}\n  {text(key)}: ")
+            comma = ","
+            if key not in ("flows", "links"):
+                file.write(text(value))
+                continue
+            rows = (f"    {text(name)}: {text(entry)}" for name, entry in value.items())
+            file.write("{\n" + ",\n".join(rows) + "\n  }")
+        file.write("\n}\n")
 
 
 def read_summary(path: Path) -> dict[str, Any]:

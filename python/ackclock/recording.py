@@ -41,7 +41,7 @@ class _InMemory:
         self.simulation = _core.Simulation(scenario.handle)
         self._scenario = scenario
         self._categories = self.simulation.categories()
-        self._limit = scenario.model["record"]["limit_bytes"]
+        self._limit = scenario.head["record"]["limit_bytes"]
         if self._limit is None:
             self._limit = MEMORY_LIMIT
             self.simulation.limit_records(MEMORY_LIMIT)
@@ -103,7 +103,7 @@ class _OnDisk:
             unfinished.path / FILES.records,
             self.simulation.categories(),
             self._about,
-            scenario.model["record"],
+            scenario.head["record"],
         )
         # Not by the clock: the same run makes the same files.
         self._all_at = _ALL_AFTER_EVENTS
@@ -111,7 +111,7 @@ class _OnDisk:
 
     def warnings(self) -> list[str]:
         hops, size = self.simulation.outlook()
-        limit = self._scenario.model["record"]["limit_bytes"]
+        limit = self._scenario.head["record"]["limit_bytes"]
         packed = _PACKED * min(size, size if limit is None else limit)
         free = record_stream.room(self._unfinished.path) - record_stream.RESERVE_BYTES
         estimate = f"up to about {hops:.1g} packet-hops; their records may take {_amount(packed)}"
@@ -168,7 +168,7 @@ class _OnDisk:
         if self._full is not None:
             return f"{self._full}: records ended {at}. {_LESS}"
         if summary["stop_reason"] == "record-limit":
-            limit = self._scenario.model["record"]["limit_bytes"]
+            limit = self._scenario.head["record"]["limit_bytes"]
             return (
                 f"the records reached their limit of {_amount(limit)} {at}; "
                 f"`record.limit` sets the limit. {_LESS}"

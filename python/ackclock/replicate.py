@@ -66,6 +66,13 @@ def replicate(
             controller in Python failed); carries the others.
         ReplicationsInterrupted: Ctrl-C (a `KeyboardInterrupt`); carries what was done, from the
             first seed on without a gap.
+
+    Example:
+        >>> import ackclock
+        >>> lossy = ackclock.Scenario.load("bene/reliability-text-fixed")
+        >>> runs = ackclock.replicate(lossy, 200, workers=1)
+        >>> runs.arrays["finish_s"].shape
+        (200, 1)
     """
     from ackclock.replications import Replications
     from ackclock.sweep import Study, SweepInterrupted

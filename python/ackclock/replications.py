@@ -90,6 +90,13 @@ class Replications:
         asked: How many replications were asked for.
         failures: Why replications failed, by their seeds; they have no figures.
         wall_s: What they took, seconds.
+
+    Example:
+        >>> import ackclock
+        >>> lossy = ackclock.Scenario.load("bene/reliability-text-fixed")
+        >>> runs = ackclock.replicate(lossy, 50, workers=1)
+        >>> runs.flows, len(runs.arrays["seed"])
+        (['F1'], 50)
     """
 
     def __init__(self, table: pa.Table) -> None:
@@ -117,7 +124,7 @@ class Replications:
         and would make a sample of quick runs.
         """
         from ackclock import _core
-        from ackclock.tables.of_sweep import elements
+        from ackclock.nested import elements
 
         runs = results.with_list("flows")
         gaps = runs["replication"].to_numpy() != np.arange(len(results))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +37,14 @@ class Results:
         directory: where it was saved to or loaded from; None before that.
         log: the text of `log.txt`.
         replaced: whether they took the place of an earlier run when they were written.
+
+    Example:
+        >>> import ackclock
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> results.table("drops").num_rows
+        6
+        >>> results.summary["flows"]["probe"]["timeouts"]
+        0
     """
 
     def __init__(
@@ -51,7 +58,7 @@ class Results:
         self._tables = tables
         self._files: dict[str, RecordFiles] = {}
         self._manifest: Manifest | None = None
-        self._model: dict[str, Any] | None = None
+        self._of: Scenario | None = None
         self._condensed: dict[tuple[str | float, ...], dict[tuple[str, ...], Series]] = {}
 
     @classmethod
@@ -64,10 +71,10 @@ class Results:
         log: str = "",
     ) -> Results:
         """Make results of what the simulator returned: columns of numbers and of category codes."""
-        schemas = Schemas(categories, record_tables.about(summary), scenario.model["record"])
+        schemas = Schemas(categories, record_tables.about(summary), scenario.head["record"])
         made = {name: schemas.table(name, columns) for name, columns in tables.items()}
         results = cls(summary, scenario.canonical, made)
-        results._model = scenario.model
+        results._of = scenario
         results.log = log
         return results
 
@@ -77,7 +84,7 @@ class Results:
     ) -> Results:
         """Make results whose tables are in the folder of a run directory that is being written."""
         results = cls(summary, scenario.canonical, {})
-        results._model = scenario.model
+        results._of = scenario
         results._files = record_tables.found_in(folder / FILES.records)
         results.log = log
         return results
@@ -99,9 +106,7 @@ class Results:
     @property
     def model(self) -> dict[str, Any]:
         """The resolved scenario in numbers (`_ns`, `_bps`, `_bytes`). Do not change it."""
-        if self._model is None:
-            self._model = self.scenario.model
-        return self._model
+        return (self._of or self.scenario).model
 
     @property
     def tables(self) -> list[str]:
@@ -253,8 +258,7 @@ class Results:
         """Write what goes with the records and let the run directory take its place."""
         folder = unfinished.path
         (folder / FILES.scenario).write_text(self.scenario_text(), encoding="utf-8")
-        text = json.dumps(self.summary, indent=2, ensure_ascii=False, allow_nan=False)
-        (folder / FILES.summary).write_text(text + "\n", encoding="utf-8")
+        manifest.write_summary(folder / FILES.summary, self.summary)
         (folder / FILES.log).write_text(self.log, encoding="utf-8")
         for place, content in self.received.items():
             copy = folder / FILES.received / place

@@ -23,8 +23,11 @@ Override = tuple[str, Any]
 class Scenario:
     """A checked scenario. It does not change: `set` returns a new one.
 
-    >>> scenario = Scenario.load("caltech/test-case-0-fast")
+    >>> import ackclock
+    >>> scenario = ackclock.Scenario.load("caltech/test-case-0-fast")
     >>> slower = scenario.set("links.*.rate", "5 Mbps")
+    >>> slower.links, slower.flows
+    (['L1'], ['F1'])
 
     A scenario that cannot be run never becomes an object: every way to make one raises
     `ScenarioError` with all its problems.
@@ -117,6 +120,11 @@ class Scenario:
         """The resolved scenario in numbers (`_ns`, `_bps`, `_bytes`). Do not change it."""
         return json.loads(self._handle.model())
 
+    @cached_property
+    def head(self) -> dict[str, Any]:
+        """The part of `model` without nodes, links and flows, which is quick to get."""
+        return json.loads(self._handle.head())
+
     @property
     def name(self) -> str:
         """Name of the experiment, such as `caltech/test-case-2-fast`."""
@@ -167,6 +175,12 @@ class Scenario:
         """What is allowed but probably not meant."""
         found = (_located(self._source, entry) for entry in self._warnings)
         return (*found, *self._prepared.warnings)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Scenario:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scenario.from_dict, (self.document,)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: what is asked, flows and links."""

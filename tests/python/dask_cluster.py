@@ -15,7 +15,7 @@ class Cluster:
         self.folder = folder
         self._processes: list[subprocess.Popen] = []
         told = folder / "scheduler.json"
-        self._start(
+        self.scheduler = self._start(
             ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
             ["--scheduler-file", str(told)],
             DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=str(allowed_failures),

@@ -94,3 +94,28 @@ def test_the_paths_of_a_clos_are_those_of_its_hash():
     data = links[(links["flow"] == "F1") & (links["kind"] == "data")]
     # Uplinks are numbered from leaf 1 to each spine, then from leaf 2.
     assert set(data["link"].astype(str)) == {"access1", "uplink2", "uplink4", "access4"}
+
+
+def test_large_networks_record_samples_unless_they_say_otherwise():
+    made = document("dumbbell", "1001", 0.1)
+    del made["record"]
+    scenario = Scenario.from_dict(made)
+    record = scenario.canonical["record"]
+    assert record["kind"] == "sampled"
+    assert (record["cwnd"], record["events"]) == ("every 100 ms", "changes")
+    assert record["packets"] == record["transmissions"] == "off"
+    (warning,) = scenario.warnings
+    assert "samples of 1001 flows are recorded" in warning.message
+    # What is written out says so itself.
+    assert Scenario.from_dict(scenario.canonical).warnings == ()
+    everything = Scenario.from_dict({**made, "record": "all"})
+    assert everything.warnings == ()
+    assert everything.canonical["record"]["packets"] == "changes"
+    smaller = document("dumbbell", "1000", 0.1)
+    del smaller["record"]
+    assert Scenario.from_dict(smaller).canonical["record"]["kind"] == "all"
+    # A table that is named is added to the samples.
+    more = Scenario.from_dict({**made, "record": {"drops": "changes"}})
+    assert more.canonical["record"]["kind"] == "sampled"
+    assert more.canonical["record"]["drops"] == "changes"
+    assert len(more.warnings) == 1

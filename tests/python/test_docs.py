@@ -1,6 +1,7 @@
 """The pages: every snippet runs, every link leads somewhere, generated parts are up to date."""
 
 import importlib
+import json
 import os
 import re
 import shlex
@@ -179,3 +180,35 @@ def test_the_readme_has_commands_and_an_own_scenario_of_fifteen_lines():
         assert f"ackclock {command} " in everything
     (scenario,) = (b for b in blocks if b.language == "yaml" and "flows:" in b.text)
     assert len(scenario.text.splitlines()) <= 15
+
+
+def test_what_other_simulators_say_can_be_said_as_the_page_says():
+    """Code in the last columns of the tables, put where it belongs."""
+    page = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
+    cells = [
+        row.split("|")[2] for row in page.splitlines() if row.startswith("| `") or "`tc " in row
+    ]
+    tried = 0
+    for code in re.findall(r"`([^`]+)`", " ".join(cells)):
+        if "..." in code or "file:" in code or not re.match(r"(\w+: |\{)", code):
+            continue
+        said = YAML(typ="safe", pure=True).load(code)
+        for key, value in said.items():
+            document = json.loads(json.dumps(BASE))
+            if key in ("queue", "loss", "jitter", "rate", "delay"):
+                document["links"][0][key] = value
+            elif key in ("tcp", "udp", "send", "start"):
+                document["flows"][0] |= {key: value}
+                if key == "udp":
+                    del document["flows"][0]["send"]
+                    document["stop"] = {"when": "time", "at_latest": "1 s"}
+            elif key == "profile":
+                document |= {key: value, "flows": [{"id": "F1", "from": "A", "to": "B"}]}
+                document["stop"] = {"at_latest": "1 s"}
+            elif key in ("defaults", "stop"):
+                document |= {key: value}
+            else:
+                continue
+            Scenario.from_dict(document)
+            tried += 1
+    assert tried > 20

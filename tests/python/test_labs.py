@@ -151,7 +151,7 @@ def test_the_commands_of_a_page_run(name, tmp_path, monkeypatch, capsys):
                 assert not done.value.code, f"{line}\n{capsys.readouterr()}"
 
 
-def test_a_student_starts_and_is_told_what_is_missing(ackclock, tmp_path):
+def test_a_student_starts_and_sees_what_is_missing(ackclock, tmp_path):
     done = ackclock("lab", "start", "bufferbloat")
     assert done.code == 0
     assert "bufferbloat/lab.md" in done.out
@@ -188,6 +188,17 @@ def test_a_check_reads_answers_and_marks_the_first_alone(ackclock, tmp_path):
         "no question 'bufer'",
     ):
         assert said in out
+
+
+@pytest.mark.slow
+def test_a_check_tries_a_controller(ackclock, tmp_path):
+    ackclock("lab", "start", "own-controller", "-o", "mine")
+    done = ackclock("lab", "check", "mine")
+    out = " ".join(done.out.split())
+    assert done.code == 1 and "delay:" in out and "Packets wait" in out
+    shutil.copy(labs.find("own-controller").folder / "solution" / "mine.py", tmp_path / "mine")
+    done = ackclock("lab", "check", "mine")
+    assert done.code == 0 and "In order" in done.out
 
 
 def test_a_notebook_has_commands_and_files_as_cells(ackclock, tmp_path):

@@ -30,7 +30,9 @@ def _loaded(code, folder, *arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--version"], ["--help"], ["list"], ["list", "cc"], ["validate"]], ids=" ".join
+    "arguments",
+    [["--version"], ["--help"], ["list"], ["list", "cc"], ["lab", "list"], ["validate"]],
+    ids=" ".join,
 )
 def test_commands_without_results_load_no_tables(arguments, tmp_path, small_file):
     files = [small_file] if arguments == ["validate"] else []

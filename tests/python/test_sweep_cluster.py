@@ -119,6 +119,37 @@ def test_the_program_ends_and_goes_on(cluster, here, tmp_path, number):
 
 
 @pytest.mark.slow
+def test_the_scheduler_ends_and_the_same_command_goes_on_elsewhere(cluster, here, tmp_path):
+    cluster.worker()
+    write_study(tmp_path)
+    command = [*START, "s.yaml", "--out", "s", "--on"]
+    process = subprocess.Popen(
+        [*command, cluster.address], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    wait_for(lambda: (tmp_path / "s/log.txt").exists() and len(done(tmp_path / "s")) >= 20)
+    cluster.scheduler.kill()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert f"the scheduler at {cluster.address} is gone" in err
+    assert "Traceback" not in err
+    kept = done(tmp_path / "s")
+    assert 20 <= len(kept) < 120
+    assert not Store(tmp_path / "s").is_busy()
+    place = tmp_path / "other"
+    place.mkdir()
+    other = Cluster(place)
+    try:
+        other.worker()
+        again = [*command, other.address]
+        ended = subprocess.run(again, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    finally:
+        other.close()
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "s/results.parquet").read_bytes() == here
+    assert set(done(tmp_path / "s").values()) == {1}
+
+
+@pytest.mark.slow
 def test_no_run_goes_on_that_nobody_waits_for(cluster, tmp_path):
     """Not when the program is gone, and not when it is interrupted."""
     worker = cluster.worker()

@@ -38,7 +38,7 @@ pub use stats::ChannelStats;
 use crate::hop::Hop;
 use crate::jitter::Jitter;
 use crate::packet::{Kind, Packet};
-use crate::queue::{Discipline, DropTail, Occupancy, Queue};
+use crate::queue::{Decides, Discipline, DropTail, Occupancy, Queue};
 use crate::rate::Varying;
 use crate::serial::Serial;
 use crate::slots::Slots;
@@ -202,6 +202,14 @@ impl Channel {
             served: (service == Service::Events).then(Box::default),
             link,
             direction,
+        }
+    }
+
+    /// Hands in what decides where the discipline of the queue lives outside the engine, by link and direction.
+    pub fn attach(&mut self, decides: &mut dyn FnMut(i32, i32) -> Option<Box<dyn Decides>>) {
+        let (link, direction) = (self.link, self.direction);
+        if let Some(managed) = &mut self.managed {
+            managed.discipline.attach(|| decides(link, direction));
         }
     }
 

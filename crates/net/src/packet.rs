@@ -137,6 +137,7 @@ impl Packet {
     }
 
     /// Code of its kind in the record tables.
+    #[inline]
     pub fn kind_code(&self) -> i32 {
         match self.kind() {
             Kind::Data => packet_kind::DATA,

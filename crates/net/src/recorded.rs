@@ -126,6 +126,7 @@ fn code_of(rule: Rule) -> i32 {
 }
 
 /// The row of a packet that is sent, if its headers say more than `packets` does.
+#[inline(always)]
 pub(crate) fn header_row(
     time: Time,
     id: i64,

@@ -12,6 +12,7 @@ use crate::channel::Service;
 use crate::flow::{Endpoint, Stopped};
 use crate::hop::Hop;
 use crate::packet::Packet;
+use crate::queue::Decides;
 use crate::routing::distance_vector::{DistanceVector, Message};
 use crate::slots::Slots;
 use ackclock_engine::EventQueue;
@@ -145,6 +146,13 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         &self.net
     }
 
+    /// Hands in what decides where disciplines of queues live outside the engine, by link and direction.
+    pub fn attach(&mut self, decides: &mut dyn FnMut(i32, i32) -> Option<Box<dyn Decides>>) {
+        for channel in &mut self.net.channels {
+            channel.attach(decides);
+        }
+    }
+
     /// Whether no event is left.
     pub fn is_idle(&self) -> bool {
         self.idle
@@ -276,7 +284,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             ] {
                 digest.add(value);
             }
-            if channel.is_managed() {
+            if channel.tells_fates() {
                 (0..=drop_reason::OVERLIMIT).for_each(|code| digest.add(channel.dropped(code)));
                 digest.add(channel.marked());
             }

@@ -229,7 +229,7 @@ impl Compiled {
             Ok(PyErr::from_value(fault.call1((&self.object, &self.source, hook, place, at))?))
         });
         let error = error.unwrap_or_else(|error| error);
-        self.watch.fail(error, self.flow.clone(), self.now);
+        self.watch.fail(error, "flow", self.flow.clone(), self.now);
     }
 
     fn refuse(&self, hook: Hook, answer: f64) {
@@ -240,7 +240,8 @@ impl Compiled {
                 format!("{name} returned {answer}: set self.cwnd, and return nothing")
             }
         };
-        self.watch.fail(PyValueError::new_err(message), self.flow.clone(), self.now);
+        let error = PyValueError::new_err(message);
+        self.watch.fail(error, "flow", self.flow.clone(), self.now);
     }
 }
 

@@ -3,18 +3,14 @@
 //! A run goes on without the interpreter lock, which is taken for each call and for no longer. An event is one
 //! object for each flow, written in place; what a method asks for becomes a Python number then and not before.
 
-use crate::compiled::Compiled;
 use ackclock_sim::controller::{
     self as foreign, AckEvent, CongestionState, Event as Happening, LossEvent, RateSample, Signal,
     Window,
 };
-use ackclock_sim::model::{self, Transport};
-use ackclock_trace::{Column, Table};
 use ackclock_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -51,12 +47,22 @@ impl Rows {
         }
     }
 
-    fn take(&self) -> Vec<(f64, usize, f64)> {
+    /// What was written down since the last time.
+    pub fn take(&self) -> Vec<(f64, usize, f64)> {
         self.0.lock().map_or_else(|_| Vec::new(), |mut rows| std::mem::take(&mut *rows))
     }
 }
 
 impl Controller {
+    pub fn rows(&self) -> Rows {
+        self.rows.clone()
+    }
+
+    pub fn prepare(&mut self, mss: u16, paces: bool, records: bool, variables: Vec<String>) {
+        (self.mss, self.paces, self.records) = (mss, paces, records);
+        self.variables = variables;
+    }
+
     fn checked_cwnd(&self, cwnd: f64) -> PyResult<f64> {
         let most = MOST_SEGMENTS * self.segment;
         if cwnd > 0.0 && cwnd <= most {
@@ -272,6 +278,8 @@ impl Calls {
 
 #[derive(Debug)]
 struct Fault {
+    /// Flow or link, and its name.
+    what: &'static str,
     error: PyErr,
     flow: String,
     at: Time,
@@ -282,10 +290,15 @@ impl Watch {
         self.failed.load(Ordering::Relaxed)
     }
 
+    /// A call begins, or has ended.
+    pub fn begin_or_end(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Ends the run by this exception.
-    pub fn fail(&self, error: PyErr, flow: String, at: Time) {
+    pub fn fail(&self, error: PyErr, what: &'static str, flow: String, at: Time) {
         if let Ok(mut fault) = self.fault.lock() {
-            *fault = Some(Fault { error, flow, at });
+            *fault = Some(Fault { what, error, flow, at });
         }
         self.failed.store(true, Ordering::Relaxed);
     }
@@ -293,11 +306,12 @@ impl Watch {
     /// The exception that ends the run, for the caller of it.
     pub fn raise(&self, py: Python<'_>) -> PyResult<PyErr> {
         let fault = self.fault.lock().map_or(None, |mut fault| fault.take());
-        let Some(Fault { error, flow, at }) = fault else {
+        let Some(Fault { what, error, flow, at }) = fault else {
             return Ok(PyValueError::new_err("the run has ended by a fault of its controller"));
         };
         let explain = py.import("ackclock.controllers.faults")?.getattr("explain")?;
-        Ok(PyErr::from_value(explain.call1((error.into_value(py), flow, at.as_secs()))?))
+        let arguments = (error.into_value(py), flow, at.as_secs(), what);
+        Ok(PyErr::from_value(explain.call1(arguments)?))
     }
 }
 
@@ -328,9 +342,24 @@ pub const HOOKS: [&str; 9] = [
     "on_tick",
 ];
 
+/// Those of the methods that are not those of the base class.
+pub fn own_methods<const N: usize>(
+    object: &Bound<'_, PyAny>,
+    base: &Bound<'_, PyAny>,
+    names: [&str; N],
+) -> PyResult<[Option<Py<PyAny>>; N]> {
+    let mut methods = [const { None }; N];
+    for (name, method) in names.iter().zip(&mut methods) {
+        if !object.get_type().getattr(*name)?.is(&base.getattr(*name)?) {
+            *method = Some(object.getattr(*name)?.unbind());
+        }
+    }
+    Ok(methods)
+}
+
 /// A controller of one flow, as the engine calls it.
 #[derive(Debug)]
-struct Caller {
+pub struct Caller {
     flow: String,
     watch: Arc<Watch>,
     object: Py<Controller>,
@@ -344,6 +373,22 @@ struct Caller {
 }
 
 impl Caller {
+    pub fn new(
+        py: Python<'_>,
+        object: Py<Controller>,
+        flow: String,
+        watch: Arc<Watch>,
+        mss: u16,
+        rates: bool,
+    ) -> PyResult<Self> {
+        let base = py.import("ackclock.controllers")?.getattr("CongestionControl")?;
+        let methods = own_methods(object.bind(py).as_any(), &base, HOOKS)?;
+        let event = Py::new(py, Event { may_grow: true, state: "open", ..Event::default() })?;
+        let arguments = PyTuple::new(py, [&event])?.unbind();
+        let (pacing, now) = (None, Time::ZERO);
+        Ok(Self { flow, watch, object, event, methods, arguments, pacing, mss, rates, now })
+    }
+
     /// Calls a method, if there is one; what it answered, and what became of the window.
     fn call(
         &mut self,
@@ -367,9 +412,9 @@ impl Caller {
                 object.segment = window.segment;
                 object.now = event.now;
             }
-            self.watch.calls.fetch_add(1, Ordering::Relaxed);
+            self.watch.begin_or_end();
             let answer = method.bind(py).call1(self.arguments.bind(py).as_borrowed().to_owned());
-            self.watch.calls.fetch_add(1, Ordering::Relaxed);
+            self.watch.begin_or_end();
             let answer = answer?;
             let object = self.object.bind(py).try_borrow()?;
             let answer = if answer.is_none() {
@@ -388,7 +433,7 @@ impl Caller {
         match called {
             Ok(answer) => Some(answer),
             Err(error) => {
-                self.watch.fail(error, self.flow.clone(), now);
+                self.watch.fail(error, "flow", self.flow.clone(), now);
                 None
             }
         }
@@ -446,148 +491,4 @@ impl foreign::Controller for Caller {
     fn pacing_rate(&self) -> Option<u64> {
         self.pacing
     }
-}
-
-/// The controllers of a run.
-#[derive(Default)]
-pub struct Controllers {
-    pub watch: Arc<Watch>,
-    flows: Vec<(i32, Rows, Vec<i32>)>,
-    callers: Vec<(usize, Box<dyn foreign::Controller>)>,
-    /// Names of what they write down.
-    pub variables: Vec<String>,
-}
-
-impl Controllers {
-    /// Whether a scenario asks for any.
-    pub fn wanted(scenario: &model::Scenario) -> bool {
-        scenario.flows.iter().any(|flow| match &flow.transport {
-            Transport::Tcp(tcp) => tcp.cc.kind == "python",
-            Transport::Udp { .. } => false,
-        })
-    }
-
-    /// Makes those that a scenario asks for.
-    pub fn of(py: Python<'_>, scenario: &model::Scenario) -> PyResult<Self> {
-        let mut made = Self::default();
-        let records = !scenario.record.is_off();
-        for (i, flow) in scenario.flows.iter().enumerate() {
-            let Transport::Tcp(tcp) = &flow.transport else { continue };
-            if tcp.cc.kind != "python" {
-                continue;
-            }
-            let words = ["source", "origin", "class", "parameters"].map(|key| tcp.cc.word(key));
-            let stream = format!("{}/cc/{}", scenario.seed, flow.id);
-            let build = py.import("ackclock.controllers.loading")?.getattr("build")?;
-            let (object, variables): (Py<Controller>, Vec<String>) =
-                build.call1((words, stream))?.extract()?;
-            let (mss, rates) = (tcp.segment_bytes as u16, tcp.cc.flag("needs_rate"));
-            let rows = object.borrow(py).rows.clone();
-            let codes = variables.iter().map(|name| made.code(name)).collect();
-            made.flows.push((i as i32, rows.clone(), codes));
-            if tcp.cc.flag("compile") {
-                let [source, origin, ..] = words.map(str::to_owned);
-                let (object, watch) = (object.into_any(), made.watch.clone());
-                let (program, flow) = ((source, origin), flow.id.clone());
-                let of_flow = (mss, rates, records);
-                let compiled = Compiled::new(py, object, program, flow, watch, rows, of_flow)?;
-                made.callers.push((i, Box::new(compiled)));
-                continue;
-            }
-            let any = object.bind(py).as_any();
-            let base = py.import("ackclock.controllers")?.getattr("CongestionControl")?;
-            let mut methods = [const { None }; 9];
-            for (name, method) in HOOKS.iter().zip(&mut methods) {
-                if !any.get_type().getattr(*name)?.is(&base.getattr(*name)?) {
-                    *method = Some(any.getattr(*name)?.unbind());
-                }
-            }
-            {
-                let mut object = object.bind(py).borrow_mut();
-                object.mss = mss;
-                object.paces = rates;
-                object.records = records;
-                object.variables = variables;
-            }
-            let event = Py::new(py, Event { may_grow: true, state: "open", ..Event::default() })?;
-            let caller = Caller {
-                flow: flow.id.clone(),
-                watch: made.watch.clone(),
-                object,
-                arguments: PyTuple::new(py, [&event])?.unbind(),
-                event,
-                methods,
-                pacing: None,
-                mss,
-                rates,
-                now: Time::ZERO,
-            };
-            made.callers.push((i, Box::new(caller)));
-        }
-        Ok(made)
-    }
-
-    /// The code of a variable: flows share those of one name.
-    fn code(&mut self, name: &str) -> i32 {
-        let known = self.variables.iter().position(|known| known == name);
-        let code = known.unwrap_or(self.variables.len());
-        if known.is_none() {
-            self.variables.push(name.to_owned());
-        }
-        code as i32
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.flows.is_empty()
-    }
-
-    /// The controller of the flow at this place, once.
-    pub fn take(&mut self, flow: usize) -> Option<Box<dyn foreign::Controller>> {
-        let place = self.callers.iter().position(|(i, _)| *i == flow)?;
-        Some(self.callers.swap_remove(place).1)
-    }
-
-    /// Adds what the controllers have written down since the last time to the other tables.
-    pub fn add_rows(&self, tables: &mut Vec<Table>) {
-        let (mut times, mut flows, mut names, mut values) = (vec![], vec![], vec![], vec![]);
-        for (flow, rows, codes) in &self.flows {
-            for (time, name, value) in rows.take() {
-                times.push(time);
-                flows.push(*flow);
-                names.push(codes[name]);
-                values.push(value);
-            }
-        }
-        if !self.variables.is_empty() {
-            tables.push((
-                "variables",
-                vec![
-                    ("time_s", Column::F64(times)),
-                    ("flow", Column::I32(flows)),
-                    ("name", Column::I32(names)),
-                    ("value", Column::F64(values)),
-                ],
-            ));
-        }
-    }
-}
-
-/// Description of the table of what controllers write down.
-pub fn variables() -> Value {
-    let column = |name: &str,
-                  kind: &str,
-                  unit: Option<&str>,
-                  summary: &str,
-                  category: Option<&str>| {
-        json!({ "name": name, "type": kind, "unit": unit, "summary": summary, "category": category })
-    };
-    json!({
-        "summary": "Values that controllers in Python write down by `self.record(name, value)`.",
-        "columns": [
-            column("time_s", "float64", Some("s"), "Simulated time.", None),
-            column("flow", "int32", None, "Flow of the controller.", Some("flow")),
-            column("name", "int32", None, "Name of the variable.", Some("variable")),
-            column("value", "float64", None, "Its value.", None),
-        ],
-    })
 }

@@ -3,16 +3,18 @@
 
 mod compiled;
 mod controller;
+mod controllers;
 mod endpoint;
 mod fault;
+mod queue;
 mod rows;
 mod scenario;
 mod text;
 
-use ackclock_sim::{LOOK_AFTER, Output as RunOutput, Shortcuts, Simulation as Run};
+use ackclock_sim::{LOOK_AFTER, Simulation as Run};
 use ackclock_trace::{CATEGORIES, Column, TABLES, Table};
 use ackclock_units::quantity::{Dimension, Quantity, parse};
-use controller::Controllers;
+use controllers::Controllers;
 use fault::guarded;
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyRuntimeError;
@@ -32,6 +34,12 @@ fn version() -> &'static str {
 #[pyfunction]
 fn build() -> &'static str {
     env!("ACKCLOCK_BUILD")
+}
+
+/// Name of the profile that the engine was built with: `release` is the fastest.
+#[pyfunction]
+fn profile() -> &'static str {
+    env!("ACKCLOCK_PROFILE")
 }
 
 /// Everything that a scenario can name, with parameters, as JSON text.
@@ -67,7 +75,7 @@ fn record_tables() -> String {
             .collect();
         tables.insert(table.name.into(), json!({ "summary": table.summary, "columns": columns }));
     }
-    tables.insert("variables".into(), controller::variables());
+    tables.insert("variables".into(), controllers::variables());
     Value::Object(tables).to_string()
 }
 
@@ -111,27 +119,26 @@ impl Simulation {
         let mut scenario = scenario.get().clone();
         scenario.seed = seed.unwrap_or(scenario.seed);
         let mut controllers = Controllers::of(py, &scenario)?;
-        let run = guarded(py, || {
-            Run::with_controllers(scenario, Shortcuts::default(), &mut |flow| {
-                controllers.take(flow)
-            })
-        })?;
+        let run = guarded(py, || controllers.start(scenario))?;
         Ok(Self { run: Some(run), controllers })
     }
 
     /// Runs for about this many seconds of real time; True when the run is over, or its records are
-    /// full. Returns soon after the records hold `rows` rows, or this many events were handled.
-    #[pyo3(signature = (seconds, rows=usize::MAX, events=u64::MAX))]
+    /// full. Returns soon after the records hold `rows` rows, or this many events were handled, and at the first
+    /// event at or after `until_s` seconds of simulated time.
+    #[pyo3(signature = (seconds, rows=usize::MAX, events=u64::MAX, until_s=None))]
     fn advance(
         &mut self,
         py: Python<'_>,
         seconds: f64,
         rows: usize,
         events: u64,
+        until_s: Option<f64>,
     ) -> PyResult<bool> {
         let watch = self.controllers.watch.clone();
         // A fault of a controller ends the run where it happens.
-        let turn = if self.controllers.is_empty() { LOOK_AFTER } else { 1 };
+        let single = !self.controllers.is_empty() || until_s.is_some();
+        let turn = if single { 1 } else { LOOK_AFTER };
         let turns = LOOK_AFTER / turn;
         let run = self.get_mut()?;
         let started = Instant::now();
@@ -140,6 +147,9 @@ impl Simulation {
                 for _ in 0..turns {
                     if run.advance(turn) || watch.has_failed() {
                         return true;
+                    }
+                    if until_s.is_some_and(|until| run.now().as_secs() >= until) {
+                        return false;
                     }
                 }
                 let due = run.records().rows >= rows || run.counters().events >= events;
@@ -227,6 +237,19 @@ impl Simulation {
         Ok(self.get()?.packet_hops())
     }
 
+    /// Whether the sender of a flow has nothing more to do: all its data arrived, or it was cut off.
+    fn is_complete(&self, flow: &str) -> PyResult<bool> {
+        let run = self.get()?;
+        let place = run.scenario().flows.iter().position(|one| one.id == flow);
+        Ok(place.is_some_and(|place| run.has_finished(place)))
+    }
+
+    /// The controller in Python of a flow, to look at and to speak to between two turns; None if it has none.
+    fn controller(&self, py: Python<'_>, flow: &str) -> PyResult<Option<Py<PyAny>>> {
+        let place = self.get()?.scenario().flows.iter().position(|one| one.id == flow);
+        Ok(place.and_then(|place| self.controllers.object(py, place)))
+    }
+
     /// The calls of its controllers; None for a run without any.
     fn calls(&self) -> Option<controller::Calls> {
         let watch = (!self.controllers.is_empty()).then(|| self.controllers.watch.clone());
@@ -253,9 +276,10 @@ impl Simulation {
         while !guarded(py, || run.catch_up(LOOK_AFTER))? {
             py.check_signals()?;
         }
-        let RunOutput { summary, mut tables } = guarded(py, || run.finish())?;
+        let (summary, mut tables) = guarded(py, || run.finish_as_text())?;
         self.controllers.add_rows(&mut tables);
-        Ok(Output { summary: summary.to_string(), tables })
+        let summary = String::from_utf8(summary).expect("JSON is UTF-8");
+        Ok(Output { summary, tables })
     }
 }
 
@@ -313,11 +337,14 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<controller::Controller>()?;
     module.add_class::<controller::Event>()?;
     module.add_class::<controller::Calls>()?;
+    module.add_class::<queue::QueuedPacket>()?;
+    module.add_class::<queue::QueueState>()?;
     module.add_class::<text::Text>()?;
     module.add_function(wrap_pyfunction!(text::read_text, module)?)?;
     module.add_function(wrap_pyfunction!(text::scalar, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
+    module.add_function(wrap_pyfunction!(profile, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(record_tables, module)?)?;

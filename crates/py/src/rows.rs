@@ -1,11 +1,12 @@
 //! Many runs in one call: scenarios that take microseconds must not wait for Python between them.
 
-use crate::controller::{Calls, Controllers};
+use crate::controller::Calls;
+use crate::controllers::Controllers;
 use crate::fault::guarded;
 use ackclock_sim::document::{self, check_text};
 use ackclock_sim::model::{Record, Scenario};
 use ackclock_sim::rows::Layout;
-use ackclock_sim::{LOOK_AFTER, Shortcuts, Simulation};
+use ackclock_sim::{LOOK_AFTER, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -137,8 +138,7 @@ fn advanced(
 ) -> Result<Simulation, String> {
     let started = Instant::now();
     let watch = controllers.watch.clone();
-    let mut take = |flow| controllers.take(flow);
-    let mut run = Simulation::with_controllers(scenario.clone(), Shortcuts::default(), &mut take);
+    let mut run = controllers.start(scenario.clone());
     while !run.advance(LOOK_AFTER) && !watch.has_failed() {
         if let Some(limit) = limit
             && started.elapsed() > limit

@@ -79,6 +79,11 @@ impl Scenario {
     fn model(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.checked.model().map(|model| model.to_string()))
     }
+
+    /// The part of it that is no longer for a larger network, as JSON text.
+    fn head(&self) -> Option<String> {
+        self.checked.head().map(|head| head.to_string())
+    }
 }
 
 /// Checks a scenario document: the scenario if nothing is wrong, all errors and all warnings, these as

@@ -343,7 +343,11 @@ fn finish(
     let mut warnings = unused;
     warnings.written_out(Rc::clone(origins));
 
-    if flows.len() > MOST_FLOWS_RECORDED && !root.contains_key("record") {
+    let says_what = match root.get("record") {
+        Some(Value::Object(record)) => record.contains_key("kind"),
+        other => other.is_some(),
+    };
+    if flows.len() > MOST_FLOWS_RECORDED && !says_what {
         let fault = Fault::new(format!("samples of {} flows are recorded", flows.len())).hint(
             "`record: sampled` says that it is meant, `record: all` records every packet, `record: none` nothing",
         );

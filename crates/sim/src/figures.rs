@@ -59,10 +59,32 @@ impl<'a> Figure<'a> {
     /// Appends the figure as JSON.
     pub fn write(&self, text: &mut Vec<u8>) {
         let written = match self {
+            Figure::None => serde_json::to_writer(text, &()),
+            Figure::Flag(flag) => serde_json::to_writer(text, flag),
             Figure::Count(count) => serde_json::to_writer(text, count),
             Figure::Real(real) => serde_json::to_writer(text, real),
             Figure::Word(word) => serde_json::to_writer(text, word),
-            other => serde_json::to_writer(text, &Value::from(other.clone())),
+            Figure::Text(word) => serde_json::to_writer(text, word),
+            Figure::List(figures) => {
+                text.push(b'[');
+                for (place, figure) in figures.iter().enumerate() {
+                    text.extend((place > 0).then_some(b','));
+                    figure.write(text);
+                }
+                text.push(b']');
+                return;
+            }
+            Figure::Group(members) => {
+                text.push(b'{');
+                for (place, (name, figure)) in members.iter().enumerate() {
+                    text.extend((place > 0).then_some(b','));
+                    Figure::Word(name).write(text);
+                    text.push(b':');
+                    figure.write(text);
+                }
+                text.push(b'}');
+                return;
+            }
         };
         written.expect("memory takes what is written to it");
     }

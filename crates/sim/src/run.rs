@@ -6,11 +6,15 @@ use crate::model::{Record, Scenario};
 use crate::outlook::{Outlook, outlook};
 use crate::summary::{Totals, summarise};
 use ackclock_engine::{ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
-use ackclock_net::{Counters, Network, World};
+use ackclock_net::queue::Decides;
+use ackclock_net::{Counters, Endpoint, Network, World};
 use ackclock_trace::{Columns, NoRecord, Recorder, SenderColumns, Size, Table};
 use ackclock_units::Time;
 use serde_json::Value;
 use std::sync::Arc;
+
+/// Makes what decides for queues whose discipline lives outside the engine, by places of link and direction.
+pub type Queues<'a> = &'a mut dyn FnMut(i32, i32) -> Option<Box<dyn Decides>>;
 
 /// A world of any kind of queue and recorder.
 pub(crate) trait AnyWorld: Send + Sync {
@@ -25,6 +29,7 @@ pub(crate) trait AnyWorld: Send + Sync {
     fn close(&mut self);
     fn digest(&self) -> u64;
     fn network(&self) -> &Network;
+    fn attach(&mut self, decides: Queues<'_>);
     fn columns(&mut self) -> Option<&mut Columns>;
     fn into_columns(self: Box<Self>) -> Option<Columns>;
 }
@@ -110,6 +115,10 @@ impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
         World::network(self)
     }
 
+    fn attach(&mut self, decides: Queues<'_>) {
+        World::attach(self, decides);
+    }
+
     fn columns(&mut self) -> Option<&mut Columns> {
         self.recorder().columns()
     }
@@ -161,6 +170,11 @@ impl Simulation {
         let scenario = scenario.into();
         let world = world(&scenario, shortcuts, controllers);
         Self { scenario, world, done: false, full: false }
+    }
+
+    /// Hands in what decides for queues whose discipline lives outside the engine; before the first event.
+    pub fn attach(&mut self, queues: Queues<'_>) {
+        self.world.attach(queues);
     }
 
     /// Runs at most `budget` events. True if the run is over, or its records hold as much as they may.
@@ -230,6 +244,15 @@ impl Simulation {
         self.world.active_flows()
     }
 
+    /// Whether the sender at this place has nothing more to do: all its data arrived, or it was cut off.
+    pub fn has_finished(&self, flow: usize) -> bool {
+        match &self.network().flows[flow].endpoint {
+            Endpoint::Tcp(tcp) => tcp.finish_ack.is_some(),
+            Endpoint::Udp(_) => false,
+            Endpoint::Stopped(_) => true,
+        }
+    }
+
     /// The network as it is now.
     pub fn network(&self) -> &Network {
         self.world.network()
@@ -267,8 +290,18 @@ impl Simulation {
     /// Ends the run, wherever it is.
     pub fn finish(mut self) -> Output {
         let summary = self.figures().into();
-        let tables = self.world.into_columns().map_or_else(Vec::new, Columns::finish);
-        Output { summary, tables }
+        Output { summary, tables: self.into_tables() }
+    }
+
+    /// The same with the summary as JSON text, which takes less memory.
+    pub fn finish_as_text(mut self) -> (Vec<u8>, Vec<Table>) {
+        let mut text = Vec::new();
+        self.figures().write(&mut text);
+        (text, self.into_tables())
+    }
+
+    fn into_tables(self) -> Vec<Table> {
+        self.world.into_columns().map_or_else(Vec::new, Columns::finish)
     }
 }
 

@@ -65,7 +65,8 @@ def document(
     elif workload == "dumbbell":
         made = workloads.dumbbell(_counts(workload, size, 1)[0], seconds, sender, queue)
     else:
-        made = workloads.clos(*_counts(workload, size, 3), seconds, sender, queue)
+        leaves, spines, hosts = _counts(workload, size, 3)
+        made = workloads.clos(leaves, spines, hosts, seconds, sender, queue)
     return {**made, "record": workloads.RECORDS[record]}
 
 

@@ -18,8 +18,18 @@ from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError
 
 PANELS = {
-    "Experiment": ("run", "sweep", "replicate", "reproduce", "script", "check-cc", "bench"),
+    "Experiment": (
+        "demo",
+        "run",
+        "sweep",
+        "replicate",
+        "reproduce",
+        "script",
+        "check-cc",
+        "bench",
+    ),
     "Look closer": ("report", "playground", "table", "plot", "log", "step", "export", "theory"),
+    "Set up": ("doctor",),
     "Write scenarios": ("list", "validate", "schema", "convert"),
     "Teach and learn": ("lab", "grade"),
 }
@@ -77,6 +87,7 @@ def _ackclock(
 
     [bold]First steps[/bold]
 
+    [cyan]ackclock demo[/cyan]                           a first experiment
     [cyan]ackclock list scenario[/cyan]                  experiments that come with the package
     [cyan]ackclock run caltech/test-case-2-fast[/cyan]   simulate one, see figures and plots
     [cyan]ackclock list cc[/cyan]                        what congestion control it can use

@@ -43,7 +43,7 @@ def print_glance(
     charts += _queue(view) if view.recorded("queue") else []
     if not charts:
         return
-    braille = _knows_braille(screen)
+    braille = knows_braille() and not screen.legacy_windows
     screen.print()
     marked = False
     for drawn in charts:
@@ -127,10 +127,11 @@ def _queue(view: View) -> list[Chart]:
     return [Chart(title, times, values, view.span, top, _QUEUE_ROWS, "yellow")]
 
 
-def _knows_braille(screen: Console) -> bool:
+def knows_braille() -> bool:
+    """Whether standard output can show Braille and lines."""
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     try:
         "⣿│".encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return False
-    return not screen.legacy_windows
+    return True

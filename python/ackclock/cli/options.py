@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ackclock.cli import completing
 from ackclock.errors import InputError, unknown
 
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -20,6 +21,7 @@ ScenarioArgument = Annotated[
     str,
     typer.Argument(
         metavar="SCENARIO",
+        autocompletion=completing.scenarios,
         help="A scenario file, the name of one that comes with the package "
         "('ackclock list scenario'), or a run directory.",
     ),
@@ -47,6 +49,7 @@ FlowsOption = Annotated[
     typer.Option(
         "--flows",
         metavar="ID[,ID...]",
+        autocompletion=completing.flows,
         help="Show these flows only; may be repeated.",
     ),
 ]
@@ -55,6 +58,7 @@ LinksOption = Annotated[
     typer.Option(
         "--links",
         metavar="ID[,ID...]",
+        autocompletion=completing.links,
         help="Show these links only; may be repeated.",
     ),
 ]

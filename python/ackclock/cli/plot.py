@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ackclock.cli import completing
 from ackclock.cli.options import (
     FlowsOption,
     FormatOption,
@@ -55,6 +56,7 @@ def plot(
         list[Path],
         typer.Argument(
             metavar="DIR",
+            autocompletion=completing.runs,
             help="What 'ackclock run' or 'ackclock sweep' wrote; several runs for a plot that "
             "compares them.",
         ),
@@ -64,6 +66,7 @@ def plot(
         typer.Option(
             "--kind",
             metavar="NAME[,NAME...]",
+            autocompletion=completing.plots,
             help="Draw these plots only ('ackclock list plot'); may be repeated.",
         ),
     ] = None,

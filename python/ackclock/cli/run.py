@@ -7,7 +7,7 @@ import shlex
 import signal
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -214,7 +214,7 @@ def _report(
     # Percentiles of very many records take longer than people want to wait for a summary.
     short = results.summary["packet_hops"] <= _MOST_HOPS
     summary = with_percentiles(results, PERCENTILES) if short else results.summary
-    print_summary(screen, summary, scenario.model, shown.flows, shown.links, shown.order)
+    print_summary(screen, summary, scenario.head, shown.flows, shown.links, shown.order)
     if not short:
         screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")
     print_comparison(screen, results)
@@ -225,7 +225,7 @@ def _report(
     _print_written(screen, place, plots, replaced=results.replaced)
     if missing:
         screen.print(f"[dim]No plots:[/dim] {escape(missing)}")
-    _print_next(screen, scenario, place, again)
+    _print_next(screen, summary, place, again)
 
 
 def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced: bool) -> None:
@@ -235,8 +235,8 @@ def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced:
         screen.print(f"  {path.relative_to(place)}", soft_wrap=True)
 
 
-def _print_next(screen: Console, scenario: Scenario, place: Path, again: str) -> None:
-    kinds = {flow["tcp"]["cc"]["kind"] for flow in scenario.model["flows"] if flow["tcp"]}
+def _print_next(screen: Console, summary: dict[str, Any], place: Path, again: str) -> None:
+    kinds = {flow["cc"] for flow in summary["flows"].values()} - {None}
     other = "reno" if kinds != {"reno"} else "fast"
     commands = [
         f"ackclock run {shlex.quote(again)} --set 'flows.*.tcp.cc={other}'",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ackclock.cli import completing
 from ackclock.cli.options import (
     JsonOption,
     ScenarioArgument,
@@ -34,7 +35,12 @@ def step(
     scenario: ScenarioArgument,
     flow: Annotated[
         str | None,
-        typer.Option("--flow", metavar="ID", help="The flow to follow; default the first one."),
+        typer.Option(
+            "--flow",
+            metavar="ID",
+            autocompletion=completing.flows,
+            help="The flow to follow; default the first one.",
+        ),
     ] = None,
     by: Annotated[
         Literal["event", "ack", "rtt"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -21,23 +21,23 @@ _MOST_ROWS = 40
 def print_summary(
     console: Console,
     summary: dict[str, Any],
-    model: dict[str, Any],
+    head: dict[str, Any],
     flows: Sequence[str] | None,
     links: Sequence[str] | None,
     order: LinkOrder = "busiest",
 ) -> None:
     """Print the tables of flows and links and the figures of the whole run."""
-    _print_head(console, summary, model)
+    _print_head(console, summary, head)
     _print_flows(console, summary["flows"], flows)
     _print_files(console, summary["flows"])
     _print_links(console, summary["links"], links, order)
     _print_whole(console, summary)
 
 
-def _print_head(console: Console, summary: dict[str, Any], model: dict[str, Any]) -> None:
+def _print_head(console: Console, summary: dict[str, Any], head: dict[str, Any]) -> None:
     console.print(f"\n[bold]{escape(summary['scenario'])}[/bold]", end="")
-    console.print(f"  {escape(model['title'])}" if model.get("title") else "")
-    if question := model.get("question"):
+    console.print(f"  {escape(head['title'])}" if head.get("title") else "")
+    if question := head.get("question"):
         console.print(f"[dim]Question:[/dim] {escape(' '.join(question.split()))}")
     ends = {
         "flows-complete": "all flows are complete",
@@ -90,7 +90,34 @@ def _print_flows(
     console.print(shown)
     if left_out:
         console.print(f"[dim]and {left_out} more; choose with --flows, or see summary.json[/dim]")
+        _print_all(console, list(flows.values()))
     console.print()
+
+
+def _print_all(console: Console, flows: Sequence[dict[str, Any]]) -> None:
+    """Print what all flows got together, and how it differs between them."""
+    shown = table(f"All {len(flows)} flows", ">Least", ">Median", ">Most", ">Mean", ">Total")
+    quantities: list[tuple[str, str, Callable[[float], str], bool]] = [
+        ("Goodput", "goodput_bps", figures.rate, True),
+        ("Finish", "finish_s", figures.seconds, False),
+        ("Resent", "retransmissions", _plain, True),
+        ("Timeouts", "timeouts", _plain, True),
+        ("Drops", "segments_dropped", _plain, True),
+    ]
+    for title, key, written, has_total in quantities:
+        values = sorted(flow[key] for flow in flows if flow.get(key) is not None)
+        if not values:
+            continue
+        count, total = len(values), sum(values)
+        cells = [values[0], values[(count - 1) // 2], values[-1], total / count]
+        label = title if count == len(flows) else f"{title} (of {count})"
+        shown.add_row(label, *map(written, cells), written(total) if has_total else figures.NONE)
+    console.print()
+    console.print(shown)
+
+
+def _plain(value: float) -> str:
+    return figures.number(float(f"{value:.4g}")) if isinstance(value, float) else str(value)
 
 
 def _print_files(console: Console, flows: dict[str, dict[str, Any]]) -> None:

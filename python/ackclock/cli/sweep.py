@@ -233,10 +233,14 @@ def _executor(address: str | None, *, wanted: bool) -> Iterator[DaskExecutor | N
     if address is None:
         yield None
         return
+    from logging import CRITICAL, getLogger
+
     from ackclock.cli.terminal import terminable
     from ackclock.sweep import DaskExecutor
 
     with terminable(), DaskExecutor(address) as executor:
+        # A scheduler that is gone is reported by us, in a sentence and without a traceback.
+        getLogger("distributed.client").setLevel(CRITICAL)
         if wanted and not executor.workers:
             typer.echo(f"{address} has no workers yet; waiting for them", err=True)
         yield executor

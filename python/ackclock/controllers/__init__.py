@@ -20,7 +20,24 @@ class _Kind(type):
         return made
 
 
-class CongestionControl(_core.Controller, metaclass=_Kind):
+class Program(metaclass=_Kind):
+    """What classes of users are: made anew for each flow or queue, by parameters."""
+
+    compiled: bool = False
+    random: random.Random
+    given: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Any:  # noqa: D102
+        made = super().__new__(cls)
+        made.given = (args, parameters)
+        return made
+
+    def __init__(self, **parameters: Any) -> None:
+        for name, value in parameters.items():
+            setattr(self, name, value)
+
+
+class CongestionControl(Program, _core.Controller):
     """An algorithm of your own: override the methods that it needs, and set `self.cwnd`.
 
     The terms are those of the engine. Times are seconds. Windows and amounts of data are in the
@@ -39,25 +56,20 @@ class CongestionControl(_core.Controller, metaclass=_Kind):
         owns_window: Whether it sets the window in recovery, too, so that the sender does not.
         tick_period: Time between calls of `on_tick`, such as "10 ms".
         variables: Names for `self.record`; names written out in a call need not stand here.
+
+    Example:
+        >>> import ackclock
+        >>> class Half(ackclock.CongestionControl):
+        ...     def on_loss(self, loss):
+        ...         return self.cwnd / 2
+        >>> Half().pacing_rate is None
+        True
     """
 
     needs_rate: ClassVar[bool] = False
     owns_window: ClassVar[bool] = False
     tick_period: ClassVar[str | None] = None
     variables: ClassVar[tuple[str, ...]] = ()
-
-    compiled: bool = False
-    random: random.Random
-    given: tuple[tuple[Any, ...], dict[str, Any]]
-
-    def __new__(cls, *args: Any, **parameters: Any) -> CongestionControl:  # noqa: D102
-        made = super().__new__(cls)
-        made.given = (args, parameters)
-        return made
-
-    def __init__(self, **parameters: Any) -> None:
-        for name, value in parameters.items():
-            setattr(self, name, value)
 
     def on_start(self, event: _core.Event) -> None:
         """Begin: the flow starts, with the sender's initial window."""
@@ -92,3 +104,24 @@ class CongestionControl(_core.Controller, metaclass=_Kind):
 
     def on_tick(self, event: _core.Event) -> None:
         """Do what is done each `tick_period`."""
+
+
+class QueueDiscipline(Program):
+    """A queue discipline of your own: it decides, packets leave first in, first out.
+
+    A parameter is an annotated attribute of the class, with its default (`limit: int = 100`), or an
+    argument of `__init__`. See docs/python-queues.md.
+
+    Attributes:
+        random: Random numbers of the queue's own; the same in each run with the same seed.
+    """
+
+    def on_enqueue(self, packet: _core.QueuedPacket, queue: _core.QueueState) -> str | None:
+        """Return "drop", "full" or "mark" for a packet that comes; nothing to take it."""
+
+    def on_dequeue(self, packet: _core.QueuedPacket, queue: _core.QueueState) -> str | None:
+        """Return "drop" or "mark" for a packet that is about to be sent; nothing to send it."""
+
+
+OURS = frozenset((*CongestionControl.__mro__, *QueueDiscipline.__mro__))
+"""Classes whose attributes are no parameters."""

@@ -20,7 +20,7 @@ class ControllerError(InputError):
     Attributes:
         file: The program, as the scenario names it; empty where the place is not known.
         line: The line of the program, from 1; None where it is not known.
-        flow: The flow.
+        flow: The flow; of a queue discipline the link.
         time_s: Simulated time, seconds; None before the run.
     """
 
@@ -50,27 +50,35 @@ class Limit:
 LIMIT = Limit()
 
 
-def explain(error: BaseException, flow: str, time_s: float | None) -> BaseException:
-    """Return the exception that a run raises for one of a controller."""
+def explain(
+    error: BaseException, flow: str, time_s: float | None, what: str = "flow"
+) -> BaseException:
+    """Return the exception that a run raises for one of a controller, of a flow or a link."""
     if isinstance(error, ControllerError) and error.__traceback__ is None:
         return error  # of compiled code, which knows its place
     late = LIMIT.expired and isinstance(error, KeyboardInterrupt | CallLimitError)
     if isinstance(error, KeyboardInterrupt) and not late:
         return error
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in ORIGINS]
-    what = traceback.format_exception_only(error)[0].strip()
+    words = traceback.format_exception_only(error)[0].strip()
     if late:
-        what = f"the call had not ended after {LIMIT.seconds:g} s, and was interrupted"
+        words = f"the call had not ended after {LIMIT.seconds:g} s, and was interrupted"
     last = frames[-1] if frames else None
     file, line = (last.filename, last.lineno) if last else ("", None)
-    made = report(what, file, line, frames[0].name if frames else "", flow, time_s)
+    made = report(words, file, line, frames[0].name if frames else "", flow, time_s, what)
     with suppress(AttributeError):
         made.__cause__ = error
     return made
 
 
 def report(
-    what: str, file: str, line: int | None, method: str, flow: str, time_s: float | None
+    what: str,
+    file: str,
+    line: int | None,
+    method: str,
+    flow: str,
+    time_s: float | None,
+    owner: str = "flow",
 ) -> ControllerError:
     """Return the error for something that happened in this line of a program."""
     code = ""
@@ -80,4 +88,4 @@ def report(
         what = f"{file}:{line}: {what}"
     within = f"in {method}, " if method else ""
     at = "" if time_s is None else f", at {time_s:.6g} s of simulated time"
-    return ControllerError(f"{what}{code}\n  {within}flow {flow}{at}", file, line, flow, time_s)
+    return ControllerError(f"{what}{code}\n  {within}{owner} {flow}{at}", file, line, flow, time_s)

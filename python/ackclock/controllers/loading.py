@@ -13,11 +13,13 @@ import linecache
 import random
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
-from ackclock.controllers import CongestionControl
+from ackclock.controllers import OURS, CongestionControl, Program, QueueDiscipline
 from ackclock.controllers.faults import ORIGINS, explain
 from ackclock.errors import nearest
+
+Kind = TypeVar("Kind", bound=Program)
 
 _TYPES = {"float": (float, int), "int": (int,), "bool": (bool,), "str": (str,)}
 
@@ -39,22 +41,22 @@ def _code(source: str, origin: str) -> CodeType:
     return compile(source, origin, "exec", dont_inherit=True)
 
 
-def _classes(source: str, origin: str) -> dict[str, type[CongestionControl]]:
-    """Run a program; return its controllers. Nothing is shared with another call."""
+def _classes(source: str, origin: str) -> dict[str, type[Program]]:
+    """Run a program; return its classes. Nothing is shared with another call."""
     names: dict[str, Any] = {"__name__": "controller", "__file__": origin}
     exec(_code(source, origin), names)
     return {
         name: found
         for name, found in names.items()
         if isinstance(found, type)
-        and issubclass(found, CongestionControl)
+        and issubclass(found, Program)
         and found.__module__ == "controller"
     }
 
 
 @lru_cache(maxsize=64)
-def controllers(source: str, origin: str) -> dict[str, type[CongestionControl]]:
-    """Return the controllers of a program by name, to look at.
+def programs(source: str, origin: str) -> dict[str, type[Program]]:
+    """Return the controllers and disciplines of a program by name, to look at.
 
     Raises:
         ProgramError: the program cannot be run.
@@ -73,40 +75,41 @@ def controllers(source: str, origin: str) -> dict[str, type[CongestionControl]]:
         raise ProgramError(message, hint=hint) from error
 
 
-def chosen(source: str, origin: str, name: object) -> type[CongestionControl]:
-    """Return the controller of this name, or the only one if the name is None.
+def chosen(source: str, origin: str, name: object, base: type[Kind]) -> type[Kind]:
+    """Return the class of this name derived from `base`, or the only one if the name is None.
 
     Raises:
         ProgramError: there is none of this name.
     """
-    found = controllers(source, origin)
+    found = {n: one for n, one in programs(source, origin).items() if issubclass(one, base)}
     if name is None:
         own = [n for n, one in found.items() if not any(one in o.__bases__ for o in found.values())]
         if len(own) == 1:
             return found[own[0]]
         if not own:
             raise ProgramError(
-                "there is no class derived from ackclock.CongestionControl in this program"
+                f"there is no class derived from ackclock.{base.__name__} in this program"
             )
         raise ProgramError(f"several classes: {', '.join(own)}", hint=f"write `class: {own[0]}`")
     if not isinstance(name, str) or name not in found:
         close = nearest(str(name), found) or list(found)
         hint = f"did you mean {close[0]}?" if close else None
-        raise ProgramError("no controller of this name in the program", "class", hint)
+        what = "controller" if base is CongestionControl else "discipline"
+        raise ProgramError(f"no {what} of this name in the program", "class", hint)
     return found[name]
 
 
-def defaults(controller: type[CongestionControl]) -> dict[str, tuple[str, Any]]:
+def defaults(controller: type[Program]) -> dict[str, tuple[str, Any]]:
     """Return the parameters: annotation and default of each; `inspect.Parameter.empty` for none."""
     found: dict[str, tuple[str, Any]] = {}
-    if controller.__init__ is not CongestionControl.__init__:
+    if controller.__init__ is not Program.__init__:
         arguments = list(inspect.signature(controller.__init__).parameters.values())[1:]
         for one in arguments:
             if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
                 found[one.name] = (_word(one.annotation), one.default)
         return found
     for base in reversed(controller.__mro__):
-        if base in CongestionControl.__mro__:
+        if base in OURS:
             continue
         for name, annotation in vars(base).get("__annotations__", {}).items():
             if not name.startswith("_") and "ClassVar" not in _word(annotation):
@@ -119,7 +122,7 @@ def _word(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
 
 
-def parameters(controller: type[CongestionControl], given: dict[str, Any]) -> dict[str, Any]:
+def parameters(controller: type[Program], given: dict[str, Any]) -> dict[str, Any]:
     """Return all parameters, those that are given and the defaults of the others.
 
     Raises:
@@ -153,10 +156,10 @@ def parameters(controller: type[CongestionControl], given: dict[str, Any]) -> di
     return values
 
 
-def names_of(controller: type[CongestionControl]) -> dict[str, Any]:
+def names_of(controller: type[Program]) -> dict[str, Any]:
     """Return the names of the module that a controller is from, as its methods see them."""
     for kind in controller.__mro__:
-        for one in vars(kind).values() if kind not in CongestionControl.__mro__ else ():
+        for one in vars(kind).values() if kind not in OURS else ():
             if isinstance(one, FunctionType):
                 return one.__globals__
     return {}
@@ -180,13 +183,22 @@ def build(described: list[str], stream: str) -> tuple[CongestionControl, list[st
         described: source, origin, class and parameters, as in a resolved scenario.
         stream: Name of its random stream, the seed included.
     """
-    source, origin, name, given = described
-    flow = stream.split("/cc/", 1)[1]
+    made = _made(described, stream, stream.split("/cc/", 1)[1], "flow")
+    return made, variables(type(made), described[0])
+
+
+def build_queue(described: list[str], stream: str, link: str) -> QueueDiscipline:
+    """Make the discipline of one queue, as `build`."""
+    return _made(described, stream, link, "link")
+
+
+def _made(described: list[str], stream: str, name: str, owner: str) -> Any:
+    source, origin, class_, given = described
     try:
-        controller = _classes(source, origin)[name]
-        made = controller.__new__(controller)
+        kind = _classes(source, origin)[class_]
+        made = kind.__new__(kind)
         made.random = random.Random(stream)
         made.__init__(**json.loads(given))
     except Exception as error:
-        raise explain(error, flow, None) from error
-    return made, variables(controller, source)
+        raise explain(error, name, None, owner) from error
+    return made

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ackclock.controllers import CongestionControl
+from ackclock.controllers import CongestionControl, Program, QueueDiscipline
 from ackclock.controllers.lint import flaws
 from ackclock.controllers.loading import ProgramError, chosen, parameters
 from ackclock.files import expanded
@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 
 Place = tuple[str | int, ...]
 
-_WRITTEN = ("kind", "file", "class", "parameters", "compile")
-_RESOLVED = ("source", "origin", "needs_rate", "owns_window", "tick_period")
+_WRITTEN = ("kind", "file", "class", "parameters")
+_PROGRAM = ("source", "origin")
+_KEYS = {
+    "cc": ((*_WRITTEN, "compile"), (*_PROGRAM, "needs_rate", "owns_window", "tick_period")),
+    "queue": ((*_WRITTEN, "limit"), _PROGRAM),
+}
+"""Keys that users write, and those that only a resolved scenario has."""
 _MOST_BYTES = 1_000_000
 
 
@@ -41,15 +46,16 @@ def resolve(
     problems: list[Problem] = []
     warnings: list[Problem] = []
     for place, holder in list(_places(data)):
-        written = holder["cc"]
+        key = str(place[-1])
+        written = holder[key]
         file = (*place, "file")
         outside = any(file[: len(p)] == p for p, _ in document.overrides)
         try:
-            holder["cc"] = _resolved(written, Path() if outside else folder)
-            warnings += _warnings(place, holder["cc"], document)
+            holder[key] = _resolved(key, written, Path() if outside else folder)
+            warnings += _warnings(place, holder[key], document)
         except ProgramError as error:
             # With something in its place, the rest of the document can be checked as well.
-            holder["cc"] = "reno"
+            holder[key] = "reno" if key == "cc" else "droptail"
             where = (*place, error.key) if error.key in written else place
             value = written.get(error.key)
             shown = value if isinstance(value, str) else None
@@ -70,19 +76,19 @@ def _places(value: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, An
     for key, one in inner:
         if not isinstance(one, dict | list):
             continue
-        if key == "cc" and isinstance(one, dict) and one.get("kind") == "python":
+        if key in ("cc", "queue") and isinstance(one, dict) and one.get("kind") == "python":
             assert isinstance(value, dict)
             yield (*place, key), value
         else:
             yield from _places(one, (*place, key))
 
 
-def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _resolved(place: str, written: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the value of `cc` or `queue` with its program in it."""
+    own, only_resolved = _KEYS[place]
     for key in written:
-        if key not in (*_WRITTEN, *_RESOLVED):
-            raise ProgramError(
-                f"unknown key `{key}`", key, "keys: file, class, parameters, compile"
-            )
+        if key not in (*own, *only_resolved):
+            raise ProgramError(f"unknown key `{key}`", key, f"keys: {', '.join(own[1:])}")
     if "source" in written:
         if "file" in written:
             raise ProgramError("'source' stands beside 'file'", hint="leave one of them out")
@@ -93,7 +99,8 @@ def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
         source, origin = _read(written["file"], folder), str(written["file"])
     else:
         raise ProgramError("`file` is missing", "kind", "write `file: PATH`, a Python program")
-    controller = chosen(source, origin, written.get("class"))
+    base = CongestionControl if place == "cc" else QueueDiscipline
+    kind = chosen(source, origin, written.get("class"), base)
     given = written.get("parameters", {})
     if isinstance(given, str):
         try:
@@ -102,25 +109,29 @@ def _resolved(written: dict[str, Any], folder: Path) -> dict[str, Any]:
             raise ProgramError("not a mapping of names and values", "parameters") from None
     if not isinstance(given, dict):
         raise ProgramError("not a mapping of names and values", "parameters")
+    resolved: dict[str, Any] = {
+        "kind": "python",
+        "class": kind.__name__,
+        "source": source,
+        "origin": origin,
+        "parameters": json.dumps(parameters(kind, given), sort_keys=True),
+    }
+    if not issubclass(kind, CongestionControl):
+        return resolved | ({"limit": written["limit"]} if "limit" in written else {})
     compiled = written.get("compile", False)
     if not isinstance(compiled, bool):
         raise ProgramError("not true or false", "compile")
     if compiled:
         from ackclock.controllers.compiled import require
 
-        require(controller, source, origin)
-    resolved = {
-        "kind": "python",
-        "class": controller.__name__,
-        "source": source,
-        "origin": origin,
-        "parameters": json.dumps(parameters(controller, given), sort_keys=True),
-        "needs_rate": bool(controller.needs_rate),
-        "owns_window": bool(controller.owns_window),
+        require(kind, source, origin)
+    resolved |= {
+        "needs_rate": bool(kind.needs_rate),
+        "owns_window": bool(kind.owns_window),
         "compile": compiled,
     }
-    if controller.tick_period is not None:
-        resolved["tick_period"] = controller.tick_period
+    if kind.tick_period is not None:
+        resolved["tick_period"] = kind.tick_period
     return resolved
 
 
@@ -146,10 +157,10 @@ def _read(written: Any, folder: Path) -> str:
 def is_controller(value: Any) -> bool:
     """Return whether a value is a controller, or a class of them."""
     kind = value if isinstance(value, type) else type(value)
-    return issubclass(kind, CongestionControl)
+    return issubclass(kind, Program)
 
 
-def mapping(controller: CongestionControl | type[CongestionControl]) -> dict[str, Any]:
+def mapping(controller: Program | type[Program]) -> dict[str, Any]:
     """Return a controller as a value of a scenario.
 
     Raises:

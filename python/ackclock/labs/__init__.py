@@ -40,7 +40,13 @@ _HERE = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """Return the names of the labs of the package."""
+    """Return the names of the labs of the package.
+
+    Example:
+        >>> from ackclock import labs
+        >>> "bufferbloat" in labs.names()
+        True
+    """
     return sorted(file.parent.name for file in _HERE.glob("*/lab.py"))
 
 
@@ -49,6 +55,12 @@ def find(name_or_folder: str) -> Lab:
 
     Raises:
         InputError: there is none.
+
+    Example:
+        >>> from ackclock import labs
+        >>> lab = labs.find("bufferbloat")
+        >>> lab.points, [question.name for question in lab.questions][:2]
+        (14.0, ['longest_wait', 'mean_wait'])
     """
     known = names()
     folder = _HERE / name_or_folder if name_or_folder in known else Path(name_or_folder)

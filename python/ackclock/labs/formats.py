@@ -54,7 +54,7 @@ def _test_file(mark: Any) -> dict[str, Any]:
                     "code": "",
                     "hidden": False,
                     "points": points,
-                    "success_message": mark.feedback if passed else None,
+                    "success_message": mark.feedback if mark.full else None,
                     "failure_message": None if passed else mark.feedback,
                 },
             }

@@ -209,9 +209,9 @@ class Marker:
             points += earned
             mean = sum(reached) / len(reached) if reached else math.nan
             figures[one.name] = mean
-            shown = f"{mean:.2f}" if reached else "no run"
-            advice = "" if earned >= one.points else f" {one.advice}"
-            said.append(f"{one.name}: {shown}, {earned:g} of {one.points:g}.{advice}")
+            if reached:
+                advice = "" if earned >= one.points else f" {one.advice}"
+                said.append(f"{one.name}: {mean:.2f}, {earned:g} of {one.points:g}.{advice}")
         said = [_sentence(fault) for fault in faults[:2]] + said
         board = None
         if question.board is not None and not any(map(math.isnan, figures.values())):

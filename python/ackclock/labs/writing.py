@@ -57,8 +57,7 @@ def student(lab: Lab, folder: Path, *, notebook: bool, force: bool) -> list[Path
         texts["lab.ipynb"] = _notebook(page)
     else:
         texts["lab.md"] = page
-    if any(isinstance(question, Number | Choice) for question in lab.questions):
-        texts[ANSWERS] = _form(lab, lambda question: "null")
+    texts[ANSWERS] = _form(lab, lambda question: "null")
     if FORMULAS in lab.programs:
         texts[FORMULAS] = _skeleton(lab)
     runs = Runs(lab.folder, lab.scenarios)
@@ -94,9 +93,8 @@ def teacher(marker: Marker, folder: Path) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     shutil.copytree(lab.folder, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "solution").mkdir(exist_ok=True)
-    if any(isinstance(question, Number | Choice) for question in lab.questions):
-        solved = solved.replace(f"\nlab: {lab.name}\n", f"\nlab: {folder.absolute().name}\n")
-        write_text(folder / "solution" / ANSWERS, solved)
+    solved = solved.replace(f"\nlab: {lab.name}\n", f"\nlab: {folder.absolute().name}\n")
+    write_text(folder / "solution" / ANSWERS, solved)
     write_text(folder / "teacher.md", page)
     return folder / "teacher.md"
 
@@ -192,13 +190,11 @@ def _credit(mistake: Mistake) -> str:
 
 
 def _form(lab: Lab, value: Callable[[Any], str]) -> str:
-    lines = [
-        f"# Answers to the lab '{lab.title}'.",
-        "# Replace each null by your answer, with its unit.",
-        "",
-        f"lab: {lab.name}",
-        "answers:",
-    ]
+    lines = [f"# Answers to the lab '{lab.title}'."]
+    if not any(isinstance(question, Number | Choice) for question in lab.questions):
+        return "\n".join([*lines, "# All of them are in your program.", "", f"lab: {lab.name}\n"])
+    lines += ["# Replace each null by your answer, with its unit.", ""]
+    lines += [f"lab: {lab.name}", "answers:"]
     for i, question in enumerate(lab.questions, 1):
         if isinstance(question, Number):
             lines.append(f"  # {i}. {_KINDS[Unit.of(question.unit).kind]}")

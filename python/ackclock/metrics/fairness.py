@@ -15,6 +15,11 @@ def jain(shares: ArrayLike) -> float | None:
 
     Returns:
         The index, or none if there is no share or all are 0.
+
+    Example:
+        >>> from ackclock.metrics import jain
+        >>> jain([5.0, 5.0]), jain([10.0, 0.0])
+        (1.0, 0.5)
     """
     x = np.asarray(shares, dtype=np.float64)
     largest = x.max(initial=0.0)

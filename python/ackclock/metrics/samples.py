@@ -17,6 +17,11 @@ def sample_mean(
         value: The samples; shape (m,).
         start_s: Start of the span, seconds.
         end_s: End of the span, seconds.
+
+    Example:
+        >>> from ackclock.metrics import sample_mean
+        >>> sample_mean([0.1, 0.2, 0.9], [20.0, 22.0, 50.0], end_s=0.5)
+        21.0
     """
     times = np.asarray(time_s, dtype=np.float64)
     inside = np.asarray(value, dtype=np.float64)[(times >= start_s) & (times <= end_s)]

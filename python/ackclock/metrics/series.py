@@ -69,6 +69,14 @@ def select(
 
     Returns:
         One array per column, in row order.
+
+    Example:
+        >>> import ackclock
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> columns = ("time_s", "seq")
+        >>> times, seq = ackclock.metrics.select(results, "drops", columns, flow="probe")
+        >>> len(times)
+        3
     """
     names = list(dict.fromkeys((*columns, *where)))
     if isinstance(results, HasPieces):
@@ -134,12 +142,28 @@ def queue_series(
 
 
 def cwnd_series(results: HasTables, flow: str) -> tuple[Floats, Floats]:
-    """Congestion window after each change: times in seconds, bytes."""
+    """Congestion window after each change: times in seconds, bytes.
+
+    Example:
+        >>> import ackclock
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> times, windows = ackclock.metrics.cwnd_series(results, "probe")
+        >>> int(windows[0]) // 1448
+        10
+    """
     return _values(results, "cwnd", "cwnd_bytes", flow=flow)
 
 
 def rtt_series(results: HasTables, flow: str) -> tuple[Floats, Floats]:
-    """Round-trip times as the sender measures them: times in seconds, seconds."""
+    """Round-trip times as the sender measures them: times in seconds, seconds.
+
+    Example:
+        >>> import ackclock
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> times, samples = ackclock.metrics.rtt_series(results, "probe")
+        >>> float(samples.min().round(2))
+        0.05
+    """
     return _values(results, "rtt", "rtt_s", flow=flow)
 
 
@@ -167,6 +191,13 @@ def transmission_series(
 
 
 def drop_times(results: HasTables, **where: str | bool) -> Floats:
-    """Give the times of drops in seconds; conditions such as ``link=``, ``flow=``, ``kind=``."""
+    """Give the times of drops in seconds; conditions such as ``link=``, ``flow=``, ``kind=``.
+
+    Example:
+        >>> import ackclock
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> len(ackclock.metrics.drop_times(results, flow="probe"))
+        3
+    """
     (time_s,) = select(results, "drops", ("time_s",), **where)
     return time_s

@@ -12,7 +12,13 @@ Floats = NDArray[np.float64]
 
 
 def step_at(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, initial: float = 0.0) -> Floats:
-    """Value of a step series at the given times (a change at that very time included)."""
+    """Value of a step series at the given times (a change at that very time included).
+
+    Example:
+        >>> from ackclock.metrics import step_at
+        >>> step_at([1.0, 2.0], [10.0, 5.0], [0.5, 1.5, 2.0]).tolist()
+        [0.0, 10.0, 5.0]
+    """
     times, values = _series(time_s, value)
     place = np.searchsorted(times, np.asarray(at_s, dtype=np.float64), side="right")
     return np.concatenate(([initial], values))[place]
@@ -35,6 +41,11 @@ def step_mean(
 
     Raises:
         ValueError: the span is empty.
+
+    Example:
+        >>> from ackclock.metrics import step_mean
+        >>> step_mean([0.0, 3.0], [10.0, 20.0], 0.0, 4.0)
+        12.5
     """
     if not end_s > start_s:
         raise ValueError(f"there is no time between {start_s} s and {end_s} s to average over")
@@ -45,7 +56,13 @@ def step_mean(
 def step_range(
     time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float, initial: float = 0.0
 ) -> tuple[float, float]:
-    """Least and largest value that held for some time within ``[start_s, end_s]``."""
+    """Least and largest value that held for some time within ``[start_s, end_s]``.
+
+    Example:
+        >>> from ackclock.metrics import step_range
+        >>> step_range([0.0, 1.0, 2.0], [10.0, 30.0, 20.0], 0.5, 3.0)
+        (10.0, 30.0)
+    """
     edges, held = _held(time_s, value, start_s, end_s, initial)
     lasting = held[np.diff(edges) > 0]
     chosen = lasting if lasting.size else held

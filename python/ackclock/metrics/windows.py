@@ -26,6 +26,11 @@ def window_edges(start_s: float, end_s: float, width_s: float) -> Floats:
 
     Raises:
         ValueError: `width_s` is not above 0, or `end_s` is before `start_s`.
+
+    Example:
+        >>> from ackclock.metrics import window_edges
+        >>> window_edges(0.0, 1.0, 0.5).tolist()
+        [0.0, 0.5, 1.0]
     """
     if not width_s > 0:
         raise ValueError(f"the width of a window must be above 0 s, not {width_s} s")
@@ -50,6 +55,12 @@ def windowed_sums(
 
     Returns:
         Edges (n + 1) and sums (n).
+
+    Example:
+        >>> from ackclock.metrics import windowed_sums
+        >>> edges, sums = windowed_sums([0.1, 0.2, 0.7], [3.0, 4.0, 5.0], 0.0, 1.0, 0.5)
+        >>> sums.tolist()
+        [7.0, 5.0]
     """
     edges = window_edges(start_s, end_s, width_s)
     times = np.asarray(time_s, dtype=np.float64)
@@ -64,7 +75,14 @@ def windowed_sums(
 def windowed_counts(
     time_s: ArrayLike, start_s: float, end_s: float, width_s: float
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Events (for example losses) in each window: edges (n + 1) and counts (n)."""
+    """Events (for example losses) in each window: edges (n + 1) and counts (n).
+
+    Example:
+        >>> from ackclock.metrics import windowed_counts
+        >>> edges, losses = windowed_counts([0.1, 0.2, 0.7], 0.0, 1.0, 0.5)
+        >>> losses.tolist()
+        [2, 1]
+    """
     edges, sums = windowed_sums(time_s, 1.0, start_s, end_s, width_s)
     return edges, sums.astype(np.int64)
 
@@ -83,6 +101,12 @@ def windowed_rates(
 
     Returns:
         Edges in seconds (n + 1) and rates in bit/s (n).
+
+    Example:
+        >>> from ackclock.metrics import windowed_rates
+        >>> edges, rates = windowed_rates([0.1, 0.2, 0.7], 1500, 0.0, 1.0, 0.5)
+        >>> rates.tolist()
+        [48000.0, 24000.0]
     """
     edges, sums = windowed_sums(time_s, size_bytes, start_s, end_s, width_s)
     return edges, sums * 8.0 / width_s

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ackclock.extras import require
 
@@ -22,12 +22,11 @@ from .options import Options
 from .registry import PLOTS, Plot, names
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from matplotlib.figure import Figure
 
     from ackclock.metrics.percentiles import Recorded
 
-    from .sweep_view import SweepView
+    from .sweep_view import Sweep, SweepView
 
 __all__ = [
     "PLOTS",
@@ -80,6 +79,14 @@ def plot(
         PlotError: an unknown plot, flow, link or format (with the nearest name), or a plot asked
             for by name needs records that the run has not kept (says which to switch on).
         OSError: a file cannot be written.
+
+    Example:
+        >>> import ackclock
+        >>> from ackclock import plots
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> files = plots.plot(results, kinds=["cwnd-events"], fmt="svg", out="figures")
+        >>> [file.name for file in files]
+        ['cwnd-events-probe.svg', 'cwnd-events-no-probe.svg']
     """
     require("matplotlib")
     from .render import write
@@ -100,6 +107,13 @@ def figure(
     """One plot as a matplotlib `Figure`, to show in a notebook or to work on.
 
     Arguments and errors as in `plot`. The flows are always together in the figure.
+
+    Example:
+        >>> import ackclock
+        >>> from ackclock import plots
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> plots.figure(results, "flow-window").get_size_inches().shape
+        (2,)
     """
     require("matplotlib")
     from .render import draw
@@ -148,21 +162,6 @@ def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
     return SweepView(results, options)
-
-
-class Sweep(Protocol):
-    """What plots need of a sweep; `ackclock.sweep.SweepResults` has it."""
-
-    study: str
-    axes: list[str]
-
-    def plain(self) -> pa.Table:
-        """One row a run, without lists of flows and links."""
-        ...
-
-    def with_list(self, name: str) -> pa.Table:
-        """The same with the list of `flows` or `links`."""
-        ...
 
 
 def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:

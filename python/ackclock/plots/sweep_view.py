@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock.tables import Column, ResultTable, of_sweep
 from ackclock.tables.groups import require_numbers
@@ -14,12 +14,27 @@ from .errors import PlotError, unknown
 from .options import Options
 
 if TYPE_CHECKING:
-    from . import Sweep
+    import pyarrow as pa
 
 MOST_PANELS = 30
 """More small panels than this cannot be read."""
 
 Cell = tuple[Any, ...]
+
+
+class Sweep(Protocol):
+    """What plots need of a sweep; `ackclock.sweep.SweepResults` has it."""
+
+    study: str
+    axes: list[str]
+
+    def plain(self) -> pa.Table:
+        """One row a run, without lists of flows and links."""
+        ...
+
+    def with_list(self, name: str) -> pa.Table:
+        """The same with the list of `flows` or `links`."""
+        ...
 
 
 class SweepView:

@@ -50,6 +50,13 @@ def write(
         InputError: a run has no records, there are too many runs, the span is not in the run, or
             the file is something else.
         OSError: the file cannot be written.
+
+    Example:
+        >>> import ackclock
+        >>> from ackclock import report
+        >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
+        >>> report.write([results], "report.html").name
+        'report.html'
     """
     path = Path(place)
     _require_room(path, force=force)

@@ -34,8 +34,9 @@ _MOST_IN_VAIN = 3
 # A run that ends its process while it is alone is begun once more: memory may have been short
 # because of something else, or somebody may have ended the process.
 _MOST_DEATHS = 2
-# Runs that are simulated in one call, as far as time allows.
-_TOGETHER = 10_000
+# Runs that are simulated in one call take about this long: the most that a kill can cost a process,
+# apart from a run that takes longer itself.
+_TURN_S = 0.05
 
 
 class Executor(Protocol):
@@ -120,7 +121,7 @@ class LocalExecutor:
         while left:
             process = self._take()
             # One by one after a death, so that it shows which run it was.
-            got, broken = process.work(batch, left, 1 if alone else _TOGETHER)
+            got, broken = process.work(batch, left, 0.0 if alone else _TURN_S)
             receipts += got
             _take_off(left, sum(len(receipt.keys) for receipt in got))
             if got:
@@ -203,21 +204,21 @@ class _Process:
         return self._process.poll() is None
 
     def work(
-        self, batch: Batch, runs: list[Runs], together: int
+        self, batch: Batch, runs: list[Runs], turn_s: float
     ) -> tuple[list[Receipt], _Broken | None]:
         """Have runs of a batch simulated; return receipts, and what happened if not all are done.
 
         Args:
             batch: Where the results go.
             runs: The runs.
-            together: How many of them at most are simulated in one call.
+            turn_s: How long runs are simulated in one call; 0 for one by one.
         """
         assert self._process.stdin is not None and self._process.stdout is not None
         order = {
             "journal": str(batch.journal),
             "log": str(batch.log),
             "runs": [[one.document, one.first_seed, one.keys] for one in runs],
-            "together": together,
+            "turn_s": turn_s,
             "time_limit_s": batch.time_limit_s,
             "memory_limit": batch.memory_limit,
         }

@@ -14,20 +14,17 @@ import pyarrow as pa
 
 from ackclock.errors import InputError
 from ackclock.extras import require
+from ackclock.nested import elements
 from ackclock.results import ResultsError
 from ackclock.sweep import remote
 from ackclock.sweep import table as tables
 from ackclock.sweep.store import PLAN, RESULTS, Store
-from ackclock.tables.of_sweep import elements
 
 
 class SweepResults:
     """The results of a sweep.
 
     Attributes:
-        table: One row a run, in the order of the study: `key`, one column for each axis,
-            `replication`, `seed`, `status` (`done` or `failed`), `error`, figures of the run, and
-            `flows` and `links`, lists of figures. Each field carries unit and meaning as metadata.
         study: Name of the study.
         axes: Names of the axes.
         runs: How many runs the study has.
@@ -51,7 +48,12 @@ class SweepResults:
 
     @cached_property
     def table(self) -> pa.Table:
-        """All columns; see above."""
+        """One row a run, in the order of the study.
+
+        `key`, one column for each axis, `replication`, `seed`, `status` (`done` or `failed`),
+        `error`, figures of the run, and `flows` and `links`, lists of figures. Each field carries
+        unit and meaning as metadata.
+        """
         return tables.part(self._source)
 
     def select(self, columns: Sequence[str]) -> pa.Table:

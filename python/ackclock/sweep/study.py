@@ -33,8 +33,10 @@ _NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*")
 class Study(Design):
     """A scenario with axes along which it is varied.
 
+    >>> from ackclock.sweep import Study
     >>> study = Study("bene/one-flow", grid={"links.L1.rate": ["1 Mbps", "2 Mbps"]})
-    >>> study.run().table
+    >>> study.run(workers=1).table.num_rows
+    2
 
     Every value of a scenario can be varied; a path leads to it as in `--set`. The checks of
     scenarios apply to every combination, before anything runs.

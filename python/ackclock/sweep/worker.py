@@ -28,10 +28,6 @@ from typing import Any
 from ackclock import _core
 from ackclock.sweep import figures
 
-# Runs that are simulated together take about this long: the most that a kill can cost a process,
-# apart from a run that takes longer itself.
-_TOGETHER_S = 0.05
-
 
 def main() -> None:
     """Work until the input ends."""
@@ -54,17 +50,16 @@ def work(batch: dict[str, Any]) -> None:
 
     Args:
         batch: `journal` and `log` (files to append to); `runs`, a list of document, first seed and
-            keys; `together`, how many runs at most are simulated in one call; `time_limit_s`;
-            `memory_limit`.
+            keys; `turn_s`, how long runs are simulated in one call; `time_limit_s`; `memory_limit`.
     """
     limit_memory(batch["memory_limit"])
-    left, size = batch["runs"], 1
+    left, size, turn_s = batch["runs"], 1, batch["turn_s"]
     with appending(batch["journal"]) as journal, appending(batch["log"]) as log:
         while left:
-            some, left = parted(left, min(size, batch["together"]))
+            some, left = parted(left, size)
             note(log, [("start", keys[0], len(keys)) for _, _, keys in some])
             started = time.perf_counter()
-            rows, ends = _core.rows(some, figures.LAYOUT, batch["time_limit_s"], _TOGETHER_S)
+            rows, ends = _core.rows(some, figures.LAYOUT, batch["time_limit_s"], turn_s)
             wall_s = time.perf_counter() - started
             notes, back = [], []
             for index, (document, first_seed, keys) in enumerate(some):
@@ -79,7 +74,7 @@ def work(batch: dict[str, Any]) -> None:
             note(log, notes)
             done = sum(len(keys) for _, _, keys in some) - sum(len(keys) for _, _, keys in back)
             left = back + left
-            size = max(1, min(8 * size, int(done * _TOGETHER_S / wall_s)))
+            size = max(1, min(8 * size, int(done * turn_s / wall_s)))
     report("end")
 
 

@@ -174,6 +174,13 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
         Figures with verdicts: 3 % for rates, 5 % for queues along a path (or one packet), 0.7 s (or
         1 % of the duration) for completion times; window, RTT and single queues are for
         information. Where a law is at rest in a whole range, the range is tolerated as well.
+
+    Example:
+        >>> import ackclock
+        >>> from ackclock.theory import compare, predict
+        >>> scenario = ackclock.Scenario.load("caltech/test-case-0-fast")
+        >>> compare(predict(scenario.model), ackclock.run(scenario)).agrees
+        True
     """
     notes = list(prediction.notes)
     measures = Measures(results, prediction)

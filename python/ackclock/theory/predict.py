@@ -33,6 +33,13 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
 
     Raises:
         TheoryError: No assumptions have this name, or two hosts are not connected.
+
+    Example:
+        >>> import ackclock
+        >>> from ackclock.theory import predict
+        >>> prediction = predict(ackclock.Scenario.load("caltech/test-case-0-fast").model)
+        >>> round(prediction.flows["F1"].finish_ack_s, 1)
+        18.2
     """
     chosen = assumptions_named(assumptions)
     network = Network(model)

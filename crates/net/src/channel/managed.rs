@@ -57,6 +57,15 @@ impl Channel {
         self.managed.as_ref().map_or([0; 2], |managed| managed.dropped_wait)
     }
 
+    /// Whether the digest counts drops by their reasons, and marks: where there is another discipline than drop-tail.
+    /// One that lives outside the engine may be drop-tail, too; it is as long as it drops for lack of room alone.
+    pub fn tells_fates(&self) -> bool {
+        self.managed.as_ref().is_some_and(|managed| {
+            let acts = managed.marks > 0 || managed.early_drops.iter().any(|count| *count > 0);
+            acts || !managed.discipline.is_foreign()
+        })
+    }
+
     /// The longest time that a packet which a discipline keeps has waited.
     pub fn longest_kept(&self, now: Time) -> Time {
         self.kept_packets().iter().map(|held| held.sojourn(now)).max().unwrap_or(Time::ZERO)

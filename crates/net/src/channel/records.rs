@@ -6,6 +6,7 @@ use ackclock_trace::{QueueRow, Recorder, TransmissionRow, WaitingRow, direction}
 use ackclock_units::Time;
 
 impl Channel {
+    #[inline(always)]
     pub(super) fn record_queue<R: Recorder>(&self, time: Time, recorder: &mut R) {
         recorder.queue(QueueRow {
             time,
@@ -18,6 +19,7 @@ impl Channel {
     }
 
     /// Where the numbers of this channel's packets are kept.
+    #[inline(always)]
     pub(super) fn lane(&self) -> usize {
         2 * self.link as usize + usize::from(self.direction == direction::BACKWARD)
     }
@@ -38,6 +40,7 @@ impl Channel {
     }
 
     /// The same for a packet that need not wait.
+    #[inline(always)]
     pub(super) fn record_passing<R: Recorder>(
         &mut self,
         now: Time,
@@ -54,6 +57,7 @@ impl Channel {
     }
 
     /// The same for a packet whose number and time of entry are known.
+    #[inline(always)]
     pub(super) fn record_start<R: Recorder>(
         &self,
         time: Time,

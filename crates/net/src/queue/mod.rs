@@ -22,6 +22,7 @@ mod fq_codel;
 mod gate;
 mod limit;
 mod pie;
+mod python;
 mod random_drop;
 mod red;
 mod threshold;
@@ -29,6 +30,7 @@ mod threshold;
 pub use droptail::{DropTail, Occupancy};
 pub use fates::{Fates, Held};
 pub use gate::Gate;
+pub use python::{Decides, Fate, Found};
 
 use crate::packet::Packet;
 use ackclock_engine::Stream;
@@ -105,6 +107,7 @@ registry! {
         CoDel: codel as codel::CoDel,
         Pie: pie as pie::Pie,
         FqCoDel: fq_codel as fq_codel::FqCoDel,
+        Foreign: python as python::Foreign,
     }
     fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates);
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held>;
@@ -121,6 +124,20 @@ pub enum Discipline {
 }
 
 impl Discipline {
+    /// Whether it lives outside the engine.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self, Self::Store(Keeper::Foreign(_)))
+    }
+
+    /// Hands in what decides where a discipline lives outside the engine; nothing is asked for otherwise.
+    pub fn attach(&mut self, decides: impl FnOnce() -> Option<Box<dyn Decides>>) {
+        if let Self::Store(Keeper::Foreign(foreign)) = self
+            && let Some(decides) = decides()
+        {
+            foreign.attach(decides);
+        }
+    }
+
     /// The packets that it keeps.
     pub fn waiting(&self) -> Vec<Held> {
         match self {

@@ -38,6 +38,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn record_packet(&mut self, packet: &Packet, end: usize, event: i32) {
         let host = self.net.flows[packet.flow() as usize].hosts[end];
         let id = self.recorder.ids().present();
@@ -55,6 +56,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         });
     }
 
+    #[inline(always)]
     fn record_header(&mut self, packet: &Packet) {
         let connection = match &self.net.flows[packet.flow() as usize].endpoint {
             Endpoint::Tcp(tcp) => Some(&tcp.connection),

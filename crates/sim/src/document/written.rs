@@ -56,16 +56,25 @@ impl Checked {
             flow["data_path"] = data.into_iter().map(|(link, way)| json!([link, way])).collect();
             flow["ack_path"] = acks.into_iter().map(|(link, way)| json!([link, way])).collect();
         }
-        let mut rest = values.rest.model();
-        if let Some(Value::Object(record)) = rest.get_mut("record") {
-            record.shift_remove("kind");
-        }
-        Some(writer.put_together(rest, links.collect(), flows.into()))
+        Some(writer.put_together(head(values), links.collect(), flows.into()))
+    }
+
+    /// The part of the model that is no longer for a larger network: all but nodes, links and flows.
+    pub fn head(&self) -> Option<Value> {
+        Some(Value::Object(head(self.writer()?.1)))
     }
 
     fn writer(&self) -> Option<(Writer<'_>, &Values)> {
         Some((Writer { scenario: self.scenario.as_ref()? }, self.values.as_deref()?))
     }
+}
+
+fn head(values: &Values) -> Map<String, Value> {
+    let mut rest = values.rest.model();
+    if let Some(Value::Object(record)) = rest.get_mut("record") {
+        record.shift_remove("kind");
+    }
+    rest
 }
 
 struct Writer<'s> {

@@ -225,9 +225,9 @@ mod tests {
     /// as many shortest paths as there are core routers.
     #[test]
     fn a_fat_tree() {
-        for ports in [2, 4, 6] {
-            let plan = planned("fat-tree", &[("ports", ports)]);
-            let half = ports as usize / 2;
+        for ports in [2_usize, 4, 6] {
+            let plan = planned("fat-tree", &[("ports", ports as u64)]);
+            let half = ports / 2;
             assert_eq!(plan.hosts.len(), 2 * half * half * half);
             assert_eq!(plan.routers.len(), 5 * half * half);
             let mut links: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -238,14 +238,14 @@ mod tests {
             }
             for router in &plan.routers {
                 let to: BTreeSet<&str> = links[router.as_str()].iter().copied().collect();
-                assert_eq!(to.len(), ports as usize, "{router}");
+                assert_eq!(to.len(), ports, "{router}");
             }
             // Core routers have one link into each pod.
             for core in plan.routers.iter().filter(|name| name.starts_with("core")) {
                 let pod = |agg: &str| (agg[3..].parse::<usize>().unwrap() - 1) / half;
                 let pods: BTreeSet<usize> =
                     links[core.as_str()].iter().map(|agg| pod(agg)).collect();
-                assert_eq!(pods.len(), ports as usize);
+                assert_eq!(pods.len(), ports);
             }
         }
     }

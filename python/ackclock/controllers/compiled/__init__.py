@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-from ackclock.controllers import CongestionControl
+from ackclock.controllers import OURS, CongestionControl
 from ackclock.controllers.compiled.layout import (
     CODES,
     FAULTS,
@@ -75,7 +75,7 @@ def _rewritten(
     classes = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
     methods: dict[str, ast.FunctionDef] = {}
     for kind in controller.__mro__:
-        if kind in CongestionControl.__mro__:
+        if kind in OURS:
             continue
         for one in classes[kind.__name__].body if kind.__name__ in classes else ():
             if isinstance(one, ast.FunctionDef):
@@ -101,7 +101,7 @@ def build(made: CongestionControl, source: str, origin: str, flow: str) -> Compi
     flags |= {
         name
         for kind in type(made).__mro__
-        if kind not in CongestionControl.__mro__
+        if kind not in OURS
         for name, value in vars(kind).items()
         if isinstance(value, bool) and name not in own
     }

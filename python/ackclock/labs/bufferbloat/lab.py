@@ -1,7 +1,6 @@
 """Bufferbloat, and what a queue that looks at delay does about it."""
 
 from ackclock.labs import Choice, Formula, Lab, Mistake, Number
-from ackclock.metrics import select
 
 CODEL = {"links.bottleneck.forward.queue": "codel"}
 SMALL = {"links.bottleneck.forward.queue.limit": "1 BDP"}
@@ -12,6 +11,8 @@ def _bottleneck(results):
 
 
 def _waits(results, since=10.0, flow="call"):
+    from ackclock.metrics import select
+
     where = {"link": "bottleneck", "direction": "forward", "flow": flow}
     time, entered = select(results, "transmissions", ("time_s", "entered_s"), **where)
     return (time - entered)[time > since]

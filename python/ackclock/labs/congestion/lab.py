@@ -1,7 +1,6 @@
 """Slow start, losses and sharing: the congestion control lab of BYU CS 460."""
 
 from ackclock.labs import Choice, Formula, Lab, Mistake, Number
-from ackclock.metrics import cwnd_series, drop_times, step_at
 
 SEGMENT = 1000
 
@@ -20,6 +19,8 @@ def _drops(runs, name):
 
 def _first_loss_window(results):
     """Window in segments when the first packet is dropped."""
+    from ackclock.metrics import cwnd_series, drop_times, step_at
+
     first = drop_times(results)[0]
     return float(step_at(*cwnd_series(results, "F1"), first)) / SEGMENT
 

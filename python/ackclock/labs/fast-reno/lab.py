@@ -1,9 +1,6 @@
 """FAST and Reno over one link: the experiment of the Caltech paper, test case 0."""
 
-import numpy as np
-
 from ackclock.labs import Choice, Formula, Lab, Mistake, Number
-from ackclock.metrics import cwnd_series, rtt_series, step_mean
 
 PACKET = 1024
 SETTLED = (3.0, 16.0)
@@ -18,23 +15,33 @@ def _flow(runs, name):
 
 
 def _window(results):
+    from ackclock.metrics import cwnd_series, step_mean
+
     return step_mean(*cwnd_series(results, "F1"), *SETTLED) / PACKET
 
 
 def _rtt(results, since=SETTLED[0], to=SETTLED[1]):
+    from ackclock.metrics import rtt_series
+
     time, rtt = rtt_series(results, "F1")
     return float(rtt[(time > since) & (time < to)].mean())
 
 
 def _teeth(runs):
-    """Times at which Reno's window is cut by more than a third."""
+    """Times at which Reno's window is cut by about a third or more."""
+    from ackclock.metrics import cwnd_series
+
     time, window = cwnd_series(_recorded(runs, "reno"), "F1")
-    cut = np.diff(window) < -0.3 * window[:-1]
+    cut = window[1:] < 0.7 * window[:-1]
     return time[1:][cut]
 
 
+def _mean_gap(times):
+    return float((times[-1] - times[0]) / (len(times) - 1))
+
+
 def _period(runs):
-    return float(np.diff(_teeth(runs)[1:]).mean())
+    return _mean_gap(_teeth(runs)[1:])
 
 
 def _facts(results):
@@ -131,7 +138,7 @@ LAB = Lab(
             why="From half of the pipe and buffer to all of it, at a packet a round trip.",
             mistakes=[
                 Mistake(
-                    lambda runs: float(np.diff(_teeth(runs)).mean()),
+                    lambda runs: _mean_gap(_teeth(runs)),
                     "That counts the first cut in, which ends slow start: the tooth after it is "
                     "longer.",
                     credit=0.5,

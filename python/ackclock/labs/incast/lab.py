@@ -53,7 +53,7 @@ def _facts(results):
 
 LAB = Lab(
     title="Incast and DCTCP",
-    about="Why a data centre needs short queues: one lost tail costs a thousand times the transfer.",
+    about="Why a data centre needs short queues: one lost tail costs twenty times the whole transfer.",
     minutes=75,
     scenarios={"incast": "incast.yaml"},
     source="Phanishayee and others, FAST 2008; Alizadeh and others, SIGCOMM 2010; RFC 8257.",

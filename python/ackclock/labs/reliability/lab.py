@@ -1,7 +1,5 @@
 """Reliable transport over a lossy link: timers, as in the lab of BYU CS 460."""
 
-import numpy as np
-
 from ackclock.labs import Choice, Formula, Lab, Mistake, Number
 
 COUNT = 1000
@@ -13,12 +11,19 @@ def _times(runs, name, changes=None):
     return runs.replicated(name, COUNT, changes).arrays["finish_s"][:, 0]
 
 
+def _quantile(runs, name, share, changes=None):
+    times = sorted(_times(runs, name, changes).tolist())
+    place = share * (len(times) - 1)
+    low = times[int(place)]
+    return low + (place - int(place)) * (times[min(int(place) + 1, len(times) - 1)] - low)
+
+
 def _median(runs, name, changes=None):
-    return float(np.median(_times(runs, name, changes)))
+    return _quantile(runs, name, 0.5, changes)
 
 
-def _mean(runs, name):
-    return float(np.mean(_times(runs, name)))
+def _mean(runs, name, changes=None):
+    return float(_times(runs, name, changes).mean())
 
 
 def _samples(runs):
@@ -91,7 +96,7 @@ LAB = Lab(
                     "That is the time without losses.",
                 ),
                 Mistake(
-                    lambda runs: float(np.quantile(_times(runs, "fixed"), 0.95)),
+                    lambda runs: _quantile(runs, "fixed", 0.95),
                     "That is the 95 % quantile.",
                 ),
             ],
@@ -101,7 +106,7 @@ LAB = Lab(
             text="One in twenty transfers with the fixed timer takes at least how long (the 95 % "
             "quantile)?",
             unit="s",
-            value=lambda runs: float(np.quantile(_times(runs, "fixed"), 0.95)),
+            value=lambda runs: _quantile(runs, "fixed", 0.95),
             tolerance=0.04,
             because="with 1000 runs a 95 % quantile is known to a few per cent",
             why="Three timeouts.",
@@ -110,11 +115,11 @@ LAB = Lab(
                     lambda runs: _median(runs, "fixed"), "That is the median: half of them do."
                 ),
                 Mistake(
-                    lambda runs: float(np.max(_times(runs, "fixed"))),
+                    lambda runs: float(_times(runs, "fixed").max()),
                     "That is the longest of all.",
                 ),
                 Mistake(
-                    lambda runs: float(np.quantile(_times(runs, "fixed"), 0.05)),
+                    lambda runs: _quantile(runs, "fixed", 0.05),
                     "That is the quick end: 95 % take longer.",
                 ),
             ],
@@ -127,7 +132,7 @@ LAB = Lab(
             unit="s",
             value=lambda runs: _samples(runs)[1]["rto_s"],
             tolerance=0.00004,
-            because="four decimals tell it from the first and the third",
+            because="four decimals distinguish it from the first and the third",
             why="The variation is floored at a second, so it is srtt + 1 s.",
             mistakes=[
                 Mistake(lambda runs: _samples(runs)[0]["rto_s"], "That is after the first sample."),
@@ -152,8 +157,7 @@ LAB = Lab(
             },
             value=lambda runs: (
                 "none"
-                if float(np.mean(_times(runs, "dynamic", HALF)))
-                > 50 * _median(runs, "dynamic", HALF)
+                if _mean(runs, "dynamic", HALF) > 50 * _median(runs, "dynamic", HALF)
                 else "median"
             ),
             why="A wait of 2^k s has the probability 0.75^k: the expectation of the sum diverges.",

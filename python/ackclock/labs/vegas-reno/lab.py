@@ -101,7 +101,7 @@ LAB = Lab(
             unit="packets",
             value=lambda runs: _link(runs, "duel", ALONE)["queue_packets"]["mean"],
             tolerance=0.06,
-            because="Reno's last second is in the mean with some per cent",
+            because="Reno's last second changes the mean by some per cent",
             why="Between alpha = 1 and beta = 3 packets of Vegas wait on top of what is in "
             "transmission.",
             mistakes=[

@@ -1,0 +1,133 @@
+"""The environment for learning agents: Gymnasium's checks, what it measures, one that learns."""
+
+import pickle
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ackclock
+from ackclock import InputError, Scenario
+
+gymnasium = pytest.importorskip("gymnasium")
+
+import ackclock.gym  # noqa: E402
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "learn_window.py"
+
+
+def short(seconds=4, **more):
+    scenario = Scenario.load("own/aimd").set("stop.at_latest", f"{seconds} s")
+    return gymnasium.make("ackclock/Congestion-v0", scenario=scenario, **more).unwrapped
+
+
+def play(env, actions, seed=1):
+    """Return observations, rewards and how the episode ended."""
+    seen, _ = env.reset(seed=seed)
+    rows, rewards, ends = [seen], [], (False, False)
+    for action in actions:
+        seen, reward, *ends, _ = env.step(action)
+        rows.append(seen)
+        rewards.append(reward)
+        if any(ends):
+            break
+    return np.array(rows), rewards, tuple(ends)
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"actions": (0.5, 1, 2)}, {"step": "20 ms", "flow": "F2"}], ids=str
+)
+def test_gymnasium_finds_nothing_wrong(more):
+    from gymnasium.utils.env_checker import check_env
+
+    check_env(short(**more), skip_render_check=True)
+
+
+def test_the_same_actions_give_the_same_episode():
+    random = np.random.default_rng(5)
+    actions = random.uniform(-1, 1, (40, 1)).astype(np.float32)
+    first, second = (play(short(), actions) for _ in range(2))
+    assert np.array_equal(first[0], second[0]) and first[1] == second[1]
+    assert not np.array_equal(first[0], play(short(), -actions)[0])
+
+
+def test_a_window_of_one_bandwidth_delay_product_is_worth_most():
+    # 10 Mbps and 40 ms hold 33 segments; the other flow starts at 2 s.
+    def worth(window):
+        env = short(2)
+        env.reset(seed=1)
+        rewards = []
+        over = False
+        while not over:
+            change = np.clip(np.log2(window / env._window), -1, 1)
+            _, reward, terminated, truncated, info = env.step(np.array([change], np.float32))
+            rewards.append(reward)
+            over = terminated or truncated
+        assert info["step"].window == pytest.approx(window)
+        return np.mean(rewards[5:]), info["step"]
+
+    small, right, large = (worth(window) for window in (8, 34, 70))
+    assert right[0] > 0.9 > small[0] and right[0] > large[0]
+    # Rate = window / RTT, and what is above the product waits.
+    step = large[1]
+    assert step.rate_bps == pytest.approx(70 * 1448 * 8 / step.rtt_s, rel=0.05)
+    assert step.rtt_s > 1.8 * step.min_rtt_s
+    assert small[1].rate_bps == pytest.approx(8 * 1448 * 8 / small[1].rtt_s, rel=0.3)
+
+
+def test_a_complete_flow_ends_the_episode():
+    scenario = Scenario.load("own/aimd").set("flows.F1.send", "200 KB")
+    env = gymnasium.make("ackclock/Congestion-v0", scenario=scenario)
+    _, _, ends = play(env, [np.array([0.5], np.float32)] * 200)
+    assert ends == (True, False)
+    assert play(short(1), [np.zeros(1, np.float32)] * 200)[2] == (False, True)
+
+
+def test_values_vary_between_episodes():
+    def vary(random):
+        return {"links.bottleneck.rate": f"{random.integers(2, 50)} Mbps"}
+
+    env = short(2, vary=vary, reward=lambda step: step.capacity_bps / 1e6)
+    rates = []
+    for seed in (1, None, None, 1):
+        env.reset(seed=seed)
+        rates.append(env.step(np.zeros(1, np.float32))[1])
+    assert len(set(rates[:3])) == 3 and rates[3] == rates[0]
+    env.reset(seed=1, options={"links.bottleneck.rate": "7 Mbps"})
+    assert env.step(np.zeros(1, np.float32))[1] == 7.0
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"flow": "F9"}, "unknown TCP flow 'F9'"),
+        ({"step": "soon"}, "a time such as '10 ms'"),
+        ({"step": "3 Mbps"}, "a time such as '10 ms'"),
+        ({"actions": (0, 1)}, "each above 0"),
+        ({"scenario": "caltech/test-case-0-reno"}, "needs delivery-rate samples"),
+    ],
+)
+def test_bad_arguments_are_refused(more, words):
+    with pytest.raises(InputError, match=words):
+        ackclock.gym.CongestionEnv(**more)
+
+
+def test_a_step_before_a_reset_is_an_error():
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        short().step(np.zeros(1, np.float32))
+
+
+def test_scenarios_can_be_sent_to_processes():
+    scenario = Scenario.load("own/aimd").set("stop.at_latest", "2 s")
+    again = pickle.loads(pickle.dumps(scenario))
+    assert ackclock.run(again).summary["digest"] == ackclock.run(scenario).summary["digest"]
+
+
+@pytest.mark.slow
+def test_the_example_learns():
+    names = runpy.run_path(str(EXAMPLE))
+    policy, history, final = names["learn"]()
+    assert final > history[0] + 1 and final > 0.5
+    # It gives way to queues.
+    assert policy[0] < 0
