@@ -87,7 +87,7 @@ check-32bit:
 	  cargo check --target $(WASM) --locked --quiet -p ackclock-sim; \
 	else echo "Not checked: the build for 32 bits (rustup target add $(WASM))"; fi
 
-# The engine for browsers. Addresses without padding, so that the file is small.
+# The engine for browsers. Addresses without padding, and a thorough gzip, so that the file is small.
 ENGINE := python/ackclock/playground/engine.wasm.gz
 engine: $(STAMPS)/dependencies
 	@if test -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)"; then $(MAKE) --no-print-directory $(ENGINE); \
@@ -97,7 +97,7 @@ $(ENGINE): $(RUST_SOURCES) $(WORKSPACE)
 	@echo "Building the engine for browsers"
 	@cargo rustc --quiet --locked -p ackclock-wasm --lib --crate-type cdylib --profile wasm --target $(WASM) -- \
 	  -C link-arg=--strip-all -C link-arg=--compress-relocations
-	@$(BIN)/python -c "import gzip, sys; sys.stdout.buffer.write(gzip.compress(sys.stdin.buffer.read(), 9, mtime=0))" \
+	@$(BIN)/python -c "import sys, zopfli.gzip as gzip; sys.stdout.buffer.write(gzip.compress(sys.stdin.buffer.read()))" \
 	  < target/$(WASM)/wasm/ackclock_wasm.wasm > $@
 
 playground: setup engine ## Make the playground for browsers: target/playground.html

@@ -207,8 +207,11 @@ mod tests {
         let mut desk = Desk { input: TEXT.into(), ..Desk::default() };
         desk.read();
         assert_eq!(desk.start(Some(1e9)), 0.0);
-        assert_eq!(desk.start(Some(1e5)), 0.000_45);
-        assert_eq!(desk.run().scenario().record.keep("rtt"), Keep::Extremes(Time::from_us(450)));
+        assert_eq!(desk.start(Some(1e4)), 0.000_45);
+        assert_eq!(
+            desk.run().scenario().record.keep("rtt"),
+            Keep::Extremes(Time::from_ns(450_000))
+        );
         assert_eq!(desk.run().scenario().record.keep("packets"), Keep::All);
     }
 

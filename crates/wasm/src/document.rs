@@ -1,6 +1,8 @@
 //! Texts of scenarios: values for the simulator, and places for an editor.
 
+use crate::reader;
 use ackclock_sim::document::{self, Checked};
+use ackclock_sim::model::Scenario;
 use ackclock_text::{Node, Step, Value as Read, read_yaml};
 use serde_json::{Map, Value, json};
 
@@ -38,10 +40,9 @@ impl Document {
         let place = |problem: &document::Problem| placed(root.as_ref(), &data, problem);
         let mut problems: Vec<Value> = checked.problems.iter().map(place).collect();
         let warnings: Value = checked.warnings.iter().map(place).collect();
-        let flows = checked.scenario.iter().flat_map(|scenario| scenario.flows.iter());
-        for (index, flow) in flows.enumerate() {
-            if crate::reader::is_program(flow) {
-                problems.push(placed(root.as_ref(), &data, &in_python(index)));
+        if let Some(scenario) = &checked.scenario {
+            for problem in programs(scenario) {
+                problems.push(placed(root.as_ref(), &data, &problem));
             }
         }
         if !problems.is_empty() {
@@ -63,15 +64,27 @@ impl Document {
     }
 }
 
-fn in_python(flow: usize) -> document::Problem {
+/// What only Python can run: congestion control and queues that are programs.
+fn programs(scenario: &Scenario) -> Vec<document::Problem> {
     use document::Step::{Index, Key};
-    document::Problem {
-        path: vec![Key("flows".into()), Index(flow), Key("tcp".into()), Key("cc".into())],
+    let flows = scenario.flows.iter().enumerate().filter(|(_, flow)| reader::is_program(flow));
+    let links = scenario.links.iter().enumerate().filter(|(_, link)| {
+        [&link.forward, &link.backward].iter().any(|way| way.queue.kind == "python")
+    });
+    let found = flows
+        .map(|(place, _)| ("algorithms", "flows", place, vec!["tcp", "cc"]))
+        .chain(links.map(|(place, _)| ("queues", "links", place, vec!["queue"])));
+    let problem = |(what, list, place, inner): (&str, &str, usize, Vec<&str>)| document::Problem {
+        path: [Key(list.into()), Index(place)]
+            .into_iter()
+            .chain(inner.into_iter().map(|key| Key(key.into())))
+            .collect(),
         value: Value::Null,
-        message: "algorithms in Python do not run in a browser".into(),
+        message: format!("{what} in Python do not run in a browser"),
         allowed: None,
         hint: Some("run this scenario with `ackclock run`".into()),
-    }
+    };
+    found.map(problem).collect()
 }
 
 fn placed(root: Option<&Node>, data: &Value, problem: &document::Problem) -> Value {
@@ -197,6 +210,9 @@ mod tests {
         let (document, answer) = Document::of(&GOOD.replace("send: 1 MB", cc));
         assert!(document.checked.is_none());
         assert_eq!(answer["problems"][0]["path"], "flows.F1.tcp.cc");
+        let queue = "delay: 1 ms, queue: {kind: python, class: Mine, source: pass}";
+        let (_, answer) = Document::of(&GOOD.replace("delay: 1 ms", queue));
+        assert_eq!(answer["problems"][0]["path"], "links.L1.queue", "{answer}");
         let (_, answer) = Document::of(&GOOD.replace("1 MB", "{file: x.bin}"));
         assert!(!answer["problems"].as_array().expect("a list").is_empty());
     }
