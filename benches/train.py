@@ -6,18 +6,15 @@ scenarios of the gallery: what users run. Nothing is measured here.
 
 from __future__ import annotations
 
-from workloads import MODERN, chain, dumbbell
-
 from ackclock import Scenario, library, run
+from ackclock.bench.workloads import SENDERS, chain, dumbbell
 
 
 def main() -> None:
     """Run everything."""
     documents = [chain(1, seconds=0.1), chain(100, seconds=0.001)]
     for flows, seconds in ((1, 60), (10, 10), (100, 2), (1000, 0.2)):
-        documents.append(dumbbell(flows, seconds))
-        for cc in ("cubic", "reno", "bbr"):
-            documents.append(dumbbell(flows, seconds, {**MODERN, "cc": cc}))
+        documents += [dumbbell(flows, seconds, sender) for sender in SENDERS]
     for document in documents:
         for record in ("none", "all"):
             run(Scenario.from_dict({**document, "record": record}))

@@ -1,4 +1,4 @@
-//! What a controller or a queue discipline outside the engine has to be, and what it is told.
+//! What a controller or a queue discipline outside the engine has to be, and what it learns.
 
 pub use crate::compile::Controllers;
 pub use crate::run::Queues;

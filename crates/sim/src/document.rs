@@ -58,7 +58,7 @@ use problems::{Fault, Path, Problems};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 use std::sync::Arc;
-use walk::{Layer, Walker};
+use walk::{Layer, Resolver};
 use written::Values;
 
 /// What [`check`] found.
@@ -115,11 +115,11 @@ pub fn check(document: &Value) -> Checked {
         }
         return Checked::failed(problems, Problems::default());
     };
-    let mut walker = Walker { problems, partial: false };
-    let expanded = expand::expand(&mut walker, root);
-    walker.problems.written_out(Rc::clone(&expanded.origins));
-    let walked = resolve(&mut walker, root, &expanded);
-    finish(walker.problems, root, walked, &expanded.origins)
+    let mut resolver = Resolver { problems, partial: false };
+    let expanded = expand::expand(&mut resolver, root);
+    resolver.problems.written_out(Rc::clone(&expanded.origins));
+    let walked = resolve(&mut resolver, root, &expanded);
+    finish(resolver.problems, root, walked, &expanded.origins)
 }
 
 /// The parts of a document that was walked.
@@ -135,12 +135,12 @@ struct Walked {
 }
 
 /// Resolves a document whose short forms are written out.
-fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'_>) -> Walked {
+fn resolve(resolver: &mut Resolver, root: &Map<String, Value>, expanded: &Expanded<'_>) -> Walked {
     let here = Path::default();
-    walker.check_keys(SCENARIO, root, &here);
+    resolver.check_keys(SCENARIO, root, &here);
     let own = Layer { map: root, path: here.clone(), reported: false };
     let mut head = Block::default();
-    walker.param(param("profile"), std::slice::from_ref(&own), &here, &mut head);
+    resolver.param(param("profile"), std::slice::from_ref(&own), &here, &mut head);
     let profile = head.word("profile").and_then(profile::document);
     let profile = profile.and_then(Value::as_object).map(|map| Layer {
         map,
@@ -157,15 +157,15 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'
     let of_record: Vec<Layer<'_>> = layers.iter().cloned().chain(large).collect();
 
     // Defaults are never complete.
-    walker.partial = true;
-    let (mut link_defaults, _) = defaults(walker, &layers, "link");
-    walker.object(LINK_DEFAULTS, &link_defaults, &Path::default());
+    resolver.partial = true;
+    let (mut link_defaults, _) = defaults(resolver, &layers, "link");
+    resolver.object(LINK_DEFAULTS, &link_defaults, &Path::default());
     for layer in &mut link_defaults {
         layer.reported = true;
     }
-    let (tcp_defaults, preset) = defaults(walker, &layers, "tcp");
-    let tcp_defaults = Below::new(walker, tcp_defaults, preset);
-    walker.partial = false;
+    let (tcp_defaults, preset) = defaults(resolver, &layers, "tcp");
+    let tcp_defaults = Below::new(resolver, tcp_defaults, preset);
+    resolver.partial = false;
     let mut rest = Block::default();
     for param in SCENARIO {
         match param.kind {
@@ -173,33 +173,33 @@ fn resolve(walker: &mut Walker, root: &Map<String, Value>, expanded: &Expanded<'
             Kind::NameList | Kind::ObjectList(_) => rest.put(param, Setting::List),
             _ if param.name == "profile" => rest.append(std::mem::take(&mut head)),
             _ if param.name == "name" => {
-                walker.param(param, &layers, &here, &mut rest);
-                check_name(walker, root);
+                resolver.param(param, &layers, &here, &mut rest);
+                check_name(resolver, root);
             }
-            _ if param.name == "record" => walker.param(param, &of_record, &here, &mut rest),
-            _ => walker.param(param, &layers, &here, &mut rest),
+            _ if param.name == "record" => resolver.param(param, &of_record, &here, &mut rest),
+            _ => resolver.param(param, &layers, &here, &mut rest),
         }
     }
     let Expanded { lists, complete, .. } = expanded;
     if *complete {
         let has = |key: &str| root.contains_key(key) || lists.contains_key(key);
         for key in ["hosts", "links"].into_iter().filter(|key| !has(key)) {
-            walker.missing(param(key), &here);
+            resolver.missing(param(key), &here);
         }
     }
-    let hosts = name_list(walker, root, lists, "hosts").filter(|_| *complete);
+    let hosts = name_list(resolver, root, lists, "hosts").filter(|_| *complete);
     let routers = match root.get("routers") {
         None if !lists.contains_key("routers") => Some(Vec::new()),
-        _ => name_list(walker, root, lists, "routers"),
+        _ => name_list(resolver, root, lists, "routers"),
     };
     let routers = routers.filter(|_| *complete);
     let mut known = Memo::new(|key| key != "id" && key != "between");
-    let links = objects(walker, root, lists, "links", |walker, map, path| {
-        links::resolve(walker, map, path, &link_defaults, &mut known)
+    let links = objects(resolver, root, lists, "links", |resolver, map, path| {
+        links::resolve(resolver, map, path, &link_defaults, &mut known)
     });
     let mut known = Memo::new(|key| key == "tcp");
-    let flows = objects(walker, root, lists, "flows", |walker, map, path| {
-        flows::resolve(walker, map, path, &tcp_defaults, &mut known)
+    let flows = objects(resolver, root, lists, "flows", |resolver, map, path| {
+        flows::resolve(resolver, map, path, &tcp_defaults, &mut known)
     });
     let mut unused = Problems::default();
     tcp_defaults.unused(&families::used(&flows), &mut unused);
@@ -213,7 +213,7 @@ fn param(name: &str) -> &'static Param {
 /// The layers that hold defaults for links, or for the `tcp` blocks of flows; those of the scenario come first.
 /// And the preset that they name.
 fn defaults<'d>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     layers: &[Layer<'d>],
     name: &str,
 ) -> (Vec<Layer<'d>>, Option<&'static Preset>) {
@@ -222,20 +222,20 @@ fn defaults<'d>(
     // Both blocks are looked up in the same mapping: its own faults are reported with the first.
     let first = name == DEFAULTS[0].name;
     let own = Layer { reported: !first, ..own.clone() };
-    let mut all = walker.inner_layers(param("defaults"), std::slice::from_ref(&own));
+    let mut all = resolver.inner_layers(param("defaults"), std::slice::from_ref(&own));
     for layer in &mut all {
         if first {
-            walker.check_keys(DEFAULTS, layer.map, &layer.path);
+            resolver.check_keys(DEFAULTS, layer.map, &layer.path);
         }
         layer.reported = false;
     }
-    let (mut all, preset) = walker.with_preset(block, &all);
-    all.extend(walker.inner_layers(block, profile));
+    let (mut all, preset) = resolver.with_preset(block, &all);
+    all.extend(resolver.inner_layers(block, profile));
     (all, preset)
 }
 
 /// The name of a scenario becomes a folder.
-fn check_name(walker: &mut Walker, root: &Map<String, Value>) {
+fn check_name(resolver: &mut Resolver, root: &Map<String, Value>) {
     let Some(value @ Value::String(name)) = root.get("name") else { return };
     let name = name.trim();
     let good = !name.is_empty()
@@ -246,24 +246,24 @@ fn check_name(walker: &mut Walker, root: &Map<String, Value>) {
         let fault = Fault::new("this cannot be the name of a scenario")
             .allowed("letters, digits, `-`, `_`, `.`, with `/` between topics")
             .hint("a `title` may hold any text");
-        walker.problems.add(&Path::default().key("name"), value, fault);
+        resolver.problems.add(&Path::default().key("name"), value, fault);
     }
 }
 
 fn name_list(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     root: &Map<String, Value>,
     lists: &Lists<'_>,
     key: &'static str,
 ) -> Option<Vec<String>> {
     let path = Path::default().key(key);
-    let values = list(walker, root, lists, key)?;
+    let values = list(resolver, root, lists, key)?;
     let mut names = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
         match scalar::name(&value) {
             Ok(name) => names.push(name.to_owned()),
             Err(fault) => {
-                walker.problems.add(&path.index(index), &value, fault);
+                resolver.problems.add(&path.index(index), &value, fault);
                 // It stays known, so that its fault is reported once and not wherever it is used.
                 names.push(value.as_str().unwrap_or_default().to_owned());
             }
@@ -273,26 +273,26 @@ fn name_list(
 }
 
 fn objects<T: Default>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     root: &Map<String, Value>,
     lists: &Lists<'_>,
     key: &'static str,
-    mut resolve: impl FnMut(&mut Walker, &Map<String, Value>, &Path) -> T,
+    mut resolve: impl FnMut(&mut Resolver, &Map<String, Value>, &Path) -> T,
 ) -> Vec<T> {
     let path = Path::default().key(key);
-    let Some(values) = list(walker, root, lists, key) else { return Vec::new() };
+    let Some(values) = list(resolver, root, lists, key) else { return Vec::new() };
     let mut resolved = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
-        if walker.problems.is_full() {
+        if resolver.problems.is_full() {
             break;
         }
         let path = path.index(index);
         match &*value {
-            Value::Object(map) => resolved.push(resolve(walker, map, &path)),
+            Value::Object(map) => resolved.push(resolve(resolver, map, &path)),
             other => {
                 let fault =
                     Fault::new(format!("a mapping is needed, not {}", scalar::found(other)));
-                walker.problems.add(&path, other, fault);
+                resolver.problems.add(&path, other, fault);
                 resolved.push(T::default());
             }
         }
@@ -302,7 +302,7 @@ fn objects<T: Default>(
 
 /// The list under a key; reports a missing one, another type, and an empty or endless one.
 fn list<'e, 'd>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     root: &Map<String, Value>,
     lists: &'e Lists<'d>,
     key: &'static str,
@@ -312,7 +312,7 @@ fn list<'e, 'd>(
     let fault = match (lists.get(key), root.get(key)) {
         (None, None) => {
             if param.default == ackclock_units::param::Default::Required {
-                walker.missing(param, &here);
+                resolver.missing(param, &here);
             }
             return None;
         }
@@ -326,7 +326,7 @@ fn list<'e, 'd>(
         }
         (Some(elements), _) => return Some(elements),
     };
-    walker.problems.add(&here.key(key), root.get(key).unwrap_or(&Value::Null), fault);
+    resolver.problems.add(&here.key(key), root.get(key).unwrap_or(&Value::Null), fault);
     None
 }
 

@@ -89,12 +89,15 @@ fn faults_of_changes_are_told() {
         }],
         "flows": [{"id": "F", "from": "A", "to": "B", "send": "1 MB"}],
     });
-    let told: Vec<String> =
+    let messages: Vec<String> =
         check(&document).problems.iter().map(|p| format!("{}: {}", p.place(), p.message)).collect();
-    assert!(told.iter().any(|t| t.starts_with("links.0.changes.0: nothing changes")), "{told:?}");
-    assert!(told.iter().any(|t| t.starts_with("links.0.changes.1.direction:")), "{told:?}");
-    assert!(told.iter().any(|t| t.starts_with("links.0.changes.1.rate:")), "{told:?}");
-    assert!(told.iter().any(|t| t.starts_with("links.0.changes.2: a mapping")), "{told:?}");
+    assert!(
+        messages.iter().any(|t| t.starts_with("links.0.changes.0: nothing changes")),
+        "{messages:?}"
+    );
+    assert!(messages.iter().any(|t| t.starts_with("links.0.changes.1.direction:")), "{messages:?}");
+    assert!(messages.iter().any(|t| t.starts_with("links.0.changes.1.rate:")), "{messages:?}");
+    assert!(messages.iter().any(|t| t.starts_with("links.0.changes.2: a mapping")), "{messages:?}");
 }
 
 #[test]

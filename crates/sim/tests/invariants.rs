@@ -246,13 +246,13 @@ proptest! {
             prop_assert_eq!(&summary["segments_dropped"], all);
             for code in -1..links.len() as i32 {
                 let name = usize::try_from(code).ok().map(|link| &links[link].id);
-                let told: u64 = summary["drops"].as_array().unwrap().iter()
+                let reported: u64 = summary["drops"].as_array().unwrap().iter()
                     .filter(|drops| drops["link"].as_str() == name.map(String::as_str))
                     .map(|drops| drops["packets"].as_u64().unwrap()).sum();
                 let rows = (0..dropped.len()).filter(|&row| {
                     dropped[row] == index && ahead(dropped_kind[row]) && place[row] == code
                 });
-                prop_assert_eq!(told, rows.count() as u64, "{} at {:?}", model.id, name);
+                prop_assert_eq!(reported, rows.count() as u64, "{} at {:?}", model.id, name);
             }
         }
     }

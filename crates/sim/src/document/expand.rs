@@ -11,7 +11,7 @@ mod topology;
 use super::elements::Lists;
 use super::origins::Origins;
 use super::problems::{Fault, Path};
-use super::walk::Walker;
+use super::walk::Resolver;
 use crate::tables::MOST_ELEMENTS;
 use serde_json::{Map, Value};
 use std::rc::Rc;
@@ -25,12 +25,12 @@ pub(super) struct Expanded<'d> {
 }
 
 /// Writes out what there is to write out; reports the faults of the short forms themselves.
-pub(super) fn expand<'d>(walker: &mut Walker, root: &'d Map<String, Value>) -> Expanded<'d> {
+pub(super) fn expand<'d>(resolver: &mut Resolver, root: &'d Map<String, Value>) -> Expanded<'d> {
     let mut lists = Lists::new();
     let mut origins = Origins::default();
     let mut complete = true;
     if root.contains_key("topology") {
-        match topology::network(walker, root) {
+        match topology::network(resolver, root) {
             Some(network) => network.put_into(root, &mut lists, &mut origins),
             None => complete = false,
         }
@@ -41,17 +41,17 @@ pub(super) fn expand<'d>(walker: &mut Walker, root: &'d Map<String, Value>) -> E
         }
     }
     if let Some(Value::Array(flows)) = root.get("flows") {
-        templates::put_into(walker, flows, lists.entry("flows").or_default(), &mut origins);
+        templates::put_into(resolver, flows, lists.entry("flows").or_default(), &mut origins);
     }
     if let Some(value) = root.get("set") {
-        set::apply(walker, value, &mut lists, &mut origins, complete);
+        set::apply(resolver, value, &mut lists, &mut origins, complete);
     }
     Expanded { lists, origins: Rc::new(origins), complete }
 }
 
 /// Reports that a short form expands to more than fits.
-fn too_many(walker: &mut Walker, path: &Path, value: &Value, count: usize, what: &str) {
+fn too_many(resolver: &mut Resolver, path: &Path, value: &Value, count: usize, what: &str) {
     let fault = Fault::new(format!("{count} {what} are too many"))
         .allowed(format!("at most {MOST_ELEMENTS}"));
-    walker.problems.add(path, value, fault);
+    resolver.problems.add(path, value, fault);
 }

@@ -8,7 +8,7 @@ use super::block::Setting;
 use super::flows::{FlowPart, TransportPart};
 use super::problems::{Fault, Path, Problems};
 use super::scalar;
-use super::walk::{Layer, Walker};
+use super::walk::{Layer, Resolver};
 use crate::preset::{self, Preset};
 use crate::tables::TCP;
 use ackclock_tcp::connection::ENTRIES as FAMILIES;
@@ -123,12 +123,16 @@ pub(super) struct Below<'d> {
 
 impl<'d> Below<'d> {
     /// Reports the faults of the scenario's own defaults, each of them once.
-    pub fn new(walker: &mut Walker, all: Vec<Layer<'d>>, preset: Option<&'static Preset>) -> Self {
+    pub fn new(
+        resolver: &mut Resolver,
+        all: Vec<Layer<'d>>,
+        preset: Option<&'static Preset>,
+    ) -> Self {
         let of = |own: &&'static Entry| all.iter().map(|layer| part(own, layer.map)).collect();
         let parts = FAMILIES.iter().map(of).collect();
         let own = all.iter().filter(|layer| !layer.reported).count();
         let mut below = Self { all, own, parts, preset };
-        below.check(walker);
+        below.check(resolver);
         for layer in &mut below.all {
             layer.reported = true;
         }
@@ -144,21 +148,21 @@ impl<'d> Below<'d> {
             .collect()
     }
 
-    fn check(&self, walker: &mut Walker) {
+    fn check(&self, resolver: &mut Resolver) {
         let here = Path::default();
         // What is said of the family itself is reported with the common keys.
         let default = chosen(&self.all).unwrap_or(FAMILIES[0]);
         for layer in self.all.iter().filter(|layer| !layer.reported) {
             for (key, value) in layer.map {
                 if !has(TCP, key) && !FAMILIES.iter().any(|family| has(family.params, key)) {
-                    unknown_key(walker, default, key, value, &layer.path);
+                    unknown_key(resolver, default, key, value, &layer.path);
                 }
             }
         }
         let mut common = self.all.clone();
         common.push(base(default));
-        walker.resolve(TCP, &common, &here);
-        walker.resolve(default.params, &self.of(default), &here);
+        resolver.resolve(TCP, &common, &here);
+        resolver.resolve(default.params, &self.of(default), &here);
         for other in FAMILIES.iter().filter(|other| other.name != default.name) {
             let mut layers = self.of(other);
             let maps: Vec<Map<String, Value>> = layers
@@ -171,7 +175,7 @@ impl<'d> Below<'d> {
             for (layer, map) in layers.iter_mut().zip(&maps) {
                 layer.map = map;
             }
-            walker.resolve(other.params, &layers, &here);
+            resolver.resolve(other.params, &layers, &here);
         }
     }
 
@@ -209,7 +213,7 @@ pub(super) fn used(flows: &[FlowPart]) -> Vec<&'static Entry> {
 /// Reports keys of a flow's own `tcp` block that its family does not have, and kinds that it does not know;
 /// what is left of the block.
 pub(super) fn own<'m>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     own: &'static Entry,
     map: &'m Map<String, Value>,
     path: &Path,
@@ -221,21 +225,21 @@ pub(super) fn own<'m>(
     left.retain(|key, value| {
         let known = counts(own, key, value);
         if !known {
-            report(walker, own, key, value, path);
+            report(resolver, own, key, value, path);
         }
         known
     });
     Cow::Owned(left)
 }
 
-fn report(walker: &mut Walker, own: &'static Entry, key: &str, value: &Value, path: &Path) {
+fn report(resolver: &mut Resolver, own: &'static Entry, key: &str, value: &Value, path: &Path) {
     if let Some(owner) = owner_of_kind(own, key, value) {
         let kind = kind_of(value).unwrap_or_default();
         let names = kinds(own, key).unwrap_or_default();
         let fault = Fault::new(format!("`{kind}` does not fit the {} sender", own.name))
             .allowed(names.join(", "))
             .hint(format!("or write `sender: {}`", owner.name));
-        walker.problems.add(&path.key(key), &Value::from(kind), fault);
+        resolver.problems.add(&path.key(key), &Value::from(kind), fault);
         return;
     }
     let mut owners: Vec<&'static Entry> =
@@ -243,7 +247,7 @@ fn report(walker: &mut Walker, own: &'static Entry, key: &str, value: &Value, pa
     // First the one that knows the word.
     owners.sort_by_key(|family| !counts(family, key, value));
     let [first, ..] = owners.as_slice() else {
-        return unknown_key(walker, own, key, value, path);
+        return unknown_key(resolver, own, key, value, path);
     };
     let named: Vec<String> = owners.iter().map(|owner| format!("`{}`", owner.name)).collect();
     let repair = match (own.name, key) {
@@ -258,11 +262,17 @@ fn report(walker: &mut Walker, own: &'static Entry, key: &str, value: &Value, pa
         if own.name == default { ", the default" } else { "" }
     ))
     .hint(format!("write `sender: {}`, or leave `{key}` out{repair}", first.name));
-    walker.problems.add(&path.key(key), value, fault);
+    resolver.problems.add(&path.key(key), value, fault);
 }
 
 /// Reports a key that no family has.
-fn unknown_key(walker: &mut Walker, own: &'static Entry, key: &str, value: &Value, path: &Path) {
+fn unknown_key(
+    resolver: &mut Resolver,
+    own: &'static Entry,
+    key: &str,
+    value: &Value,
+    path: &Path,
+) {
     let table: Vec<Param> = TCP.iter().chain(own.params).copied().collect();
     let elsewhere = || {
         let all = FAMILIES.iter().flat_map(|family| family.params);
@@ -271,5 +281,5 @@ fn unknown_key(walker: &mut Walker, own: &'static Entry, key: &str, value: &Valu
         Some(format!("did you mean `{meant}`, a key of the `{}` sender?", owner.name))
     };
     let hint = super::walk::meant(key, &table).or_else(elsewhere);
-    walker.unknown_key(key, value, path, &table, hint);
+    resolver.unknown_key(key, value, path, &table, hint);
 }

@@ -5,7 +5,7 @@ use super::families::{self, Below};
 use super::memo::Memo;
 use super::problems::{Fault, Path};
 use super::scalar;
-use super::walk::{Layer, Walker};
+use super::walk::{Layer, Resolver};
 use crate::preset;
 use crate::start::Start;
 use crate::tables::{FLOW, TCP, UDP};
@@ -46,7 +46,7 @@ pub(super) const ROUTERS: [&str; 2] = ["path", "ack_path"];
 
 /// The list of names under a key.
 fn names(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     map: &Map<String, Value>,
     path: &Path,
     key: &'static str,
@@ -55,19 +55,19 @@ fn names(
     let place = path.key(key);
     let Value::Array(values) = value else {
         let fault = scalar::wrong_type(param(key), value).hint("for example `path: [R1, R2]`");
-        walker.problems.add(&place, value, fault);
+        resolver.problems.add(&place, value, fault);
         return None;
     };
     if key == "ack_path" && map.contains_key("udp") {
         let fault = Fault::new("a source without feedback has no ACKs").hint("leave it out");
-        walker.problems.add(&place, value, fault);
+        resolver.problems.add(&place, value, fault);
         return None;
     }
     let mut names = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
         match scalar::name(value) {
             Ok(name) => names.push(name.to_owned()),
-            Err(fault) => walker.problems.add(&place.index(index), value, fault),
+            Err(fault) => resolver.problems.add(&place.index(index), value, fault),
         }
     }
     (names.len() == values.len()).then_some(names)
@@ -76,23 +76,23 @@ fn names(
 /// Resolves the flow at `path`; `below` are the layers below its `tcp` block. `known` remembers `tcp`
 /// blocks of the same layers.
 pub(super) fn resolve(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     map: &Map<String, Value>,
     path: &Path,
     below: &Below<'_>,
     known: &mut Memo<Block>,
 ) -> FlowPart {
-    walker.check_keys(FLOW, map, path);
+    resolver.check_keys(FLOW, map, path);
     let own = Layer { map, path: path.clone(), reported: false };
-    let [id, from, to] = ["id", "from", "to"].map(|name| walker.text(param(name), &own, path));
-    let routers = ROUTERS.map(|key| names(walker, map, path, key));
+    let [id, from, to] = ["id", "from", "to"].map(|name| resolver.text(param(name), &own, path));
+    let routers = ROUTERS.map(|key| names(resolver, map, path, key));
     let own = [own];
-    let start = start(walker, &own, path);
-    let stop = match walker.setting(param("stop"), &own, path) {
+    let start = start(resolver, &own, path);
+    let stop = match resolver.setting(param("stop"), &own, path) {
         Some(Setting::Quantity(time)) => Some(Time::from_ns(time.amount())),
         _ => None,
     };
-    let send = match walker.setting(param("send"), &own, path) {
+    let send = match resolver.setting(param("send"), &own, path) {
         Some(Setting::Quantity(amount)) => Some(Some(amount.amount())),
         Some(_) => Some(None),
         None => None,
@@ -100,18 +100,18 @@ pub(super) fn resolve(
     if map.contains_key("tcp") && map.contains_key("udp") {
         let fault =
             Fault::new("a flow has one transport: `tcp` or `udp`").hint("leave one of them out");
-        walker.problems.add(&path.key("udp"), &Value::Null, fault);
+        resolver.problems.add(&path.key("udp"), &Value::Null, fault);
     }
     let transport = if map.contains_key("udp") {
-        let udp = block(walker, &own, "udp", path)
-            .map(|layers| walker.object(UDP, &layers, &path.key("udp")));
+        let udp = block(resolver, &own, "udp", path)
+            .map(|layers| resolver.object(UDP, &layers, &path.key("udp")));
         udp.map(|udp| TransportPart::Udp(udp.into()))
     } else {
-        let tcp = known.get(walker, map, |walker| tcp(walker, &own, path, below));
+        let tcp = known.get(resolver, map, |resolver| tcp(resolver, &own, path, below));
         tcp.map(TransportPart::Tcp)
     };
     let send = match transport.as_ref().and_then(written) {
-        Some(total) => written_out(walker, map, path, send, total),
+        Some(total) => written_out(resolver, map, path, send, total),
         None => send,
     };
     FlowPart { id, from, to, routers, start, stop, send, transport }
@@ -125,7 +125,7 @@ fn written(transport: &TransportPart) -> Option<u64> {
 
 /// What a flow sends whose source says how much that is.
 fn written_out(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     map: &Map<String, Value>,
     path: &Path,
     send: Option<Option<u64>>,
@@ -135,15 +135,15 @@ fn written_out(
         let all = Quantity::Size(total);
         let fault = Fault::new(format!("the writes of the source add up to {all}"))
             .hint("leave `send` out: the last write ends the flow");
-        walker.problems.add(&path.key("send"), value, fault);
+        resolver.problems.add(&path.key("send"), value, fault);
         return None;
     }
     Some(Some(total))
 }
 
 /// When a flow starts: at a time, or at one that is drawn for each seed.
-fn start(walker: &mut Walker, own: &[Layer<'_>], path: &Path) -> Option<Start> {
-    match walker.setting(param("start"), own, path)? {
+fn start(resolver: &mut Resolver, own: &[Layer<'_>], path: &Path) -> Option<Start> {
+    match resolver.setting(param("start"), own, path)? {
         Setting::Quantity(time) => Some(Start::At(Time::from_ns(time.amount()))),
         Setting::Block(rule) => {
             let (from, to) = (rule.int("from")?, rule.int("to")?);
@@ -153,7 +153,7 @@ fn start(walker: &mut Walker, own: &[Layer<'_>], path: &Path) -> Option<Start> {
             }
             let [from, to] = [from, to].map(|time| Quantity::Time(time).to_string());
             let fault = Fault::new(format!("`to` ({to}) is not after `from` ({from})"));
-            walker.problems.add(&path.key("start").key("to"), &Value::from(to), fault);
+            resolver.problems.add(&path.key("start").key("to"), &Value::from(to), fault);
             None
         }
         other => unreachable!("no start: {other:?}"),
@@ -161,9 +161,14 @@ fn start(walker: &mut Walker, own: &[Layer<'_>], path: &Path) -> Option<Start> {
 }
 
 /// The `tcp` block: the common keys, and those of the family of senders that it or the layers below choose.
-fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -> Option<Block> {
-    is_given(walker, own, "tcp", path)?;
-    let (given, preset) = walker.with_preset(param("tcp"), own);
+fn tcp(
+    resolver: &mut Resolver,
+    own: &[Layer<'_>],
+    path: &Path,
+    below: &Below<'_>,
+) -> Option<Block> {
+    is_given(resolver, own, "tcp", path)?;
+    let (given, preset) = resolver.with_preset(param("tcp"), own);
     if given.is_empty() && own[0].map.contains_key("tcp") {
         return None;
     }
@@ -172,7 +177,7 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
     layers.extend(below.all.iter().cloned());
     let Some(family) = families::chosen(&layers) else {
         // Without a family nobody knows which of the other keys may stand.
-        walker.resolve(TCP, &layers, &here);
+        resolver.resolve(TCP, &layers, &here);
         return None;
     };
     if let Some(preset) = preset.filter(|preset| preset.of_sender()["sender"] != family.name) {
@@ -183,13 +188,13 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
             family.name
         ))
         .hint("leave one of the two out");
-        walker.problems.add(&here.key("preset"), &Value::from(name), fault);
+        resolver.problems.add(&here.key("preset"), &Value::from(name), fault);
     }
     let maps: Vec<_> = given
         .iter()
         .map(|layer| match layer.reported {
             true => families::part(family, layer.map),
-            false => families::own(walker, family, layer.map, &layer.path),
+            false => families::own(resolver, family, layer.map, &layer.path),
         })
         .collect();
     let own = given.iter().zip(&maps).map(|(layer, map)| Layer { map, ..layer.clone() });
@@ -198,15 +203,15 @@ fn tcp(walker: &mut Walker, own: &[Layer<'_>], path: &Path, below: &Below<'_>) -
     let last = preset.or(below.preset).map(|preset| families::part(family, preset.of_receiver()));
     layers.extend(last.iter().map(|map| Layer { map, path: here.clone(), reported: true }));
     layers.push(families::base(family));
-    let mut tcp = walker.resolve(TCP, &layers, &here);
-    tcp.append(walker.resolve(family.params, &layers, &here));
-    whole_bytes(walker, &tcp, path);
-    extras(walker, &tcp, path);
+    let mut tcp = resolver.resolve(TCP, &layers, &here);
+    tcp.append(resolver.resolve(family.params, &layers, &here));
+    whole_bytes(resolver, &tcp, path);
+    extras(resolver, &tcp, path);
     Some(tcp)
 }
 
 /// What the congestion control needs must be there: in the family of senders, and marks where it heeds them.
-fn extras(walker: &mut Walker, tcp: &Block, path: &Path) {
+fn extras(resolver: &mut Resolver, tcp: &Block, path: &Path) {
     let (Some(block), Some(sender)) = (tcp.block("cc"), tcp.word("sender")) else { return };
     // Where something is missing, that is reported already.
     let Some(kind) = block.kind().filter(|_| block.is_complete()) else { return };
@@ -229,11 +234,11 @@ fn extras(walker: &mut Walker, tcp: &Block, path: &Path) {
     } else {
         return;
     };
-    walker.problems.add(&path.key("tcp").key("cc"), &Value::from(kind), fault);
+    resolver.problems.add(&path.key("tcp").key("cc"), &Value::from(kind), fault);
 }
 
 /// Windows of whole bytes must be kept in bytes.
-fn whole_bytes(walker: &mut Walker, tcp: &Block, path: &Path) {
+fn whole_bytes(resolver: &mut Resolver, tcp: &Block, path: &Path) {
     let whole = tcp.block("cc").is_some_and(|cc| cc.word("arithmetic") == Some("whole"));
     // Only a family that can choose keeps windows in bytes.
     let in_bytes = tcp.word("window_unit") == Some("bytes");
@@ -242,7 +247,7 @@ fn whole_bytes(walker: &mut Walker, tcp: &Block, path: &Path) {
             .allowed("real")
             .hint("or write `sender: classic` and `window_unit: bytes`");
         let place = path.key("tcp").key("cc").key("arithmetic");
-        walker.problems.add(&place, &Value::from("whole"), fault);
+        resolver.problems.add(&place, &Value::from("whole"), fault);
     }
 }
 
@@ -272,21 +277,21 @@ pub(super) fn param(name: &str) -> &'static Param {
 
 /// The block of a transport as the flow gives it, if it does; none if it is not a mapping.
 fn block<'d>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     own: &[Layer<'d>],
     name: &str,
     path: &Path,
 ) -> Option<Vec<Layer<'d>>> {
-    is_given(walker, own, name, path)?;
-    let layers = walker.inner_layers(param(name), own);
+    is_given(resolver, own, name, path)?;
+    let layers = resolver.inner_layers(param(name), own);
     if own[0].map.contains_key(name) && layers.is_empty() { None } else { Some(layers) }
 }
 
 /// Reports a block without a value.
-fn is_given(walker: &mut Walker, own: &[Layer<'_>], name: &str, path: &Path) -> Option<()> {
+fn is_given(resolver: &mut Resolver, own: &[Layer<'_>], name: &str, path: &Path) -> Option<()> {
     if let Some(value @ Value::Null) = own[0].map.get(name) {
         let fault = scalar::wrong_type(param(name), value).hint(format!("write `{name}: {{}}`"));
-        walker.problems.add(&path.key(name), value, fault);
+        resolver.problems.add(&path.key(name), value, fault);
         return None;
     }
     Some(())

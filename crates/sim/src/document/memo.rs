@@ -1,6 +1,6 @@
 //! Results for values that come again and again, as those of short forms do.
 
-use super::walk::Walker;
+use super::walk::Resolver;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,9 +26,9 @@ impl<T> Memo<T> {
     /// The known result for `map`, or that of `resolve`, which is remembered if it reported no fault.
     pub fn get(
         &mut self,
-        walker: &mut Walker,
+        resolver: &mut Resolver,
         map: &Map<String, Value>,
-        resolve: impl FnOnce(&mut Walker) -> Option<T>,
+        resolve: impl FnOnce(&mut Resolver) -> Option<T>,
     ) -> Option<Arc<T>> {
         let own = || map.iter().filter(|(key, _)| (self.matters)(key));
         let mut hasher = DefaultHasher::new();
@@ -39,9 +39,9 @@ impl<T> Memo<T> {
         {
             return Some(Arc::clone(result));
         }
-        let faults = walker.problems.count();
-        let result = Arc::new(resolve(walker)?);
-        if walker.problems.count() == faults && self.known.len() < MOST {
+        let faults = resolver.problems.count();
+        let result = Arc::new(resolve(resolver)?);
+        if resolver.problems.count() == faults && self.known.len() < MOST {
             let own = own().map(|(key, value)| (key.clone(), value.clone())).collect();
             self.known.insert(hash, (own, Arc::clone(&result)));
         }

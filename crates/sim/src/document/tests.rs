@@ -77,7 +77,7 @@ fn without(pointer: &str) -> Value {
 }
 
 /// `place: message | hint` of all problems.
-fn told(problems: &[Problem]) -> Vec<String> {
+fn messages(problems: &[Problem]) -> Vec<String> {
     let one = |problem: &Problem| {
         let hint = problem.hint.as_ref().map(|hint| format!(" | {hint}")).unwrap_or_default();
         format!("{}: {}{hint}", problem.place(), problem.message)
@@ -87,6 +87,6 @@ fn told(problems: &[Problem]) -> Vec<String> {
 
 fn model(document: &Value) -> Value {
     let checked = check(document);
-    assert_eq!(told(&checked.problems), Vec::<String>::new());
+    assert_eq!(messages(&checked.problems), Vec::<String>::new());
     checked.model().expect("a document without problems has a model")
 }

@@ -18,7 +18,7 @@ pub(super) struct Layer<'d> {
 }
 
 /// What a layer says about a registered thing.
-struct Said<'d> {
+struct Selection<'d> {
     kind: &'static Entry,
     params: Option<Layer<'d>>,
     /// The other kinds that a profile has defaults for.
@@ -27,13 +27,13 @@ struct Said<'d> {
 
 /// The state of a walk.
 #[derive(Debug, Default)]
-pub(super) struct Walker {
+pub(super) struct Resolver {
     pub problems: Problems,
     /// Whether required values may be missing: defaults are never complete.
     pub partial: bool,
 }
 
-impl Walker {
+impl Resolver {
     /// Resolves an object, and reports keys that its table does not have.
     pub fn object(&mut self, table: &'static [Param], layers: &[Layer<'_>], here: &Path) -> Block {
         for layer in layers.iter().filter(|layer| !layer.reported) {
@@ -303,11 +303,11 @@ impl Walker {
             Default::Is(word) => entries.iter().copied().find(|entry| entry.name == word),
             Default::Required | Default::Absent => None,
         };
-        let mut said: Vec<Said<'_>> = Vec::new();
+        let mut said: Vec<Selection<'_>> = Vec::new();
         let mut faulty = false;
         for layer in layers.iter().rev() {
             let Some(value) = layer.map.get(param.name) else { continue };
-            match self.said(param, entries, layer, value, inherited) {
+            match self.selection(param, entries, layer, value, inherited) {
                 Some(one) => {
                     inherited = Some(one.kind);
                     said.push(one);
@@ -371,7 +371,7 @@ impl Walker {
         layer: &Layer<'d>,
     ) -> Option<(&'static Entry, Option<Layer<'d>>)> {
         let Kind::Registered(entries) = param.kind else { panic!("{} has no kinds", param.name) };
-        let said = self.said(param, entries, layer, layer.map.get(param.name)?, None)?;
+        let said = self.selection(param, entries, layer, layer.map.get(param.name)?, None)?;
         if let Some(params) = &said.params {
             self.check_params(said.kind, entries, params);
         }
@@ -379,14 +379,14 @@ impl Walker {
     }
 
     /// What a layer says about a registered thing; none if that is faulty.
-    fn said<'d>(
+    fn selection<'d>(
         &mut self,
         param: &Param,
         entries: &'static [&'static Entry],
         layer: &Layer<'d>,
         value: &'d Value,
         inherited: Option<&'static Entry>,
-    ) -> Option<Said<'d>> {
+    ) -> Option<Selection<'d>> {
         let find = |word: &str| entries.iter().copied().find(|entry| entry.name == word);
         let unknown = |word: &str| {
             let fault = scalar::unknown_word(param.name, word, entries.iter().map(|e| e.name));
@@ -396,7 +396,7 @@ impl Walker {
         let path = layer.path.key(param.name);
         match value {
             Value::String(word) => match find(word) {
-                Some(kind) => Some(Said { kind, params: None, others: &[] }),
+                Some(kind) => Some(Selection { kind, params: None, others: &[] }),
                 None => {
                     self.fault(layer, param.name, unknown(word));
                     None
@@ -432,13 +432,13 @@ impl Walker {
                         return None;
                     }
                 };
-                Some(Said { kind, params: Some(inner), others: &[] })
+                Some(Selection { kind, params: Some(inner), others: &[] })
             }
             // The list of a profile: the first is the default kind.
             Value::Array(all) if layer.reported && !all.is_empty() => {
                 let kind = all[0]["kind"].as_str().and_then(find)?;
                 let params = all[0].as_object().map(|map| Layer { map, path, reported: true });
-                Some(Said { kind, params, others: &all[1..] })
+                Some(Selection { kind, params, others: &all[1..] })
             }
             Value::Null => {
                 let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();

@@ -6,7 +6,7 @@ use super::super::names::listed;
 use super::super::origins::{Origins, SetValue};
 use super::super::problems::{Fault, Path, Step};
 use super::super::scalar;
-use super::super::walk::{Layer, Walker};
+use super::super::walk::{Layer, Resolver};
 use crate::tables::SET;
 use ackclock_units::param::Param;
 use ackclock_units::spelling::nearest;
@@ -18,7 +18,7 @@ const FORM: &str =
 
 /// Applies the list `set` in its order.
 pub(super) fn apply(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     value: &Value,
     lists: &mut Lists<'_>,
     origins: &mut Origins,
@@ -28,7 +28,7 @@ pub(super) fn apply(
     let Value::Array(entries) = value else {
         let fault = scalar::wrong_type(super::super::param("set"), value)
             .hint("for example `set: [{path: flows.F3.tcp.cc, value: reno}]`");
-        walker.problems.add(&place, value, fault);
+        resolver.problems.add(&place, value, fault);
         return;
     };
     let mut ids = Ids::default();
@@ -36,14 +36,14 @@ pub(super) fn apply(
         let here = place.index(index);
         let Value::Object(map) = entry else {
             let message = format!("a mapping is needed, not {}", scalar::found(entry));
-            walker.problems.add(&here, entry, Fault::new(message).allowed("path, value"));
+            resolver.problems.add(&here, entry, Fault::new(message).allowed("path, value"));
             continue;
         };
-        walker.check_keys(SET, map, &here);
+        resolver.check_keys(SET, map, &here);
         let layer = Layer { map, path: here.clone(), reported: false };
-        let path = walker.setting(param("path"), std::slice::from_ref(&layer), &here);
+        let path = resolver.setting(param("path"), std::slice::from_ref(&layer), &here);
         let Some(value) = map.get("value") else {
-            walker.missing(param("value"), &here);
+            resolver.missing(param("value"), &here);
             continue;
         };
         let Some(Setting::Text(path)) = path else { continue };
@@ -51,7 +51,7 @@ pub(super) fn apply(
             // Without the topology nobody knows what there would be.
             && (complete || !path.starts_with("links."))
         {
-            walker.problems.add(&here.key("path"), &Value::from(path), fault);
+            resolver.problems.add(&here.key("path"), &Value::from(path), fault);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::super::flows::{ROUTERS, param};
 use super::super::origins::{FlowOrigin, Origins, Template};
 use super::super::problems::{Fault, Path};
 use super::super::scalar;
-use super::super::walk::{Layer, Walker};
+use super::super::walk::{Layer, Resolver};
 use super::too_many;
 use crate::fitting::fitting;
 use crate::start::SPREAD;
@@ -43,7 +43,7 @@ fn is_spread(flow: &Map<String, Value>) -> bool {
 
 /// Adds all flows one by one.
 pub(super) fn put_into<'d>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     flows: &'d [Value],
     all: &mut Elements<'d>,
     origins: &mut Origins,
@@ -57,7 +57,7 @@ pub(super) fn put_into<'d>(
         let template = match flow {
             Value::Object(map) if is_short(flow) => {
                 let room = MOST_ELEMENTS.saturating_sub(first);
-                let (template, starts) = read(walker, map, &path, room);
+                let (template, starts) = read(resolver, map, &path, room);
                 let template = template.map(Rc::new);
                 let own = template.clone();
                 let count = template.as_ref().map_or(1, |template| template.count);
@@ -77,7 +77,7 @@ pub(super) fn put_into<'d>(
 
 /// What a short form says; there is no template without `count`.
 fn read<'d>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     map: &'d Map<String, Value>,
     path: &Path,
     room: usize,
@@ -87,18 +87,18 @@ fn read<'d>(
             let count = usize::try_from(count).unwrap_or(usize::MAX);
             if count > room {
                 let all = count.saturating_add(MOST_ELEMENTS - room);
-                too_many(walker, &path.key("count"), value, all, "flows");
+                too_many(resolver, &path.key("count"), value, all, "flows");
             }
             // The rest is checked with one of them.
             (count, if count > room { 1 } else { count })
         }
         Ok(_) => (1, 1),
         Err(fault) => {
-            walker.problems.add(&path.key("count"), value, fault);
+            resolver.problems.add(&path.key("count"), value, fault);
             (1, 1)
         }
     });
-    let starts = starts(walker, map, path, count.map(|(asked, _)| asked));
+    let starts = starts(resolver, map, path, count.map(|(asked, _)| asked));
     let template = count.map(|(_, count)| Template {
         count,
         starred: STARRED
@@ -112,7 +112,7 @@ fn read<'d>(
 }
 
 fn starts<'d>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     map: &'d Map<String, Value>,
     path: &Path,
     count: Option<usize>,
@@ -128,12 +128,12 @@ fn starts<'d>(
             let fault = Fault::new(format!("{values} for {flows}"))
                 .allowed("a time, a list with one start a flow, or a mapping with `kind`")
                 .hint("evenly: `{kind: spread, over: 1 s}`; drawn: `{kind: uniform, to: 1 s}`");
-            walker.problems.add(&path.key("start"), &map["start"], fault);
+            resolver.problems.add(&path.key("start"), &map["start"], fault);
             Starts::Same(None)
         }
         _ if is_spread(map) => {
             let own = Layer { map, path: path.clone(), reported: false };
-            let read = walker.setting(param("start"), std::slice::from_ref(&own), path);
+            let read = resolver.setting(param("start"), std::slice::from_ref(&own), path);
             let int = |key: &str| match &read {
                 Some(Setting::Block(rule)) => rule.int(key),
                 _ => None,

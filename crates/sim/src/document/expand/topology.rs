@@ -5,7 +5,7 @@ use super::super::elements::Lists;
 use super::super::origins::{LinkBlock, Origins};
 use super::super::param;
 use super::super::problems::{Fault, Path};
-use super::super::walk::{Layer, Walker};
+use super::super::walk::{Layer, Resolver};
 use crate::shape::{self, Plan, PlannedLink};
 use crate::tables::LINK_OF_SHAPE;
 use ackclock_units::param::{Entry, Kind, Param};
@@ -74,24 +74,24 @@ impl<'d> Network<'d> {
 
 /// The network of the document's topology; none if it cannot be written out.
 pub(super) fn network<'d>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     root: &'d Map<String, Value>,
 ) -> Option<Network<'d>> {
     let own = Layer { map: root, path: Path::default(), reported: false };
     let here = Path::default().key("topology");
-    let (entry, said) = walker.chosen(param("topology"), &own)?;
+    let (entry, said) = resolver.chosen(param("topology"), &own)?;
     static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
     let said = said.unwrap_or(Layer { map: &EMPTY, path: here.clone(), reported: false });
-    let faults = walker.problems.count();
+    let faults = resolver.problems.count();
     let mut numbers = Block::of(entry);
     for param in entry.params.iter().filter(|param| matches!(param.kind, Kind::Count)) {
-        walker.param(param, std::slice::from_ref(&said), &here, &mut numbers);
+        resolver.param(param, std::slice::from_ref(&said), &here, &mut numbers);
     }
-    if walker.problems.count() == faults {
-        walker.check_clash(entry, &numbers, &here);
+    if resolver.problems.count() == faults {
+        resolver.check_clash(entry, &numbers, &here);
     }
-    let numbers_are_good = walker.problems.count() == faults;
-    let blocks = blocks(walker, entry, &said)?;
+    let numbers_are_good = resolver.problems.count() == faults;
+    let blocks = blocks(resolver, entry, &said)?;
     if !numbers_are_good {
         return None;
     }
@@ -104,7 +104,7 @@ pub(super) fn network<'d>(
             known.iter().position(|(block, _)| block.names == link.blocks).unwrap_or_else(|| {
                 let size = plan.links.iter().filter(|other| other.blocks[0] == name);
                 let size = size.map(|other| other.place + 1).max().unwrap_or(0);
-                known.push(block(walker, link.blocks, &blocks, size, &here));
+                known.push(block(resolver, link.blocks, &blocks, size, &here));
                 known.len() - 1
             });
         block_of.push(index);
@@ -113,12 +113,16 @@ pub(super) fn network<'d>(
 }
 
 /// The blocks that the short form holds; reports unknown keys, and what is not a mapping: then there are none.
-fn blocks<'d>(walker: &mut Walker, entry: &'static Entry, said: &Layer<'d>) -> Option<Blocks<'d>> {
+fn blocks<'d>(
+    resolver: &mut Resolver,
+    entry: &'static Entry,
+    said: &Layer<'d>,
+) -> Option<Blocks<'d>> {
     let mut blocks = Vec::new();
     let mut good = true;
     for param in entry.params.iter().filter(|param| matches!(param.kind, Kind::ObjectEach(_))) {
-        for layer in walker.inner_layers(param, std::slice::from_ref(said)) {
-            walker.check_keys(LINK_OF_SHAPE, layer.map, &layer.path);
+        for layer in resolver.inner_layers(param, std::slice::from_ref(said)) {
+            resolver.check_keys(LINK_OF_SHAPE, layer.map, &layer.path);
             blocks.push((param.name, layer.map));
         }
         good &= said.map.get(param.name).is_none_or(Value::is_object);
@@ -129,7 +133,7 @@ fn blocks<'d>(walker: &mut Walker, entry: &'static Entry, said: &Layer<'d>) -> O
 /// What `size` links have in common, and the values of its keys: the first block that says something
 /// wins.
 fn block<'d>(
-    walker: &mut Walker,
+    resolver: &mut Resolver,
     names: &'static [&'static str],
     blocks: &Blocks<'d>,
     size: usize,
@@ -150,7 +154,7 @@ fn block<'d>(
                 // A list that is inherited was made for others.
                 let most = if *name == names[0] { size } else { usize::MAX };
                 if let Some(fault) = length(count, most) {
-                    walker.problems.add(&here.key(name).key(key), value, fault);
+                    resolver.problems.add(&here.key(name).key(key), value, fault);
                     continue;
                 }
             }

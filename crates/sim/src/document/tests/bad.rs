@@ -7,7 +7,7 @@ fn problems(document: &Value) -> Vec<String> {
     assert!(
         checked.scenario.is_none() && checked.model().is_none() && checked.canonical().is_none()
     );
-    told(&checked.problems)
+    messages(&checked.problems)
 }
 
 const TOO_LONG: &str = "rto.timeout: `36501 d` is too large";
@@ -499,7 +499,7 @@ fn packets_that_never_fit() {
     let checked = check(&document);
     assert!(checked.scenario.is_some());
     assert_eq!(
-        told(&checked.warnings),
+        messages(&checked.warnings),
         [
             "links.4.queue.limit: no packet of 1500 B ever fits: data packets that are led over this \
              link are lost | `limit: 0 packets` makes a link without waiting room"
@@ -555,7 +555,7 @@ fn doubtful_things_are_warnings() {
     let checked = check(&document);
     assert!(checked.scenario.is_some());
     assert_eq!(
-        told(&checked.warnings),
+        messages(&checked.warnings),
         [
             "hosts.3: no link ends at `H4`",
             "routing.settling: `settling` (5 s) is not below `period` | new tables never come into use: \
@@ -610,13 +610,13 @@ fn endless_documents_are_refused_in_time() {
     for _ in 0..100 {
         deep = json!([deep]);
     }
-    let told = problems(&with("/title", deep));
-    assert!(told[0].contains("nested more than 32 levels deep"), "{told:?}");
+    let messages = problems(&with("/title", deep));
+    assert!(messages[0].contains("nested more than 32 levels deep"), "{messages:?}");
 
     let many: Vec<Value> = (0..3000).map(|_| json!({"rat": 1})).collect();
-    let told = problems(&with("/flows", json!(many)));
-    assert_eq!(told.len(), 1001);
-    assert!(told[1000].starts_with(": and "), "{}", told[1000]);
+    let messages = problems(&with("/flows", json!(many)));
+    assert_eq!(messages.len(), 1001);
+    assert!(messages[1000].starts_with(": and "), "{}", messages[1000]);
 
     let long = "x".repeat(100_000);
     let checked = check(&with("/links/0/rate", json!(long)));

@@ -66,11 +66,11 @@ fn the_document_keeps_its_words_and_the_summary_says_bytes() {
 fn what_cannot_be_worked_out_is_refused() {
     let mut dynamic = network("2 BDP");
     dynamic["routing"] = json!("distance-vector");
-    let told = told(&check(&dynamic).problems);
-    assert_eq!(told.len(), 1);
+    let messages = messages(&check(&dynamic).problems);
+    assert_eq!(messages.len(), 1);
     assert!(
-        told[0].contains("links.0.queue.limit") && told[0].contains("static routes"),
-        "{told:?}"
+        messages[0].contains("links.0.queue.limit") && messages[0].contains("static routes"),
+        "{messages:?}"
     );
     // Too small for any packet.
     assert!(!check(&network("0.001 BDP")).problems.is_empty());
@@ -85,11 +85,11 @@ fn queues_that_drop_later_cannot_exempt_the_routers_packets() {
     document["links"][0]["queue"] = json!("red");
     assert_eq!(check(&document).problems, []);
     document["links"][0]["backward"] = json!({"queue": "codel"});
-    let told = told(&check(&document).problems);
-    assert_eq!(told.len(), 1);
+    let messages = messages(&check(&document).problems);
+    assert_eq!(messages.len(), 1);
     assert!(
-        told[0].starts_with("links.0.backward.queue: `codel` may drop the routers' packets"),
-        "{told:?}"
+        messages[0].starts_with("links.0.backward.queue: `codel` may drop the routers' packets"),
+        "{messages:?}"
     );
     document["routing"]["control"] = json!("queued");
     assert_eq!(check(&document).problems, []);

@@ -47,7 +47,7 @@ fn a_key_of_another_family_is_an_error_that_names_the_family() {
              sender?",
         ),
     ] {
-        assert_eq!(told(&check(&document(&tcp, &json!({}))).problems), [problem]);
+        assert_eq!(messages(&check(&document(&tcp, &json!({}))).problems), [problem]);
     }
 }
 
@@ -75,8 +75,8 @@ fn a_resolved_flow_has_the_keys_of_its_family_only() {
     });
     both["flows"].as_array_mut().unwrap().push(other);
     let checked = check(&both);
-    assert_eq!(told(&checked.problems), [] as [&str; 0]);
-    assert_eq!(told(&checked.warnings), [] as [&str; 0]);
+    assert_eq!(messages(&checked.problems), [] as [&str; 0]);
+    assert_eq!(messages(&checked.warnings), [] as [&str; 0]);
     for part in [checked.canonical().unwrap(), checked.model().unwrap()] {
         let [classic, selective] = [0, 1].map(|flow| &part["flows"][flow]["tcp"]);
         assert_eq!((&classic["nagle"], classic.get("ack_view")), (&json!(true), None));
@@ -98,7 +98,7 @@ fn the_model_says_what_sequence_numbers_count() {
 fn a_default_that_no_flow_uses_gets_a_warning() {
     let defaults = json!({"nagle": true, "recovery": "tahoe", "ack_view": "live"});
     let selective = json!({"sender": "selective-repeat"});
-    let warnings = told(&check(&document(&selective, &defaults)).warnings);
+    let warnings = messages(&check(&document(&selective, &defaults)).warnings);
     assert_eq!(
         warnings,
         [
@@ -114,7 +114,7 @@ fn a_default_that_no_flow_uses_gets_a_warning() {
 fn defaults_are_checked_for_the_family_to_which_they_belong() {
     let defaults =
         json!({"nagle": 7, "ack_view": "liv", "recovery": {"kind": "tahoe", "guard": 1}});
-    let problems = told(&check(&document(&json!({"sender": "classic"}), &defaults)).problems);
+    let problems = messages(&check(&document(&json!({"sender": "classic"}), &defaults)).problems);
     let places: Vec<&str> = problems.iter().map(|text| text.split(':').next().unwrap()).collect();
     assert_eq!(
         places,
@@ -122,7 +122,7 @@ fn defaults_are_checked_for_the_family_to_which_they_belong() {
     );
     // Parameters without a kind are those of the family that the defaults choose.
     let defaults = json!({"sender": "classic", "recovery": {"guard": "none"}});
-    assert_eq!(told(&check(&document(&json!({}), &defaults)).problems), [] as [&str; 0]);
+    assert_eq!(messages(&check(&document(&json!({}), &defaults)).problems), [] as [&str; 0]);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_profile_of_another_family_leaves_the_flow_its_own_defaults() {
     let mut document = document(&json!({"sender": "selective-repeat"}), &json!({}));
     document["profile"] = json!("bene");
     let checked = check(&document);
-    assert_eq!(told(&checked.problems), [] as [&str; 0]);
+    assert_eq!(messages(&checked.problems), [] as [&str; 0]);
     let tcp = &checked.model().unwrap()["flows"][0]["tcp"];
     let own = (&tcp["recovery"]["kind"], &tcp["header_bytes"]);
     assert_eq!(own, (&json!("selective-repeat"), &json!(0)));
@@ -140,7 +140,7 @@ fn a_profile_of_another_family_leaves_the_flow_its_own_defaults() {
 fn a_default_in_words_of_another_family_leaves_the_flow_its_own_default() {
     let defaults = json!({"sender": "classic", "idle_restart": "rto"});
     let checked = check(&document(&json!({"sender": "modern"}), &defaults));
-    assert_eq!(told(&checked.problems), [] as [&str; 0]);
+    assert_eq!(messages(&checked.problems), [] as [&str; 0]);
     let canonical = checked.canonical().unwrap();
     assert_eq!(canonical["flows"][0]["tcp"]["idle_restart"], "decay");
     let problems =
@@ -166,6 +166,6 @@ fn parameters_of_an_entry_are_checked_together() {
             "flows.0.tcp.rto.min: `min` (70 s) is above `max` (60 s)",
         ),
     ] {
-        assert_eq!(told(&check(&document(&tcp, &json!({}))).problems), [problem]);
+        assert_eq!(messages(&check(&document(&tcp, &json!({}))).problems), [problem]);
     }
 }

@@ -96,7 +96,7 @@ fn faults_of_defaults_are_told_once_and_where_they_stand() {
         "udp": {},
     });
     assert_eq!(
-        told(&check(&document).problems),
+        messages(&check(&document).problems),
         [
             "defaults.udp: unknown key `udp`",
             "defaults.link.id: unknown key `id`",
@@ -130,13 +130,13 @@ fn every_profile_is_a_valid_set_of_defaults() {
                 let Value::Array(kinds) = value else { continue };
                 for kind in kinds {
                     document["defaults"][block][key] = kind.clone();
-                    let faults = told(&check(&document).problems);
+                    let faults = messages(&check(&document).problems);
                     let place = format!("defaults.{block}.{key}:");
                     assert!(!faults.iter().any(|fault| fault.starts_with(&place)), "{faults:?}");
                 }
                 document["defaults"][block][key] = kinds[0].clone();
             }
         }
-        assert_eq!(told(&check(&document).problems), Vec::<String>::new());
+        assert_eq!(messages(&check(&document).problems), Vec::<String>::new());
     }
 }

@@ -181,11 +181,11 @@ fn tables_of_values_are_sampled_in_time() {
 #[test]
 fn text_with_a_byte_order_mark_is_read_and_other_text_refused() {
     assert!(check_text(&format!("\u{feff}{}", valid())).scenario.is_some());
-    assert_eq!(told(&check_text("  \r\n").problems), [": the document is empty"]);
+    assert_eq!(messages(&check_text("  \r\n").problems), [": the document is empty"]);
     assert!(check_text("{").problems[0].message.starts_with("not JSON: "));
     assert!(check_text(&"[".repeat(100_000)).problems[0].message.starts_with("not JSON: "));
     assert_eq!(
-        told(&check_text("[1]").problems),
+        messages(&check_text("[1]").problems),
         [": a scenario is a mapping of keys to values, not a list | begin with `hosts: [A, B]`"]
     );
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn problems(document: &Value) -> Vec<String> {
-    told(&check(document).problems)
+    messages(&check(document).problems)
 }
 
 /// What is reported when this stands at a place, by the value.
@@ -21,7 +21,7 @@ fn rows_are_read_as_mappings_or_in_the_order_of_their_keys() {
         document["flows"][0] = json!({"id": "F1", "from": "H1", "to": "H2", "tcp": tcp});
         check(&document)
     });
-    assert_eq!(told(&one.problems), Vec::<String>::new());
+    assert_eq!(messages(&one.problems), Vec::<String>::new());
     assert_eq!(one.canonical(), other.canonical());
     let flow = &one.canonical().unwrap()["flows"][0];
     assert_eq!(flow["tcp"]["source"]["writes"][1], json!({"at": "10 ms", "size": "5 B"}));
@@ -111,7 +111,7 @@ fn a_flow_is_cut_off_after_its_start_and_before_the_end() {
     );
     let late = check(&with("/flows/0/stop", json!("62 s")));
     assert_eq!(
-        told(&late.warnings),
+        messages(&late.warnings),
         ["flows.0.stop: stops at 62 s, when the run is over (62 s) | \
           a later `stop.at_latest`, or leave `stop` of the flow out"]
     );
@@ -134,7 +134,7 @@ fn a_rate_can_change_by_a_rule() {
     document["defaults"] = json!({"link": {"rate": "3 Mbps"}});
     document["links"][1]["rate"] = table.clone();
     let checked = check(&document);
-    assert_eq!(told(&checked.problems), Vec::<String>::new());
+    assert_eq!(messages(&checked.problems), Vec::<String>::new());
     let canonical = checked.canonical().unwrap();
     assert_eq!(canonical["links"][1]["rate"]["steps"][1], json!({"at": "1 s", "rate": "2 Mbps"}));
     assert_eq!(check(&canonical).canonical().unwrap(), canonical);

@@ -42,12 +42,12 @@ fn problems(document: &Value) -> Vec<String> {
     assert!(
         checked.scenario.is_none() && checked.model().is_none() && checked.canonical().is_none()
     );
-    told(&checked.problems)
+    messages(&checked.problems)
 }
 
 fn canonical(document: &Value) -> Value {
     let checked = check(document);
-    assert_eq!(told(&checked.problems), Vec::<String>::new());
+    assert_eq!(messages(&checked.problems), Vec::<String>::new());
     checked.canonical().expect("a document without problems has a canonical form")
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 fn problems(document: &Value) -> Vec<String> {
-    told(&check(document).problems)
+    messages(&check(document).problems)
 }
 
 fn udp(source: Value) -> Vec<String> {
