@@ -1,12 +1,11 @@
 """The plot of what controllers in Python record."""
 
 import numpy as np
-import pytest
 from matplotlib.colors import to_hex
 
 import ackclock
 from ackclock import Scenario, plots
-from ackclock.plots import PlotError, palette
+from ackclock.plots import palette
 
 
 class Writes(ackclock.CongestionControl):
@@ -49,5 +48,5 @@ def test_a_flow_can_be_chosen():
 
 
 def test_where_nothing_was_recorded_it_says_how():
-    with pytest.raises(PlotError, match=r"self\.record\(name, value\)"):
-        plots.figure(run("reno"), "variables")
+    figure = plots.figure(run("reno"), "variables")
+    assert any("self.record(name, value)" in text for text in titled(figure))

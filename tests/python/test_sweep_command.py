@@ -214,9 +214,11 @@ def count(what):
     keys = keys_of(file) if file.is_file() else []
     found = Counter()
     for words in log():
-        if words[2] == what:
+        # A run whose turn did not come in its batch goes back, and begins in another one.
+        if words[2] in {what, "back" if what == "start" else what}:
             at = keys.index(words[3]) if words[3] in keys else None
-            found.update([words[3]] if at is None else keys[at : at + int(words[4])])
+            runs = [words[3]] if at is None else keys[at : at + int(words[4])]
+            (found.update if words[2] == what else found.subtract)(runs)
     return found
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import draw, flow_strip
-from .errors import PlotError
 from .sheet import Panel, Sheet
 from .view import Series, View
 
@@ -24,13 +23,12 @@ def draw_variables(view: View) -> Figure:
     names = [] if records is None else records.names("name")
     series = {name: _series(view, name) for name in names}
     series = {name: flows for name, flows in series.items() if flows}
-    if not series:
-        raise PlotError(
-            "no controller in Python has recorded a value of these flows; "
-            "it does so by self.record(name, value)"
-        )
     sheet = Sheet(view)
     flow_strip.add(view, sheet)
+    if not series:
+        panel = sheet.add(_HEIGHT_MM[True])
+        panel.title = "Recorded values"
+        panel.empty("no controller in Python recorded any: self.record(name, value) does")
     for name, flows in list(series.items())[:_MOST_PANELS]:
         _fill(view, sheet.add(_HEIGHT_MM[view.width_mm > 120]), name, flows)
     if left := list(series)[_MOST_PANELS:]:
