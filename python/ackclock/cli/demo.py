@@ -9,7 +9,7 @@ import typer
 
 from ackclock.cli.terminal import console
 
-_SCENARIO = "caltech/test-case-0-reno"
+_SCENARIO = "teach/sawtooth"
 
 
 def demo(
@@ -20,8 +20,8 @@ def demo(
 ) -> None:
     """Simulate a first experiment, show its sawtooth, and say what to try next.
 
-    One TCP flow sends 20 MiB over a link of 10 Mibps. Its window grows until the buffer overflows,
-    is halved, and grows again.
+    One TCP flow has a link of 10 Mbps for 40 s. Its window grows until the buffer overflows, is
+    halved, and grows again.
     """
     from ackclock import run
     from ackclock.cli.glance import print_glance
@@ -35,7 +35,7 @@ def demo(
     print_glance(screen, results)
     screen.print(
         "\nThe window grows by a packet each round trip, until the queue is full and a packet is "
-        "\ndropped (x); then it is halved. That is the sawtooth of TCP."
+        "dropped (x); then it is halved. That is the sawtooth of TCP."
     )
     screen.print(f"\n[bold]Written[/bold] to {out}/", soft_wrap=True)
     screen.print("\n[bold]Next[/bold]")

@@ -67,7 +67,7 @@ def _print_flows(
     parts = _parts(("min", "mean", "p95", "max"), (flow.get("rtt_s") for flow in flows.values()))
     shown = table(
         "Flow", "TCP", ">Goodput", ">Finish", ">Base\nRTT (ms)", f">RTT (ms)\n{'/'.join(parts)}",
-        ">cwnd\npackets", ">Resent", ">Timeouts", ">Drops",
+        ">cwnd\npackets", ">Resent", ">Time-\nouts", ">Drops",
     )  # fmt: skip
     for name in names[: len(names) - left_out]:
         flow = flows[name]

@@ -45,7 +45,9 @@ def table(*columns: str, title: str | None = None) -> Table:
         header_style="bold",
     )
     for column in columns:
-        made.add_column(column.lstrip(">"), justify="right" if column[0] == ">" else "left")
+        # What is too wide goes on in another line: figures must not be cut off.
+        side = "right" if column[0] == ">" else "left"
+        made.add_column(column.lstrip(">"), justify=side, overflow="fold")
     return made
 
 
