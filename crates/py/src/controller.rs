@@ -11,6 +11,7 @@ use ackclock_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use std::fmt::{Debug, Display};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -73,7 +74,8 @@ impl Controller {
     }
 }
 
-fn checked_ssthresh(ssthresh: f64) -> PyResult<f64> {
+/// The threshold that a method has returned, or set.
+pub fn checked_ssthresh(ssthresh: f64) -> PyResult<f64> {
     if ssthresh >= 0.0 {
         return Ok(ssthresh);
     }
@@ -163,35 +165,34 @@ impl Controller {
 
 /// What an algorithm is told; one for each flow, written anew for each call.
 #[pyclass(module = "ackclock._core", get_all)]
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Event {
-    now: f64,
-    rtt: Option<f64>,
-    srtt: Option<f64>,
-    min_rtt: Option<f64>,
-    newly_acked: f64,
-    in_flight: f64,
-    una: u64,
-    nxt: u64,
-    app_limited: bool,
-    may_grow: bool,
-    marked: Option<f64>,
-    delivered: Option<u64>,
-    delivery_rate: Option<f64>,
-    newly_lost: u64,
-    total_lost: u64,
-    signal: Option<&'static str>,
-    transmissions: u32,
-    state: &'static str,
-    before: Option<f64>,
+    pub now: f64,
+    pub rtt: Option<f64>,
+    pub srtt: Option<f64>,
+    pub min_rtt: Option<f64>,
+    pub newly_acked: f64,
+    pub in_flight: f64,
+    pub una: u64,
+    pub nxt: u64,
+    pub app_limited: bool,
+    pub may_grow: bool,
+    pub marked: Option<f64>,
+    pub delivered: Option<u64>,
+    pub delivery_rate: Option<f64>,
+    pub newly_lost: u64,
+    pub total_lost: u64,
+    pub signal: Option<&'static str>,
+    pub transmissions: u32,
+    pub state: &'static str,
+    pub before: Option<f64>,
 }
 
 fn secs(time: Time) -> Option<f64> {
     (time != Time::NEVER).then(|| time.as_secs())
 }
 
-/// The word for a state.
-pub fn word(state: CongestionState) -> &'static str {
+fn word(state: CongestionState) -> &'static str {
     match state {
         CongestionState::Open => "open",
         CongestionState::Disorder => "disorder",
@@ -201,22 +202,14 @@ pub fn word(state: CongestionState) -> &'static str {
     }
 }
 
-/// Words of signals and states, in the order of their numbers in compiled controllers, from 1 on.
-const WORDS: [&str; 8] = ["gap", "timeout", "ecn", "open", "disorder", "cwr", "recovery", "loss"];
-
-/// The number of a word in compiled controllers.
-pub fn word_code(word: &str) -> f64 {
-    WORDS.iter().position(|known| *known == word).map_or(f64::NAN, |place| place as f64 + 1.0)
-}
-
 /// What a sample says of the rate, bit/s.
-pub fn delivery_rate(sample: &RateSample, mss: u16) -> Option<f64> {
+fn delivery_rate(sample: &RateSample, mss: u16) -> Option<f64> {
     let delivered = sample.delivered.filter(|_| sample.interval > Time::ZERO);
     delivered.map(|n| n as f64 * f64::from(mss) * 8.0 / sample.interval.as_secs())
 }
 
 /// When something happened; what knows no time happened at that of the last event.
-pub fn time_of(happening: &Happening<'_>, last: Time) -> Time {
+fn time_of(happening: &Happening<'_>, last: Time) -> Time {
     match happening {
         Happening::Established(now, _) | Happening::Idle(now) => *now,
         Happening::Sample(ack) | Happening::Ack(ack) => ack.now,
@@ -227,12 +220,17 @@ pub fn time_of(happening: &Happening<'_>, last: Time) -> Time {
 
 /// The threshold that a method asks for: its answer, or what it has set. A method that sets the window, or the
 /// threshold, means what it leaves there.
-pub fn asked_for(before: &Window, after: &Window, answer: Option<f64>) -> Option<f64> {
+fn asked_for(before: &Window, after: &Window, answer: Option<f64>) -> Option<f64> {
     let set = |before: f64, after: f64| (before != after).then_some(after);
     answer.or(set(before.ssthresh, after.ssthresh)).or(set(before.cwnd, after.cwnd))
 }
 
 impl Event {
+    /// That of a flow to which nothing has happened.
+    pub fn blank() -> Self {
+        Self { may_grow: true, state: "open", ..Self::default() }
+    }
+
     fn of_ack(&mut self, window: &Window, ack: &AckEvent<'_>, mss: u16, rates: bool) {
         self.now = ack.now.as_secs();
         self.rtt = ack.rtt.map(|rtt| rtt.as_secs());
@@ -357,9 +355,30 @@ pub fn own_methods<const N: usize>(
     Ok(methods)
 }
 
-/// A controller of one flow, as the engine calls it.
+/// The fault of a method that returns what nobody asks for.
+pub fn unwanted(hook: Hook, answer: impl Display) -> PyErr {
+    let name = HOOKS[hook as usize];
+    PyValueError::new_err(format!("{name} returned {answer}: set self.cwnd, and return nothing"))
+}
+
+/// The methods of a controller, in Python or compiled.
+pub trait Methods: Debug + Send + Sync {
+    /// Calls a method, if there is one; what it answered, and what became of the window.
+    fn call(
+        &mut self,
+        hook: Hook,
+        window: &Window,
+        now: Time,
+        fill: impl FnOnce(&mut Event),
+    ) -> Option<(Window, Option<f64>)>;
+
+    /// Bits per second at which packets leave, as it has set them.
+    fn pacing_rate(&self) -> Option<u64>;
+}
+
+/// Methods in Python.
 #[derive(Debug)]
-pub struct Caller {
+pub struct Plain {
     flow: String,
     watch: Arc<Watch>,
     object: Py<Controller>,
@@ -367,29 +386,24 @@ pub struct Caller {
     methods: [Option<Py<PyAny>>; 9],
     arguments: Py<PyTuple>,
     pacing: Option<u64>,
-    mss: u16,
-    rates: bool,
-    now: Time,
 }
 
-impl Caller {
+impl Plain {
     pub fn new(
         py: Python<'_>,
         object: Py<Controller>,
         flow: String,
         watch: Arc<Watch>,
-        mss: u16,
-        rates: bool,
     ) -> PyResult<Self> {
         let base = py.import("ackclock.controllers")?.getattr("CongestionControl")?;
         let methods = own_methods(object.bind(py).as_any(), &base, HOOKS)?;
-        let event = Py::new(py, Event { may_grow: true, state: "open", ..Event::default() })?;
+        let event = Py::new(py, Event::blank())?;
         let arguments = PyTuple::new(py, [&event])?.unbind();
-        let (pacing, now) = (None, Time::ZERO);
-        Ok(Self { flow, watch, object, event, methods, arguments, pacing, mss, rates, now })
+        Ok(Self { flow, watch, object, event, methods, arguments, pacing: None })
     }
+}
 
-    /// Calls a method, if there is one; what it answered, and what became of the window.
+impl Methods for Plain {
     fn call(
         &mut self,
         hook: Hook,
@@ -422,10 +436,7 @@ impl Caller {
             } else if let Hook::Loss = hook {
                 Some(checked_ssthresh(answer.extract()?)?)
             } else {
-                let name = HOOKS[hook as usize];
-                let message =
-                    format!("{name} returned {answer}: set self.cwnd, and return nothing");
-                return Err(PyValueError::new_err(message));
+                return Err(unwanted(hook, answer));
             };
             self.pacing = object.pacing_rate.map(|rate| rate.round() as u64);
             Ok((Window { cwnd: object.cwnd, ssthresh: object.ssthresh, ..*window }, answer))
@@ -438,24 +449,44 @@ impl Caller {
             }
         }
     }
+
+    fn pacing_rate(&self) -> Option<u64> {
+        self.pacing
+    }
 }
 
-impl foreign::Controller for Caller {
+/// A controller of one flow, as the engine calls it.
+#[derive(Debug)]
+pub struct Caller<M> {
+    methods: M,
+    mss: u16,
+    rates: bool,
+    now: Time,
+}
+
+impl<M> Caller<M> {
+    pub fn new(methods: M, mss: u16, rates: bool) -> Self {
+        Self { methods, mss, rates, now: Time::ZERO }
+    }
+}
+
+impl<M: Methods> foreign::Controller for Caller<M> {
     fn on_event(&mut self, window: &mut Window, happening: &Happening<'_>) -> bool {
         let (mss, rates, before) = (self.mss, self.rates, *window);
+        let methods = &mut self.methods;
         let now = time_of(happening, self.now);
         self.now = now;
         let after = match happening {
-            Happening::Start => self.call(Hook::Start, &before, now, |_| {}),
+            Happening::Start => methods.call(Hook::Start, &before, now, |_| {}),
             Happening::Established(_, rtt) => {
-                self.call(Hook::Established, &before, now, |event| event.rtt = Some(rtt.as_secs()))
+                methods
+                    .call(Hook::Established, &before, now, |event| event.rtt = Some(rtt.as_secs()))
             }
-            Happening::Sample(ack) => self
+            Happening::Sample(ack) => methods
                 .call(Hook::Sample, &before, now, |event| event.of_ack(&before, ack, mss, rates)),
-            Happening::Ack(ack) => {
-                self.call(Hook::Ack, &before, now, |event| event.of_ack(&before, ack, mss, rates))
-            }
-            Happening::State(change) => self.call(Hook::State, &before, now, |event| {
+            Happening::Ack(ack) => methods
+                .call(Hook::Ack, &before, now, |event| event.of_ack(&before, ack, mss, rates)),
+            Happening::State(change) => methods.call(Hook::State, &before, now, |event| {
                 event.state = word(change.state);
                 event.in_flight = change.flight;
                 event.una = change.una;
@@ -463,10 +494,10 @@ impl foreign::Controller for Caller {
                 event.total_lost = change.total_lost;
             }),
             Happening::Undo(cwnd) => {
-                self.call(Hook::Undo, &before, now, |event| event.before = Some(*cwnd))
+                methods.call(Hook::Undo, &before, now, |event| event.before = Some(*cwnd))
             }
-            Happening::Idle(_) => self.call(Hook::Idle, &before, now, |_| {}),
-            Happening::Tick => self.call(Hook::Tick, &before, now, |_| {}),
+            Happening::Idle(_) => methods.call(Hook::Idle, &before, now, |_| {}),
+            Happening::Tick => methods.call(Hook::Tick, &before, now, |_| {}),
         };
         if let Some((after, _)) = after {
             *window = after;
@@ -476,7 +507,7 @@ impl foreign::Controller for Caller {
 
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
         self.now = loss.now;
-        let (after, answer) = self.call(Hook::Loss, window, loss.now, |event| {
+        let (after, answer) = self.methods.call(Hook::Loss, window, loss.now, |event| {
             event.signal = Some(match loss.signal {
                 Signal::Gap => "gap",
                 Signal::Timeout => "timeout",
@@ -489,6 +520,6 @@ impl foreign::Controller for Caller {
     }
 
     fn pacing_rate(&self) -> Option<u64> {
-        self.pacing
+        self.methods.pacing_rate()
     }
 }

@@ -1,7 +1,7 @@
 //! The programs of a run: made of what a scenario says, handed to the engine, asked for what they wrote down.
 
 use crate::compiled::Compiled;
-use crate::controller::{Caller, Controller, Rows, Watch};
+use crate::controller::{Caller, Controller, Plain, Rows, Watch};
 use crate::queue::QueueCaller;
 use ackclock_sim::controller as foreign;
 use ackclock_sim::model::{self, Transport};
@@ -72,13 +72,13 @@ impl Controllers {
                 let (program, flow) = ((source, origin), flow.id.clone());
                 let of_flow = (mss, rates, records);
                 let compiled = Compiled::new(py, object, program, flow, watch, rows, of_flow)?;
-                made.callers.push((i, Box::new(compiled)));
+                made.callers.push((i, Box::new(Caller::new(compiled, mss, rates))));
                 continue;
             }
             object.borrow_mut(py).prepare(mss, rates, records, variables);
             let watch = made.watch.clone();
-            let caller = Caller::new(py, object, flow.id.clone(), watch, mss, rates)?;
-            made.callers.push((i, Box::new(caller)));
+            let plain = Plain::new(py, object, flow.id.clone(), watch)?;
+            made.callers.push((i, Box::new(Caller::new(plain, mss, rates))));
         }
         for (link, side, queue, rate) in queues(scenario) {
             let words = ["source", "origin", "class", "parameters"].map(|key| queue.word(key));
