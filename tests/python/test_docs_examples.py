@@ -3,18 +3,13 @@
 import doctest
 import importlib
 import inspect
+import runpy
+from pathlib import Path
 
 import pytest
 
-PACKAGES = (
-    "ackclock",
-    "ackclock.sweep",
-    "ackclock.report",
-    "ackclock.plots",
-    "ackclock.metrics",
-    "ackclock.theory",
-    "ackclock.labs",
-)
+SITE = Path(__file__).parents[2] / "docs" / "site" / "conf.py"
+PACKAGES = runpy.run_path(str(SITE))["PUBLIC"]
 
 
 def found():
