@@ -33,32 +33,13 @@ const assembled = (told, page) => {
       curves: queue ? { queue: new Curve(queue.times, queue.values, true, end) } : {},
     };
   });
-  const losses = told.losses.map((loss) => {
-    const verb = loss.kind === "drops" ? "dropped" : "marked";
-    const what = loss.count === 1 ? "packet" : "packets";
-    return {
-      ...loss,
-      lane: lanes[loss.of],
-      title: `${loss.count} ${what} ${verb}`,
-      lines: [loss.reason],
-    };
-  });
-  const moments = told.moments.map((entry) => ({
-    ...entry,
-    flow: flows[entry.of],
-    title: page.marks[entry.kind] + (entry.count > 1 ? ` (1 of ${entry.count} nearby)` : ""),
-    lines: [
-      `cwnd ${changeOf(entry.cwnd)}, ssthresh ${changeOf(entry.ssthresh)} (segments)`,
-      ...entry.text,
-    ],
+  const losses = told.losses.map((loss) => ({
+    ...loss,
+    lane: lanes[loss.of],
+    title: lossTitle(loss.kind, loss.count),
+    lines: [loss.reason],
   }));
-  const changes = told.changes.map(({ t, text }) => ({
-    t,
-    title: text,
-    lines: [],
-    kind: "change",
-  }));
-  const run = withEvents({ ...told, number: 0, flows, lanes, losses, moments, changes });
+  const run = described({ ...told, number: 0, flows, lanes, losses }, page);
   run.packets = told.packets && withLongest(told.packets);
   return run;
 };

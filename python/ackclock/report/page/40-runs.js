@@ -1,5 +1,29 @@
 // The runs of the page, ready to be drawn.
 
+// What a burst of losses or marks is called.
+const lossTitle = (kind, count) =>
+  `${count} ${count === 1 ? "packet" : "packets"} ${kind === "drops" ? "dropped" : "marked"}`;
+
+// A run whose moments and changes have their words, and its events.
+const described = (run, page) => {
+  const moments = run.moments.map((entry) => ({
+    ...entry,
+    flow: run.flows[entry.of],
+    title: page.marks[entry.kind] + (entry.count > 1 ? ` (1 of ${entry.count} nearby)` : ""),
+    lines: [
+      `cwnd ${changeOf(entry.cwnd)}, ssthresh ${changeOf(entry.ssthresh)} (segments)`,
+      ...entry.text,
+    ],
+  }));
+  const changes = run.changes.map(({ t, text }) => ({
+    t,
+    title: text,
+    lines: [],
+    kind: "change",
+  }));
+  return withEvents({ ...run, moments, changes });
+};
+
 const makeRun = (told, arrays, page) => {
   const curve = ({ t, v }, hold, stop) =>
     new Curve(
@@ -35,31 +59,15 @@ const makeRun = (told, arrays, page) => {
     const [times, counts, reasons] = [entry.t, entry.count, entry.reason].map((at) =>
       integers(arrays, at),
     );
-    const verb = entry.kind === "drops" ? "dropped" : "marked";
     return Array.from(times, (time, i) => ({
       t: time * told.tick,
       lane: lanes[entry.of],
       kind: entry.kind,
-      title: `${counts[i]} ${counts[i] === 1 ? "packet" : "packets"} ${verb}`,
+      title: lossTitle(entry.kind, counts[i]),
       lines: [entry.reasons[reasons[i]]],
     }));
   });
-  const moments = told.moments.map((entry) => ({
-    ...entry,
-    flow: flows[entry.of],
-    title: page.marks[entry.kind] + (entry.count > 1 ? ` (1 of ${entry.count} nearby)` : ""),
-    lines: [
-      `cwnd ${changeOf(entry.cwnd)}, ssthresh ${changeOf(entry.ssthresh)} (segments)`,
-      ...entry.text,
-    ],
-  }));
-  const changes = told.changes.map(({ t, text }) => ({
-    t,
-    title: text,
-    lines: [],
-    kind: "change",
-  }));
-  const run = withEvents({ ...told, flows, lanes, moments, losses, changes });
+  const run = described({ ...told, flows, lanes, losses }, page);
   run.packets = told.packets && makePackets(told.packets, arrays);
   return run;
 };
