@@ -8,6 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+HOOKS: list[str]
+"""Names of the methods that a controller may have, in the order of the engine."""
+
 def version() -> str:
     """Return the version of the package."""
 

@@ -337,6 +337,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<controller::Controller>()?;
     module.add_class::<controller::Event>()?;
     module.add_class::<controller::Calls>()?;
+    module.add("HOOKS", controller::HOOKS)?;
     module.add_class::<queue::QueuedPacket>()?;
     module.add_class::<queue::QueueState>()?;
     module.add_class::<text::Text>()?;

@@ -13,6 +13,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
+from ackclock import _core
 from ackclock.controllers import OURS, CongestionControl
 from ackclock.controllers.compiled.layout import (
     CODES,
@@ -31,19 +32,6 @@ from ackclock.controllers.compiled.rewriting import (
 )
 from ackclock.controllers.faults import ControllerError, report
 from ackclock.controllers.loading import ProgramError, defaults, names_of, variables
-
-HOOKS = (
-    "on_start",
-    "on_established",
-    "on_sample",
-    "on_ack",
-    "on_loss",
-    "on_state",
-    "on_undo",
-    "on_idle",
-    "on_tick",
-)
-"""In the order of the engine."""
 
 _INSTALL = "pip install 'ackclock[numba]', or leave `compile` out"
 
@@ -64,7 +52,9 @@ def require(controller: type[CongestionControl], source: str, origin: str) -> No
 
 def _own_hooks(controller: type[CongestionControl]) -> list[str]:
     return [
-        name for name in HOOKS if getattr(controller, name) is not getattr(CongestionControl, name)
+        name
+        for name in _core.HOOKS
+        if getattr(controller, name) is not getattr(CongestionControl, name)
     ]
 
 
@@ -173,7 +163,7 @@ def _addresses(
     signature = numba.int32(pointer, pointer, pointer)
     length = len(STATE) + len(rewritten.attributes)
     found: list[int | None] = []
-    for hook in HOOKS:
+    for hook in _core.HOOKS:
         function = names.get(f"m_{hook}")
         if function is None:
             found.append(None)
@@ -235,4 +225,4 @@ def fault(
     return report(words, origin, int(line) or None, hook, flow, time_s)
 
 
-__all__ = ["HOOKS", "build", "defaults", "fault", "require"]
+__all__ = ["build", "defaults", "fault", "require"]
