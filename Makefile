@@ -25,7 +25,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check check-32bit test-fast bench bench-startup bench-memory bench-kills bench-sweep bench-peers browser engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check test-fast bench bench-startup bench-memory bench-kills bench-sweep bench-peers browser engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -52,7 +52,7 @@ build: setup engine ## Build a wheel and a source archive into dist/
 demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 	@$(BIN)/ackclock run caltech/test-case-2-fast
 
-test: lint check-32bit engine test-rust test-python reproduce docs ## Everything that must pass: format, lint, tests, quick reproductions
+test: lint engine test-rust test-python reproduce docs ## Everything that must pass: format, lint, tests, quick reproductions
 
 check: setup ## What to run before each commit: format, lint, the fast tests, side by side
 	@$(MAKE) --no-print-directory --jobs 2 lint-python lint-rust lint-scripts test-fast
@@ -80,14 +80,9 @@ lint-scripts:
 test-rust: $(STAMPS)/dependencies
 	cargo test --workspace --locked
 
-# The engine also has to build where pointers have 32 bits, such as in a browser.
+# The engine for browsers, which also shows that it builds where pointers have 32 bits.
+# Addresses without padding, and a thorough gzip, so that the file is small.
 WASM := wasm32-unknown-unknown
-check-32bit:
-	@if test -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)"; then \
-	  cargo check --target $(WASM) --locked --quiet -p ackclock-sim; \
-	else echo "Not checked: the build for 32 bits (rustup target add $(WASM))"; fi
-
-# The engine for browsers. Addresses without padding, and a thorough gzip, so that the file is small.
 ENGINE := python/ackclock/playground/engine.wasm.gz
 engine: $(STAMPS)/dependencies
 	@if test -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)"; then $(MAKE) --no-print-directory $(ENGINE); \
