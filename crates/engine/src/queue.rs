@@ -90,7 +90,7 @@ pub struct PackedQueue {
 impl PackedQueue {
     /// Number of entities that a key can distinguish.
     pub const ENTITIES: usize = 1 << ENTITY_BITS;
-    const REACH: u64 = 1 << (64 - ENTITY_BITS);
+    pub(crate) const REACH: u64 = 1 << (64 - ENTITY_BITS);
 
     /// An empty queue.
     pub const fn new() -> Self {

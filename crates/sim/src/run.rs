@@ -4,9 +4,11 @@ use crate::compile::{Controllers, Shortcuts, compile};
 use crate::figures::Figure;
 use crate::model::{Record, Scenario};
 use crate::outlook::{Outlook, outlook};
+use crate::parallel::{Divided, Threads, Undivided};
 use crate::summary::{Totals, summarise};
 use ackclock_engine::{ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::queue::Decides;
+use ackclock_net::world::Boundary;
 use ackclock_net::{Counters, Endpoint, Network, World};
 use ackclock_trace::{Columns, NoRecord, Recorder, SenderColumns, Size, Table};
 use ackclock_units::Time;
@@ -29,6 +31,13 @@ pub(crate) trait AnyWorld: Send + Sync {
     fn close(&mut self);
     fn digest(&self) -> u64;
     fn network(&self) -> &Network;
+    /// How the run is divided among threads, if it is.
+    fn threads(&self) -> Option<Threads> {
+        None
+    }
+    fn packet_hops(&self) -> u64 {
+        self.network().channels.iter().map(|channel| channel.stats().packets).sum()
+    }
     fn attach(&mut self, decides: Queues<'_>);
     fn columns(&mut self) -> Option<&mut Columns>;
     fn into_columns(self: Box<Self>) -> Option<Columns>;
@@ -70,7 +79,7 @@ impl Recording for Columns {
     }
 }
 
-impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
+impl<Q: EventQueue + Send + Sync, R: Recording, B: Boundary> AnyWorld for World<Q, R, B> {
     fn run(&mut self, budget: u64) -> bool {
         World::run(self, budget)
     }
@@ -172,6 +181,30 @@ impl Simulation {
         Self { scenario, world, done: false, full: false }
     }
 
+    /// The same in so many threads, or in one; and why not in more.
+    pub fn in_threads(
+        scenario: impl Into<Arc<Scenario>>,
+        shortcuts: Shortcuts,
+        threads: usize,
+    ) -> (Self, Option<Undivided>) {
+        let scenario = scenario.into();
+        if threads < 2 {
+            return (Self::with(scenario, shortcuts), None);
+        }
+        match Divided::new(&scenario, shortcuts, threads) {
+            Err(reason) => (Self::with(scenario, shortcuts), Some(reason)),
+            Ok(world) => {
+                let world = Box::new(world);
+                (Self { scenario, world, done: false, full: false }, None)
+            }
+        }
+    }
+
+    /// How the run is divided among threads, if it is.
+    pub fn threads(&self) -> Option<Threads> {
+        self.world.threads()
+    }
+
     /// Hands in what decides for queues whose discipline lives outside the engine; before the first event.
     pub fn attach(&mut self, queues: Queues<'_>) {
         self.world.attach(queues);
@@ -236,7 +269,7 @@ impl Simulation {
 
     /// Packets that links have transmitted so far.
     pub fn packet_hops(&self) -> u64 {
-        self.world.network().channels.iter().map(|channel| channel.stats().packets).sum()
+        self.world.packet_hops()
     }
 
     /// Flows that are not complete.

@@ -25,7 +25,7 @@ pub struct ChannelChange {
 }
 
 /// A network before its first event.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Network {
     /// Transmitters.
     pub channels: Vec<Channel>,
