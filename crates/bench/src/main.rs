@@ -88,11 +88,7 @@ fn run(scenario: &Arc<Scenario>, options: &Options) -> serde_json::Value {
     let before = MEMORY.allocated();
     let start = ProcessTime::now();
     let shortcuts = Shortcuts::default();
-    let (mut simulation, reason) =
-        Simulation::in_threads(Arc::clone(scenario), shortcuts, options.threads);
-    if let Some(reason) = reason {
-        eprintln!("one thread runs it: {reason}");
-    }
+    let mut simulation = Simulation::in_threads(Arc::clone(scenario), shortcuts, options.threads);
     let setup = start.elapsed();
     let built = MEMORY.allocated() - before;
     let [mut cpu, mut own, mut wall, mut handing_out] = [Duration::ZERO; 4];
@@ -118,6 +114,9 @@ fn run(scenario: &Arc<Scenario>, options: &Options) -> serde_json::Value {
         let start = ProcessTime::now();
         drop(simulation.take_records(0));
         handing_out += start.elapsed();
+    }
+    if let Some(reason) = simulation.undivided() {
+        eprintln!("one thread runs it: {reason}");
     }
     let shape = simulation.threads();
     let output = simulation.finish();

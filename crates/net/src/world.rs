@@ -189,8 +189,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// many. They can't be before as many more are made as there is room for, so that is when to look again.
     #[cold]
     fn look_at_crowd(&mut self) {
-        let Counters { created, delivered, dropped, .. } = self.counters;
-        let held = created - delivered - dropped.iter().sum::<u64>();
+        let created = self.counters.created;
+        let held = created - self.counters.gone();
         match self.net.most_packets.checked_sub(held) {
             Some(room) => self.crowd_possible = created + room + 1,
             None => (self.crowded, self.stopped) = (true, true),

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from ackclock.cli.options import ThreadsOption
+
 
 def bench(
     workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help="dumbbell, chain or clos.")],
@@ -42,6 +44,7 @@ def bench(
             help="none, cwnd (windows and round-trip times) or all.",
         ),
     ] = "none",
+    threads: ThreadsOption = 1,
     only_document: Annotated[
         bool,
         typer.Option("--document", help="Print the scenario instead of running it."),
@@ -61,6 +64,8 @@ def bench(
     [cyan]ackclock bench dumbbell 100 6 --sender cubic --queue fq-codel --record cwnd[/cyan]
 
     [cyan]ackclock bench clos 8x4x8 0.02[/cyan]
+
+    [cyan]ackclock bench clos 32x16x32 0.01 --threads 2[/cyan]
     """
     import json
 
@@ -72,4 +77,4 @@ def bench(
         return
     head = {"sim": "ackclock", "w": workload, "n": size, "T": seconds}
     options = {} if workload == "chain" else {"sender": sender, "queue": queue}
-    typer.echo(json.dumps({**head, **options, "record": record, **measure(made)}))
+    typer.echo(json.dumps({**head, **options, "record": record, **measure(made, threads)}))

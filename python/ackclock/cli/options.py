@@ -79,6 +79,16 @@ WorkersOption = Annotated[
         help="Number of processes; default one for each core. The results do not depend on it.",
     ),
 ]
+ThreadsOption = Annotated[
+    int,
+    typer.Option(
+        "--threads",
+        metavar="N",
+        min=1,
+        max=256,
+        help="Threads that run parts of a large network side by side. The results do not depend on it.",
+    ),
+]
 FormatOption = Annotated[ImageFormat, typer.Option("--format", help="What plots are written as.")]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.")

@@ -23,6 +23,7 @@ from ackclock.cli.options import (
     ScenarioArgument,
     SeedOption,
     SetOption,
+    ThreadsOption,
     choose,
     read_overrides,
     set_up_logging,
@@ -81,6 +82,7 @@ def run(
         bool, typer.Option("--no-chart", help="Draw no chart of windows and queue in the terminal.")
     ] = False,
     image_format: FormatOption = "png",
+    threads: ThreadsOption = 1,
     as_json: JsonOption = False,
     log_level: LogLevelOption = "warning",
     log_file: LogFileOption = None,
@@ -94,6 +96,9 @@ def run(
     Records are written during the run, into DIR.partial. Ctrl-C, a full disk or the
     scenario's record.limit end the run early and keep what there is, marked as unfinished; the exit
     status is 130 after Ctrl-C, else 1. A second Ctrl-C ends at once.
+
+    Large networks without records (--set record=none) that end at a time can be run in several
+    threads; what cannot runs in one, and a warning says why.
 
     [bold]Examples[/bold]
 
@@ -120,7 +125,12 @@ def run(
         try:
             # The default place is that of the last run of this name and seed.
             results = simulate(
-                chosen, progress, directory=place, force=force, other_settings=out is None
+                chosen,
+                progress,
+                directory=place,
+                force=force,
+                other_settings=out is None,
+                threads=threads,
             )
         except ControllerError as error:
             if error.results is None:

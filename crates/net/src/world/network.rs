@@ -92,6 +92,13 @@ impl Network {
     }
 }
 
+impl Counters {
+    /// Packets that were delivered or dropped.
+    pub fn gone(&self) -> u64 {
+        self.delivered + self.dropped.iter().sum::<u64>()
+    }
+}
+
 /// What is counted over the whole network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {

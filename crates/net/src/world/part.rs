@@ -119,6 +119,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R, Part> {
     /// Sets a part of a network in motion.
     pub fn of_part(mut net: Network, queue: Q, recorder: R, part: Part) -> Self {
         debug_assert!(!net.stop_when_complete && net.distance_vector.is_none());
+        // Only all parts together know how many packets there are.
+        net.most_packets = u64::MAX;
         for (flow, [from, _]) in net.flows.iter_mut().zip(&part.division.flows) {
             if *from != part.own {
                 flow.leave_sending_to_another();

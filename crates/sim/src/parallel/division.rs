@@ -29,8 +29,6 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Undivided> {
         "with `routing: distance-vector` routers share what they know".to_owned()
     } else if stop.flows_complete {
         "the run ends when the last flow is complete, wherever that is; `stop.when: time` lets it be divided".to_owned()
-    } else if stop.max_packets != u64::MAX {
-        "`stop.max_packets` counts the packets of the whole network".to_owned()
     } else if stop.events.is_some() {
         "the number of events is limited".to_owned()
     } else if stop.at_latest > EndingQueue::LATEST_END {

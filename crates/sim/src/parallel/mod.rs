@@ -46,6 +46,9 @@ pub(crate) struct Divided {
     /// The present moment; all events before are handled, and none of it or later.
     now: Time,
     done: bool,
+    /// There may have been more packets than the scenario allows.
+    crowded: bool,
+    most_packets: u64,
     threads: Threads,
 }
 
@@ -82,7 +85,16 @@ impl Divided {
             World::of_part(network, EndingQueue::new(end), NoRecord, part)
         });
         let parts = parts.collect();
-        Ok(Self { parts, lookahead, end, now: Time::ZERO, done: false, threads })
+        Ok(Self {
+            parts,
+            lookahead,
+            end,
+            now: Time::ZERO,
+            done: false,
+            crowded: false,
+            most_packets: scenario.stop.max_packets,
+            threads,
+        })
     }
 
     /// How it is divided.
@@ -161,5 +173,15 @@ impl AnyWorld for Divided {
 
     fn threads(&self) -> Option<Threads> {
         Some(Divided::threads(self))
+    }
+
+    fn undivided(&self) -> Option<Undivided> {
+        let most = self.most_packets;
+        let reason = || {
+            format!(
+                "about `stop.max_packets` ({most}) packets were in the network at once, and when it ends by that, only one thread can say"
+            )
+        };
+        self.crowded.then(reason)
     }
 }

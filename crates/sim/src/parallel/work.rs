@@ -2,6 +2,7 @@
 
 use super::meeting::Meeting;
 use super::{Divided, PartWorld};
+use crate::run::AnyWorld;
 use ackclock_net::Mail;
 use ackclock_units::Time;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +16,9 @@ struct Report {
     next: AtomicU64,
     /// Events handled in all.
     events: AtomicU64,
+    /// Packets made, and those that are gone.
+    created: AtomicU64,
+    gone: AtomicU64,
 }
 
 /// What all threads see. At each meeting the other half of the reports and the mail boxes is in use, so that who is
@@ -27,6 +31,7 @@ struct Shared {
     lookahead: Time,
     end: Time,
     budget: u64,
+    most_packets: u64,
 }
 
 /// Where a run has stopped.
@@ -34,6 +39,7 @@ struct Shared {
 struct Stop {
     now: Time,
     done: bool,
+    crowded: bool,
     windows: u64,
 }
 
@@ -49,11 +55,9 @@ impl Divided {
             boxes: [boxes(), boxes()],
             lookahead: self.lookahead,
             end,
-            budget,
+            budget: self.counters().events.saturating_add(budget),
+            most_packets: self.most_packets,
         };
-        let before: u64 = self.parts.iter().map(|part| part.counters().events).sum();
-        let budget = before.saturating_add(budget);
-        let shared = Shared { budget, ..shared };
         let now = self.now;
         let stops: Vec<Stop> = std::thread::scope(|scope| {
             let shared = &shared;
@@ -71,7 +75,8 @@ impl Divided {
         let stop = stops[0];
         self.now = stop.now;
         self.threads.windows += stop.windows;
-        stop.done
+        self.crowded |= stop.crowded;
+        stop.done || stop.crowded
     }
 }
 
@@ -93,7 +98,8 @@ fn open(mail: &Mutex<Mail>) -> MutexGuard<'_, Mail> {
 fn work(shared: &Shared, own: usize, world: &mut PartWorld, mut now: Time) -> Stop {
     let _guard = Guard(&shared.meeting);
     let count = shared.reports[0].len();
-    let mut windows = 0;
+    let (mut windows, mut known) = (0, None);
+    let stopped = |now, windows| Stop { now, done: false, crowded: false, windows };
     loop {
         let half = (windows % 2) as usize;
         let boxes = &shared.boxes[half];
@@ -107,14 +113,23 @@ fn work(shared: &Shared, own: usize, world: &mut PartWorld, mut now: Time) -> St
         }
         let report = &shared.reports[half][own];
         report.next.store(next.as_ns(), Ordering::Relaxed);
-        report.events.store(world.counters().events, Ordering::Relaxed);
+        let counters = world.counters();
+        report.events.store(counters.events, Ordering::Relaxed);
+        report.created.store(counters.created, Ordering::Relaxed);
+        report.gone.store(counters.gone(), Ordering::Relaxed);
         if !shared.meeting.attend() {
-            return Stop { now, done: false, windows };
+            return stopped(now, windows);
         }
-        let (mut next, mut events) = (u64::MAX, 0);
+        let (mut next, mut events, mut created, mut gone) = (u64::MAX, 0, 0, 0);
         for report in &shared.reports[half] {
             next = next.min(report.next.load(Ordering::Relaxed));
             events += report.events.load(Ordering::Relaxed);
+            created += report.created.load(Ordering::Relaxed);
+            gone += report.gone.load(Ordering::Relaxed);
+        }
+        // At no moment since the last meeting were more packets in the network than if none had left it.
+        if created - known.replace(gone).unwrap_or(gone) > shared.most_packets {
+            return Stop { crowded: true, ..stopped(now, windows) };
         }
         for from in (0..count).filter(|from| *from != own) {
             world.receive_mail(&mut open(&boxes[from * count + own]));
@@ -122,10 +137,10 @@ fn work(shared: &Shared, own: usize, world: &mut PartWorld, mut now: Time) -> St
         let next = Time::from_ns(next);
         if next > shared.end {
             world.run_before(shared.end + Time::from_ns(1));
-            return Stop { now: shared.end, done: true, windows };
+            return Stop { done: true, ..stopped(shared.end, windows) };
         }
         if events >= shared.budget {
-            return Stop { now, done: false, windows };
+            return stopped(now, windows);
         }
         let bound = (next + shared.lookahead).min(shared.end + Time::from_ns(1));
         world.run_before(bound);
