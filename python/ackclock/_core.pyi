@@ -191,9 +191,7 @@ class Calls:
 class Simulation:
     """One run of a scenario, with its seed or another one."""
 
-    def __init__(
-        self, scenario: Scenario, seed: int | None = None, threads: int = 1
-    ) -> None: ...
+    def __init__(self, scenario: Scenario, seed: int | None = None, threads: int = 1) -> None: ...
     def threads(self) -> tuple[int, str | None]:
         """Return how many threads run it, and why one alone, if more were wanted."""
 

@@ -157,8 +157,8 @@ def fewer_threads(simulation: Simulation, threads: int) -> str | None:
     if used >= threads:
         return None
     if used > 1:
-        return f"{used} threads run it instead of {threads}: the network has no more parts"
-    return f"one thread runs it instead of {threads}: {reason}"
+        return f"{used} threads run the network instead of {threads}: it cannot be divided further"
+    return f"one thread runs the network instead of {threads}: {reason}"
 
 
 def _advance(

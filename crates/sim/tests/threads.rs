@@ -98,10 +98,10 @@ fn fabrics_are_divided_and_stay_the_same() {
     let droptail = json!({"kind": "droptail", "limit": "30 packets"});
     let none = json!("none");
     let leaf_spine = |link: Value| json!({"kind": "leaf-spine", "leaves": 4, "spines": 2, "hosts": 4, "access": link});
-    let fat_tree = |link: Value| json!({"kind": "fat-tree", "k": 4, "access": link});
+    let fat_tree = |link: Value| json!({"kind": "fat-tree", "ports": 4, "access": link});
     let newreno = json!({"cc": "reno"});
     let delayed = json!({"cc": "reno", "receiver": "delayed"});
-    let marking = json!({"kind": "threshold", "mark_above": "10 packets", "limit": "60 packets"});
+    let marking = json!({"kind": "threshold", "mark_from": "10 packets", "limit": "60 packets"});
     let lossy = json!({"kind": "bernoulli", "p": 0.01});
     let cases = [
         ("newreno", leaf_spine(link(droptail.clone(), none.clone())), newreno.clone(), true),

@@ -34,7 +34,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Undivided> {
     } else if stop.at_latest > EndingQueue::LATEST_END {
         format!("the run is longer than {:.1} hours", EndingQueue::LATEST_END.as_secs() / 3600.0)
     } else if !scenario.record.is_off() {
-        "records are written in the order of events; `record: none` lets it be divided".to_owned()
+        "records of packets and links are written in the order of events; `record: none` lets it be divided".to_owned()
     } else if scenario.flows.iter().any(foreign) || ways().any(|way| way.queue.kind == "python") {
         "programs in Python run in one thread".to_owned()
     } else {
