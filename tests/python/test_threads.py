@@ -44,7 +44,7 @@ def test_what_is_not_divided_runs_in_one_thread_and_says_why(
 
 
 def test_a_network_of_few_parts_takes_fewer_threads(caplog: pytest.LogCaptureFixture) -> None:
-    scenario = ackclock.Scenario.from_dict(document("clos", "1x1x2", 0.001))
+    scenario = ackclock.Scenario.from_dict(document("clos", "2x1x1", 0.001))
     with caplog.at_level(logging.WARNING, "ackclock"):
         ackclock.run(scenario, threads=9)
     assert "threads run the network instead of 9" in caplog.text

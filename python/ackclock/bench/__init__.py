@@ -91,9 +91,10 @@ def measure(scenario_document: dict[str, Any], threads: int = 1) -> dict[str, An
 
     Returns:
         `setup_s` and `cpu_s`, seconds of CPU of this process before the first event and for all
-        events, `threads` that ran it and `wall_s`, what a clock shows for all events, `records_s` for handing records out, `rss_setup_kb` and `rss_kb`, its greatest
-        memory until then (None where the system does not report it); `events`, `pkt_hops`, `sent`,
-        `acked` and `drops` (data packets), `digest`, `ns_per_event` and `ns_per_hop`.
+        events, `threads` that ran it, `wall_s`, what a clock shows for all events, `records_s` for
+        handing records out, `rss_setup_kb` and `rss_kb`, its greatest memory until then (None where
+        the system does not report it); `events`, `pkt_hops`, `sent`, `acked` and `drops` (data
+        packets), `digest`, `ns_per_event` and `ns_per_hop`.
     """
     require_threads(threads)
     text = json.dumps(scenario_document)

@@ -86,7 +86,8 @@ ThreadsOption = Annotated[
         metavar="N",
         min=1,
         max=256,
-        help="Threads that run parts of a large network side by side. The results do not depend on it.",
+        help="Threads that run parts of a large network side by side. The results do not depend "
+        "on it.",
     ),
 ]
 FormatOption = Annotated[ImageFormat, typer.Option("--format", help="What plots are written as.")]
