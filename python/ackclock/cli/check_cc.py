@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ackclock.cli.options import JsonOption, WorkersOption
 from ackclock.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -17,33 +16,12 @@ if TYPE_CHECKING:
 
 
 def check_cc(
-    subject: Annotated[
-        str,
-        typer.Argument(
-            metavar="PROGRAM", help="A Python file, or an algorithm of 'ackclock list cc'."
-        ),
-    ],
-    class_: Annotated[
-        str | None,
-        typer.Option("--class", metavar="NAME", help="The class, where a program has several."),
-    ] = None,
-    parameters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--parameter", "-p", metavar="NAME=VALUE", help="Set a parameter; may be repeated."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Write a page as well; the suffix says how: .html, .md.",
-        ),
-    ] = None,
-    workers: WorkersOption = None,
-    as_json: JsonOption = False,
+    subject: str,
+    class_: str | None = None,
+    parameters: list[str] | None = None,
+    out: Path | None = None,
+    workers: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Check a congestion control, and score it beside CUBIC, Reno and BBR.
 

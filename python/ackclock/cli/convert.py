@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 
 def convert(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The foreign file.")],
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="SCENARIO.yaml", help="The scenario to write."),
-    ],
+    file: Path,
+    out: Path,
 ) -> None:
     """Turn a file of another simulator into a scenario.
 

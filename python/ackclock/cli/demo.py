@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from ackclock.cli.terminal import console
 
@@ -13,10 +10,7 @@ _SCENARIO = "teach/sawtooth"
 
 
 def demo(
-    out: Annotated[
-        Path,
-        typer.Option("--out", metavar="DIR", help="Write the run directory here."),
-    ] = Path("runs/demo"),
+    out: Path = Path("runs/demo"),
 ) -> None:
     """Simulate a first experiment, show its sawtooth, and say what to try next.
 

@@ -5,95 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
-
-from ackclock.cli import completing
 from ackclock.errors import InputError, unknown
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 ImageFormat = Literal["png", "svg", "pdf"]
 LinkOrder = Literal["busiest", "file"]
 """Order of links in the summary."""
-
-ScenarioArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="SCENARIO",
-        autocompletion=completing.scenarios,
-        help="A scenario file, the name of one that comes with the package "
-        "('ackclock list scenario'), or a run directory.",
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PATH=VALUE",
-        help="Set a value of the scenario; may be repeated. Elements of lists go by id or index, "
-        "'*' is all of them: --set 'flows.*.tcp.cc=reno' --set 'links.L1.rate=5 Mbps'.",
-    ),
-]
-SeedOption = Annotated[
-    int | None,
-    typer.Option(
-        "--seed",
-        metavar="N",
-        min=0,
-        help="Seed of all random numbers, instead of the scenario's.",
-    ),
-]
-FlowsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--flows",
-        metavar="ID[,ID...]",
-        autocompletion=completing.flows,
-        help="Show these flows only; may be repeated.",
-    ),
-]
-LinksOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--links",
-        metavar="ID[,ID...]",
-        autocompletion=completing.links,
-        help="Show these links only; may be repeated.",
-    ),
-]
-WhereOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--where",
-        metavar="NAME=VALUE[,VALUE...]",
-        help="Keep what has one of these values; may be repeated.",
-    ),
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        metavar="N",
-        min=1,
-        help="Number of processes; default one for each core. The results do not depend on it.",
-    ),
-]
-FormatOption = Annotated[ImageFormat, typer.Option("--format", help="What plots are written as.")]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
-]
-LogLevelOption = Annotated[
-    LogLevel, typer.Option("--log-level", help="Least important messages that are shown.")
-]
-LogFileOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--log-file",
-        metavar="FILE",
-        help="Write messages to this file instead of standard error.",
-    ),
-]
 
 
 def read_overrides(settings: Sequence[str] | None) -> list[tuple[str, str]]:

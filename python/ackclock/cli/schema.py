@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 
 def schema(
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it here."),
-    ] = None,
+    out: Path | None = None,
 ) -> None:
     """Print the JSON Schema of scenario files, for completion and checks in an editor.
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ackclock.cli.options import JsonOption
 from ackclock.cli.progress import progress_bar
 from ackclock.errors import InputError
 
@@ -23,43 +22,13 @@ _STYLES = {"passed": "green", "failed": "red", "unsupported": "yellow"}
 
 
 def script(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="Scripts, or folders: of a folder all files that end in .pkt.",
-            show_default=False,
-        ),
-    ],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Set a key of the flow's tcp block for all scripts, as in "
-            "'cc.hystart=linux-6.13'; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    defines: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--define",
-            "-D",
-            metavar="NAME=VALUE",
-            help="Replace a word in the scripts; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    push: Annotated[bool, typer.Option("--psh", help="Compare PSH flags, too.")] = False,
-    strict_end: Annotated[
-        bool,
-        typer.Option("--strict-end", help="Fail where segments are left that no line expects."),
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Count scripts that are not supported as failed.")
-    ] = False,
-    as_json: JsonOption = False,
+    files: list[Path],
+    settings: list[str] | None = None,
+    defines: list[str] | None = None,
+    push: bool = False,
+    strict_end: bool = False,
+    strict: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Run segment scripts against the modern sender.
 

@@ -6,19 +6,9 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from ackclock.cli import completing
-from ackclock.cli.options import (
-    JsonOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    read_overrides,
-)
-from ackclock.cli.times import FromOption
+from ackclock.cli.options import read_overrides
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,33 +22,14 @@ _NAMES = {"event": "event", "ack": "ACK", "rtt": "round trip"}
 
 
 def step(
-    scenario: ScenarioArgument,
-    flow: Annotated[
-        str | None,
-        typer.Option(
-            "--flow",
-            metavar="ID",
-            autocompletion=completing.flows,
-            help="The flow to follow; default the first one.",
-        ),
-    ] = None,
-    by: Annotated[
-        Literal["event", "ack", "rtt"],
-        typer.Option("--by", help="What a step is at first: an event, an ACK, or a round trip."),
-    ] = "rtt",
-    count: Annotated[
-        int | None,
-        typer.Option(
-            "--count",
-            metavar="N",
-            min=1,
-            help="Print this many steps and end, without keys; 20 where there is no terminal.",
-        ),
-    ] = None,
-    begin: FromOption = None,
-    settings: SetOption = None,
-    seed: SeedOption = None,
-    as_json: JsonOption = False,
+    scenario: str,
+    flow: str | None = None,
+    by: Literal["event", "ack", "rtt"] = "rtt",
+    count: int | None = None,
+    begin: float | None = None,
+    settings: list[str] | None = None,
+    seed: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Go through a run one event, one ACK or one round trip at a time, with the reasons.
 
