@@ -22,7 +22,7 @@ from ackclock.cli import completing
 Row = dict[str, str]
 
 
-def declare(command: str, function: Callable[..., Any]) -> None:
+def declare(command: str, function: Any) -> None:
     """Give the parameters of a command's function what the table says of them.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +15,7 @@ from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from ackclock.plots import Options
+    from ackclock.sweep import SweepResults
 
 
 def width(text: str) -> float:
@@ -100,64 +101,52 @@ def plot(
         value=value,
         where=read_where(where),
     )
-    asked = _Asked(kinds, flows, links, image_format, out, options)
+    draw = partial(
+        _drawn, kinds=kinds, flows=flows, links=links, fmt=image_format, out=out, options=options
+    )
     if watch:
         from ackclock.cli.watching import watch as watch_files
 
         if as_json:
             raise InputError("--json prints one document; --watch goes on")
-        watch_files(run_directories, lambda places: _print_paths(_drawn(places, asked)))
+        watch_files(run_directories, lambda places: _print_paths(draw(places)))
     else:
-        _print_paths(_drawn(run_directories, asked), as_json=as_json)
+        _print_paths(draw(run_directories), as_json=as_json)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    kinds: list[str] | None
-    flows: list[str] | None
-    links: list[str] | None
-    image_format: ImageFormat
-    out: Path | None
-    options: Options
-
-
-def _drawn(run_directories: Sequence[Path], asked: _Asked) -> list[Path]:
-    """Draw what was asked for of runs or of a sweep; returns the files."""
+def _drawn(
+    places: Sequence[Path],
+    *,
+    kinds: list[str] | None,
+    flows: list[str] | None,
+    links: list[str] | None,
+    fmt: ImageFormat,
+    out: Path | None,
+    options: Options,
+) -> list[Path]:
+    """Draw plots of runs or of a sweep; returns the files."""
     from ackclock import plots
     from ackclock.cli.table_sources import is_sweep
     from ackclock.results import Results
 
-    place = asked.out if asked.out is not None else folder(run_directories[0]) / "plots"
-    if any(map(is_sweep, run_directories)):
-        return _of_sweep(run_directories, asked, place)
-    runs = [Results.load(directory) for directory in run_directories]
-    results = runs[0]
-    return plots.plot(
-        runs,
-        kinds=choose("plot", asked.kinds, plots.names()),
-        flows=choose("flow", asked.flows, results.summary["flows"]),
-        links=choose("link", asked.links, results.summary["links"]),
-        fmt=asked.image_format,
-        out=place,
-        options=asked.options,
-    )
+    out = out if out is not None else folder(places[0]) / "plots"
+    chosen = choose("plot", kinds, plots.names())
+    if any(map(is_sweep, places)):
+        return plots.plot_sweep(_sweep(places, flows or links), chosen, fmt, out, options=options)
+    runs = [Results.load(directory) for directory in places]
+    flows = choose("flow", flows, runs[0].summary["flows"])
+    links = choose("link", links, runs[0].summary["links"])
+    return plots.plot(runs, chosen, flows, links, fmt, out, options=options)
 
 
-def _of_sweep(places: Sequence[Path], asked: _Asked, out: Path) -> list[Path]:
-    from ackclock import plots
+def _sweep(places: Sequence[Path], chosen: list[str] | None) -> SweepResults:
     from ackclock.sweep import load
 
     if len(places) > 1:
         raise InputError("a plot of a sweep shows one sweep; name it alone")
-    if asked.flows or asked.links:
+    if chosen:
         raise InputError("--flows and --links choose of runs; of a sweep choose with --where")
-    return plots.plot_sweep(
-        load(places[0]),
-        choose("plot", asked.kinds, plots.names()),
-        asked.image_format,
-        out,
-        options=asked.options,
-    )
+    return load(places[0])
 
 
 def _print_paths(written: list[Path], *, as_json: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance, Verdict
@@ -119,17 +120,19 @@ def _overview(report: Report) -> str:
     lines = [["case", *(verdict.value for verdict in shown)]]
     for case in report.cases:
         lines.append([case.title, *(str(case.count(verdict) or "") for verdict in shown)])
-    return _table(lines)
+    return markdown_table(lines, (0, len(shown)))
 
 
 def _markdown_group(case: Case, group: Group) -> str:
     reasons = _reasons(case)
     lines = [_columns(case, group), *(_cells(case, group, row, reasons) for row in group.rows)]
-    return f"**{group.title}** ({_source(group)})\n\n{_table(lines)}"
+    table = markdown_table(lines, (0, len(lines[0]) - 1))
+    return f"**{group.title}** ({_source(group)})\n\n{table}"
 
 
-def _table(lines: list[list[str]]) -> str:
-    rule = ["---", *("---:" for _ in lines[0][1:-1]), "---"]
+def markdown_table(lines: Sequence[Sequence[str]], left: Container[int]) -> str:
+    """Return lines, the first of them the head, as Markdown; figures but in the columns `left`."""
+    rule = ["---" if place in left else "---:" for place in range(len(lines[0]))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (lines[0], rule, *lines[1:]))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.reproduce.linux.score import METRICS, KernelReport, Row, Score
+from ackclock.reproduce.rendering import markdown_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -145,7 +146,7 @@ def scores_table(report: KernelReport) -> str:
     for name, scores in _lines(report).items():
         cells = (_cell(scores.get(algorithm)) for algorithm in report.algorithms)
         lines.append([name, _required(scores), *cells])
-    return _table(lines, left=1)
+    return markdown_table(lines, (0,))
 
 
 def misses_table(misses: Sequence[Row]) -> str:
@@ -154,13 +155,8 @@ def misses_table(misses: Sequence[Row]) -> str:
     whys = list(dict.fromkeys(row.why for row in present if row.why))
     numbers = {why: f"({number})" for number, why in enumerate(whys, 1)}
     rows = [[*_miss(row), numbers.get(row.why, "not known")] for row in present]
-    table = _table([[*_HEAD, "why"], *rows], left=2)
+    table = markdown_table([[*_HEAD, "why"], *rows], (0, 1))
     return "\n\n".join([table, *(f"{numbers[why]} {why}" for why in whys)])
-
-
-def _table(lines: list[list[str]], left: int) -> str:
-    rule = ["---" if i < left else "---:" for i in range(len(lines[0]))]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (lines[0], rule, *lines[1:]))
 
 
 def _sum(report: KernelReport) -> str:
