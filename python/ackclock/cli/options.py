@@ -21,15 +21,10 @@ def read_overrides(settings: Sequence[str] | None) -> list[tuple[str, str]]:
     Raises:
         InputError: a setting has no '='.
     """
-    pairs = []
-    for setting in settings or ():
-        path, equals, value = setting.partition("=")
-        if not equals or not path.strip():
-            raise InputError(
-                f"--set needs PATH=VALUE, as in 'flows.F1.tcp.cc=reno'; got '{setting}'"
-            )
-        pairs.append((path.strip(), value))
-    return pairs
+    return [
+        pair(text, "--set needs PATH=VALUE, as in 'flows.F1.tcp.cc=reno'")
+        for text in settings or ()
+    ]
 
 
 def read_where(conditions: Sequence[str] | None) -> dict[str, list[str]]:
@@ -40,11 +35,21 @@ def read_where(conditions: Sequence[str] | None) -> dict[str, list[str]]:
     """
     wanted: dict[str, list[str]] = {}
     for text in conditions or ():
-        name, equals, values = text.partition("=")
-        if not equals or not name.strip():
-            raise InputError(f"--where needs NAME=VALUE, as in 'queue=64 KiB'; got '{text}'")
-        wanted.setdefault(name.strip(), []).extend(value.strip() for value in values.split(","))
+        name, values = pair(text, "--where needs NAME=VALUE, as in 'queue=64 KiB'")
+        wanted.setdefault(name, []).extend(value.strip() for value in values.split(","))
     return wanted
+
+
+def pair(text: str, needed: str) -> tuple[str, str]:
+    """Return the two sides of an equals sign.
+
+    Raises:
+        InputError: there is none; the message begins with what is needed.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"{needed}; got '{text}'")
+    return name.strip(), value
 
 
 def name_list(texts: Sequence[str] | None) -> list[str]:

@@ -109,7 +109,9 @@ def run(
     plots: list[Path] = []
     missing = None if no_plots else _no_plots()
     if not no_plots and not missing:
-        plots = _draw(results, place, shown_flows, shown_links, image_format)
+        from ackclock.plots import plot
+
+        plots = plot(results, None, shown_flows, shown_links, image_format, place / "plots")
     if as_json:
         places = {"run_directory": str(place), "plots": [str(path) for path in plots]}
         print_json({**results.summary, **places, "theory": comparison_json(results)})
@@ -150,18 +152,6 @@ def _no_plots() -> str | None:
     except MissingExtraError as error:
         return error.short
     return None
-
-
-def _draw(
-    results: Results,
-    place: Path,
-    flows: list[str] | None,
-    links: list[str] | None,
-    image_format: ImageFormat,
-) -> list[Path]:
-    from ackclock import plots
-
-    return plots.plot(results, flows=flows, links=links, fmt=image_format, out=place / "plots")
 
 
 def _report(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ackclock.cli.options import pair
 from ackclock.cli.progress import progress_bar
 from ackclock.errors import InputError
 
@@ -48,7 +49,7 @@ def script(
     from ackclock.script import run_script
 
     overrides = _overrides(settings)
-    words = dict(_pair(define, "--define") for define in defines or ())
+    words = dict(pair(define, "--define needs NAME=VALUE") for define in defines or ())
     paths = _scripts(files)
     # All are read before the first one runs: a run says nothing of a folder that is not there.
     texts = [_text(path) for path in paths]
@@ -93,19 +94,12 @@ def _counted(state: SimpleNamespace) -> str:
     return f"{state.done}/{state.total} scripts"
 
 
-def _pair(text: str, option: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise InputError(f"{option} needs NAME=VALUE; got '{text}'")
-    return name.strip(), value
-
-
 def _overrides(settings: list[str] | None) -> dict[str, Any]:
     from ackclock._core import scalar
 
     overrides: dict[str, Any] = {}
     for setting in settings or ():
-        name, value = _pair(setting, "--set")
+        name, value = pair(setting, "--set needs NAME=VALUE")
         *path, last = name.removeprefix("tcp.").split(".")
         inner = overrides
         for step in path:

@@ -10,6 +10,7 @@ from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance, Verdi
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 _COLOURS = {
     Verdict.AGREES: "green",
@@ -68,13 +69,11 @@ def _widths(case: Case, reasons: dict[str, int]) -> dict[str, int]:
 def _render_group(
     case: Case, group: Group, console: Console, reasons: dict[str, int], widths: dict[str, int]
 ) -> None:
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     every = _columns(case, group)
     shown = _fitting(every, widths, console.width)
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
+    table = terminal_table()
     for column in shown:
         is_name = column == every[0]
         width = _name_width(shown, widths, console.width) if is_name else widths[column]
@@ -87,6 +86,14 @@ def _render_group(
         cells[every[-1]] = f"[{_COLOURS[row.verdict]}]{cells[every[-1]]}[/]"
         table.add_row(*(cells[column] for column in shown))
     console.print(table)
+
+
+def terminal_table() -> Table:
+    """Return an empty table without lines but that below its head."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, padding=0)
 
 
 def _name_width(columns: list[str], widths: dict[str, int], total: int) -> int:

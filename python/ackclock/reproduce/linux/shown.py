@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.reproduce.linux.score import METRICS, KernelReport, Row, Score
-from ackclock.reproduce.rendering import markdown_table
+from ackclock.reproduce.rendering import markdown_table, terminal_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,10 +33,7 @@ def render(report: KernelReport, console: Console) -> None:
 
 
 def _render_scores(report: KernelReport, console: Console) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
+    table = terminal_table()
     table.add_column("within tolerance", justify="left")
     for heading in ("required", *report.algorithms):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -77,13 +74,11 @@ def _cell(score: Score | None) -> str:
 
 
 def _render_misses(report: KernelReport, console: Console) -> None:
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     present = [row for row in report.misses if row.ours is not None or not row.reason]
     if present:
-        table = Table(box=box.SIMPLE_HEAD, padding=0)
+        table = terminal_table()
         for heading in _HEAD:
             left = heading in ("scenario", "figure")
             table.add_column(heading, justify="left" if left else "right", no_wrap=not left)
