@@ -7,10 +7,7 @@ from pathlib import Path
 import typer
 
 
-def convert(
-    file: Path,
-    out: Path,
-) -> None:
+def convert(file: Path, out: Path) -> None:
     """Turn a file of another simulator into a scenario.
 
     Reads the network topologies of the Caltech simulator of 2015 (JSON by jsonpickle, as in the

@@ -9,9 +9,7 @@ from ackclock.cli.terminal import console
 _SCENARIO = "teach/sawtooth"
 
 
-def demo(
-    out: Path = Path("runs/demo"),
-) -> None:
+def demo(out: Path = Path("runs/demo")) -> None:
     """Simulate a first experiment, show its sawtooth, and say what to try next.
 
     One TCP flow has a link of 10 Mbps for 40 s. Its window grows until the buffer overflows, is

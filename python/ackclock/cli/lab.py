@@ -98,10 +98,7 @@ def check(
 
 
 @lab.command("teach")
-def teach(
-    lab: str,
-    out: Path | None = None,
-) -> None:
+def teach(lab: str, out: Path | None = None) -> None:
     """Write the teacher's version: answers, tolerances with reasons, wrong answers and feedback.
 
     The folder is a lab, too: change it, and name it in place of the lab.

@@ -39,11 +39,7 @@ _TITLES = {
 }
 
 
-def list_(
-    kind: str | None = None,
-    name: str | None = None,
-    as_json: bool = False,
-) -> None:
+def list_(kind: str | None = None, name: str | None = None, as_json: bool = False) -> None:
     """Show what a scenario can be made of, and the scenarios there are.
 
     What only reproduces a defect of another program is marked [yellow]defect[/yellow].

@@ -57,6 +57,16 @@ def name_list(texts: Sequence[str] | None) -> list[str]:
     return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
 
 
+def require_folder(file: Path, option: str) -> None:
+    """Check that the folder of a file that is to be written is there.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not file.absolute().parent.is_dir():
+        raise InputError(f"there is no folder '{file.parent}'; choose another place with {option}")
+
+
 def choose(kind: str, wanted: Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
     """Return the names asked for (repeated, or separated by commas); None when none were.
 

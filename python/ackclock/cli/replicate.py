@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ackclock.cli import figures
-from ackclock.cli.options import choose, read_overrides
+from ackclock.cli.options import choose, read_overrides, require_folder
 from ackclock.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _require_free(out: Path, scenario: str) -> None:
     from ackclock.replications import Replications
     from ackclock.results import ResultsError
 
-    _require_folder(out, "--out")
+    require_folder(out, "--out")
     if not out.exists() or not (out.is_file() or out.is_dir()):  # /dev/stdout and the like
         return
     try:
@@ -125,15 +125,8 @@ def _require_free(out: Path, scenario: str) -> None:
 def _require_drawable(plot: Path) -> None:
     from ackclock.plots.replications import require_format
 
-    _require_folder(plot, "--plot")
+    require_folder(plot, "--plot")
     require_format(plot)
-
-
-def _require_folder(path: Path, option: str) -> None:
-    from ackclock.errors import InputError
-
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder '{path.parent}'; choose another place with {option}")
 
 
 def _draw(

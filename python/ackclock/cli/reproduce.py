@@ -48,12 +48,11 @@ def reproduce(
         return
     options = experiments_of.linux.Options(oracle, only, trace, ack_jitter)
     with progress_bar(_words, wanted=not as_json) as show:
-
-        def progress(case: str, done: int, total: int) -> None:
-            if show is not None:
-                show(SimpleNamespace(case=case, done=done, total=total))
-
-        reports = experiments_of.run(experiments, progress, options=options)
+        reports = experiments_of.run(
+            experiments,
+            lambda case, done, total: show(SimpleNamespace(case=case, done=done, total=total)),
+            options=options,
+        )
     if as_json:
         print_json({"experiments": [report.to_json() for report in reports]})
     else:

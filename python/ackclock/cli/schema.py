@@ -7,9 +7,7 @@ from pathlib import Path
 import typer
 
 
-def schema(
-    out: Path | None = None,
-) -> None:
+def schema(out: Path | None = None) -> None:
     """Print the JSON Schema of scenario files, for completion and checks in an editor.
 
     Editors with the YAML language server use it when a scenario starts with

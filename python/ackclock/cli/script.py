@@ -76,8 +76,7 @@ def script(
                 if not as_json:
                     _show(result)
             state.done += 1
-            if advance is not None:
-                advance(state)
+            advance(state)
     counts = Counter(result.verdict for result in results)
     if as_json:
         shown = [result.to_json() for result in results]

@@ -233,8 +233,7 @@ def _run(plan: Plan, place: Path, options: Mapping[str, Any], *, as_json: bool) 
 
         def progress(state: SweepProgress) -> None:
             last[:] = [state]
-            if show is not None:
-                show(state)
+            show(state)
 
         try:
             results = run(plan, place, progress=progress, **options)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 import typer
 
-from ackclock.cli.options import name_list, read_overrides, read_where
+from ackclock.cli.options import name_list, read_overrides, read_where, require_folder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -166,8 +166,7 @@ def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int
     if out is None:
         typer.echo(content.decode(), nl=False)
         return
-    if not out.absolute().parent.is_dir():
-        _refuse(f"there is no folder '{out.parent}'; choose another place with --out")
+    require_folder(out, "--out")
     write_bytes(out, content)
     typer.echo(f"written: {out}", err=True)
 
