@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import typer
 
-from ackclock.cli.options import (
-    JsonOption,
-    SeedOption,
-    SetOption,
-    WhereOption,
-    name_list,
-    read_overrides,
-    read_where,
-)
+from ackclock.cli.options import name_list, read_overrides, read_where, require_folder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,114 +28,24 @@ _SUFFIXES: dict[str, TableFormat] = {
     ".json": "json",
 }
 
-NamesOption = list[str] | None
-
 
 def table(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE",
-            help="A run directory, a folder of a sweep, or a scenario, which is simulated; several "
-            "runs stand below each other.",
-        ),
-    ],
-    what: Annotated[
-        What | None,
-        typer.Option(
-            "--what",
-            help="A row for each flow, each direction of a link, each flow and queue with lost "
-            "packets, or each run. Default: flows of runs, runs of a sweep.",
-        ),
-    ] = None,
-    columns: Annotated[
-        NamesOption,
-        typer.Option(
-            "--columns",
-            metavar="NAME[,NAME...]",
-            help="Show these columns, or 'all'; '--columns list' says which there are.",
-        ),
-    ] = None,
-    where: WhereOption = None,
-    sort: Annotated[
-        NamesOption,
-        typer.Option(
-            "--sort",
-            metavar="NAME[,NAME...]",
-            help="Sort by these columns; '-NAME' from the largest on.",
-        ),
-    ] = None,
-    by: Annotated[
-        NamesOption,
-        typer.Option(
-            "--by",
-            metavar="NAME[,NAME...]",
-            help="One row for each combination of these columns, with means and 95 % intervals.",
-        ),
-    ] = None,
-    rows: Annotated[
-        str | None,
-        typer.Option(
-            "--rows",
-            metavar="NAME",
-            help="A cross table: one row for each value of this column.",
-        ),
-    ] = None,
-    across: Annotated[
-        str | None,
-        typer.Option(
-            "--across",
-            metavar="NAME",
-            help="With --rows: one column for each value of this column.",
-        ),
-    ] = None,
-    values: Annotated[
-        NamesOption,
-        typer.Option(
-            "--value",
-            metavar="NAME[,NAME...]",
-            help="Sum up these columns with --by, the first one with --rows; default goodput_bps, "
-            "and packets of 'drops'.",
-        ),
-    ] = None,
-    aggregate: Annotated[
-        str | None,
-        typer.Option(
-            "--aggregate",
-            metavar="WORD",
-            help="What is made of several values: mean, sum, median, min or max. Default: mean, "
-            "and sum of 'drops'.",
-        ),
-    ] = None,
-    digits: Annotated[
-        int | None,
-        typer.Option(
-            "--digits",
-            metavar="N",
-            min=1,
-            max=15,
-            help="Significant digits of the largest value of each column in text, Markdown and "
-            "LaTeX; the other formats have all digits.",
-        ),
-    ] = None,
-    table_format: Annotated[
-        TableFormat | None,
-        typer.Option(
-            "--format",
-            help="Default: as the suffix of --out says, else text.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write the table here; a file of this name is replaced.",
-        ),
-    ] = None,
-    settings: SetOption = None,
-    seed: SeedOption = None,
-    as_json: JsonOption = False,
+    sources: list[str],
+    what: What | None = None,
+    columns: list[str] | None = None,
+    where: list[str] | None = None,
+    sort: list[str] | None = None,
+    by: list[str] | None = None,
+    rows: str | None = None,
+    across: str | None = None,
+    values: list[str] | None = None,
+    aggregate: str | None = None,
+    digits: int | None = None,
+    table_format: TableFormat | None = None,
+    out: Path | None = None,
+    settings: list[str] | None = None,
+    seed: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Show results as a table, in the terminal or for papers and programs.
 
@@ -264,8 +166,7 @@ def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int
     if out is None:
         typer.echo(content.decode(), nl=False)
         return
-    if not out.absolute().parent.is_dir():
-        _refuse(f"there is no folder '{out.parent}'; choose another place with --out")
+    require_folder(out, "--out")
     write_bytes(out, content)
     typer.echo(f"written: {out}", err=True)
 

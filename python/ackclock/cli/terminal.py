@@ -7,7 +7,7 @@ import math
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -49,6 +49,16 @@ def table(*columns: str, title: str | None = None) -> Table:
         side = "right" if column[0] == ">" else "left"
         made.add_column(column.lstrip(">"), justify=side, overflow="fold")
     return made
+
+
+def print_title(console: Console, name: str, head: Mapping[str, Any]) -> None:
+    """Print what a scenario is called and what it asks."""
+    from rich.markup import escape
+
+    title = f"  {escape(head['title'])}" if head.get("title") else ""
+    console.print(f"\n[bold]{escape(name)}[/bold]{title}")
+    if question := head.get("question"):
+        console.print(f"[dim]Question:[/dim] {escape(' '.join(question.split()))}")
 
 
 @contextmanager

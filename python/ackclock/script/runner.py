@@ -215,7 +215,8 @@ class _Run:
             end = event.when.end + (base if event.when.relative else 0)
         limit = self.now + FOREVER if event.when.anytime else end + PATIENCE
         parts = [self._next(line, wanted, limit)]
-        self._compare_numbers(line, wanted, parts)
+        if parts[0].segment.seq != wanted.seq:  # another one already: nothing can be joined to it
+            raise MismatchError(line, "wrong sequence number", wanted.text(), parts[0].text())
         while wanted.length and "strict_segments" not in self.script.options:
             have = sum(part.segment.length for part in parts)
             if have >= wanted.length or not parts[-1].segment.length:
@@ -224,7 +225,7 @@ class _Run:
                 break
             parts.append(self._next(line, wanted, limit, parts))
         sent = joined(line, wanted, parts)
-        stamps = None if not self.tick else self._stamp_width(width)
+        stamps = max(1, round(width / 1_000_000)) if self.tick else None
         check(line, wanted, sent, push=self.push, stamps=stamps)
         if not event.when.anytime and not start - width <= sent.time <= end + width:
             window = f"{start / NS:.6f}" + (f"~{end / NS:.6f}" if end != start else "")
@@ -239,14 +240,6 @@ class _Run:
             self.connection.stamps[stamp.values[0]] = sent.stamp
         self.now = max(self.now, sent.time)
         self._note(event, f"> {sent.segment.text()}")
-
-    def _stamp_width(self, width: int) -> int:
-        return max(1, round(width / 1_000_000))
-
-    def _compare_numbers(self, line: int, wanted: Segment, parts: list[Sent]) -> None:
-        """Fail early where the first segment already is another one."""
-        if parts[0].segment.seq != wanted.seq:
-            raise MismatchError(line, "wrong sequence number", wanted.text(), parts[0].text())
 
     def _next(
         self, line: int, wanted: Segment, limit: int, so_far: list[Sent] | None = None
