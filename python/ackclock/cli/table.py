@@ -17,6 +17,7 @@ from ackclock.cli.options import (
     read_overrides,
     read_where,
 )
+from ackclock.cli.times import FromOption, ToOption
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 TableFormat = Literal["text", "csv", "parquet", "markdown", "latex", "json"]
-What = Literal["flows", "links", "drops", "runs"]
+What = Literal["flows", "links", "drops", "runs", "steady", "sharing", "delays", "harm"]
 
 _SUFFIXES: dict[str, TableFormat] = {
     ".txt": "text",
@@ -53,9 +54,13 @@ def table(
         typer.Option(
             "--what",
             help="A row for each flow, each direction of a link, each flow and queue with lost "
-            "packets, or each run. Default: flows of runs, runs of a sweep.",
+            "packets, or each run. Of a span of a run: 'steady' (flows with delay, jitter, "
+            "variation), 'sharing' (fairness, convergence), 'delays' (histograms). 'harm': flows "
+            "beside the others and alone. Default: flows of runs, runs of a sweep.",
         ),
     ] = None,
+    from_s: FromOption = None,
+    to_s: ToOption = None,
     columns: Annotated[
         NamesOption,
         typer.Option(
@@ -115,6 +120,15 @@ def table(
             "and sum of 'drops'.",
         ),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="NAME=VALUE",
+            help="With --by, of a sweep: how much values differ from those of this setting, seed "
+            "by seed, with 95 % intervals of the difference.",
+        ),
+    ] = None,
     digits: Annotated[
         int | None,
         typer.Option(
@@ -156,6 +170,8 @@ def table(
     [cyan]ackclock table caltech/test-case-2-fast[/cyan]
     [cyan]ackclock table runs/my-experiment-1 --what links --sort -utilization[/cyan]
     [cyan]ackclock table runs/my-experiment-1 --what drops --rows flow --across link[/cyan]
+    [cyan]ackclock table runs/my-experiment-1 --what steady --from 10[/cyan]
+    [cyan]ackclock table my-sweep --by cc --against cc=reno --value goodput_bps[/cyan]
     [cyan]ackclock table my-sweep --by queue,cc --value goodput_bps,drops --out grid.tex[/cyan]
     """
     from ackclock import columns as known
@@ -166,14 +182,25 @@ def table(
     named += [name.lstrip("-") for name in (*named, *read_where(where))]
     ends = tuple(f"_{name}" for name in known.PERCENTILES)
     percentiles = any(name in ("all", "list") or name.endswith(ends) for name in named)
-    found = opened(sources, what, read_overrides(settings), seed, percentiles=percentiles)
+    if what not in known.OF_RECORDS and (from_s, to_s) != (None, None):
+        _refuse("--from and --to need a table of a span: --what steady, sharing or delays")
+    span = None
+    if what in known.OF_RECORDS:
+        if what == "harm" and (from_s, to_s) != (None, None):
+            _refuse("--what harm is of whole runs; leave out --from and --to")
+        span = (from_s, to_s)
+    found = opened(
+        sources, what, read_overrides(settings), seed, percentiles=percentiles, span=span
+    )
     made = found.table.where(read_where(where))
     if not len(made) and where:
         _refuse("no row has all these values together; leave out one --where")
     if columns == ["list"]:
         made = _listed(made)
     else:
-        made = _summed_up(made, found.what, found.axes, by, rows, across, values, aggregate)
+        made = _summed_up(
+            made, found.what, found.axes, by, rows, across, values, aggregate, against
+        )
         # Before columns are chosen: rows can be in the order of one that is not shown.
         made = made.sort(name_list(sort))
         if columns is not None and columns != ["all"]:
@@ -212,9 +239,16 @@ def _summed_up(
     across: str | None,
     values: list[str] | None,
     aggregate: str | None,
+    against: str | None,
 ) -> ResultTable:
-    from ackclock.tables import grouped, pivoted
+    from ackclock.tables import grouped, paired, pivoted
 
+    if against is not None:
+        if by is None or rows is not None or aggregate:
+            _refuse("--against needs --by, and takes neither --rows nor --aggregate")
+        name, _, value = against.partition("=")
+        numbers = name_list(values) or ["goodput_bps"]
+        return paired(made, name_list(by), numbers, (name, value))
     if by is not None and rows is not None:
         _refuse("--by makes a list, --rows a cross table; choose one")
     if (rows is None) != (across is None):
@@ -223,8 +257,9 @@ def _summed_up(
         if values or aggregate:
             _refuse("--value and --aggregate need --by or --rows")
         return made
-    numbers = name_list(values) or ["packets" if what == "drops" else "goodput_bps"]
-    word = aggregate or ("sum" if what == "drops" else "mean")
+    counted = what in ("drops", "delays")
+    numbers = name_list(values) or ["packets" if counted else "goodput_bps"]
+    word = aggregate or ("sum" if counted else "mean")
     if rows is not None and across is not None:
         return pivoted(made, rows, across, numbers[0], word, axes)
     return grouped(made, name_list(by), numbers, word, axes)
