@@ -28,7 +28,7 @@ def export(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="ns2, pcapng, qlog, windows, csv, netem, mininet ('ackclock list export').",
+            help="ns2, pcapng, qlog, xpl, windows, csv, netem, mininet ('ackclock list export').",
         ),
     ],
     out: Annotated[

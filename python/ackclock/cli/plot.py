@@ -107,7 +107,7 @@ def plot(
             "--overlay",
             metavar="[FLOW=]FILE",
             help="Lay a measurement over windows, data in flight and RTTs: a capture (pcapng, "
-            "pcap) or samples of 'ss -tin'; may be repeated.",
+            "pcap), samples of 'ss -tin', tcp_probe, or a trace of ns-2; may be repeated.",
         ),
     ] = None,
     x: Annotated[

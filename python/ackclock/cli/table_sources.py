@@ -111,20 +111,15 @@ def _opened(
     text: str, overrides: list[tuple[str, str]], seed: int | None, record: Mapping[str, str]
 ) -> Results:
     """Return a run from its directory, or simulate a scenario with these records."""
-    from ackclock import run
-    from ackclock.results import Results
+    from ackclock.differences import opened as single
     from ackclock.run_directory import RunDirectory
-    from ackclock.scenario import Scenario
 
-    if RunDirectory(Path(text)).is_run():
-        if overrides or seed is not None:
-            raise InputError(
-                f"'{text}' was simulated before; to simulate it with other values, use its "
-                f"{Path(text) / 'scenario.yaml'}"
-            )
-        return Results.load(text)
-    scenario = Scenario.load(text, overrides, seed)
-    return run(scenario.set("record", {"kind": "none", **record}))
+    if (overrides or seed is not None) and RunDirectory(Path(text)).is_run():
+        raise InputError(
+            f"'{text}' was simulated before; to simulate it with other values, use its "
+            f"{Path(text) / 'scenario.yaml'}"
+        )
+    return single(text, record, overrides, seed)
 
 
 def _alone(results: Any, flow: str) -> Mapping[str, Any]:

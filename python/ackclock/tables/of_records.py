@@ -121,6 +121,11 @@ def of_records(
     return table_of(rows, columns, _TITLES[what])
 
 
+def delays_s(results: Recorded, flow: str, span: Span) -> Floats:
+    """Return the one-way delays of the packets of a flow that arrived in a span, in their order."""
+    return _Flow(results, flow).delays_s(span)
+
+
 def _span(results: Recorded, from_s: float | None, to_s: float | None) -> Span:
     end = float(results.summary["end_s"])
     span = Span(from_s or 0.0, end if to_s is None else min(to_s, end))
