@@ -307,6 +307,9 @@ class Endpoint:
     def take(self) -> list[dict[str, Any]]:
         """Return the packets that were sent since."""
 
+    def received(self) -> int:
+        """Return how many bytes have arrived in order, a FIN included."""
+
     def info(self) -> dict[str, int]:
         """Return what it says of itself, by the names of `struct tcp_info`."""
 

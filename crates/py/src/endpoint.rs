@@ -108,6 +108,11 @@ impl Endpoint {
         self.end.take().iter().map(|packet| described(py, packet)).collect()
     }
 
+    /// Bytes that have arrived in order, a FIN included.
+    fn received(&self) -> u64 {
+        self.end.received()
+    }
+
     /// What it says of itself, by the names of `struct tcp_info`.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         tcp_info(py, &self.end.info())

@@ -131,8 +131,12 @@ impl Endpoint {
         self.refuses = refuses;
     }
 
-    /// A packet arrives.
+    /// A packet arrives. One without ACK, or one that acknowledges what was never sent, counts for nothing (RFC 9293
+    /// section 3.10.7.4; Linux answers neither).
     pub fn inject(&mut self, now: Time, packet: &Injected) {
+        if packet.ack.is_none_or(|ack| ack > self.sender.nxt()) {
+            return;
+        }
         if let Some(ack) = packet.ack {
             self.sender.on_ack(now, ack, Some(&packet.note), packet.echo, packet.ece);
         }
