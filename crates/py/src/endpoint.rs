@@ -34,10 +34,11 @@ impl Endpoint {
         self.end.establish(Time::from_ns(now), Time::from_ns(stamp), window);
     }
 
-    /// The application writes; nothing is joined to that if it `ends` a record.
-    #[pyo3(signature = (now, bytes, ends = false))]
-    fn write(&mut self, now: u64, bytes: u64, ends: bool) {
-        self.end.write(Time::from_ns(now), bytes, ends);
+    /// The application writes; nothing is joined to that if it `ends` a record, and with `more` to come the rest of
+    /// a segment waits.
+    #[pyo3(signature = (now, bytes, ends = false, more = false))]
+    fn write(&mut self, now: u64, bytes: u64, ends: bool, more: bool) {
+        self.end.write(Time::from_ns(now), bytes, ends, more);
     }
 
     /// The application closes.

@@ -320,9 +320,9 @@ class Connection:
             raise NotSupportedError(line, f"ecr {value}, which no expected segment had as its val")
         return self.stamps[value]
 
-    def write(self, now: int, size: int, *, record: bool = False) -> None:
-        """Let the application write."""
-        self.end.write(now, size, record)
+    def write(self, now: int, size: int, *, record: bool = False, more: bool = False) -> None:
+        """Let the application write: the end of a record, or with more to come at once."""
+        self.end.write(now, size, record, more)
         self._collect()
 
     def close(self, now: int, *, whole: bool = True) -> None:

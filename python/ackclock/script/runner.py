@@ -360,13 +360,7 @@ class _Run:
             raise NotSupportedError(line, f"the flag {sorted(known)[0]} of {call.name}()")
         if self.connection.closing:
             raise NotSupportedError(line, f"{call.name}() after the connection was closed")
-        if "MSG_MORE" in known:
-            self.connection.set_cork(self.now, on=True)
-        self.connection.write(self.now, size, record="MSG_EOR" in known)
-        if "MSG_MORE" not in known:
-            self.connection.set_cork(self.now, on=self.corked)
-
-    corked = False
+        self.connection.write(self.now, size, record="MSG_EOR" in known, more="MSG_MORE" in known)
 
     def _close(self, event: Event, call: Call, _base: int) -> None:
         if call.arguments[0] in self.listeners:
@@ -383,7 +377,7 @@ class _Run:
 
     def _read(self, event: Event, call: Call, base: int) -> None:
         most, result = number(call.arguments[2]), number(call.result)
-        if most is None or result is None or call.name == "recv" and call.arguments[3:] != ("0",):
+        if most is None or result is None or (call.name == "recv" and call.arguments[3:] != ("0",)):
             raise NotSupportedError(event.line, f"{call.name}({', '.join(call.arguments)})")
 
         def attempt() -> bool:
@@ -419,8 +413,7 @@ class _Run:
         if name == "TCP_NODELAY":
             connection.set_nodelay(self.now, on=value != "0")
         elif name == "TCP_CORK":
-            self.corked = value != "0"
-            connection.set_cork(self.now, on=self.corked)
+            connection.set_cork(self.now, on=value != "0")
         elif name == "TCP_CONGESTION":
             if connection.is_made:
                 raise NotSupportedError(
