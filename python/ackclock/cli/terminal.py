@@ -7,7 +7,7 @@ import math
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -72,7 +72,7 @@ def print_json(document: Any) -> None:
 
 
 def _finite(document: Any) -> Any:
-    if isinstance(document, dict):
+    if isinstance(document, Mapping):
         return {key: _finite(value) for key, value in document.items()}
     if isinstance(document, list | tuple):
         return [_finite(value) for value in document]
