@@ -4,7 +4,7 @@ use crate::compile::{Controllers, Shortcuts, compile};
 use crate::figures::Figure;
 use crate::model::{Record, Scenario};
 use crate::outlook::{Outlook, outlook};
-use crate::summary::{Totals, summarise};
+use crate::summary::{Totals, summarise, summarise_in_rows};
 use ackclock_engine::{CalendarQueue, ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::queue::Decides;
 use ackclock_net::{Counters, Endpoint, Network, Service, World};
@@ -271,8 +271,14 @@ impl Simulation {
 
     /// Ends the run, wherever it is, and sums it up.
     pub fn figures(&mut self) -> Figure<'_> {
+        let totals = self.close();
+        summarise(&self.scenario, self.world.network(), totals)
+    }
+
+    /// Ends the run, wherever it is.
+    fn close(&mut self) -> Totals {
         self.world.close();
-        let totals = Totals {
+        Totals {
             end: self.world.now(),
             digest: self.world.digest(),
             counters: self.world.counters(),
@@ -283,8 +289,7 @@ impl Simulation {
             done: self.done,
             full: self.full && !self.done,
             cut_off: !self.done && self.events_left() == 0,
-        };
-        summarise(&self.scenario, self.world.network(), &totals)
+        }
     }
 
     /// Ends the run, wherever it is.
@@ -293,10 +298,17 @@ impl Simulation {
         Output { summary, tables: self.into_tables() }
     }
 
-    /// The same with the summary as JSON text, which takes less memory.
-    pub fn finish_as_text(mut self) -> (Vec<u8>, Vec<Table>) {
+    /// The same with the summary as JSON text, which takes less memory. With `rows`, the figures of flows and
+    /// links go there, line by line (see [`summarise_in_rows`]).
+    pub fn finish_as_text(mut self, rows: Option<&mut dyn FnMut(&[u8])>) -> (Vec<u8>, Vec<Table>) {
         let mut text = Vec::new();
-        self.figures().write(&mut text);
+        let totals = self.close();
+        let network = self.world.network();
+        match rows {
+            Some(rows) => summarise_in_rows(&self.scenario, network, totals, rows),
+            None => summarise(&self.scenario, network, totals),
+        }
+        .write(&mut text);
         (text, self.into_tables())
     }
 
