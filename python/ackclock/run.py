@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,9 +104,9 @@ def run(
     with recording.keeper(
         scenario, directory, force=force, other_settings=other_settings, threads=threads
     ) as keeper:
-        simulation = keeper.simulation
         for warning in keeper.warnings():
             log.warn(warning)
+        simulation = keeper.simulation
         fewer = fewer_threads(simulation, threads)
         if fewer:
             log.warn(fewer)
@@ -116,8 +115,7 @@ def run(
         wall_s = time.perf_counter() - started
         if (again := fewer_threads(simulation, threads)) and again != fewer:
             log.warn(again)
-        output = simulation.finish()
-        summary = json.loads(output.summary)
+        output, summary = recording.end(keeper, scenario)
         if end is not None and summary["stop_reason"] == "interrupted":
             summary["stop_reason"] = end
         summary["wall_s"] = wall_s

@@ -1,26 +1,26 @@
 //! A queue that leaves out what would happen after the end of the run.
 //!
 //! While a part of a network waits for others, all that is left in its queue may be events after the end. A
-//! [`PackedQueue`] would move its epoch to them, and could not take the earlier ones that others still send.
+//! [`CalendarQueue`] would move its epoch to them, and could not take the earlier ones that others still send.
 
-use crate::queue::{EventQueue, PackedQueue};
+use crate::queue::{CalendarQueue, EventQueue};
 use ackclock_units::Time;
 
-/// A [`PackedQueue`] without the events after a time.
+/// A [`CalendarQueue`] without the events after a time.
 #[derive(Debug)]
 pub struct EndingQueue {
-    queue: PackedQueue,
+    queue: CalendarQueue,
     end: Time,
 }
 
 impl EndingQueue {
     /// Runs that end later need another queue.
-    pub const LATEST_END: Time = Time::from_ns(PackedQueue::REACH - 1);
+    pub const LATEST_END: Time = Time::from_ns(CalendarQueue::REACH - 1);
 
-    /// An empty queue for a run that ends then.
-    pub fn new(end: Time) -> Self {
+    /// An empty queue for a run that ends then, and for about so many events at a time.
+    pub fn new(end: Time, events: usize) -> Self {
         assert!(end <= Self::LATEST_END, "the run is too long");
-        Self { queue: PackedQueue::new(), end }
+        Self { queue: CalendarQueue::with_room_for(events), end }
     }
 }
 
@@ -45,17 +45,17 @@ impl EventQueue for EndingQueue {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn peek(&mut self) -> Option<(Time, u32)> {
         self.queue.peek()
     }
 
-    #[inline]
+    #[inline(always)]
     fn hold(&mut self) {
         self.queue.hold();
     }
 
-    #[inline]
+    #[inline(always)]
     fn replace_top(&mut self, time: Time, stamp: u64, entity: u32) {
         if time <= self.end {
             self.queue.replace_top(time, stamp, entity);
@@ -64,7 +64,7 @@ impl EventQueue for EndingQueue {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop(&mut self) {
         self.queue.pop();
     }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn what_comes_after_the_end_does_not_keep_earlier_events_out() {
-        let mut queue = EndingQueue::new(Time::from_secs(10));
+        let mut queue = EndingQueue::new(Time::from_secs(10), 4);
         queue.push(Time::from_secs(100_000), 0, 1);
         assert_eq!(queue.peek(), None);
         queue.push(Time::from_secs(3), 0, 2);

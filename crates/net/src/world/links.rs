@@ -85,7 +85,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         }
         let channel = &mut self.net.channels[index as usize];
         let packet = channel.deliver(self.now, &mut self.slots, &mut self.recorder);
-        let next = channel.next(packet.is_reverse());
+        let next = channel.next();
         if packet.is_harmed() {
             self.arrive_harmed(index, packet);
         } else {
@@ -102,7 +102,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         if packet.is_lost() {
             return self.lose(self.now, index, packet);
         }
-        let next = self.net.channels[index as usize].next(packet.is_reverse());
+        let next = self.net.channels[index as usize].next();
         let ends_here = if self.dynamic {
             let node = self.net.ends[index as usize][usize::from(packet.is_reverse())];
             matches!(node, Node::Host(_)) || packet.kind() == Kind::Router
@@ -237,7 +237,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                             self.send_away(arrival, index, packet);
                             return time;
                         }
-                        let next = channel.next(packet.is_reverse());
+                        let next = channel.next();
                         packet.advance();
                         hop = self.next_hop(next, packet);
                         time = arrival;

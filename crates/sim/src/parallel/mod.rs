@@ -77,12 +77,13 @@ impl Divided {
             ..Threads::default()
         };
         let end = network.end;
+        let events = (network.channels.len() + network.flows.len()) / division.parts;
         let mut networks = vec![network; division.parts].into_iter();
         let numbers = 0..division.parts as u16;
         let parts = numbers.map(|number| {
             let network = networks.next().expect("one for each part");
             let part = Part::new(number, Arc::clone(&division));
-            World::of_part(network, EndingQueue::new(end), NoRecord, part)
+            World::of_part(network, EndingQueue::new(end, events), NoRecord, part)
         });
         let parts = parts.collect();
         Ok(Self {
