@@ -231,7 +231,7 @@ def _figures(
                 name,
                 "packets",
                 state.path_queue_packets,
-                measures.path_queue_packets(name, spans),
+                measures.queue_packets(prediction.flows[name].path_queues, spans),
                 QUEUE_TOLERANCE if judged else None,
                 grain=QUEUE_GRAIN_PACKETS + state.queue_slack_packets,
             ),
