@@ -6,6 +6,7 @@ import re
 import shlex
 import signal
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,15 +132,11 @@ def default_directory(scenario: Scenario) -> Path:
 
     So that a run with other values does not take the place of the one it is compared with.
     """
-    import hashlib
-    import json
-
     name = re.sub(r"[^A-Za-z0-9._/-]+", "-", scenario.name)
     parts = [part for part in name.split("/") if part.strip(".")]
     label = f"{'/'.join(parts) or 'run'}-{scenario.seed}"
     if any(not option.startswith("--set seed=") for option in scenario.overrides):
-        text = json.dumps(scenario.canonical, sort_keys=True)
-        label += f"-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+        label += f"-{scenario.canonical_sha256(escaped=True)[:6]}"
     return Path("runs") / label
 
 
@@ -172,9 +169,13 @@ def _report(
     from ackclock.metrics.percentiles import with_percentiles
 
     screen = console()
-    # Percentiles of very many records take longer than people want to wait for a summary.
+    # Percentiles of very many records or flows take longer than people want to wait for a summary.
     short = results.summary["packet_hops"] <= _MOST_HOPS
-    summary = with_percentiles(results, PERCENTILES) if short else results.summary
+    summary = (
+        with_percentiles(results, PERCENTILES)
+        if short and not scenario.is_large
+        else results.summary
+    )
     print_summary(screen, summary, scenario.head, shown.flows, shown.links, shown.order)
     if not short:
         screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")
@@ -197,7 +198,8 @@ def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced:
 
 
 def _print_next(screen: Console, summary: dict[str, Any], place: Path, again: str) -> None:
-    kinds = {flow["cc"] for flow in summary["flows"].values()} - {None}
+    # The first flows will do for a proposal.
+    kinds = {flow["cc"] for flow in islice(summary["flows"].values(), 1000)} - {None}
     other = "reno" if kinds != {"reno"} else "fast"
     commands = [
         f"ackclock run {shlex.quote(again)} --set 'flows.*.tcp.cc={other}'",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 TableFormat = Literal["text", "csv", "parquet", "markdown", "latex", "json"]
-What = Literal["flows", "links", "drops", "runs"]
+What = Literal["flows", "links", "drops", "runs", "steady", "sharing", "delays", "harm"]
 
 _SUFFIXES: dict[str, TableFormat] = {
     ".txt": "text",
@@ -32,6 +32,8 @@ _SUFFIXES: dict[str, TableFormat] = {
 def table(
     sources: list[str],
     what: What | None = None,
+    begin: float | None = None,
+    end: float | None = None,
     columns: list[str] | None = None,
     where: list[str] | None = None,
     sort: list[str] | None = None,
@@ -40,6 +42,7 @@ def table(
     across: str | None = None,
     values: list[str] | None = None,
     aggregate: str | None = None,
+    against: str | None = None,
     digits: int | None = None,
     table_format: TableFormat | None = None,
     out: Path | None = None,
@@ -58,6 +61,8 @@ def table(
     [cyan]ackclock table caltech/test-case-2-fast[/cyan]
     [cyan]ackclock table runs/my-experiment-1 --what links --sort -utilization[/cyan]
     [cyan]ackclock table runs/my-experiment-1 --what drops --rows flow --across link[/cyan]
+    [cyan]ackclock table runs/my-experiment-1 --what steady --from 10[/cyan]
+    [cyan]ackclock table my-sweep --by cc --against cc=reno --value goodput_bps[/cyan]
     [cyan]ackclock table my-sweep --by queue,cc --value goodput_bps,drops --out grid.tex[/cyan]
     """
     from ackclock import columns as known
@@ -68,14 +73,25 @@ def table(
     named += [name.lstrip("-") for name in (*named, *read_where(where))]
     ends = tuple(f"_{name}" for name in known.PERCENTILES)
     percentiles = any(name in ("all", "list") or name.endswith(ends) for name in named)
-    found = opened(sources, what, read_overrides(settings), seed, percentiles=percentiles)
+    if what not in known.OF_RECORDS and (begin, end) != (None, None):
+        _refuse("--from and --to need a table of a span: --what steady, sharing or delays")
+    span = None
+    if what in known.OF_RECORDS:
+        if what == "harm" and (begin, end) != (None, None):
+            _refuse("--what harm is of whole runs; leave out --from and --to")
+        span = (begin, end)
+    found = opened(
+        sources, what, read_overrides(settings), seed, percentiles=percentiles, span=span
+    )
     made = found.table.where(read_where(where))
     if not len(made) and where:
         _refuse("no row has all these values together; leave out one --where")
     if columns == ["list"]:
         made = _listed(made)
     else:
-        made = _summed_up(made, found.what, found.axes, by, rows, across, values, aggregate)
+        made = _summed_up(
+            made, found.what, found.axes, by, rows, across, values, aggregate, against
+        )
         # Before columns are chosen: rows can be in the order of one that is not shown.
         made = made.sort(name_list(sort))
         if columns is not None and columns != ["all"]:
@@ -114,9 +130,16 @@ def _summed_up(
     across: str | None,
     values: list[str] | None,
     aggregate: str | None,
+    against: str | None,
 ) -> ResultTable:
-    from ackclock.tables import grouped, pivoted
+    from ackclock.tables import grouped, paired, pivoted
 
+    if against is not None:
+        if by is None or rows is not None or aggregate:
+            _refuse("--against needs --by, and takes neither --rows nor --aggregate")
+        name, _, value = against.partition("=")
+        numbers = name_list(values) or ["goodput_bps"]
+        return paired(made, name_list(by), numbers, (name, value))
     if by is not None and rows is not None:
         _refuse("--by makes a list, --rows a cross table; choose one")
     if (rows is None) != (across is None):
@@ -125,8 +148,9 @@ def _summed_up(
         if values or aggregate:
             _refuse("--value and --aggregate need --by or --rows")
         return made
-    numbers = name_list(values) or ["packets" if what == "drops" else "goodput_bps"]
-    word = aggregate or ("sum" if what == "drops" else "mean")
+    counted = what in ("drops", "delays")
+    numbers = name_list(values) or ["packets" if counted else "goodput_bps"]
+    word = aggregate or ("sum" if counted else "mean")
     if rows is not None and across is not None:
         return pivoted(made, rows, across, numbers[0], word, axes)
     return grouped(made, name_list(by), numbers, word, axes)

@@ -82,7 +82,7 @@ def print_json(document: Any) -> None:
 
 
 def _finite(document: Any) -> Any:
-    if isinstance(document, dict):
+    if isinstance(document, Mapping):
         return {key: _finite(value) for key, value in document.items()}
     if isinstance(document, list | tuple):
         return [_finite(value) for value in document]
