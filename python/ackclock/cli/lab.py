@@ -88,6 +88,14 @@ def start(
         Literal["markdown", "notebook"],
         typer.Option("--format", help="What the page is written as."),
     ] = "markdown",
+    student: Annotated[
+        str | None,
+        typer.Option(
+            "--student",
+            metavar="NAME",
+            help="Networks of this student's own: the same questions with other answers.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
 ) -> None:
     """Write the student's part of a lab: the page, the scenarios, and a file for the answers."""
@@ -97,7 +105,7 @@ def start(
 
     found = labs.find(lab)
     folder = out if out is not None else Path(found.name)
-    files = writing.student(found, folder, notebook=form == "notebook", force=force)
+    files = writing.student(found, folder, notebook=form == "notebook", force=force, name=student)
     screen = console()
     screen.print(f"[bold]{found.title}[/bold]", soft_wrap=True)
     for file in files:
