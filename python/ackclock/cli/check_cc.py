@@ -47,10 +47,11 @@ def check_cc(
 ) -> None:
     """Check a congestion control, and score it beside CUBIC, Reno and BBR.
 
-    The checks are what every algorithm should do: finite windows, a reaction to losses and
-    timeouts, the same run twice, no starvation. Each says what it expects, what it saw, and the
-    line where that can be named. The scorecard measures utilisation, delay, fairness, shares
-    against CUBIC and BBR, RTT bias, loss tolerance and convergence on the same networks.
+    The checks are what every algorithm should do: finite windows, a reaction to losses, ECN marks
+    and timeouts, the same run twice, no starvation. Each says what it expects, what it saw, and the
+    line where that can be named. The scorecard measures utilisation, delay (with ECN, too),
+    fairness, shares against CUBIC and BBR, RTT bias, loss tolerance and convergence on the same
+    networks.
 
     Exit status 1 when a check fails, 2 when the program cannot be loaded.
 
