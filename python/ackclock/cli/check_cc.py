@@ -11,9 +11,12 @@ from ackclock.cli.options import JsonOption, WorkersOption
 from ackclock.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from ackclock.conformance import Card
+    from ackclock.conformance.board import Place
 
 
 def check_cc(
@@ -42,6 +45,18 @@ def check_cc(
             help="Write a page as well; the suffix says how: .html, .md.",
         ),
     ] = None,
+    leaderboard: Annotated[
+        Path | None,
+        typer.Option(
+            "--leaderboard",
+            metavar="FILE",
+            help="Append the scores to this file, as others append theirs, and show who leads.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="NAME", help="Your name on the leaderboard."),
+    ] = None,
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -63,9 +78,14 @@ def check_cc(
     """
     from ackclock import conformance
     from ackclock.cli.terminal import console, print_json, terminable
-    from ackclock.conformance import page
+    from ackclock.conformance import board, page
+    from ackclock.errors import InputError
 
+    if (name is None) != (leaderboard is None):
+        raise InputError("--leaderboard needs --name, and the other way round")
     writer = None if out is None else page.writer(out)
+    if leaderboard is not None:
+        board.read(leaderboard)  # before minutes of runs
     with terminable(), progress_bar(_words, wanted=not as_json, share=_share) as show:
 
         def progress(done: int, total: int) -> None:
@@ -85,6 +105,11 @@ def check_cc(
         print_card(console(), card)
         if out is not None:
             typer.echo(f"written: {out}")
+    if leaderboard is not None and name is not None:
+        program = Path(card.origin).read_bytes() if card.origin is not None else None
+        board.enter(leaderboard, name, card, program)
+        if not as_json:
+            print_board(console(), board.places(board.read(leaderboard)))
     if not card.conforms:
         raise typer.Exit(1)
 
@@ -111,6 +136,24 @@ def _parameters(texts: list[str] | None) -> dict[str, Any]:
         except ValueError as error:
             raise InputError(f"--parameter {text}: the value cannot be read: {error}") from None
     return found
+
+
+def print_board(console: Console, places: Sequence[Place]) -> None:
+    """Print a leaderboard."""
+    from rich.markup import escape
+
+    from ackclock.cli.terminal import table
+
+    shown = table(
+        ">Place", "Name", "Controller", ">Failed checks", ">Mean rank", title="Leaderboard"
+    )
+    for number, place in enumerate(places, 1):
+        entry = place.entry
+        words = (escape(entry.name), escape(entry.subject), str(len(entry.failed)))
+        shown.add_row(str(number), *words, f"{place.rank:.2f}")
+    console.print()
+    console.print(shown)
+    console.print("[dim]Fewer failed checks first, then the mean rank over all scores.[/dim]")
 
 
 _MARKS = {"passed": "[green]✓[/green]", "failed": "[red]✗[/red]", "skipped": "[dim]-[/dim]"}
