@@ -87,6 +87,17 @@ class Scenario:
     def canonical(self) -> str:
         """Return the resolved document, in the same grammar, as JSON text."""
 
+    def write_canonical(self, sorted: bool, write: Callable[[bytes], Any]) -> None:
+        """Hand the same to a function, piece by piece, spelled as by `json`.
+
+        Either keys are sorted and all is on one line, or each key has a line, and each element of a
+        list at the top.
+        """
+
+    @property
+    def elements(self) -> int:
+        """Flows and links."""
+
     def model(self) -> str:
         """Return the scenario as numbers, as JSON text."""
 
@@ -241,8 +252,12 @@ class Simulation:
     def flows_done(self) -> int: ...
     @property
     def flows_total(self) -> int: ...
-    def finish(self) -> Output:
-        """End the run, wherever it is, and return what it gave."""
+    def finish(self, write: Callable[[bytes], Any] | None = None) -> Output:
+        """End the run, wherever it is, and return what it gave.
+
+        With `write`, the figures of flows and links go there, piece by piece: lines as in
+        `summary.json`, of all flows, then of all links. The summary has their numbers instead.
+        """
 
 class Output:
     """What a run gave."""

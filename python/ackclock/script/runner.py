@@ -262,7 +262,8 @@ class _Run:
             end = event.when.end + (base if event.when.relative else 0)
         limit = self.now + FOREVER if event.when.anytime else end + PATIENCE
         parts = [self._next(line, wanted, limit)]
-        self._compare_numbers(line, wanted, parts)
+        if parts[0].segment.seq != wanted.seq:  # another one already: nothing can be joined to it
+            raise MismatchError(line, "wrong sequence number", wanted.text(), parts[0].text())
         while wanted.length and "strict_segments" not in self.script.options:
             have = sum(part.segment.length for part in parts)
             if have >= wanted.length or not parts[-1].segment.length:
@@ -294,11 +295,6 @@ class _Run:
         if self.stamps_differ is None:
             self.stamps_differ = stamps[0].values[0] - stamps[1].values[0]
         return self.stamps_differ, width / 1000 / self.tick
-
-    def _compare_numbers(self, line: int, wanted: Segment, parts: list[Sent]) -> None:
-        """Fail early where the first segment already is another one."""
-        if parts[0].segment.seq != wanted.seq:
-            raise MismatchError(line, "wrong sequence number", wanted.text(), parts[0].text())
 
     def _next(
         self, line: int, wanted: Segment, limit: int, so_far: list[Sent] | None = None
