@@ -46,7 +46,10 @@ def check_cc(
 
     writer = None if out is None else page.writer(out)
     chosen = _parameters(parameters)
-    with terminable(), progress_bar(_words, wanted=not as_json) as show:
+    with (
+        terminable(),
+        progress_bar(lambda at: f"{at.done}/{at.total} runs", wanted=not as_json) as show,
+    ):
         card = conformance.check_cc(
             subject,
             class_,
@@ -66,10 +69,6 @@ def check_cc(
             typer.echo(f"written: {out}")
     if not card.conforms:
         raise typer.Exit(1)
-
-
-def _words(state: SimpleNamespace) -> str:
-    return f"{state.done}/{state.total} runs"
 
 
 def _parameters(texts: list[str] | None) -> dict[str, Any]:
