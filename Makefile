@@ -25,7 +25,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 STRICT := -D warnings
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check test-fast bench bench-startup bench-memory bench-kills bench-sweep bench-peers browser engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python reproduce lock clean
+.PHONY: help setup build demo test check test-fast bench bench-startup bench-memory bench-kills bench-cluster bench-sweep bench-peers browser engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -136,6 +136,9 @@ bench-sweep: setup ## Measure what small runs cost in sweeps, beside their event
 
 bench-kills: setup ## Kill a sweep of 100,000 small runs ten times; each must be there, once
 	@$(BIN)/python benches/sweep_kills.py
+
+bench-cluster: setup ## Sweep 2,000 runs on Dask while workers and the program are killed
+	@$(BIN)/python benches/cluster.py
 
 bench-peers: setup ## Compare the speed with ns-2, ns-3 and htsim (HTSIM=its folder sim), where they are
 	@cargo build --release --locked --quiet -p ackclock-bench
