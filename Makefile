@@ -19,7 +19,7 @@ unexport PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 # The workers of the tests have the cores already; threads of NumPy would wait for them, busily.
 export OPENBLAS_NUM_THREADS := 1
-# On all cores; a worker that has nothing left takes tests from another one. The wheel that a test builds
+# On all cores (conftest.py); a worker that has nothing left takes tests from another one. The wheel that a test builds
 # has the profile of the extension, so that the engine is not compiled once more for it.
 PYTEST = ACKCLOCK_PROFILE=$$(cat $(STAMPS)/extension) $(BIN)/python -m pytest -q -n auto --dist worksteal
 # Rust warnings are errors in the checks only: a newer compiler must not stop a user's build.
