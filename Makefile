@@ -35,7 +35,7 @@ LIVE := $(MAKE) --no-print-directory $(SYNC:%=%=none)
 .DEFAULT_GOAL := help
 # A file that is half written is not up to date.
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test check test-fast bench bench-startup bench-memory bench-kills bench-sweep bench-peers browser docs engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python test-python-live reproduce lock clean
+.PHONY: help setup build demo test check test-fast bench bench-gate bench-startup bench-memory bench-kills bench-sweep bench-peers browser docs engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python test-python-live reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -63,7 +63,7 @@ demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 	@$(BIN)/ackclock run caltech/test-case-2-fast
 
 test: $(STAMPS)/dependencies ## Everything that must pass: format, lint, tests, a reproduction, the site
-	+@$(TOGETHER) test-python-live lint-rust lint-python lint-scripts test-rust docs reproduce
+	+@$(TOGETHER) test-python-live lint-rust lint-python lint-scripts test-rust docs bench-gate reproduce
 
 check: setup ## What to run before each commit: format, lint, the fast tests, side by side
 	+@$(TOGETHER) test-fast lint-python lint-rust lint-scripts
@@ -123,6 +123,13 @@ reproduce: setup
 bench: setup ## Measure the speed of the engine and of the test cases
 	@cargo build --release --locked --quiet -p ackclock-bench
 	@$(BIN)/python benches/bench.py target/release/ackclock-bench
+
+# Instructions of three workloads, within 3 % of the stored ones.
+bench-gate: setup
+	@if command -v valgrind >/dev/null; then \
+	  cargo build --release --locked --quiet -p ackclock-bench && \
+	  $(BIN)/python benches/bench.py target/release/ackclock-bench --gate; \
+	else echo "Not checked: instructions a packet-hop (they need valgrind)"; fi
 
 CASES ?= 10000
 SEED ?= 1

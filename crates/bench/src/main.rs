@@ -1,8 +1,9 @@
 //! Runs scenario documents and prints what each cost, as one line of JSON a run.
 //!
-//! `ackclock-bench [--rounds N] [--hold] FILE.json ...` where each file holds a scenario document. With several rounds or
+//! `ackclock-bench [--rounds N] [--hold] [--loop] FILE.json ...` where each file holds a scenario document. With several rounds or
 //! files the runs take turns in one process, so that a busy moment of the machine does not hit one of them alone. Records
-//! are handed out during the run, as `ackclock run` does, or held until its end (`--hold`).
+//! are handed out during the run, as `ackclock run` does, or held until its end (`--hold`). With `--loop` each run is
+//! timed beside a loop of known cost: the ratio depends less on the machine and its clock than the time.
 
 use ackclock_sim::model::Scenario;
 use ackclock_sim::{Simulation, check_text};
@@ -26,16 +27,18 @@ const TURN: u64 = 100_000;
 struct Options {
     rounds: usize,
     hold: bool,
+    beside: bool,
     files: Vec<String>,
 }
 
 fn options() -> Option<Options> {
-    let mut options = Options { rounds: 1, hold: false, files: Vec::new() };
+    let mut options = Options { rounds: 1, hold: false, beside: false, files: Vec::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
             "--rounds" => options.rounds = words.next()?.parse().ok()?,
             "--hold" => options.hold = true,
+            "--loop" => options.beside = true,
             file => options.files.push(file.to_owned()),
         }
     }
@@ -52,7 +55,7 @@ fn read(path: &str) -> Result<Arc<Scenario>, String> {
 
 fn main() -> ExitCode {
     let Some(options) = options() else {
-        eprintln!("usage: ackclock-bench [--rounds N] [--hold] FILE.json ...");
+        eprintln!("usage: ackclock-bench [--rounds N] [--hold] [--loop] FILE.json ...");
         return ExitCode::from(2);
     };
     let mut scenarios = Vec::new();
@@ -67,7 +70,11 @@ fn main() -> ExitCode {
     }
     for _ in 0..options.rounds {
         for (path, scenario) in options.files.iter().zip(&scenarios) {
+            let step = options.beside.then(step_s);
             let mut figures = run(scenario, options.hold);
+            if let Some(seconds) = step {
+                figures["loop_step_s"] = seconds.into();
+            }
             if options.rounds * options.files.len() > 1 {
                 figures["file"] = path.as_str().into();
             }
@@ -75,6 +82,19 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Seconds that a step of the loop takes: a multiplication and an addition, each of which waits for the one before. That
+/// is four cycles on the processors of today, whatever their caches and the number of their units.
+fn step_s() -> f64 {
+    const STEPS: u32 = 20_000_000;
+    let start = ProcessTime::now();
+    // Knuth's generator for 64 bits (MMIX).
+    let last = (0..STEPS).fold(std::hint::black_box(1_u64), |state, _| {
+        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
+    });
+    std::hint::black_box(last);
+    start.elapsed().as_secs_f64() / f64::from(STEPS)
 }
 
 /// What a run cost.
