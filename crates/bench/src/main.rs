@@ -1,9 +1,10 @@
 //! Runs scenario documents and prints what each cost, as one line of JSON a run.
 //!
-//! `ackclock-bench [--rounds N] [--hold] [--threads N] FILE.json ...` where each file holds a scenario document. With several rounds or
-//! files the runs take turns in one process, so that a busy moment of the machine does not hit one of them alone. Records
-//! are handed out during the run, as `ackclock run` does, or held until its end (`--hold`). With `--threads` the seconds of
-//! the longest thread are those that count.
+//! `ackclock-bench [--rounds N] [--hold] [--threads N] [--loop] FILE.json ...` where each file holds a scenario document.
+//! With several rounds or files the runs take turns in one process, so that a busy moment of the machine does not hit one
+//! of them alone. Records are handed out during the run, as `ackclock run` does, or held until its end (`--hold`). With
+//! `--threads` the seconds of the longest thread are those that count. With `--loop` each run is timed beside a loop of
+//! known cost: the ratio depends less on the machine and its clock than the time.
 
 use ackclock_sim::model::Scenario;
 use ackclock_sim::{Shortcuts, Simulation, check_text};
@@ -28,11 +29,13 @@ struct Options {
     rounds: usize,
     hold: bool,
     threads: usize,
+    beside: bool,
     files: Vec<String>,
 }
 
 fn options() -> Option<Options> {
-    let mut options = Options { rounds: 1, hold: false, threads: 1, files: Vec::new() };
+    let mut options =
+        Options { rounds: 1, hold: false, threads: 1, beside: false, files: Vec::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -41,6 +44,7 @@ fn options() -> Option<Options> {
             "--threads" => {
                 options.threads = words.next()?.parse().ok().filter(|count| *count > 0)?
             }
+            "--loop" => options.beside = true,
             file => options.files.push(file.to_owned()),
         }
     }
@@ -57,7 +61,9 @@ fn read(path: &str) -> Result<Arc<Scenario>, String> {
 
 fn main() -> ExitCode {
     let Some(options) = options() else {
-        eprintln!("usage: ackclock-bench [--rounds N] [--hold] [--threads N] FILE.json ...");
+        eprintln!(
+            "usage: ackclock-bench [--rounds N] [--hold] [--threads N] [--loop] FILE.json ..."
+        );
         return ExitCode::from(2);
     };
     let mut scenarios = Vec::new();
@@ -72,7 +78,11 @@ fn main() -> ExitCode {
     }
     for _ in 0..options.rounds {
         for (path, scenario) in options.files.iter().zip(&scenarios) {
+            let step = options.beside.then(step_s);
             let mut figures = run(scenario, &options);
+            if let Some(seconds) = step {
+                figures["loop_step_s"] = seconds.into();
+            }
             if options.rounds * options.files.len() > 1 {
                 figures["file"] = path.as_str().into();
             }
@@ -80,6 +90,21 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Seconds that a step of the loop takes: three shifts and three exclusive ors, each of which waits for the one before.
+/// That is six cycles on most processors of today, whatever their caches and units.
+fn step_s() -> f64 {
+    const STEPS: u32 = 20_000_000;
+    let start = ProcessTime::now();
+    // Marsaglia's xorshift (2003): a compiler folds steps of multiplication and addition into one.
+    let last = (0..STEPS).fold(std::hint::black_box(1_u64), |mut state, _| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^ (state << 17)
+    });
+    std::hint::black_box(last);
+    start.elapsed().as_secs_f64() / f64::from(STEPS)
 }
 
 /// What a run cost.
