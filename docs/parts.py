@@ -250,10 +250,10 @@ def plots() -> str:
 
 def columns(what: str) -> str:
     """Return what the columns of a result table mean."""
-    from ackclock.tables import TABLES
+    from ackclock.columns import OF_RECORDS, TABLES
 
     rows = []
-    for column in TABLES[what]:
+    for column in {**TABLES, **OF_RECORDS}[what]:
         computed = f" `{column.formula}`" if column.formula else ""
         source = f" ({column.source})" if column.source else ""
         rows.append(

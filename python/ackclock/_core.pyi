@@ -279,8 +279,8 @@ class Endpoint:
     def establish(self, now: int, stamp: int, window: int) -> None:
         """End the handshake: the message of `stamp` was answered, with a window in bytes."""
 
-    def write(self, now: int, bytes: int, ends: bool = False) -> None:
-        """Let the application write; nothing is joined to what it wrote if it ends a record."""
+    def write(self, now: int, bytes: int, ends: bool = False, more: bool = False) -> None:
+        """Let the application write; what ends a record is not joined, the rest waits for more."""
 
     def close(self, now: int) -> None:
         """Let the application close."""
@@ -321,6 +321,9 @@ class Endpoint:
 
     def take(self) -> list[dict[str, Any]]:
         """Return the packets that were sent since."""
+
+    def received(self) -> int:
+        """Return how many bytes have arrived in order, a FIN included."""
 
     def info(self) -> dict[str, int]:
         """Return what it says of itself, by the names of `struct tcp_info`."""

@@ -124,6 +124,9 @@ TABLES = _read()
 SWEEP = TABLES.pop("sweep")
 """What a run of a sweep has besides."""
 
+OF_RECORDS = {name: TABLES.pop(name) for name in ("steady", "sharing", "delays", "harm")}
+"""Tables that are made from the records of a span, or from more runs."""
+
 FLOWS, LINKS, DROPS, RUNS = TABLES["flows"], TABLES["links"], TABLES["drops"], TABLES["runs"]
 """A row is a flow of a run; a direction of a link; a flow, a queue and a reason for which packets
 of the one were lost at the other; a run."""

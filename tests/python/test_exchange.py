@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import shutil
 import subprocess
 
@@ -9,7 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from ackclock import InputError, Scenario, measured, plots, run
+from ackclock import InputError, Scenario, measured, metrics, plots, run
 from ackclock.export import export, hosts
 from ackclock.plots import Options
 
@@ -156,7 +157,7 @@ def test_scripts_for_hosts_are_programs(scenario, tmp_path):
     ast.parse(program.read_text())
     text = shell.read_text()
     assert text.count("iperf3 -c") == len(loaded.flows)
-    assert text.count("tbf rate") == 2 * len(loaded.links)
+    assert text.count("limit 1000000000") == 2 * len(loaded.links)
 
 
 def test_queues_delays_and_losses_are_those_of_the_scenario(tmp_path):
@@ -230,7 +231,7 @@ def test_samples_of_ss(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("nothing\n", "neither a capture .* nor samples"),
+        ("nothing\n", "neither a capture .* nor a trace"),
         (SAMPLES.replace("# 1000.0\n", ""), "without times; print one before each"),
         (b"\n\r\r\n\x00\x00", "damaged capture"),
     ],
@@ -302,3 +303,107 @@ def test_the_command_exports_scenarios_without_running_them(ackclock, small_file
     done = ackclock("export", small_file, "--format", "mininet", "--links", "L1")
     assert done.code == 2
     assert "--links has no meaning for 'mininet'" in done.err
+
+
+def test_xpl_has_each_segment_and_the_last_ack(lossy, tmp_path):
+    (path,) = export(lossy, "xpl", tmp_path / "run.xpl", flows=["probe"])
+    lines = path.read_text(encoding="utf-8").splitlines()
+    flow = lossy.summary["flows"]["probe"]
+    assert lines[0] == "timeval unsigned"
+    assert lines[-1] == "go"
+    assert sum(line.startswith("darrow ") for line in lines) == flow["segments_sent"]
+    assert lines.count("R") == flow["retransmissions"]
+    assert sum(line.startswith("x ") for line in lines) == flow["segments_dropped"] == 3
+    acked = [int(line.split()[-1]) for line in lines[lines.index("green") :] if "line" in line]
+    assert acked == sorted(acked)
+    assert acked[-1] == flow["bytes_delivered"] + 1
+    for line in lines:
+        if line.startswith("line "):
+            _, from_s, _, to_s, _ = line.split()
+            assert 0 <= float(from_s) <= float(to_s) <= lossy.summary["end_s"]
+
+
+def test_xpl_of_numbered_packets_counts_bytes(tmp_path):
+    scenario = Scenario.load("caltech/test-case-0-fast", [("flows.F1.send", "50 KiB")])
+    results = run(scenario)
+    (path,) = export(results, "xpl", tmp_path / "run.xpl")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    size = results.model["flows"][0]["tcp"]["segment_bytes"]
+    last = max(int(line.split()[2]) for line in lines if line.startswith("uarrow"))
+    assert last == 50 * size
+    assert int(lines[-2].split()[-1]) == last
+
+
+def test_xpl_is_of_one_flow(lossy, tmp_path):
+    with pytest.raises(InputError, match="probe, no-probe"):
+        export(lossy, "xpl", tmp_path / "run.xpl")
+
+
+def test_a_script_tries_the_kernel_before_it_makes_anything(tmp_path):
+    (path,) = export(Scenario.load("teach/bufferbloat-codel"), "netem", tmp_path / "run.sh")
+    text = path.read_text(encoding="utf-8")
+    tried = text.index("this kernel has no netem")
+    assert "this kernel has no codel" in text
+    assert tried < text.index('ip netns add "$p"n0')
+    # iperf3 takes whole seconds, and cuts off the rest.
+    assert re.findall(r"iperf3 -c \S+ -p \d+ -t (\S+)", text)
+    assert all(n.isdigit() for n in re.findall(r" -t (\S+)", text))
+
+
+def test_a_trace_of_ns2_gives_what_the_sender_saw(tmp_path):
+    """Our own run as a trace of ns-2, read back: data in flight and round-trip times of the run."""
+    results = run(Scenario.load("bene/two-flows", [("record", "all")]))
+    (path,) = export(results, "ns2", tmp_path / "run.tr")
+    found = measured.read(path)
+    flow = max(results.summary["flows"], key=lambda f: results.summary["flows"][f]["segments_sent"])
+    sent = results.table("packets").to_pandas().query("flow == @flow and kind == 'data'")
+    assert len(sent)
+    _, rtt = found.series["rtt"]
+    own = metrics.rtt_series(results, flow)[1]
+    assert rtt.min() == pytest.approx(own.min(), abs=2e-6)
+    assert np.median(rtt) == pytest.approx(np.median(own), rel=0.02)
+    _, flight = found.series["flight"]
+    segment = results.model["flows"][0]["tcp"]["segment_bytes"]
+    cwnd = metrics.cwnd_series(results, flow)[1] / segment
+    assert 0 < flight.max() <= np.ceil(cwnd.max())
+
+
+def test_variables_of_ns2_are_read(tmp_path):
+    path = tmp_path / "cwnd.tr"
+    path.write_text(
+        "0.00000  0  0  3  0  cwnd_ 1.000\n"
+        "0.00000  0  0  3  0  ssthresh_ 20\n"
+        "0.25000  0  0  3  0  rtt_ 0.200\n"
+        "0.25000  0  0  3  0  cwnd_ 2.000\n",
+        encoding="utf-8",
+    )
+    found = measured.read(path)
+    assert found.connection == "0.0 → 3.0"
+    assert [part.tolist() for part in found.series["window"]] == [[0.0, 0.25], [1.0, 2.0]]
+    assert found.series["rtt"][1].tolist() == [0.2]
+
+
+def test_tcp_probe_is_read(tmp_path):
+    line = (
+        "  iperf3-812 [001] ..s1. {time}: tcp_probe: family=AF_INET src=10.0.0.1:{port} "
+        "dest=10.0.1.2:5201 mark=0x0 data_len=0 snd_nxt=0x5a8 snd_una=0x0 snd_cwnd={cwnd} "
+        "ssthresh=2147483647 snd_wnd=65536 srtt=40120 rcv_wnd=64256 sock_cookie=1\n"
+    )
+    rows = [(12.5, 10, 40000), (12.54, 11, 40000), (12.6, 99, 40001)]
+    path = tmp_path / "trace.txt"
+    text = "# tracer: nop\n" + "".join(line.format(time=t, cwnd=c, port=p) for t, c, p in rows)
+    path.write_text(text, encoding="utf-8")
+    found = measured.read(path)
+    assert found.connection == "10.0.0.1:40000 → 10.0.1.2:5201"
+    assert found.series["window"][1].tolist() == [10.0, 11.0]
+    assert found.series["rtt"][1].tolist() == pytest.approx([0.04012, 0.04012])
+    path.write_text(text.replace("srtt=40120 ", ""), encoding="utf-8")
+    with pytest.raises(InputError, match="line of tcp_probe"):
+        measured.read(path)
+
+
+def test_a_broken_trace_of_ns2_is_an_error(tmp_path):
+    path = tmp_path / "run.tr"
+    path.write_text("+ 0 0 1 tcp 60 ------- 0 0.0 1.0 0 0\n+ 0 0\n", encoding="utf-8")
+    with pytest.raises(InputError, match="goes on otherwise"):
+        measured.read(path)

@@ -8,22 +8,14 @@ import signal
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ackclock.cli.options import (
-    FlowsOption,
-    FormatOption,
     ImageFormat,
-    JsonOption,
     LinkOrder,
-    LinksOption,
-    LogFileOption,
-    LogLevelOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
+    LogLevel,
     choose,
     read_overrides,
     set_up_logging,
@@ -50,41 +42,20 @@ class Shown:
 
 
 def run(
-    scenario: ScenarioArgument,
-    settings: SetOption = None,
-    seed: SeedOption = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Write the run directory here instead of runs/NAME-SEED.",
-        ),
-    ] = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            help="Replace a run directory of another scenario or, with --out, of other settings.",
-        ),
-    ] = False,
-    flows: FlowsOption = None,
-    links: LinksOption = None,
-    link_order: Annotated[
-        LinkOrder,
-        typer.Option(
-            "--link-order",
-            help="Order of links in the summary: the busiest first, or as in the scenario.",
-        ),
-    ] = "busiest",
-    no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no plots.")] = False,
-    no_chart: Annotated[
-        bool, typer.Option("--no-chart", help="Draw no chart of windows and queue in the terminal.")
-    ] = False,
-    image_format: FormatOption = "png",
-    as_json: JsonOption = False,
-    log_level: LogLevelOption = "warning",
-    log_file: LogFileOption = None,
+    scenario: str,
+    settings: list[str] | None = None,
+    seed: int | None = None,
+    out: Path | None = None,
+    force: bool = False,
+    flows: list[str] | None = None,
+    links: list[str] | None = None,
+    link_order: LinkOrder = "busiest",
+    no_plots: bool = False,
+    no_chart: bool = False,
+    image_format: ImageFormat = "png",
+    as_json: bool = False,
+    log_level: LogLevel = "warning",
+    log_file: Path | None = None,
 ) -> None:
     """Simulate a scenario, print a summary and draw plots.
 
@@ -139,7 +110,9 @@ def run(
     plots: list[Path] = []
     missing = None if no_plots else _no_plots()
     if not no_plots and not missing:
-        plots = _draw(results, place, shown_flows, shown_links, image_format)
+        from ackclock.plots import plot
+
+        plots = plot(results, None, shown_flows, shown_links, image_format, place / "plots")
     if as_json:
         places = {"run_directory": str(place), "plots": [str(path) for path in plots]}
         print_json({**results.summary, **places, "theory": comparison_json(results)})
@@ -176,18 +149,6 @@ def _no_plots() -> str | None:
     except MissingExtraError as error:
         return error.short
     return None
-
-
-def _draw(
-    results: Results,
-    place: Path,
-    flows: list[str] | None,
-    links: list[str] | None,
-    image_format: ImageFormat,
-) -> list[Path]:
-    from ackclock import plots
-
-    return plots.plot(results, flows=flows, links=links, fmt=image_format, out=place / "plots")
 
 
 def _report(

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from ackclock.cli import figures
 from ackclock.cli.options import LinkOrder
-from ackclock.cli.terminal import table
+from ackclock.cli.terminal import print_title, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,10 +35,7 @@ def print_summary(
 
 
 def _print_head(console: Console, summary: dict[str, Any], head: dict[str, Any]) -> None:
-    console.print(f"\n[bold]{escape(summary['scenario'])}[/bold]", end="")
-    console.print(f"  {escape(head['title'])}" if head.get("title") else "")
-    if question := head.get("question"):
-        console.print(f"[dim]Question:[/dim] {escape(' '.join(question.split()))}")
+    print_title(console, summary["scenario"], head)
     ends = {
         "flows-complete": "all flows are complete",
         "time": "the time is up",

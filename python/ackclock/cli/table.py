@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import typer
 
-from ackclock.cli.options import (
-    JsonOption,
-    SeedOption,
-    SetOption,
-    WhereOption,
-    name_list,
-    read_overrides,
-    read_where,
-)
+from ackclock.cli.options import name_list, read_overrides, read_where, require_folder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +17,7 @@ if TYPE_CHECKING:
 
 
 TableFormat = Literal["text", "csv", "parquet", "markdown", "latex", "json"]
-What = Literal["flows", "links", "drops", "runs"]
+What = Literal["flows", "links", "drops", "runs", "steady", "sharing", "delays", "harm"]
 
 _SUFFIXES: dict[str, TableFormat] = {
     ".txt": "text",
@@ -36,114 +28,27 @@ _SUFFIXES: dict[str, TableFormat] = {
     ".json": "json",
 }
 
-NamesOption = list[str] | None
-
 
 def table(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE",
-            help="A run directory, a folder of a sweep, or a scenario, which is simulated; several "
-            "runs stand below each other.",
-        ),
-    ],
-    what: Annotated[
-        What | None,
-        typer.Option(
-            "--what",
-            help="A row for each flow, each direction of a link, each flow and queue with lost "
-            "packets, or each run. Default: flows of runs, runs of a sweep.",
-        ),
-    ] = None,
-    columns: Annotated[
-        NamesOption,
-        typer.Option(
-            "--columns",
-            metavar="NAME[,NAME...]",
-            help="Show these columns, or 'all'; '--columns list' says which there are.",
-        ),
-    ] = None,
-    where: WhereOption = None,
-    sort: Annotated[
-        NamesOption,
-        typer.Option(
-            "--sort",
-            metavar="NAME[,NAME...]",
-            help="Sort by these columns; '-NAME' from the largest on.",
-        ),
-    ] = None,
-    by: Annotated[
-        NamesOption,
-        typer.Option(
-            "--by",
-            metavar="NAME[,NAME...]",
-            help="One row for each combination of these columns, with means and 95 % intervals.",
-        ),
-    ] = None,
-    rows: Annotated[
-        str | None,
-        typer.Option(
-            "--rows",
-            metavar="NAME",
-            help="A cross table: one row for each value of this column.",
-        ),
-    ] = None,
-    across: Annotated[
-        str | None,
-        typer.Option(
-            "--across",
-            metavar="NAME",
-            help="With --rows: one column for each value of this column.",
-        ),
-    ] = None,
-    values: Annotated[
-        NamesOption,
-        typer.Option(
-            "--value",
-            metavar="NAME[,NAME...]",
-            help="Sum up these columns with --by, the first one with --rows; default goodput_bps, "
-            "and packets of 'drops'.",
-        ),
-    ] = None,
-    aggregate: Annotated[
-        str | None,
-        typer.Option(
-            "--aggregate",
-            metavar="WORD",
-            help="What is made of several values: mean, sum, median, min or max. Default: mean, "
-            "and sum of 'drops'.",
-        ),
-    ] = None,
-    digits: Annotated[
-        int | None,
-        typer.Option(
-            "--digits",
-            metavar="N",
-            min=1,
-            max=15,
-            help="Significant digits of the largest value of each column in text, Markdown and "
-            "LaTeX; the other formats have all digits.",
-        ),
-    ] = None,
-    table_format: Annotated[
-        TableFormat | None,
-        typer.Option(
-            "--format",
-            help="Default: as the suffix of --out says, else text.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write the table here; a file of this name is replaced.",
-        ),
-    ] = None,
-    settings: SetOption = None,
-    seed: SeedOption = None,
-    as_json: JsonOption = False,
+    sources: list[str],
+    what: What | None = None,
+    begin: float | None = None,
+    end: float | None = None,
+    columns: list[str] | None = None,
+    where: list[str] | None = None,
+    sort: list[str] | None = None,
+    by: list[str] | None = None,
+    rows: str | None = None,
+    across: str | None = None,
+    values: list[str] | None = None,
+    aggregate: str | None = None,
+    against: str | None = None,
+    digits: int | None = None,
+    table_format: TableFormat | None = None,
+    out: Path | None = None,
+    settings: list[str] | None = None,
+    seed: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Show results as a table, in the terminal or for papers and programs.
 
@@ -156,6 +61,8 @@ def table(
     [cyan]ackclock table caltech/test-case-2-fast[/cyan]
     [cyan]ackclock table runs/my-experiment-1 --what links --sort -utilization[/cyan]
     [cyan]ackclock table runs/my-experiment-1 --what drops --rows flow --across link[/cyan]
+    [cyan]ackclock table runs/my-experiment-1 --what steady --from 10[/cyan]
+    [cyan]ackclock table my-sweep --by cc --against cc=reno --value goodput_bps[/cyan]
     [cyan]ackclock table my-sweep --by queue,cc --value goodput_bps,drops --out grid.tex[/cyan]
     """
     from ackclock import columns as known
@@ -166,14 +73,25 @@ def table(
     named += [name.lstrip("-") for name in (*named, *read_where(where))]
     ends = tuple(f"_{name}" for name in known.PERCENTILES)
     percentiles = any(name in ("all", "list") or name.endswith(ends) for name in named)
-    found = opened(sources, what, read_overrides(settings), seed, percentiles=percentiles)
+    if what not in known.OF_RECORDS and (begin, end) != (None, None):
+        _refuse("--from and --to need a table of a span: --what steady, sharing or delays")
+    span = None
+    if what in known.OF_RECORDS:
+        if what == "harm" and (begin, end) != (None, None):
+            _refuse("--what harm is of whole runs; leave out --from and --to")
+        span = (begin, end)
+    found = opened(
+        sources, what, read_overrides(settings), seed, percentiles=percentiles, span=span
+    )
     made = found.table.where(read_where(where))
     if not len(made) and where:
         _refuse("no row has all these values together; leave out one --where")
     if columns == ["list"]:
         made = _listed(made)
     else:
-        made = _summed_up(made, found.what, found.axes, by, rows, across, values, aggregate)
+        made = _summed_up(
+            made, found.what, found.axes, by, rows, across, values, aggregate, against
+        )
         # Before columns are chosen: rows can be in the order of one that is not shown.
         made = made.sort(name_list(sort))
         if columns is not None and columns != ["all"]:
@@ -212,9 +130,16 @@ def _summed_up(
     across: str | None,
     values: list[str] | None,
     aggregate: str | None,
+    against: str | None,
 ) -> ResultTable:
-    from ackclock.tables import grouped, pivoted
+    from ackclock.tables import grouped, paired, pivoted
 
+    if against is not None:
+        if by is None or rows is not None or aggregate:
+            _refuse("--against needs --by, and takes neither --rows nor --aggregate")
+        name, _, value = against.partition("=")
+        numbers = name_list(values) or ["goodput_bps"]
+        return paired(made, name_list(by), numbers, (name, value))
     if by is not None and rows is not None:
         _refuse("--by makes a list, --rows a cross table; choose one")
     if (rows is None) != (across is None):
@@ -223,8 +148,9 @@ def _summed_up(
         if values or aggregate:
             _refuse("--value and --aggregate need --by or --rows")
         return made
-    numbers = name_list(values) or ["packets" if what == "drops" else "goodput_bps"]
-    word = aggregate or ("sum" if what == "drops" else "mean")
+    counted = what in ("drops", "delays")
+    numbers = name_list(values) or ["packets" if counted else "goodput_bps"]
+    word = aggregate or ("sum" if counted else "mean")
     if rows is not None and across is not None:
         return pivoted(made, rows, across, numbers[0], word, axes)
     return grouped(made, name_list(by), numbers, word, axes)
@@ -264,8 +190,7 @@ def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int
     if out is None:
         typer.echo(content.decode(), nl=False)
         return
-    if not out.absolute().parent.is_dir():
-        _refuse(f"there is no folder '{out.parent}'; choose another place with --out")
+    require_folder(out, "--out")
     write_bytes(out, content)
     typer.echo(f"written: {out}", err=True)
 

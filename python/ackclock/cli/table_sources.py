@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import InputError
 from ackclock.tables import ResultTable, detailed, of_summaries, of_sweep
+
+if TYPE_CHECKING:
+    from ackclock.results import Results
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,11 @@ def opened(
     seed: int | None,
     *,
     percentiles: bool = False,
+    span: tuple[float | None, float | None] | None = None,
 ) -> Source:
     """Open or make the runs and return their table, with `percentiles` those that records give.
+
+    With a `span` it is a table of that part of the runs, which may be without beginning or end.
 
     Raises:
         InputError: there is no such thing, or a value is set of what has been simulated before.
@@ -45,7 +51,17 @@ def opened(
             raise InputError(f"'{folders[0]}' is a sweep, which stands for itself; name it alone")
         if overrides or seed is not None:
             raise InputError("a sweep was simulated before; --set and --seed are for scenarios")
+        if span is not None:
+            raise InputError(
+                f"a sweep keeps no records, of which '{what}' is made; name runs or scenarios"
+            )
         return _sweep(folders[0], what or "runs")
+    if span is not None and what is not None:
+        from ackclock.tables.of_records import of_records
+
+        runs = {text: _results(text, overrides, seed, what) for text in dict.fromkeys(sources)}
+        made = of_records(runs, what, *span, alone=_alone)
+        return Source(made, what, ("run",) if len(runs) > 1 else ())
     summaries: dict[str, Any] = {}
     for text in dict.fromkeys(sources):
         summaries[text] = _summary(text, overrides, seed, percentiles=percentiles)
@@ -80,20 +96,37 @@ def _sweep(text: str, what: str) -> Source:
 def _summary(
     text: str, overrides: list[tuple[str, str]], seed: int | None, *, percentiles: bool
 ) -> Any:
-    from ackclock import run
-    from ackclock.results import Results
+    record = {"rtt": "changes", "transmissions": "changes"} if percentiles else {}
+    results = _opened(text, overrides, seed, record)
+    return detailed(results) if percentiles else results.summary
+
+
+def _results(text: str, overrides: list[tuple[str, str]], seed: int | None, what: str) -> Results:
+    from ackclock.tables.of_records import NEEDS
+
+    return _opened(text, overrides, seed, {} if what == "harm" else NEEDS)
+
+
+def _opened(
+    text: str, overrides: list[tuple[str, str]], seed: int | None, record: Mapping[str, str]
+) -> Results:
+    """Return a run from its directory, or simulate a scenario with these records."""
+    from ackclock.differences import opened as single
     from ackclock.run_directory import RunDirectory
+
+    if (overrides or seed is not None) and RunDirectory(Path(text)).is_run():
+        raise InputError(
+            f"'{text}' was simulated before; to simulate it with other values, use its "
+            f"{Path(text) / 'scenario.yaml'}"
+        )
+    return single(text, record, overrides, seed)
+
+
+def _alone(results: Any, flow: str) -> Mapping[str, Any]:
+    """Simulate a run again with one of its flows alone; return the summary."""
+    from ackclock import run
     from ackclock.scenario import Scenario
 
-    if RunDirectory(Path(text)).is_run():
-        if overrides or seed is not None:
-            raise InputError(
-                f"'{text}' was simulated before; to simulate it with other values, use its "
-                f"{Path(text) / 'scenario.yaml'}"
-            )
-        results = Results.load(text)
-    else:
-        record = {"kind": "none", "rtt": "changes", "transmissions": "changes"}
-        scenario = Scenario.load(text, overrides, seed)
-        results = run(scenario.set("record", record if percentiles else "none"))
-    return detailed(results) if percentiles else results.summary
+    document = dict(results.scenario.canonical)
+    document["flows"] = [one for one in document["flows"] if one["id"] == flow]
+    return run(Scenario.from_dict({**document, "record": "none"})).summary

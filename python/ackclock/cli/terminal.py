@@ -51,6 +51,16 @@ def table(*columns: str, title: str | None = None) -> Table:
     return made
 
 
+def print_title(console: Console, name: str, head: Mapping[str, Any]) -> None:
+    """Print what a scenario is called and what it asks."""
+    from rich.markup import escape
+
+    title = f"  {escape(head['title'])}" if head.get("title") else ""
+    console.print(f"\n[bold]{escape(name)}[/bold]{title}")
+    if question := head.get("question"):
+        console.print(f"[dim]Question:[/dim] {escape(' '.join(question.split()))}")
+
+
 @contextmanager
 def terminable() -> Iterator[None]:
     """Let a request to terminate end the work as Ctrl-C does: with what there is."""

@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.conformance.networks import DOWN_S, JOINS_S, LOSS_S, UP_S, Network
-from ackclock.metrics import first_arrivals, jain, select, step_at, step_range
+from ackclock.metrics import even_after, first_arrivals, select, step_at, step_range
 
 if TYPE_CHECKING:
     from ackclock.results import Results
 
 POINTS = 240
 """Points of the curve of a window."""
-
-_EVEN = 0.9
-"""Jain's index from which on shares count as even: two flows at 2 to 1."""
-_OVER_S = 2.0
-"""Rates of flows that join are means over this time."""
 
 
 def figures(network: Network, results: Results) -> dict[str, Any]:
@@ -89,12 +84,10 @@ def _outage(results: Results, arrivals: Any, segment: int) -> dict[str, Any]:
 
 
 def _joins(results: Results, arrivals: Any, segment: int) -> dict[str, Any]:
-    ends = np.arange(JOINS_S + _OVER_S, 60.0, 0.25)
-    for end in ends:
-        counts = [_count(times, end - _OVER_S, end) for times in arrivals.values()]
-        if (jain(counts) or 0.0) >= _EVEN:
-            return {"even_after_s": float(end - JOINS_S)}
-    return {"even_after_s": None}
+    def counts(from_s: float, to_s: float) -> list[float]:
+        return [_count(times, from_s, to_s) for times in arrivals.values()]
+
+    return {"even_after_s": even_after(counts, JOINS_S, 60.0 - 0.25)}
 
 
 _OWN = {

@@ -5,6 +5,7 @@ Formats that write scripts for Linux hosts print this plan in their own words.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -239,7 +240,7 @@ def _stream(
 
 def client(stream: Stream) -> str:
     """The command of iperf3 that sends a flow; its report goes to `NAME.json`."""
-    much = f"-n {stream.bytes}" if stream.bytes is not None else f"-t {_length(stream):g}"
+    much = f"-n {stream.bytes}" if stream.bytes is not None else f"-t {_seconds(stream)}"
     words = [f"iperf3 -c {stream.address} -p {stream.port} {much} --json"]
     if stream.cc:
         words.append(f"-C {stream.cc}")
@@ -248,5 +249,6 @@ def client(stream: Stream) -> str:
     return " ".join(words)
 
 
-def _length(stream: Stream) -> float:
-    return max(1.0, stream.stop_s - stream.start_s)
+def _seconds(stream: Stream) -> int:
+    """How long a flow sends: iperf3 cuts off what is beyond a whole second."""
+    return max(1, math.ceil(stream.stop_s - stream.start_s - 1e-9))

@@ -2,9 +2,10 @@
 
 Each link is three namespaces: its ends, and a bridge between them. An end sends through `tbf` with
 the queue of the scenario below it; the bridge delays and loses packets with `netem`. So the limit
-of the queue does not count what is on the wire.
+of the queue does not count what is on the wire. `stab` takes the header of Ethernet off the sizes
+that both count, so that a packet is as long as its IP packet.
 
-Source: manual pages tc-tbf(8), tc-netem(8), ip-netns(8).
+Source: manual pages tc-tbf(8), tc-netem(8), tc-stab(8), ip-netns(8).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _BURST = 1600
 """Bytes that tbf may send at once: a packet."""
+_SIZES = "stab overhead -14 linklayer ethernet"
 
 
 def chunks(scenario: Scenario, options: Options) -> Iterator[bytes]:
@@ -49,6 +51,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield '    ip netns del "$ns"; done'
     yield "}"
     yield "trap clean EXIT"
+    yield from _needs(plan)
     yield ""
     yield "# Nodes: " + ", ".join(f"{name} = {node}" for node, name in names.items())
     for node, name in names.items():
@@ -74,6 +77,23 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield 'echo "written to $out; beside a run: ackclock plot RUN --overlay $out/FLOW.ss"'
 
 
+def _needs(plan: Plan) -> Iterator[str]:
+    """Try what the script takes of the kernel, before anything is made."""
+    sides = [side for wire in plan.wires for side in wire.sides]
+    kinds = {"tbf": f"rate 1mbit burst {_BURST} limit 10000"}
+    for side in sides:
+        kind, _, options = queue(side).partition(" ")
+        kinds[kind] = options
+        if _on_the_wire(side):
+            kinds["netem"] = ""
+    yield 'ip netns add "$p"try; ip -n "$p"try link add t0 type veth peer name t1'
+    for kind, options in kinds.items():
+        yield f'tc -n "$p"try qdisc replace dev t0 root {kind} {options} 2>/dev/null || {{'.replace(
+            "  ", " "
+        )
+        yield f'  echo "this kernel has no {kind}; try: modprobe sch_{kind}" >&2; exit 1; }}'
+
+
 def _wire(wire: Wire, names: dict[str, str]) -> Iterator[str]:
     bridge = f'"$p"w{wire.number}'
     yield ""
@@ -87,8 +107,8 @@ def _wire(wire: Wire, names: dict[str, str]) -> Iterator[str]:
         yield f"ip -n {node} link set {device} gso_max_segs 1 up"
         yield f"ip -n {node} addr add {wire.address(place)}/24 dev {device}"
         yield (
-            f"tc -n {node} qdisc add dev {device} root handle 1: tbf rate {side.rate_bps}bit "
-            f"burst {_BURST} limit 1000000000"
+            f"tc -n {node} qdisc add dev {device} root handle 1: {_SIZES} "
+            f"tbf rate {side.rate_bps}bit burst {_BURST} limit 1000000000"
         )
         yield f"tc -n {node} qdisc add dev {device} parent 1:1 handle 10: {queue(side)}"
         # What the other end sends comes to this end through the port of this end.

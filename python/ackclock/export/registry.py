@@ -89,6 +89,15 @@ FORMATS = (
         also=("events", "rtt", "tcp_info"),
     ),
     Format(
+        "xpl",
+        "Time-sequence plot of one flow for xplot, as tcptrace makes it",
+        ".xpl",
+        ("packets", "drops"),
+        "xpl",
+        ("flows",),
+        ("tcptrace 6.6, manual: Time Sequence Graph", "xplot: format of its input"),
+    ),
+    Format(
         "windows",
         "Windows, thresholds, round-trip times and timeouts of flows over time, as CSV",
         ".csv",

@@ -1,4 +1,4 @@
-"""Measurements of real connections, to lay over a run: samples of `ss`, and captures.
+"""Measurements to lay over a run: samples of `ss`, captures, traces of Linux and of ns-2.
 
 >>> from ackclock import measured
 >>> measured.read("F1.ss").series["window"]  # doctest: +SKIP
@@ -29,8 +29,9 @@ def read(path: str | PathLike[str]) -> Measurement:
     """Read a measurement, of the connection that carries most data.
 
     Args:
-        path: A capture (pcapng or pcap), best made at the sender; or samples of `ss -tin`, each
-            after a line with the time in seconds.
+        path: A capture (pcapng or pcap), best made at the sender; samples of `ss -tin`, each
+            after a line with the time in seconds; the trace event `tcp:tcp_probe` as text; or a
+            trace of ns-2, of packets or of `cwnd_` and `rtt_`.
 
     Raises:
         InputError: there is no such file, nothing in it can be used, or a library is missing.
@@ -45,6 +46,12 @@ def read(path: str | PathLike[str]) -> Measurement:
         from ackclock.measured import capture
 
         return capture.read(place)
-    from ackclock.measured import socket_samples
+    from ackclock.measured import ns2, probe, socket_samples
 
+    lines = place.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = [line for line in lines if line.strip()]
+    if lines and ns2.recognizes(lines[0]):
+        return ns2.read(place, lines)
+    if probe.recognizes(lines):
+        return probe.read(place, lines)
     return socket_samples.read(place)

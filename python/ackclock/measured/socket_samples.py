@@ -41,7 +41,8 @@ def read(path: Path) -> Measurement:
             ends = f"{found[1]} → {found[2]}"
     if not samples:
         raise InputError(
-            f"'{path}' is neither a capture (pcapng, pcap) nor samples of 'ss -tin' with times"
+            f"'{path}' is neither a capture (pcapng, pcap), samples of 'ss -tin' with times, "
+            "tcp_probe, nor a trace of ns-2"
         )
     connection = max(samples, key=lambda name: _carried(samples[name]))
     rows = [row for row in samples[connection] if row[1].get("bytes_sent", 1.0) > 0]

@@ -4,8 +4,8 @@ Means of queues and windows are time-weighted, means of round-trip times are ove
 seconds, bytes and bit/s unless a name says otherwise.
 """
 
-from ackclock.metrics.delays import queueing_s
-from ackclock.metrics.fairness import jain
+from ackclock.metrics.delays import queueing_s, variations_s
+from ackclock.metrics.fairness import alpha_mean, even_after, harm, jain, max_min
 from ackclock.metrics.goodput import acked_bps, first_arrivals, goodput_bps
 from ackclock.metrics.samples import sample_mean
 from ackclock.metrics.segments import Segments, flow_segments, new_bytes
@@ -33,12 +33,16 @@ __all__ = [
     "HasTables",
     "Segments",
     "acked_bps",
+    "alpha_mean",
     "cwnd_series",
     "drop_times",
+    "even_after",
     "first_arrivals",
     "flow_segments",
     "goodput_bps",
+    "harm",
     "jain",
+    "max_min",
     "new_bytes",
     "outstanding",
     "packet_series",
@@ -53,6 +57,7 @@ __all__ = [
     "step_mean",
     "step_range",
     "transmission_series",
+    "variations_s",
     "window_edges",
     "windowed_counts",
     "windowed_rates",

@@ -1,4 +1,4 @@
-"""Where the time of a packet goes on its way."""
+"""How long packets take, and where the time goes."""
 
 from collections.abc import Iterable
 
@@ -27,3 +27,24 @@ def queueing_s(segments: Segments, hops: Iterable[tuple[float, float]]) -> NDArr
     for rate_bps, delay_s in hops:
         needed = needed - bits / rate_bps - delay_s
     return np.maximum(needed, 0.0)  # not below 0 by rounding
+
+
+def variations_s(delays: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Jitter: how much the one-way delays of packets that follow each other differ.
+
+    The size of the IP packet delay variation of RFC 3393, of each packet and the one before it, as
+    the flow monitor of ns-3 counts it.
+
+    Args:
+        delays: One-way delays in the order of arrival, seconds; shape (n,).
+
+    Returns:
+        Seconds, shape (n - 1,); empty for less than two packets.
+
+    Example:
+        >>> import numpy as np
+        >>> from ackclock.metrics import variations_s
+        >>> variations_s(np.array([0.5, 0.75, 0.25])).tolist()
+        [0.25, 0.5]
+    """
+    return np.abs(np.diff(delays))

@@ -1,7 +1,10 @@
 """How evenly something is shared."""
 
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
 def jain(shares: ArrayLike) -> float | None:
@@ -27,3 +30,132 @@ def jain(shares: ArrayLike) -> float | None:
         return None
     scaled = x / largest  # the square of a tiny share must not vanish
     return float(scaled.sum() ** 2 / (x.size * np.dot(scaled, scaled)))
+
+
+def alpha_mean(shares: ArrayLike, alpha: float) -> float | None:
+    """The equal share that gives the same alpha-fair utility as these shares.
+
+    Alpha 0 is the arithmetic mean, 1 the geometric mean (proportional fairness), 2 the harmonic
+    mean (least delay of equal transfers), infinity the least share (max-min fairness). Source: Mo,
+    Walrand, IEEE/ACM ToN 8(5), 2000: utility ``x^(1-alpha) / (1-alpha)``, or ``log x`` for 1.
+
+    Args:
+        shares: Shares of the flows, none negative, in any unit; shape (n,).
+        alpha: How much small shares weigh, 0 or above.
+
+    Returns:
+        The mean in the unit of the shares; 0 from alpha 1 on if a flow got nothing. None without a
+        share.
+
+    Raises:
+        ValueError: alpha is negative.
+
+    Example:
+        >>> from ackclock.metrics import alpha_mean
+        >>> [alpha_mean([1.0, 4.0], alpha) for alpha in (0, 1, 2, float("inf"))]
+        [2.5, 2.0, 1.6, 1.0]
+    """
+    if not alpha >= 0:
+        raise ValueError(f"alpha must be 0 or above, not {alpha}")
+    x = np.asarray(shares, dtype=np.float64)
+    if not x.size:
+        return None
+    least = float(x.min())
+    if math.isinf(alpha) or (least <= 0 and alpha >= 1):
+        return max(least, 0.0)
+    if alpha == 1:
+        return float(np.exp(np.log(x).mean()))
+    return float(np.mean(x ** (1.0 - alpha)) ** (1.0 / (1.0 - alpha)))
+
+
+def max_min(
+    capacities: Mapping[Hashable, float], paths: Sequence[Sequence[Hashable]]
+) -> NDArray[np.float64]:
+    """The max-min fair allocation, by progressive filling.
+
+    All flows grow together; those of a link that is full stop there. Source: Bertsekas, Gallager,
+    Data Networks, 2nd ed. 1992, section 6.5.2.
+
+    Args:
+        capacities: What each link can carry.
+        paths: The links of each flow, at least one for each.
+
+    Returns:
+        The share of each flow, in the unit of the capacities.
+
+    Example:
+        >>> from ackclock.metrics import max_min
+        >>> max_min({"A": 10.0, "B": 4.0}, [["A"], ["A", "B"], ["B"]]).tolist()
+        [8.0, 2.0, 2.0]
+    """
+    shares = np.zeros(len(paths))
+    left = dict(capacities)
+    growing = set(range(len(paths)))
+    while growing:
+        users = {link: sum(link in paths[flow] for flow in growing) for link in left}
+        room = {link: left[link] / users[link] for link in left if users[link]}
+        step = min(room.values())
+        for flow in growing:
+            shares[flow] += step
+        for link in room:
+            left[link] -= step * users[link]
+        full = {link for link in room if room[link] <= step}
+        growing -= {flow for flow in growing if full.intersection(paths[flow])}
+    return shares
+
+
+def harm(alone: float, beside: float, *, more_is_better: bool) -> float | None:
+    """How much of what a flow had alone another one takes from it: 0 nothing, 1 everything.
+
+    Negative where it is better off than alone. Source: Ware, Mukerjee, Seshan, Sherry, "Beyond
+    Jain's Fairness Index", HotNets 2019: ``(x - y) / x`` where more is better, as of throughput,
+    ``(y - x) / y`` where less is, as of delay and loss.
+
+    Args:
+        alone: The figure of the flow alone.
+        beside: The same figure beside the other flows.
+        more_is_better: Whether a larger figure is a better one.
+
+    Returns:
+        The harm, or none where the figure that it is measured against is 0.
+
+    Example:
+        >>> from ackclock.metrics import harm
+        >>> harm(10.0, 2.5, more_is_better=True), harm(0.04, 0.08, more_is_better=False)
+        (0.75, 0.5)
+    """
+    better, whole = (alone - beside, alone) if more_is_better else (beside - alone, beside)
+    if whole:
+        return better / whole
+    return 0.0 if not better else None
+
+
+def even_after(
+    shares: Callable[[float, float], Sequence[float]],
+    from_s: float,
+    to_s: float,
+    *,
+    over_s: float = 2.0,
+    every_s: float = 0.25,
+    even: float = 0.9,
+) -> float | None:
+    """Convergence time: how long it takes from a moment on until shares are even.
+
+    Even is a Jain's index of at least `even` over the `over_s` just past; 0.9 is that of two flows
+    at 2 to 1.
+
+    Args:
+        shares: What each flow got between two times, seconds.
+        from_s: When the last flow joined, seconds.
+        to_s: End of what is looked at, seconds.
+        over_s: Over which time shares are measured.
+        every_s: Distance of the times at which they are.
+        even: Least index of even shares.
+
+    Returns:
+        Seconds from `from_s` to the end of the first such time, or none if there is none.
+    """
+    for end in np.arange(from_s + over_s, to_s + 1e-9, every_s):
+        if (jain(shares(float(end) - over_s, float(end))) or 0.0) >= even:
+            return float(end) - from_s
+    return None

@@ -32,7 +32,7 @@ def draw(view: SweepView) -> Figure:
     """
     x, y, facets = _chosen(view)
     value = view.value()
-    found = groups(view.runs, [*facets, y, x], value.name)
+    found = groups(view.chosen, [*facets, y, x], value.name)
     known = [group.value for group in found if group.value is not None]
     if not known:
         raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
@@ -44,7 +44,7 @@ def draw(view: SweepView) -> Figure:
     widest = max(text.width_mm(label, TICKS) for label in down.labels)
     page = Facets(
         view.width_mm,
-        f"{value.title}{f' ({unit})' if unit else ''} over {x} and {y}",
+        f"{value.title}{view.whose}{f' ({unit})' if unit else ''} over {x} and {y}",
         view.subtitle(view.title, "means over replications" if view.replications > 1 else ""),
         view.caption(),
         len(cells),

@@ -35,14 +35,14 @@ def draw(view: SweepView) -> Figure:
     """
     x, lines, facets = chosen(view)
     value = view.value()
-    found = groups(view.runs, [*facets, *([lines] if lines else []), x], value.name)
+    found = groups(view.chosen, [*facets, *([lines] if lines else []), x], value.name)
     if all(group.value is None for group in found):
         raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
     unit, size = unit_of(value, [group.value for group in found])
     cells = view.cells(facets)
     page = Facets(
         view.width_mm,
-        f"{value.title} against {x}",
+        f"{value.title}{view.whose} against {x}",
         view.subtitle(view.title),
         view.caption(),
         len(cells),

@@ -59,10 +59,16 @@ class SweepView:
         self._sweep = sweep
         self._axes = list(sweep.axes)
         wanted = {name: list(values) for name, values in self.options.selected}
+        flow = wanted.pop("flow", None)
         self.runs: ResultTable = of_sweep(table, "runs", self._axes).where(wanted)
         if not len(self.runs):
             raise PlotError("no run of this sweep is done, or none has the values asked for")
         self.wanted = wanted
+        self.chosen = self.runs
+        """What values are taken from: the runs, or the flows asked for by `flow`."""
+        if flow is not None:
+            self.chosen = self.flows().where({"flow": flow})
+            self.wanted = {**wanted, "flow": flow}
         for axis in (
             self.options.x,
             self.options.y,
@@ -95,7 +101,7 @@ class SweepView:
         Raises:
             InputError: there is none of this name, or it holds no numbers.
         """
-        return require_numbers(self.runs, self.options.value or default)
+        return require_numbers(self.chosen, self.options.value or default)
 
     @property
     def replications(self) -> int:
@@ -155,6 +161,12 @@ class SweepView:
         count = len(self.runs)
         runs = f"{count} runs" if count != 1 else "1 run"
         return "  ·  ".join(part for part in (*parts, runs, *same) if part)
+
+    @property
+    def whose(self) -> str:
+        """Whose values are shown, where they are those of some flows."""
+        flows = self.wanted.get("flow", [])
+        return f" of {' and '.join(flows)}" if flows else ""
 
     def caption(self) -> str:
         """Which sweep it is."""

@@ -16,7 +16,8 @@ from typing import Any
 from ackclock.columns import PERCENTILES, TABLES, Column
 from ackclock.metrics.percentiles import Recorded, with_percentiles
 from ackclock.tables.formats import to_csv, to_html, to_json, to_latex, to_markdown, to_parquet
-from ackclock.tables.groups import AGGREGATES, grouped, pivoted
+from ackclock.tables.groups import AGGREGATES, grouped, paired, pivoted
+from ackclock.tables.of_records import of_records
 from ackclock.tables.of_run import of_summaries
 from ackclock.tables.of_sweep import axes, of_sweep
 from ackclock.tables.table import ResultTable
@@ -29,9 +30,11 @@ __all__ = [
     "axes",
     "detailed",
     "grouped",
+    "of_records",
     "of_run",
     "of_summaries",
     "of_sweep",
+    "paired",
     "pivoted",
     "to_csv",
     "to_html",

@@ -159,6 +159,93 @@ def grouped(
     )
 
 
+def paired(
+    table: ResultTable, by: Sequence[str], values: Sequence[str], against: tuple[str, str]
+) -> ResultTable:
+    """Return how values differ from those of one setting, seed by seed.
+
+    All settings are simulated with the same seeds, so that much of the randomness is common to both
+    and falls out of the difference (common random numbers: Law, Simulation Modeling and Analysis,
+    5th ed. 2015, section 11.2).
+
+    Args:
+        table: A table with a column `seed`.
+        by: Columns whose values belong together, `against` among them.
+        values: Columns of numbers to compare.
+        against: Column and value, as text, with which all others are compared.
+
+    Raises:
+        InputError: there is no such column or value, or something other than the seed differs
+            within a group.
+    """
+    name, wanted = against
+    if name not in by:
+        raise InputError(f"--against compares values of '{name}', which --by has to name")
+    if "seed" not in table.names:
+        raise InputError("only runs of a sweep can be compared seed by seed")
+    base = table.where({name: [wanted]}).values(name)
+    others = [one for one in by if one != name]
+    columns, cells = [table.column(one) for one in by], {one: [] for one in by}
+    columns.append(Column("pairs", "Pairs", "count", meaning="How many seeds both have"))
+    cells["pairs"] = []
+    for value in values:
+        meant, found = require_numbers(table, value), _by_seed(table, by, value)
+        for word, title in (("", "difference"), ("_low", "from, 95 %"), ("_high", "to, 95 %")):
+            end = {"": "Mean", "_low": "Lower", "_high": "Upper"}[word]
+            of = "" if not word else " end of the 95 % confidence interval of the mean"
+            columns.append(
+                replace(
+                    meant,
+                    name=f"{value}_difference{word}",
+                    title=f"{meant.title}, {title}" if not word else title,
+                    kind="real",
+                    meaning=f"{end}{of} of the difference from {name}={wanted}: {meant.meaning}",
+                    formula="Student's t over the differences of runs with the same seed",
+                )
+            )
+            cells[f"{value}_difference{word}"] = []
+        first = not cells["pairs"]
+        for key, mine in found.items():
+            reference = dict(zip(by, key, strict=True)) | {name: base[0]}
+            if reference[name] == key[by.index(name)]:
+                continue
+            theirs = found.get(tuple(reference[one] for one in by), {})
+            apart = [mine[seed] - theirs[seed] for seed in mine if seed in theirs]
+            if first:
+                for one, part in zip(by, key, strict=True):
+                    cells[one].append(part)
+                cells["pairs"].append(len(apart))
+            interval = t_interval(apart) if apart else None
+            cells[f"{value}_difference"].append(statistics.fmean(apart) if apart else None)
+            for end in ("low", "high"):
+                cells[f"{value}_difference_{end}"].append(getattr(interval, end, None))
+    title = f"{table.title}: differences from {name}={wanted}, seed by seed"
+    notes = list(table.notes)
+    if max(cells["pairs"], default=0) < 2:
+        notes.append("One seed gives no interval; a study with `replications` has several.")
+    if others and not cells["pairs"]:
+        notes.append(f"No other value of '{name}' shares all of {', '.join(others)}.")
+    return ResultTable(tuple(columns), cells, title, tuple(notes))
+
+
+def _by_seed(
+    table: ResultTable, by: Sequence[str], value: str
+) -> dict[tuple[Any, ...], dict[Any, float]]:
+    """Values by group and seed."""
+    found: dict[tuple[Any, ...], dict[Any, float]] = {}
+    keys = _keys([table.values(one) for one in by], len(table))
+    for key, seed, number in zip(keys, table.values("seed"), table.values(value), strict=True):
+        mine = found.setdefault(key, {})
+        if seed in mine:
+            raise InputError(
+                f"several runs have the seed {seed} and {', '.join(map(spelled, key))}; name what "
+                "differs between them with --by, or choose one with --where"
+            )
+        if number is not None and math.isfinite(number):
+            mine[seed] = float(number)
+    return found
+
+
 def pivoted(
     table: ResultTable,
     rows: str,

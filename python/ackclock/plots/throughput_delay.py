@@ -1,0 +1,165 @@
+"""Figure: goodput against round-trip time, a point for each flow; better is up and to the right.
+
+As in Winstein, Balakrishnan, "TCP ex Machina" (SIGCOMM 2013): the delay grows to the left, and an
+ellipse holds one standard deviation of the replications along its axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Ellipse
+from matplotlib.ticker import MaxNLocator
+
+from . import heading, palette, quantities
+from .errors import PlotError
+from .facets import Facets
+from .sweep_view import SweepView
+from .view import View
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_MOST = 40
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Points of the same kind.
+
+    Attributes:
+        name: What they are called.
+        color: Their colour.
+        mark: Their mark.
+        rtt_s: Round-trip times, means over runs; shape (n,).
+        goodput_bps: Goodputs; shape (n,).
+    """
+
+    name: str
+    color: str
+    mark: str
+    rtt_s: Sequence[float]
+    goodput_bps: Sequence[float]
+
+
+def draw(views: Sequence[View]) -> Figure:
+    """A point for each flow of a run, or of several runs.
+
+    Raises:
+        PlotError: no flow has a round-trip time.
+    """
+    clouds: list[Cloud] = []
+    for number, view in enumerate(views):
+        for flow in view.flows:
+            found = view.summary["flows"][flow]
+            rtt = (found.get("rtt_s") or {}).get("mean")
+            if rtt is not None:
+                name = f"{flow} ({heading.algorithm(view.flow(flow))})"
+                name += f", {heading.run_name(view, number + 1)}" if len(views) > 1 else ""
+                mark = _MARKS[number % len(_MARKS)]
+                color = view.flow_color[flow]
+                clouds.append(Cloud(name, color, mark, [rtt], [found["goodput_bps"]]))
+    view, several = views[0], len(views) > 1
+    words = heading.of_runs(views) if several else (heading.title(view), "", heading.caption(view))
+    subtitle = words[1] if several else words[0]
+    return _figure(clouds, view.width_mm, subtitle, words[2], binary=view.binary_rates)
+
+
+def draw_sweep(view: SweepView) -> Figure:
+    """Points of a sweep: a colour for each flow and combination of axes, a point a replication.
+
+    Raises:
+        PlotError: too many combinations for one figure.
+    """
+    table, axes = view.flows(), view.varied
+    keys = [*axes, "flow"] if len(table.different("flow")) > 1 else axes
+    held: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+    columns = (table.values(name) for name in keys)
+    figures = zip(table.values("rtt_s_mean"), table.values("goodput_bps"), strict=True)
+    for *key, (rtt, goodput) in zip(*columns, figures, strict=True):
+        if rtt is not None and goodput is not None:
+            held.setdefault(tuple(key), []).append((rtt, goodput))
+    if len(held) > _MOST:
+        raise PlotError(f"{len(held)} groups of points are too many; choose some with --where")
+    names = [view.words(axes, key[: len(axes)]) + "".join(f", {n}" for n in key[len(axes) :])
+             for key in held]  # fmt: skip
+    colors = palette.flow_colors(names, names)
+    clouds = [
+        Cloud(name, colors[name], _MARKS[i % len(_MARKS)], *map(list, zip(*points, strict=True)))
+        for i, (name, points) in enumerate(zip(names, held.values(), strict=True))
+    ]
+    return _figure(clouds, view.width_mm, view.subtitle(view.title), view.caption())
+
+
+def _figure(
+    clouds: Sequence[Cloud], width_mm: float, subtitle: str, caption: str, *, binary: bool = False
+) -> Figure:
+    if not clouds:
+        raise PlotError("nothing to draw: no flow has a round-trip time")
+    highest = max(max(cloud.goodput_bps) for cloud in clouds)
+    longest = max(max(cloud.rtt_s) for cloud in clouds)
+    rate, span = quantities.rate_unit(highest, binary=binary), quantities.span_unit(longest)
+    page = Facets(
+        width_mm,
+        "Goodput against round-trip time",
+        subtitle,
+        caption,
+        1,
+        1,
+        min(90.0, 0.55 * width_mm),
+        legend=[
+            (Line2D([], [], color=c.color, marker=c.mark, ls="", markersize=4), c.name)
+            for c in clouds
+        ],
+    )
+    axes = page.axes[0]
+    for cloud in clouds:
+        _draw(axes, cloud, span.size, rate.size)
+    axes.margins(0.12)
+    axes.autoscale_view()
+    axes.set_ylim(0, 1.1 * highest / rate.size or 1.0)
+    axes.invert_xaxis()
+    axes.set_xlabel(f"Round-trip time, mean ({span.name}); less is to the right", labelpad=2)
+    axes.set_ylabel(f"Goodput ({rate.name})", labelpad=2)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(6))
+    page.notes.append("Better is up and to the right.")
+    if any(len(cloud.rtt_s) > 2 for cloud in clouds):
+        page.notes.append("Points: replications. Ellipses: one standard deviation.")
+    return page.finish()
+
+
+def _draw(axes: Axes, cloud: Cloud, second: float, bit: float) -> None:
+    points = np.column_stack((cloud.rtt_s, cloud.goodput_bps)) / (second, bit)
+    several = len(points) > 2
+    axes.plot(
+        *points.T,
+        cloud.mark,
+        color=cloud.color,
+        ms=2.5 if several else 5.0,
+        alpha=0.7 if several else 1.0,
+        zorder=3,
+    )
+    if not several:
+        return
+    values, vectors = np.linalg.eigh(np.cov(points.T))
+    width, height = 2 * np.sqrt(np.maximum(values, 0.0))
+    turn = float(np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0])))
+    middle = points.mean(axis=0)
+    shape = Ellipse(
+        (float(middle[0]), float(middle[1])),
+        float(width),
+        float(height),
+        angle=turn,
+        facecolor=cloud.color,
+        edgecolor=cloud.color,
+        alpha=0.25,
+        zorder=2,
+    )
+    axes.add_patch(shape)
