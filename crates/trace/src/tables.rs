@@ -84,6 +84,7 @@ category! {
     UNDO_DSACK = "undo-dsack", UNDO_TIMESTAMPS = "undo-timestamps", UNDO_FRTO = "undo-frto",
     IDLE = "idle-restart", SYN_LOST = "syn-lost", BBR_STARTUP = "bbr-startup", BBR_DRAIN = "bbr-drain",
     BBR_PROBE_BW = "bbr-probe-bw", BBR_PROBE_RTT = "bbr-probe-rtt", BBR_RECOVERY = "bbr-recovery",
+    OWN = "own-rule",
 }
 
 /// Description of a column.
