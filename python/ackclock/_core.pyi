@@ -87,6 +87,17 @@ class Scenario:
     def canonical(self) -> str:
         """Return the resolved document, in the same grammar, as JSON text."""
 
+    def write_canonical(self, sorted: bool, write: Callable[[bytes], Any]) -> None:
+        """Hand the same to a function, piece by piece, spelled as by `json`.
+
+        Either keys are sorted and all is on one line, or each key has a line, and each element of a
+        list at the top.
+        """
+
+    @property
+    def elements(self) -> int:
+        """Flows and links."""
+
     def model(self) -> str:
         """Return the scenario as numbers, as JSON text."""
 
@@ -241,8 +252,12 @@ class Simulation:
     def flows_done(self) -> int: ...
     @property
     def flows_total(self) -> int: ...
-    def finish(self) -> Output:
-        """End the run, wherever it is, and return what it gave."""
+    def finish(self, write: Callable[[bytes], Any] | None = None) -> Output:
+        """End the run, wherever it is, and return what it gave.
+
+        With `write`, the figures of flows and links go there, piece by piece: lines as in
+        `summary.json`, of all flows, then of all links. The summary has their numbers instead.
+        """
 
 class Output:
     """What a run gave."""
@@ -264,8 +279,8 @@ class Endpoint:
     def establish(self, now: int, stamp: int, window: int) -> None:
         """End the handshake: the message of `stamp` was answered, with a window in bytes."""
 
-    def write(self, now: int, bytes: int, ends: bool = False) -> None:
-        """Let the application write; nothing is joined to what it wrote if it ends a record."""
+    def write(self, now: int, bytes: int, ends: bool = False, more: bool = False) -> None:
+        """Let the application write; what ends a record is not joined, the rest waits for more."""
 
     def close(self, now: int) -> None:
         """Let the application close."""
@@ -306,6 +321,9 @@ class Endpoint:
 
     def take(self) -> list[dict[str, Any]]:
         """Return the packets that were sent since."""
+
+    def received(self) -> int:
+        """Return how many bytes have arrived in order, a FIN included."""
 
     def info(self) -> dict[str, int]:
         """Return what it says of itself, by the names of `struct tcp_info`."""

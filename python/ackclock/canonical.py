@@ -32,11 +32,15 @@ def to_yaml(document: dict[str, Any], header: Sequence[str] = ()) -> str:
 
     Mappings and lists that fit on a line are written on one, as in the scenarios of the package.
     """
-    lines = [part for text in header for part in textwrap.wrap(" ".join(text.split()), _WIDTH - 2)]
-    comment = "".join(f"# {line}\n" for line in lines)
     if _is_large(document):
-        return f"{comment}{_rows(document)}"
-    return comment + "".join(f"{line}\n" for line in _mapping(document, 0))
+        return comment(header) + _rows(document)
+    return comment(header) + "".join(f"{line}\n" for line in _mapping(document, 0))
+
+
+def comment(header: Sequence[str]) -> str:
+    """Return texts as comment lines."""
+    lines = [part for text in header for part in textwrap.wrap(" ".join(text.split()), _WIDTH - 2)]
+    return "".join(f"# {line}\n" for line in lines)
 
 
 def _mapping(value: dict[str, Any], indent: int) -> Iterator[str]:

@@ -97,7 +97,7 @@ def prepare(document: Document, folder: Path) -> Prepared:
     files: list[FileToSend] = []
     for index, flow in found:
         place = ("flows", index, "send")
-        outside = any(place[: len(p)] == p or p[:3] == place for p, _ in document.overrides)
+        outside = document.is_from_outside(place)
         if outside:
             # `--set flows.F1.send.file=PATH` on a size, which counts as a word with a parameter.
             flow = {**flow, "send": {"file": flow["send"]["file"]}}

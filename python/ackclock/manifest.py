@@ -24,25 +24,24 @@ class ResultsError(AckclockError):
     exit_code = 2
 
 
-# A summary of more flows and links than this has a line for each.
-_MOST_SPREAD = 1000
-
-
 def fingerprint(canonical: Mapping[str, Any]) -> str:
     """Return a checksum of a resolved scenario."""
     text = json.dumps(canonical, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write(folder: Path, canonical: Mapping[str, Any], *, files: bool = True) -> None:
-    """Write the manifest of a run directory: of its scenario, and of the files that are there."""
+def write(folder: Path, scenario: str, *, files: bool = True) -> None:
+    """Write the manifest of a run directory.
+
+    It has the fingerprint of its scenario, and the files that are there.
+    """
     found: dict[str, Any] = {}
     if files:
         for path in sorted(folder.rglob("*")):
             name = path.relative_to(folder).as_posix()
             if path.is_file() and name not in (FILES.manifest, FILES.lock):
                 found[name] = _described(path)
-    document = {"scenario": fingerprint(canonical), "files": found}
+    document = {"scenario": scenario, "files": found}
     (folder / FILES.manifest).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
@@ -69,6 +68,10 @@ class Manifest:
         """Return whether a file is the one that the run wrote, as far as that is known."""
         expected = self._files.get(path.relative_to(self._folder).as_posix())
         return expected is None or (path.is_file() and _described(path) == expected)
+
+    def has(self, path: Path) -> bool:
+        """Return whether it lists a file."""
+        return path.relative_to(self._folder).as_posix() in self._files
 
     def require(self, path: Path) -> None:
         """Check that a file is the one that the run wrote.
@@ -104,67 +107,6 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ResultsError(f"'{path}' is damaged: it does not hold a mapping")
     return document
-
-
-_FLOW = ("from", "to", "start_s", "finish_s", "goodput_bps", "segments_dropped")
-_LINK = ("utilization", "bytes_carried", "packets_carried", "drops", "queue_packets",
-         "queueing_delay_s")  # fmt: skip
-_KINDS: dict[str, type | tuple[type, ...]] = {
-    "ackclock": str, "scenario": str, "seed": int, "digest": str, "finished": bool,
-    "stop_reason": str, "end_s": (int, float), "wall_s": (int, float), "events": int,
-    "packet_hops": int, "flows": dict, "links": dict,
-}  # fmt: skip
-
-
-def write_summary(path: Path, summary: Mapping[str, Any]) -> None:
-    """Write a summary: a figure a line, or a flow or link a line where these are many."""
-
-    def text(value: Any, indent: int | None = None) -> str:
-        return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
-
-    with path.open("w", encoding="utf-8") as file:
-        if len(summary["flows"]) + len(summary["links"]) <= _MOST_SPREAD:
-            file.write(text(summary, 2) + "\n")
-            return
-        comma = "{"
-        for key, value in summary.items():
-            file.write(f"{comma}\n  {text(key)}: ")
-            comma = ","
-            if key not in ("flows", "links"):
-                file.write(text(value))
-                continue
-            rows = (f"    {text(name)}: {text(entry)}" for name, entry in value.items())
-            file.write("{\n" + ",\n".join(rows) + "\n  }")
-        file.write("\n}\n")
-
-
-def read_summary(path: Path) -> dict[str, Any]:
-    """Read a summary and check that it has what everything else relies on.
-
-    Raises:
-        ResultsError: something is missing.
-    """
-    summary = read_json(path)
-
-    def require(there: object, what: str) -> None:
-        if not there:
-            raise ResultsError(f"'{path}' is damaged: {what}")
-
-    for key, kind in _KINDS.items():
-        require(isinstance(summary.get(key), kind), f"`{key}` is missing or of a wrong type")
-    for name, flow in summary["flows"].items():
-        require(isinstance(flow, dict), f"`flows.{name}` is not a mapping")
-        for key in _FLOW:
-            require(key in flow, f"`flows.{name}.{key}` is missing")
-        require(flow["goodput_bps"] is not None, f"`flows.{name}.goodput_bps` is null")
-    for name, ways in summary["links"].items():
-        require(isinstance(ways, dict) and ways, f"`links.{name}` is not a mapping")
-        for way, figures in ways.items():
-            place = f"links.{name}.{way}"
-            require(isinstance(figures, dict), f"`{place}` is not a mapping")
-            for key in _LINK:
-                require(figures.get(key) is not None, f"`{place}.{key}` is missing")
-    return summary
 
 
 def _described(path: Path) -> dict[str, Any]:

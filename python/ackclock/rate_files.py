@@ -46,9 +46,7 @@ def with_contents(document: Document, folder: Path) -> tuple[dict[str, Any], lis
     problems: list[Problem] = []
     for place, rule in list(_rules(data)):
         written = rule.pop("file")
-        outside = any(
-            place[: len(p)] == p or p[: len(place)] == place for p, _ in document.overrides
-        )
+        outside = document.is_from_outside(place)
         key, read = ("steps", _table) if rule["kind"] == "table" else ("opportunities", _trace)
         try:
             if key in rule:

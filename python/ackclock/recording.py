@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, cast
 
-from ackclock import _core, manifest, record_stream
+from ackclock import _core, record_stream, summaries
 from ackclock.record_stream import DiskFullError, RecordStream
 from ackclock.results import Results
 from ackclock.run_directory import FILES, RunDirectory, Unfinished
@@ -64,6 +68,10 @@ class _InMemory:
     def after_turn(self) -> bool:
         """Look after the records; returns whether there is room for more."""
         return True
+
+    def spool(self) -> BinaryIO:
+        """Return an empty file for text that need not be kept."""
+        return BytesIO()
 
     def results(self, output: _core.Output, summary: dict[str, Any], log: str) -> Results:
         """Return the results of the run that has ended."""
@@ -145,6 +153,11 @@ class _OnDisk:
             self._unfinished.keep = self._stream.has_parts
         return True
 
+    def spool(self) -> BinaryIO:
+        # Without a name; where each file has one, not in a folder that is going to be renamed.
+        folder = self._unfinished.path if os.name == "posix" else None
+        return cast("BinaryIO", TemporaryFile(dir=folder))
+
     def results(self, output: _core.Output, summary: dict[str, Any], log: str) -> Results:
         about = {**self._about, "digest": summary["digest"]}
         try:
@@ -198,7 +211,7 @@ def keeper(
         yield _InMemory(scenario)
         return
     target = RunDirectory(Path(directory))
-    settings = None if other_settings else manifest.fingerprint(scenario.canonical)
+    settings = None if other_settings else scenario.fingerprint
     target.require_free(scenario.name, scenario.seed, settings, force=force)
     with target.unfinished(force=force) as unfinished:
         yield _OnDisk(scenario, target, unfinished)
@@ -206,6 +219,19 @@ def keeper(
 
 _PARTS = ("interrupted", "disk-full", "controller-fault")
 """Why runs end that would go further another time."""
+
+
+def end(keeper: Keeper, scenario: Scenario) -> tuple[_core.Output, dict[str, Any]]:
+    """End a run; returns what it gave and its summary."""
+    # Verdicts on files are added to the entries of their flows.
+    if not scenario.is_large or scenario.files:
+        output = keeper.simulation.finish()
+        return output, json.loads(output.summary)
+    lines = keeper.spool()
+    output = keeper.simulation.finish(lines.write)
+    summary = json.loads(output.summary)
+    summaries.put_rows(summary, lines)
+    return output, summary
 
 
 def _amount(size: float) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from ackclock import manifest, record_tables
+from ackclock import manifest, record_tables, summaries
 from ackclock.errors import InputError, unknown
 from ackclock.manifest import Manifest, ResultsError
 from ackclock.metrics.condense import SAMPLES, SUBJECTS, Series, condense
@@ -33,7 +33,6 @@ class Results:
 
     Attributes:
         summary: figures of the whole run, per flow and per link, as in `summary.json`.
-        canonical: the resolved scenario as a document.
         directory: where it was saved to or loaded from; None before that.
         log: the text of `log.txt`.
         replaced: whether they took the place of an earlier run when they were written.
@@ -48,17 +47,21 @@ class Results:
     """
 
     def __init__(
-        self, summary: dict[str, Any], canonical: dict[str, Any], tables: dict[str, pa.Table]
+        self,
+        summary: dict[str, Any],
+        canonical: dict[str, Any] | None,
+        tables: dict[str, pa.Table],
+        of: Scenario | None = None,
     ) -> None:
         self.summary = summary
-        self.canonical = canonical
+        self._canonical = canonical
         self.directory: Path | None = None
         self.log = ""
         self.replaced = False
         self._tables = tables
         self._files: dict[str, RecordFiles] = {}
         self._manifest: Manifest | None = None
-        self._of: Scenario | None = None
+        self._of = of
         self._condensed: dict[tuple[str | float, ...], dict[tuple[str, ...], Series]] = {}
 
     @classmethod
@@ -73,8 +76,7 @@ class Results:
         """Make results of what the simulator returned: columns of numbers and of category codes."""
         schemas = Schemas(categories, record_tables.about(summary), scenario.head["record"])
         made = {name: schemas.table(name, columns) for name, columns in tables.items()}
-        results = cls(summary, scenario.canonical, made)
-        results._of = scenario
+        results = cls(summary, None, made, scenario)
         results.log = log
         return results
 
@@ -83,8 +85,7 @@ class Results:
         cls, summary: dict[str, Any], scenario: Scenario, folder: Path, log: str
     ) -> Results:
         """Make results whose tables are in the folder of a run directory that is being written."""
-        results = cls(summary, scenario.canonical, {})
-        results._of = scenario
+        results = cls(summary, None, {}, scenario)
         results._files = record_tables.found_in(folder / FILES.records)
         results.log = log
         return results
@@ -97,6 +98,25 @@ class Results:
         folder = self.directory / FILES.received
         found = (path for path in sorted(folder.rglob("*")) if path.is_file())
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+    @property
+    def canonical(self) -> dict[str, Any]:
+        """The resolved scenario as a document. Do not change it."""
+        if self._canonical is None:
+            self._canonical = self._read_canonical() if self._of is None else self._of.canonical
+        return self._canonical
+
+    def _read_canonical(self) -> dict[str, Any]:
+        from ackclock.document import Document
+
+        assert self.directory is not None, "results are of a scenario or of a directory"
+        return Document.read(self.directory / FILES.scenario).data
+
+    def _fingerprint(self) -> str:
+        """A checksum of the resolved scenario."""
+        if self._of is not None:
+            return self._of.fingerprint
+        return manifest.fingerprint(self.canonical)
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -240,7 +260,7 @@ class Results:
         target.require_free(
             self.summary["scenario"],
             self.summary["seed"],
-            manifest.fingerprint(self.canonical),
+            self._fingerprint(),
             force=force,
         )
         with target.unfinished(force=force) as unfinished:
@@ -257,14 +277,14 @@ class Results:
     def complete(self, unfinished: Unfinished, target: RunDirectory) -> None:
         """Write what goes with the records and let the run directory take its place."""
         folder = unfinished.path
-        (folder / FILES.scenario).write_text(self.scenario_text(), encoding="utf-8")
-        manifest.write_summary(folder / FILES.summary, self.summary)
+        self._write_scenario(folder / FILES.scenario)
+        summaries.write(folder / FILES.summary, self.summary)
         (folder / FILES.log).write_text(self.log, encoding="utf-8")
         for place, content in self.received.items():
             copy = folder / FILES.received / place
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(content)
-        manifest.write(folder, self.canonical)
+        manifest.write(folder, self._fingerprint())
         self.replaced = target.is_run()
         unfinished.complete(target)
         self._at(target.path)
@@ -282,18 +302,18 @@ class Results:
             InputError: this is not a run directory.
             ResultsError: a file of it is damaged.
         """
-        from ackclock.document import Document
-
         path = Path(directory)
         if not RunDirectory(path).is_run():
             raise InputError(_no_run(path))
         known = Manifest(path)
-        summary = manifest.read_summary(path / FILES.summary)
+        summary = summaries.read(path / FILES.summary)
         known.require(path / FILES.summary)
-        document = Document.read(path / FILES.scenario)
-        results = cls(summary, document.data, {})
+        results = cls(summary, None, {})
         results._at(path)
-        if not known.is_as_written(path / FILES.scenario):
+        as_written = known.is_as_written(path / FILES.scenario)
+        if not (as_written and known.has(path / FILES.scenario)):
+            results._canonical = results._read_canonical()
+        if not as_written:
             results._require_names()
             _LOGGER.warning(
                 "'%s' has been changed since the run; the figures are of the scenario as it was",
@@ -319,15 +339,29 @@ class Results:
         """Return the text of `scenario.yaml`."""
         from ackclock.canonical import to_yaml
 
+        return to_yaml(self.canonical, self._scenario_header(self.canonical))
+
+    def _write_scenario(self, path: Path) -> None:
+        """Write `scenario.yaml`; that of very many flows does not become objects for it."""
+        from ackclock.canonical import comment
+
+        if self._of is None or not self._of.is_large:
+            path.write_text(self.scenario_text(), encoding="utf-8")
+            return
+        with path.open("wb") as file:
+            file.write(comment(self._scenario_header(self._of.head)).encode())
+            self._of.handle.write_canonical(False, file.write)
+
+    def _scenario_header(self, head: Mapping[str, Any]) -> list[str]:
         title = self.summary["scenario"]
         header = [
             f"{title}, as run by ackclock {self.summary['ackclock']} with all defaults filled in.",
             f"Run it again: ackclock run {FILES.scenario}",
             f"Digest of the records: {self.summary['digest']}",
         ]
-        if question := self.canonical.get("question"):
+        if question := head.get("question"):
             header.append(f"Question: {question}")
-        return to_yaml(self.canonical, header)
+        return header
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the figures of the run, its flows and its busiest links."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -100,14 +99,12 @@ def run(
     with recording.keeper(
         scenario, directory, force=force, other_settings=other_settings
     ) as keeper:
-        simulation = keeper.simulation
         for warning in keeper.warnings():
             log.warn(warning)
         started = time.perf_counter()
         end, fault = _advance(keeper, progress, started)
         wall_s = time.perf_counter() - started
-        output = simulation.finish()
-        summary = json.loads(output.summary)
+        output, summary = recording.end(keeper, scenario)
         if end is not None and summary["stop_reason"] == "interrupted":
             summary["stop_reason"] = end
         summary["wall_s"] = wall_s

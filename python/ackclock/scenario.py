@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +17,11 @@ from ackclock.errors import InputError, Problem, ScenarioError
 
 if TYPE_CHECKING:
     from ackclock import _core
+
+MOST_HELD = 10_000
+"""Flows and links together that become objects of Python without need."""
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 
 Override = tuple[str, Any]
 """Path and value, as in `("flows.F1.tcp.cc", "reno")`."""
@@ -124,6 +131,33 @@ class Scenario:
     def head(self) -> dict[str, Any]:
         """The part of `model` without nodes, links and flows, which is quick to get."""
         return json.loads(self._handle.head())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A checksum of the resolved document."""
+        return self.canonical_sha256()
+
+    def canonical_sha256(self, *, escaped: bool = False) -> str:
+        """Return the SHA-256 of the resolved document as JSON with sorted keys.
+
+        It is that of `json.dumps(canonical, sort_keys=True, ensure_ascii=escaped)`, without making
+        all of it.
+        """
+        digest = hashlib.sha256()
+
+        def add(piece: bytes) -> None:
+            if escaped and not piece.isascii():
+                text = piece.decode()
+                piece = _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text).encode()
+            digest.update(piece)
+
+        self._handle.write_canonical(True, add)
+        return digest.hexdigest()
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it has so many flows and links that they stay in the engine where they can."""
+        return self._handle.elements > MOST_HELD
 
     @property
     def name(self) -> str:

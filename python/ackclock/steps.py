@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ackclock import log
 from ackclock.errors import InputError, unknown
+from ackclock.metrics.words import are
 
 if TYPE_CHECKING:
     from ackclock.results import Results
@@ -94,7 +95,7 @@ class Steps:
             name: table["time_s"].to_numpy() for name, table in self._tables.items()
         }
         packets = self._tables["packets"]
-        acks = (_texts(packets, "kind") == "ack") & (_texts(packets, "event") == "received")
+        acks = are(packets["kind"], "ack") & are(packets["event"], "received")
         self.acks_s: Floats = self._times["packets"][acks]
         self._rtt: Floats = self._tables["rtt"]["rtt_s"].to_numpy()
         self._sent_s: Floats = self._times["rtt"] - self._rtt
@@ -201,17 +202,4 @@ def _shortened(said: list[str], kind: str) -> list[str]:
 
 
 def _of_flow(table: pa.Table, flow: str) -> pa.Table:
-    rows = np.flatnonzero(_texts(table, "flow") == flow)
-    return table.take(pa.array(rows))
-
-
-def _texts(table: pa.Table, column: str) -> NDArray[Any]:
-    """A column of categories as an array of texts."""
-    joined = table[column].combine_chunks()
-    if isinstance(joined, pa.ChunkedArray):
-        joined = joined.chunk(0) if joined.num_chunks else pa.array([], table[column].type)
-    if not isinstance(joined, pa.DictionaryArray):
-        return np.asarray(joined.to_pylist(), object)
-    words = np.array([*joined.dictionary.to_pylist(), None], object)
-    codes = joined.indices.fill_null(len(words) - 1) if joined.null_count else joined.indices
-    return words[codes.to_numpy(zero_copy_only=False)]
+    return table.take(pa.array(np.flatnonzero(are(table["flow"], flow))))

@@ -204,42 +204,56 @@ def test_cubic_has_the_windows_of_the_tables_of_its_standard(
     assert goodput_segments(results, "F0", start) * rtt == pytest.approx(expected, rel=0.05)
 
 
-def _random_cubic_window(p: float, rtt_s: float, losses: int = 4000) -> float:
-    """The mean window of the equations of RFC 9438, a round trip at a time, with random losses."""
+def _random_cubic_window(p: float, rtt_s: float, losses: int = 20_000) -> float:
+    """The mean window of the equations of RFC 9438, a round trip at a time, with random losses.
+
+    A loss is seen a round trip after it, and what is lost meanwhile belongs to the same repair; the
+    repair takes another round trip, whose losses count again.
+    """
     draw = np.random.default_rng(1)
     growth = 3 * (1 - 0.7) / (1 + 0.7)
-    window = before = 200.0
+    window = top = 200.0
     sent = seconds = 0.0
     for _ in range(losses):
-        left = draw.exponential(1 / p)
-        top = window * (1 + 0.7) / 2 if window < before else window
-        before, reno = window, 0.7 * window
-        k = ((top - reno) / 0.4) ** (1 / 3)
-        window = low = reno
-        # The repair takes a round trip.
-        since = -rtt_s
-        while left > 0:
+        before, left, since, unseen = window, draw.exponential(1 / p), -rtt_s, 0.0
+        # Section 4.7: what counts as the last maximum is what fast convergence made of it.
+        top = window * (1 + 0.7) / 2 if window < top else window
+        low = reno = window = 0.7 * window
+        k = ((top - low) / 0.4) ** (1 / 3)
+        while left > 0 or unseen > 0:
             since += rtt_s
             if since > 0:
                 reno += growth if reno < before else 1
                 window = max(0.4 * (since - k) ** 3 + top, reno, low)
-            part = min(window, left)
-            sent, seconds, left = sent + part, seconds + rtt_s * part / window, left - part
+            part = 1.0 if left > window else max(left / window, unseen)
+            if 0 < left <= window:
+                # The rest of this round trip, and of the next one as much as makes a whole.
+                part, unseen = 1.0, left / window
+            else:
+                unseen = 0.0
+            left -= window
+            sent, seconds = sent + part * window, seconds + part * rtt_s
     return sent / seconds * rtt_s
 
 
-def test_cubic_with_random_losses_has_the_window_of_its_equations():
-    """Random losses make the window larger by 11 % than the formula for regular ones."""
-    p, rtt_s = 1e-4, 0.1
+@pytest.mark.parametrize(("p", "holds"), [(1e-4, True), (3e-4, False), (1e-3, False)])
+def test_cubic_with_random_losses_has_the_window_of_its_equations(p: float, holds: bool):
+    """The formula is about regular losses. Random ones make the window larger, by the equations.
+
+    Where the cubic rules alone, they do so by less than the 15 % that are allowed to formulas of
+    this kind. Towards Reno's region they do by more: a flow is in one or the other in turn, and has
+    the larger window of both; the formula has that of means.
+    """
+    rtt_s = 0.1
     expected = _random_cubic_window(p, rtt_s)
-    assert expected == pytest.approx(1.11 * _cubic_window(p, rtt_s), rel=0.03)
+    assert (expected == pytest.approx(_cubic_window(p, rtt_s), rel=0.15)) is holds
     net = Network(rate_mbps=10_000, delay_ms=500 * rtt_s - 1, loss=bernoulli(p))
     tcp = {"preset": "rfc-cubic", "cc": {"kind": "cubic", "counting": "bytes"}}
     results = net.run([{"tcp": tcp}], 6000, record="none")
     found = results.summary["flows"]["F0"]
     assert found["retransmissions"] > 1200
     window = goodput_segments(results, "F0") * found["rtt_s"]["mean"]
-    assert window == pytest.approx(expected, rel=0.08)
+    assert window == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -418,59 +432,6 @@ def test_dctcp_marks_and_swings_as_its_paper_says(delay_ms: float, mark_from: in
     share, _, busy = measured("linux-dctcp")
     assert 0.5 * (2 / top) ** 0.5 < share < (2 / top) ** 0.5
     assert busy > 0.999
-
-
-# BBR
-
-
-def _bbr(count: int, record: dict[str, Any], **tcp: Any) -> tuple[Network, Any]:
-    net = Network(rate_mbps=20, delay_ms=20, access_ms=(0.0,) * count)
-    net.queue = droptail(round(4 * net.path_packets))
-    flows = [
-        {"tcp": {"preset": "linux-bbr", **tcp}, "start": f"{137 * i} ms"} for i in range(count)
-    ]
-    return net, net.run(flows, 60, record=record)
-
-
-def test_one_bbr_flow_keeps_the_link_busy_and_the_queue_short():
-    """Cardwell and others 2016: full use but for a margin of 1 % and probes of the least RTT."""
-    net, results = _bbr(1, RECORD)
-    found = use(results, 10)
-    assert 0.97 < found.utilisation < 0.99
-    assert found.queue_packets < 0.3 * net.path_packets
-
-
-def test_bbr_has_at_most_two_bandwidth_delay_products_in_flight():
-    """Gain 2, and three bursts of two segments; rounding to even, and two more while probing."""
-    record = {"kind": "none", "packets": "changes"}
-    cc = {"kind": "bbr", "ack_aggregation": False}
-    net, results = _bbr(1, record, cc=cc, receiver="immediate")
-    (sent_s,) = select(results, "packets", ("time_s",), event="sent", kind="data", host="S0")
-    (acked_s,) = select(results, "packets", ("time_s",), event="received", kind="ack", host="S0")
-    times = sent_s[sent_s > 3]
-    flight = np.searchsorted(sent_s, times, side="right") - np.searchsorted(acked_s, times, "right")
-    assert flight.max() <= 2 * np.ceil(net.path_packets) + 3 * 2 + 1 + 2
-    assert flight.max() > 1.2 * net.path_packets
-
-
-def test_bbr_sends_at_its_rate_to_the_nanosecond():
-    """Gaps of L / rate: 99 % of the bandwidth, 5/4 and 3/4 of that while it probes."""
-    net, results = _bbr(1, {"kind": "none", "packets": "changes"})
-    (sent_s,) = select(results, "packets", ("time_s",), event="sent", kind="data", host="S0")
-    # Between two probes of the least round-trip time.
-    gaps = np.diff(sent_s[(sent_s > 21) & (sent_s < 29)])
-    for gain, least in ((1.0, 0.6), (1.25, 0.1), (0.75, 0.05)):
-        exact = np.abs(gaps - net.packet_s / 0.99 / gain) < 2e-9
-        assert exact.mean() > least
-    assert gaps.min() > net.packet_s / 0.99 / 1.25 - 2e-9
-
-
-def test_bbr_flows_share_a_standing_queue_of_one_bandwidth_delay_product():
-    """Hock, Bless, Zitterbart 2017, section III: each sees more than its share, all fill 2 BDP."""
-    net, results = _bbr(2, RECORD)
-    found = use(results, 20)
-    assert found.utilisation > 0.97
-    assert found.queue_packets / net.path_packets == pytest.approx(1, abs=0.5)
 
 
 # Other units, other names, another start

@@ -1,15 +1,17 @@
 """What many flows and many runs need: summaries that can be read, columns that are not loaded."""
 
+import hashlib
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from ackclock import Scenario, run
+import ackclock
+from ackclock import Scenario, canonical, library, manifest, run, summaries
 from ackclock.bench.workloads import dumbbell
 from ackclock.cli.app import main
-from ackclock.manifest import read_summary
 from ackclock.sweep import table as tables
 
 
@@ -25,11 +27,74 @@ def test_a_summary_of_many_flows_has_a_line_for_each_and_reads_the_same(many):
     lines = path.read_text().splitlines()
     assert sum(line.startswith('    "F') for line in lines) == 400
     assert len(lines) < 1300
-    assert read_summary(path) == many.summary
+    assert summaries.read(path) == many.summary
     small = run(Scenario.from_dict(dumbbell(2, 0.01)).set("record", "none"))
     small.save(many.directory.parent / "small")
     written = (many.directory.parent / "small/summary.json").read_text()
     assert written == json.dumps(small.summary, indent=2, ensure_ascii=False) + "\n"
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """What only very large runs do is done for all."""
+    monkeypatch.setattr("ackclock.scenario.MOST_HELD", 5)
+    monkeypatch.setattr("ackclock.summaries.MOST_HELD", 5)
+    monkeypatch.setattr("ackclock.summaries._LEAST_BYTES", 0)
+
+
+def _files(folder):
+    """The files of a run without what the clock measured."""
+    files = {path.name: path.read_text() for path in folder.glob("*.*") if path.name != "log.txt"}
+    del files["manifest.json"]
+    files["summary.json"] = re.sub(r'"wall_s": .*', "", files["summary.json"])
+    return files
+
+
+def test_entries_that_stay_text_are_those_that_are_held(many, tmp_path, short):
+    lazy = run(
+        Scenario.from_dict(dumbbell(400, 0.05)).set("record", "none"), directory=tmp_path / "r"
+    )
+    assert isinstance(lazy.summary["flows"], summaries.Rows)
+    assert _files(lazy.directory) == _files(many.directory)
+    again = ackclock.Results.load(lazy.directory)
+    in_memory = run(lazy.scenario)
+    for results in (lazy, again, in_memory):
+        assert isinstance(results.summary["links"], summaries.Rows)
+        for kind in ("flows", "links"):
+            rows, held = results.summary[kind], many.summary[kind]
+            assert dict(rows) == dict(rows.items()) == held
+            assert list(rows) == list(held)
+            assert list(rows.values()) == list(held.values())
+            assert len(rows) == len(held)
+            assert "S1" not in rows
+        assert results.summary["flows"]["F400"] == many.summary["flows"]["F400"]
+    in_memory.save(tmp_path / "saved")
+    again.save(tmp_path / "copied")
+    assert _files(tmp_path / "saved") == _files(tmp_path / "copied") == _files(many.directory)
+
+
+def test_a_summary_with_rows_that_are_damaged_is_refused(many, tmp_path, short):
+    whole = (many.directory / "summary.json").read_text()
+    damaged = tmp_path / "summary.json"
+    damaged.write_text(whole.replace('"F7": {"transport"', '"F7": {"transport', 1))
+    with pytest.raises(ackclock.ResultsError, match="damaged"):
+        dict(summaries.read(damaged)["flows"])
+    damaged.write_text(whole.replace('"seed": ', '"seed: ', 1))
+    with pytest.raises(ackclock.ResultsError, match="damaged"):
+        summaries.read(damaged)
+
+
+@pytest.mark.parametrize("name", [*library.names()][::7])
+def test_the_engine_spells_a_document_as_python_does(name):
+    scenario = Scenario.load(name).set("title", 'Größe "x"\t\x7f \U0001f600').set("seed", 2**63)
+    pieces = []
+    scenario.handle.write_canonical(False, pieces.append)
+    assert b"".join(pieces).decode() == canonical._rows(scenario.canonical)
+    for escaped in (False, True):
+        text = json.dumps(scenario.canonical, sort_keys=True, ensure_ascii=escaped)
+        expected = hashlib.sha256(text.encode()).hexdigest()
+        assert scenario.canonical_sha256(escaped=escaped) == expected
+    assert scenario.fingerprint == manifest.fingerprint(scenario.canonical)
 
 
 def test_the_command_shows_what_all_flows_got(tmp_path, monkeypatch, capsys):

@@ -110,6 +110,45 @@ def test_the_pipe_falls_to_the_threshold_at_once_also_by_the_timer_of_reordering
     assert run(text).printed == ["3 10 5"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("+0 < . 1:501(500) ack 1 win 9\n+0 read(4, ..., 10) = 9", "wrong result of read()"),
+        ("+0 ioctl(4, SIOCINQ, [1]) = 0", "wrong value of SIOCINQ"),
+        ("+0...0.5 read(4, ..., 10) = 10", "the call did not return"),
+        (
+            "+0...0.5 read(4, ..., 10) = 10\n+.1 < . 1:501(500) ack 1 win 9",
+            "the call returned at the wrong time",
+        ),
+        (
+            "+0 < . 1:501(500) ack 1 win 9\n+0 read(4, ..., 10) = -1 EAGAIN (none)",
+            "read() finds data",
+        ),
+        (
+            "+0 < R. 1:1(0) ack 1 win 9\n+0 < . 1:1(0) ack 1 win 9",
+            "a segment that was not expected",
+        ),
+    ],
+)
+def test_calls_that_return_something_else_fail(lines, message):
+    result = run(OPEN + "+0 > P. 1:2001(2000) ack 1\n" + lines, strict_end=True)
+    assert (result.verdict, result.message.partition(";")[0]) == ("failed", message)
+
+
+def test_timestamps_count_from_the_first_of_the_script():
+    """With a tick they are compared: 1.3 s after the first, 1300 ms more."""
+    text = OPEN.replace("nop,nop,sackOK", "sackOK,TS val 7 ecr 0")
+    text = text.replace(
+        "sackOK,TS val 7 ecr 0,nop,wscale 8", "sackOK,TS val 5000 ecr 7,nop,wscale 8"
+    )
+    text = text.replace("win 1000\n", "win 1000 <nop,nop,TS val 9 ecr 5000>\n")
+    text = "--tcp_ts_tick_usecs=1000\n" + text.replace("+0 write", "+1.2 write")
+    line = "+0 > P. 1:2001(2000) ack 1 <nop,nop,TS val {} ecr 9>"
+    text = text.replace("mss 1000", "mss 1012")
+    assert run(text + line.format(6300)).verdict == "passed"
+    assert run(text + line.format(6400)).message == "wrong options"
+
+
 def test_nothing_sent_is_a_failure():
     result = run(OPEN + "+0 > P. 1:2001(2000) ack 1\n+0 > . 2001:2001(0) ack 7")
     assert (result.verdict, result.line) == ("failed", 10)
@@ -119,7 +158,8 @@ def test_nothing_sent_is_a_failure():
     ("line", "what"),
     [
         ("+0 read(4, ..., 10) = 10", "read()"),
-        ("+0 < R. 1:1(0) ack 1 win 10", "RST"),
+        ("+0 < R. 5:5(0) ack 1 win 10", "RST"),
+        ("+0 ioctl(4, SIOCOUTQ, [0]) = 0", "SIOCOUTQ"),
         ("+0 `ip link set dev tun0 down`", "ip link"),
         ("+0 `sysctl -q net.ipv4.tcp_unheard_of=1`", "tcp_unheard_of"),
         ("+0 %{ assert tcpi_unheard_of == 1 }%", "tcpi_unheard_of"),

@@ -8,7 +8,7 @@
 const ARITY: usize = 4;
 
 /// What orders the entries.
-pub(crate) trait Key: Copy + Ord {
+pub trait Key: Copy + Ord {
     /// Greater than any key in use.
     const LAST: Self;
 }
@@ -45,7 +45,7 @@ impl<K: Key> Group<K> {
 
 /// A heap of keys. While the top is held, it is not displaced by smaller ones.
 #[derive(Debug)]
-pub(crate) struct Heap<K> {
+pub struct Heap<K> {
     top: K,
     /// Whether the top is being handled.
     held: bool,
@@ -63,11 +63,6 @@ impl<K: Key> Default for Heap<K> {
 impl<K: Key> Heap<K> {
     pub(crate) const fn new() -> Self {
         Self { top: K::LAST, held: false, len: 0, groups: Vec::new() }
-    }
-
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     #[inline]

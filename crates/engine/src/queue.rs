@@ -9,6 +9,7 @@
 //! the heap moves about; [`WideQueue`] uses 128 bits and can also order equal times by a number;
 //! [`ClockQueue`] imitates simulators whose clock is a floating-point number, too.
 
+use crate::calendar::Calendar;
 use crate::heap::Heap;
 use crate::ties::Ties;
 use ackclock_units::Time;
@@ -77,25 +78,87 @@ pub trait EventQueue {
     fn pop(&mut self);
 }
 
+/// Keeps the keys of events that are due within an epoch. Its methods are those of [`EventQueue`].
+pub trait Keys {
+    /// Schedules an event.
+    fn push(&mut self, key: u64);
+    /// The least key.
+    fn peek(&mut self) -> Option<u64>;
+    /// Declares that the event that was peeked at is being handled.
+    fn hold(&mut self);
+    /// Replaces it.
+    fn replace_top(&mut self, key: u64);
+    /// Removes it.
+    fn pop(&mut self);
+    /// Another epoch begins; nothing is left of the one before.
+    fn restart(&mut self) {}
+}
+
+impl Keys for Heap<u64> {
+    #[inline(always)]
+    fn push(&mut self, key: u64) {
+        self.push(key);
+    }
+
+    #[inline(always)]
+    fn peek(&mut self) -> Option<u64> {
+        Self::peek(self)
+    }
+
+    #[inline(always)]
+    fn hold(&mut self) {
+        self.hold();
+    }
+
+    #[inline(always)]
+    fn replace_top(&mut self, key: u64) {
+        self.replace_top(key);
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) {
+        self.pop();
+    }
+}
+
 /// Orders by (time, entity), packed into 64 bits: 44 bits of nanoseconds (4.9 hours) since an epoch and
 /// 20 bits of entity. Events beyond the epoch's reach wait in a side heap; when all others are done
 /// the epoch moves on to the earliest of them.
 #[derive(Debug)]
-pub struct PackedQueue {
-    near: Heap<u64>,
+pub struct PackedQueue<K = Heap<u64>> {
+    near: K,
     far: Heap<u128>,
     epoch: u64,
 }
 
+/// A [`PackedQueue`] for many events.
+pub type CalendarQueue = PackedQueue<Calendar>;
+
 impl PackedQueue {
     /// Number of entities that a key can distinguish.
     pub const ENTITIES: usize = 1 << ENTITY_BITS;
-    const REACH: u64 = 1 << (64 - ENTITY_BITS);
 
     /// An empty queue.
     pub const fn new() -> Self {
         Self { near: Heap::new(), far: Heap::new(), epoch: 0 }
     }
+}
+
+impl Default for PackedQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CalendarQueue {
+    /// An empty queue for about so many events at a time.
+    pub fn with_room_for(events: usize) -> Self {
+        Self { near: Calendar::with_room_for(events), far: Heap::new(), epoch: 0 }
+    }
+}
+
+impl<K: Keys> PackedQueue<K> {
+    const REACH: u64 = 1 << (64 - ENTITY_BITS);
 
     #[inline]
     fn near_key(&self, time: Time, entity: u32) -> Option<u64> {
@@ -107,25 +170,21 @@ impl PackedQueue {
     /// Moves the epoch on. Only when the earliest event is asked for: until then somebody may still
     /// schedule an earlier one.
     #[cold]
-    fn refill(&mut self) {
-        let Some(first) = self.far.peek() else { return };
+    fn refill(&mut self) -> Option<u64> {
+        let first = self.far.peek()?;
         self.epoch = (first >> 64) as u64;
+        self.near.restart();
         while let Some(key) = self.far.peek() {
             let (time, entity) = (Time::from_ns((key >> 64) as u64), key as u32);
             let Some(near) = self.near_key(time, entity) else { break };
             self.far.pop();
             self.near.push(near);
         }
+        self.near.peek()
     }
 }
 
-impl Default for PackedQueue {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl EventQueue for PackedQueue {
+impl<K: Keys> EventQueue for PackedQueue<K> {
     type Stamp = u64;
 
     const ORDERS: bool = false;
@@ -147,22 +206,22 @@ impl EventQueue for PackedQueue {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn peek(&mut self) -> Option<(Time, u32)> {
-        if self.near.is_empty() {
-            self.refill();
-        }
-        let key = self.near.peek()?;
+        let key = match self.near.peek() {
+            Some(key) => key,
+            None => self.refill()?,
+        };
         let entity = (key & ((1 << ENTITY_BITS) - 1)) as u32;
         Some((Time::from_ns(self.epoch + (key >> ENTITY_BITS)), entity))
     }
 
-    #[inline]
+    #[inline(always)]
     fn hold(&mut self) {
         self.near.hold();
     }
 
-    #[inline]
+    #[inline(always)]
     fn replace_top(&mut self, time: Time, number: u64, entity: u32) {
         match self.near_key(time, entity) {
             Some(key) => self.near.replace_top(key),
@@ -173,7 +232,7 @@ impl EventQueue for PackedQueue {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop(&mut self) {
         self.near.pop();
     }
@@ -384,9 +443,10 @@ mod tests {
     }
 
     #[test]
-    fn both_queues_keep_the_total_order() {
+    fn all_queues_keep_the_total_order() {
         for seed in 0..20 {
             check(&mut PackedQueue::new(), seed);
+            check(&mut CalendarQueue::with_room_for(100), seed);
             check(&mut WideQueue::new(Ties::Entity), seed);
         }
     }

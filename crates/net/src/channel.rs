@@ -105,7 +105,7 @@ pub struct Channel {
     busy: bool,
     /// The queue takes any packet that meets an idle transmitter.
     takes_when_idle: bool,
-    /// Where all packets go from here; [`Hop::ROUTED`] where that depends on the flow.
+    /// Where all packets go from here; [`Hop::ROUTED`] where that depends on the flow or the direction.
     next: Hop,
     // Second line.
     /// End of transmission of the packet before the first waiting one: when that one starts.
@@ -136,8 +136,6 @@ pub struct Channel {
     tail: DropTail,
     waiting_bytes: u64,
     waiting_data: u32,
-    /// The same as `next` for packets that travel from the second end of a half-duplex link to the first.
-    next_back: Hop,
     /// Walked: packets that reach the far end after the end of the run.
     late: u32,
     managed: Option<Box<Managed>>,
@@ -194,7 +192,6 @@ impl Channel {
             tail,
             waiting_bytes: 0,
             waiting_data: 0,
-            next_back: Hop::ROUTED,
             late: 0,
             managed,
             waits: None,
@@ -308,24 +305,26 @@ impl Channel {
         slots: &mut Slots,
         recorder: &mut R,
     ) -> Offer {
-        if self.service != Service::Events {
-            self.settle(now, slots, recorder);
-        } else if self.busy && self.free_at <= now {
-            self.catch_up(now, slots, recorder);
+        if self.service == Service::Events {
+            return self.offer_served(now, packet, exempt, slots, recorder);
         }
+        self.settle(now, slots, recorder);
         if self.gated {
             return self.offer_gated(now, packet, exempt, slots, recorder);
         }
         // Nothing waits behind an idle transmitter, so most queues need not be asked.
-        let idle = self.takes_when_idle && self.free_at <= now && !self.busy;
+        let idle = self.takes_when_idle && self.free_at <= now;
         if !idle && !exempt && !self.admits(now, packet) {
-            self.stats.drops += 1;
-            return Offer::Dropped(drop_reason::QUEUE_FULL);
+            return self.full();
         }
-        match self.service {
-            Service::Events => self.enter(now, packet, slots, recorder),
-            _ => Offer::Scheduled(self.enter_fused(now, packet, slots, recorder)),
-        }
+        Offer::Scheduled(self.enter_fused(now, packet, slots, recorder))
+    }
+
+    /// The queue is full.
+    #[inline]
+    fn full(&mut self) -> Offer {
+        self.stats.drops += 1;
+        Offer::Dropped(drop_reason::QUEUE_FULL)
     }
 
     /// The same where it may not be taken for other reasons than a full queue.

@@ -34,10 +34,11 @@ impl Endpoint {
         self.end.establish(Time::from_ns(now), Time::from_ns(stamp), window);
     }
 
-    /// The application writes; nothing is joined to that if it `ends` a record.
-    #[pyo3(signature = (now, bytes, ends = false))]
-    fn write(&mut self, now: u64, bytes: u64, ends: bool) {
-        self.end.write(Time::from_ns(now), bytes, ends);
+    /// The application writes; nothing is joined to that if it `ends` a record, and with `more` to come the rest of
+    /// a segment waits.
+    #[pyo3(signature = (now, bytes, ends = false, more = false))]
+    fn write(&mut self, now: u64, bytes: u64, ends: bool, more: bool) {
+        self.end.write(Time::from_ns(now), bytes, ends, more);
     }
 
     /// The application closes.
@@ -106,6 +107,11 @@ impl Endpoint {
     /// The packets that were sent since, as dicts.
     fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         self.end.take().iter().map(|packet| described(py, packet)).collect()
+    }
+
+    /// Bytes that have arrived in order, a FIN included.
+    fn received(&self) -> u64 {
+        self.end.received()
     }
 
     /// What it says of itself, by the names of `struct tcp_info`.

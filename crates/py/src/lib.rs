@@ -20,7 +20,7 @@ use numpy::IntoPyArray;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use scenario::Scenario;
+use scenario::{Handing, Scenario};
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 
@@ -271,12 +271,21 @@ impl Simulation {
 
     /// Ends the run wherever it is, and hands out what it has produced. That may take a while where links are
     /// ahead of the rest: signals are looked for meanwhile.
-    fn finish(&mut self, py: Python<'_>) -> PyResult<Output> {
+    ///
+    /// With `write`, the figures of flows and links go there, piece by piece: lines as in `summary.json`, of all
+    /// flows, then of all links. The summary has their numbers instead.
+    #[pyo3(signature = (write=None))]
+    fn finish(&mut self, py: Python<'_>, write: Option<Py<PyAny>>) -> PyResult<Output> {
         let mut run = self.run.take().ok_or_else(finished)?;
         while !guarded(py, || run.catch_up(LOOK_AFTER))? {
             py.check_signals()?;
         }
-        let (summary, mut tables) = guarded(py, || run.finish_as_text())?;
+        let mut handing = write.map(Handing::to);
+        let (summary, mut tables) = guarded(py, || match &mut handing {
+            Some(handing) => run.finish_as_text(Some(&mut |piece| handing.give(piece))),
+            None => run.finish_as_text(None),
+        })?;
+        handing.map_or(Ok(()), Handing::end)?;
         self.controllers.add_rows(&mut tables);
         let summary = String::from_utf8(summary).expect("JSON is UTF-8");
         Ok(Output { summary, tables })

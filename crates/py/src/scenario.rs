@@ -5,6 +5,7 @@ use ackclock_sim::document::{self, Checked, Problem};
 use ackclock_sim::model;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -70,9 +71,23 @@ impl Scenario {
         &self.get().routers
     }
 
+    /// Flows and links.
+    #[getter]
+    fn elements(&self) -> usize {
+        self.get().flows.len() + self.get().links.len()
+    }
+
     /// The document with all defaults filled in, as JSON text.
     fn canonical(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.checked.canonical().map(|document| document.to_string()))
+    }
+
+    /// Hands the same to `write`, piece by piece, spelled as by Python's `json`: with sorted keys on one line, or
+    /// with one line for each key, and for each element of a list at the top.
+    fn write_canonical(&self, py: Python<'_>, sorted: bool, write: Py<PyAny>) -> PyResult<()> {
+        let mut handing = Handing::to(write);
+        guarded(py, || self.checked.canonical_text(sorted, &mut |piece| handing.give(piece)))?;
+        handing.end()
     }
 
     /// The scenario as numbers, as JSON text.
@@ -83,6 +98,29 @@ impl Scenario {
     /// The part of it that is no longer for a larger network, as JSON text.
     fn head(&self) -> Option<String> {
         self.checked.head().map(|head| head.to_string())
+    }
+}
+
+/// Hands pieces of text to a function of Python, until it fails.
+pub struct Handing {
+    write: Py<PyAny>,
+    fault: Option<PyErr>,
+}
+
+impl Handing {
+    pub fn to(write: Py<PyAny>) -> Self {
+        Self { write, fault: None }
+    }
+
+    pub fn give(&mut self, piece: &[u8]) {
+        if self.fault.is_none() {
+            let given = Python::attach(|py| self.write.call1(py, (PyBytes::new(py, piece),)));
+            self.fault = given.err();
+        }
+    }
+
+    pub fn end(self) -> PyResult<()> {
+        self.fault.map_or(Ok(()), Err)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A run of microseconds must not pay for text and hash maps, so names are borrowed and a group is a list.
 
+use crate::spaced;
 use serde_json::Value;
 
 /// A figure, or a group of figures.
@@ -58,18 +59,29 @@ impl<'a> Figure<'a> {
 
     /// Appends the figure as JSON.
     pub fn write(&self, text: &mut Vec<u8>) {
+        self.write_as(text, false);
+    }
+
+    /// Appends the figure as Python writes it (see [`crate::spaced`]).
+    pub(crate) fn write_spaced(&self, text: &mut Vec<u8>) {
+        self.write_as(text, true);
+    }
+
+    fn write_as(&self, text: &mut Vec<u8>, spaced: bool) {
+        let [comma, colon]: [&[u8]; 2] = if spaced { [b", ", b": "] } else { [b",", b":"] };
         let written = match self {
             Figure::None => serde_json::to_writer(text, &()),
             Figure::Flag(flag) => serde_json::to_writer(text, flag),
             Figure::Count(count) => serde_json::to_writer(text, count),
+            Figure::Real(real) if spaced => return spaced::append_real(text, *real),
             Figure::Real(real) => serde_json::to_writer(text, real),
             Figure::Word(word) => serde_json::to_writer(text, word),
             Figure::Text(word) => serde_json::to_writer(text, word),
             Figure::List(figures) => {
                 text.push(b'[');
                 for (place, figure) in figures.iter().enumerate() {
-                    text.extend((place > 0).then_some(b','));
-                    figure.write(text);
+                    text.extend_from_slice(if place > 0 { comma } else { b"" });
+                    figure.write_as(text, spaced);
                 }
                 text.push(b']');
                 return;
@@ -77,10 +89,10 @@ impl<'a> Figure<'a> {
             Figure::Group(members) => {
                 text.push(b'{');
                 for (place, (name, figure)) in members.iter().enumerate() {
-                    text.extend((place > 0).then_some(b','));
+                    text.extend_from_slice(if place > 0 { comma } else { b"" });
                     Figure::Word(name).write(text);
-                    text.push(b':');
-                    figure.write(text);
+                    text.extend_from_slice(colon);
+                    figure.write_as(text, spaced);
                 }
                 text.push(b'}');
                 return;

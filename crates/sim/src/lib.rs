@@ -21,6 +21,7 @@ pub mod rows;
 pub mod run;
 pub mod schema;
 pub mod shape;
+mod spaced;
 pub mod start;
 mod summary;
 pub mod tables;

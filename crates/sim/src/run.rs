@@ -4,10 +4,10 @@ use crate::compile::{Controllers, Shortcuts, compile};
 use crate::figures::Figure;
 use crate::model::{Record, Scenario};
 use crate::outlook::{Outlook, outlook};
-use crate::summary::{Totals, summarise};
-use ackclock_engine::{ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
+use crate::summary::{Totals, summarise, summarise_in_rows};
+use ackclock_engine::{CalendarQueue, ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::queue::Decides;
-use ackclock_net::{Counters, Endpoint, Network, World};
+use ackclock_net::{Counters, Endpoint, Network, Service, World};
 use ackclock_trace::{Columns, NoRecord, Recorder, SenderColumns, Size, Table};
 use ackclock_units::Time;
 use serde_json::Value;
@@ -271,8 +271,14 @@ impl Simulation {
 
     /// Ends the run, wherever it is, and sums it up.
     pub fn figures(&mut self) -> Figure<'_> {
+        let totals = self.close();
+        summarise(&self.scenario, self.world.network(), totals)
+    }
+
+    /// Ends the run, wherever it is.
+    fn close(&mut self) -> Totals {
         self.world.close();
-        let totals = Totals {
+        Totals {
             end: self.world.now(),
             digest: self.world.digest(),
             counters: self.world.counters(),
@@ -283,8 +289,7 @@ impl Simulation {
             done: self.done,
             full: self.full && !self.done,
             cut_off: !self.done && self.events_left() == 0,
-        };
-        summarise(&self.scenario, self.world.network(), &totals)
+        }
     }
 
     /// Ends the run, wherever it is.
@@ -293,10 +298,17 @@ impl Simulation {
         Output { summary, tables: self.into_tables() }
     }
 
-    /// The same with the summary as JSON text, which takes less memory.
-    pub fn finish_as_text(mut self) -> (Vec<u8>, Vec<Table>) {
+    /// The same with the summary as JSON text, which takes less memory. With `rows`, the figures of flows and
+    /// links go there, line by line (see [`summarise_in_rows`]).
+    pub fn finish_as_text(mut self, rows: Option<&mut dyn FnMut(&[u8])>) -> (Vec<u8>, Vec<Table>) {
         let mut text = Vec::new();
-        self.figures().write(&mut text);
+        let totals = self.close();
+        let network = self.world.network();
+        match rows {
+            Some(rows) => summarise_in_rows(&self.scenario, network, totals, rows),
+            None => summarise(&self.scenario, network, totals),
+        }
+        .write(&mut text);
         (text, self.into_tables())
     }
 
@@ -309,6 +321,9 @@ impl Simulation {
 /// downloaded, the most general of them serve all; the results are the same.
 const FEW_COPIES: bool = cfg!(target_family = "wasm");
 
+/// With fewer events at a time a calendar takes longer than a heap.
+const FEW_EVENTS: usize = 64;
+
 /// The world of a scenario, of the kinds of queue and recorder that suit it.
 pub(crate) fn world(
     scenario: &Scenario,
@@ -320,11 +335,16 @@ pub(crate) fn world(
     let entities = 2 * network.channels.len() + network.routers + network.flows.len() + 2;
     if shortcuts.packed && ties == Ties::Entity && entities <= PackedQueue::ENTITIES && !FEW_COPIES
     {
-        if !scenario.record.is_off() && scenario.record.is_of_senders() {
-            let columns = Columns::new(|table| scenario.record.keep(table));
-            return Box::new(World::new(network, PackedQueue::new(), SenderColumns(columns)));
+        let by_events =
+            network.channels.iter().filter(|channel| channel.service() != Service::Walked);
+        let events = by_events.count() + network.flows.len();
+        if !scenario.record.is_off() && !scenario.record.is_of_senders() {
+            with_recorder(scenario.record, network, PackedQueue::new())
+        } else if events < FEW_EVENTS {
+            without_packets(scenario.record, network, PackedQueue::new())
+        } else {
+            without_packets(scenario.record, network, CalendarQueue::with_room_for(events))
         }
-        with_recorder(scenario.record, network, PackedQueue::new())
     } else {
         assert!(entities <= WideQueue::ENTITIES, "too many links and flows");
         if FEW_COPIES || ties == Ties::FloatingClock {
@@ -333,6 +353,18 @@ pub(crate) fn world(
             with_recorder(scenario.record, network, WideQueue::new(ties))
         }
     }
+}
+
+/// Records nothing, or only what senders know of themselves.
+fn without_packets<Q>(record: Record, network: Network, queue: Q) -> Box<dyn AnyWorld>
+where
+    Q: EventQueue + Send + Sync + 'static,
+{
+    if record.is_off() {
+        return Box::new(World::new(network, queue, NoRecord));
+    }
+    let columns = Columns::new(|table| record.keep(table));
+    Box::new(World::new(network, queue, SenderColumns(columns)))
 }
 
 fn with_recorder<Q>(record: Record, network: Network, queue: Q) -> Box<dyn AnyWorld>

@@ -6,10 +6,12 @@
 
 use crate::figures::{Figure, group};
 use crate::model::{Direction, Flow as FlowModel, Scenario, Tcp, Transport};
+use crate::spaced;
 use ackclock_net::{Channel, Counters, Drops, Endpoint, Flow, Network, Stopped, TcpFlow, UdpFlow};
 use ackclock_tcp::{Ends, SenderStats};
 use ackclock_trace::{direction, drop_reason};
 use ackclock_units::Time;
+use std::cell::RefCell;
 
 /// What is known of the whole run.
 #[derive(Debug, Clone, Copy)]
@@ -37,12 +39,139 @@ pub struct Totals {
 }
 
 /// The summary of a closed run.
-pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals) -> Figure<'a> {
-    let end = totals.end;
-    let mut flows = Vec::new();
-    let mut goodputs = Vec::new();
-    let mut all_finished = true;
-    for (index, (model, flow)) in scenario.flows.iter().zip(&network.flows).enumerate() {
+pub fn summarise<'a>(scenario: &'a Scenario, network: &'a Network, totals: Totals) -> Figure<'a> {
+    let run = Closed { scenario, network, totals };
+    let (mut flows, mut links) = (Vec::new(), Vec::new());
+    let whole = run.visit(&mut |name, flow| flows.push((name, flow)), &mut |name, ways| {
+        links.push((name, ways));
+    });
+    run.head(whole, Figure::Group(flows), Figure::Group(links))
+}
+
+/// The same with the numbers of flows and links in their places. Their figures go to `rows` as text, piece by
+/// piece: each on a line as in `summary.json` (`    "F1": {...},`), first all flows, then all links, the last of
+/// both without the comma; an empty line where there are none. There may be more of them than fit into memory as figures.
+pub fn summarise_in_rows<'a>(
+    scenario: &'a Scenario,
+    network: &'a Network,
+    totals: Totals,
+    rows: &mut dyn FnMut(&[u8]),
+) -> Figure<'a> {
+    let run = Closed { scenario, network, totals };
+    let pieces = RefCell::new(Pieces { text: Vec::new(), count: 0, rows });
+    let mut flows = None;
+    let whole =
+        run.visit(&mut |name, flow| pieces.borrow_mut().add(name, &flow), &mut |name, ways| {
+            let mut pieces = pieces.borrow_mut();
+            if flows.is_none() {
+                flows = Some(pieces.end());
+            }
+            pieces.add(name, &ways);
+        });
+    let mut pieces = pieces.into_inner();
+    let flows = flows.unwrap_or_else(|| pieces.end());
+    let links = pieces.end();
+    pieces.give();
+    run.head(whole, flows.into(), links.into())
+}
+
+/// Rows on their way out.
+struct Pieces<'r> {
+    text: Vec<u8>,
+    count: u64,
+    rows: &'r mut dyn FnMut(&[u8]),
+}
+
+impl Pieces<'_> {
+    /// Bytes that go out together.
+    const PIECE: usize = 1 << 20;
+
+    fn add(&mut self, name: &str, figure: &Figure<'_>) {
+        self.text.extend_from_slice(if self.count > 0 { b",\n    " } else { b"    " });
+        spaced::append_key(&mut self.text, name);
+        figure.write_spaced(&mut self.text);
+        self.count += 1;
+        if self.text.len() >= Self::PIECE {
+            self.give();
+        }
+    }
+
+    /// Ends the last line; returns how many there were.
+    fn end(&mut self) -> u64 {
+        self.text.push(b'\n');
+        std::mem::take(&mut self.count)
+    }
+
+    fn give(&mut self) {
+        (self.rows)(&self.text);
+        self.text.clear();
+    }
+}
+
+/// A run that has ended.
+struct Closed<'a> {
+    scenario: &'a Scenario,
+    network: &'a Network,
+    totals: Totals,
+}
+
+/// What is known of all flows and links together.
+struct Whole<'a> {
+    goodputs: Vec<f64>,
+    all_finished: bool,
+    retransmissions: u64,
+    timeouts: u64,
+    bytes_on_wire: u64,
+    /// The direction that transmitted for the largest share of the run, and this share; the first of equals.
+    busiest: Option<(f64, Figure<'a>)>,
+}
+
+impl<'a> Closed<'a> {
+    /// Goes through all flows, then through all links, both in the order of the scenario.
+    fn visit(
+        &self,
+        on_flow: &mut dyn FnMut(&'a str, Figure<'a>),
+        on_link: &mut dyn FnMut(&'a str, Figure<'a>),
+    ) -> Whole<'a> {
+        let mut whole = Whole {
+            goodputs: Vec::with_capacity(self.scenario.flows.len()),
+            all_finished: true,
+            retransmissions: 0,
+            timeouts: 0,
+            bytes_on_wire: 0,
+            busiest: None,
+        };
+        for (index, model) in self.scenario.flows.iter().enumerate() {
+            let (figure, goodput, finished) = self.flow(index, model);
+            let count = |name| figure.get(name).count().unwrap_or(0);
+            whole.retransmissions += count("retransmissions");
+            whole.timeouts += count("timeouts");
+            whole.bytes_on_wire += count("bytes_on_wire");
+            whole.goodputs.push(goodput);
+            whole.all_finished &= finished;
+            on_flow(&model.id, figure);
+        }
+        // Channels come in the order of links, both directions of one together.
+        for ways in self.network.channels.chunk_by(|one, next| one.link() == next.link()) {
+            let link = &self.scenario.links[ways[0].link() as usize];
+            let mut figure = group! {};
+            for channel in ways {
+                let name = direction::NAMES[channel.direction() as usize];
+                let back = channel.direction() == direction::BACKWARD;
+                let model = if back { &link.backward } else { &link.forward };
+                let way = link_summary(channel, model, self.totals.end);
+                whole.consider(&link.id, name, &way);
+                figure.add(name, way);
+            }
+            on_link(&link.id, figure);
+        }
+        whole
+    }
+
+    /// The figures of a flow, its goodput, and whether it is done.
+    fn flow(&self, index: usize, model: &'a FlowModel) -> (Figure<'a>, f64, bool) {
+        let Self { scenario, network, totals: Totals { end, .. } } = *self;
+        let flow = &network.flows[index];
         let (mut summary, goodput, finished) = match &flow.endpoint {
             Endpoint::Tcp(tcp) => tcp_flow(scenario, model, flow, tcp, end),
             Endpoint::Stopped(Stopped { tcp, until }) => {
@@ -68,95 +197,69 @@ pub fn summarise<'a>(scenario: &'a Scenario, network: &Network, totals: &Totals)
         drops.sort_unstable_by_key(|drops| (drops.link, drops.direction, drops.reason));
         let drops: Figure = drops.iter().map(|drops| drops_of(scenario, drops)).collect();
         summary.add("drops", drops);
-        flows.push((&*model.id, summary));
-        goodputs.push(goodput);
-        all_finished &= finished || model.send_bytes.is_none() || flow.stopped.is_some();
+        (summary, goodput, finished || model.send_bytes.is_none() || flow.stopped.is_some())
     }
-    // Channels come in the order of links, both directions of one together.
-    let mut links: Vec<(&str, Figure<'_>)> = Vec::new();
-    for channel in &network.channels {
-        let link = &scenario.links[channel.link() as usize];
-        if links.last().is_none_or(|(last, _)| *last != link.id) {
-            links.push((&link.id, group! {}));
-        }
-        let name = direction::NAMES[channel.direction() as usize];
-        let back = channel.direction() == direction::BACKWARD;
-        let model = if back { &link.backward } else { &link.forward };
-        if let Some((_, ways)) = links.last_mut() {
-            ways.add(name, link_summary(channel, model, end));
-        }
-    }
-    let stop_reason = match (totals.done, totals.complete) {
-        (false, _) if totals.full => "record-limit",
-        (false, _) if totals.cut_off => "too-many-events",
-        (false, _) => "interrupted",
-        _ if totals.crowded => "too-many-packets",
-        (true, true) => "flows-complete",
-        // Flows are unfinished and nothing is left that could go on with them.
-        (true, false) if totals.idle && scenario.stop.flows_complete => "stalled",
-        (true, false) => "time",
-    };
-    let counters = totals.counters;
-    let whole = totals_of(&flows, goodputs.iter().fold(0.0, |sum, rate| sum + rate), totals);
-    let bottleneck = bottleneck_of(&links);
-    group! {
-        "ackclock": env!("CARGO_PKG_VERSION"),
-        "scenario": &scenario.name,
-        "seed": scenario.seed,
-        "digest": format!("{:016x}", totals.digest),
-        "finished": totals.done && !totals.crowded && all_finished,
-        "stop_reason": stop_reason,
-        "ties": &scenario.ties.kind,
-        "end_s": end.as_secs(),
-        "events": counters.events,
-        "packet_hops": totals.packet_hops,
-        "packets_created": counters.created,
-        "packets_duplicated": counters.duplicated,
-        "packets_delivered": counters.delivered,
-        "packets_dropped": Figure::Group(by_reason(|code| counters.dropped[code as usize])),
-        "totals": whole,
-        "bottleneck": bottleneck,
-        "flows": flows,
-        "links": links,
-        "fairness_jain": jain(&goodputs),
-    }
-}
 
-/// What all flows together got, and what was lost anywhere.
-fn totals_of<'a>(flows: &[(&str, Figure<'_>)], goodput_bps: f64, totals: &Totals) -> Figure<'a> {
-    let sum = |name: &str| flows.iter().filter_map(|(_, flow)| flow.get(name).count()).sum::<u64>();
-    group! {
-        "goodput_bps": goodput_bps,
-        "retransmissions": sum("retransmissions"),
-        "timeouts": sum("timeouts"),
-        "bytes_on_wire": sum("bytes_on_wire"),
-        "packets_dropped": totals.counters.dropped.iter().sum::<u64>(),
-    }
-}
-
-/// The direction of a link that transmitted for the largest share of the run; the first of equals.
-fn bottleneck_of<'a>(links: &[(&'a str, Figure<'a>)]) -> Option<Figure<'a>> {
-    let used = |way: &Figure<'_>| match way.get("utilization") {
-        Figure::Real(share) => *share,
-        _ => 0.0,
-    };
-    let mut busiest: Option<(&'a str, &'a str, &Figure<'a>)> = None;
-    for (link, ways) in links {
-        for (direction, way) in ways.members() {
-            if busiest.is_none_or(|(_, _, other)| used(way) > used(other)) {
-                busiest = Some((link, direction, way));
-            }
-        }
-    }
-    busiest.map(|(link, direction, way)| {
+    fn head(&self, whole: Whole<'a>, flows: Figure<'a>, links: Figure<'a>) -> Figure<'a> {
+        let Self { scenario, totals, .. } = *self;
+        let stop_reason = match (totals.done, totals.complete) {
+            (false, _) if totals.full => "record-limit",
+            (false, _) if totals.cut_off => "too-many-events",
+            (false, _) => "interrupted",
+            _ if totals.crowded => "too-many-packets",
+            (true, true) => "flows-complete",
+            // Flows are unfinished and nothing is left that could go on with them.
+            (true, false) if totals.idle && scenario.stop.flows_complete => "stalled",
+            (true, false) => "time",
+        };
+        let counters = &totals.counters;
+        let dropped = by_reason(|code| counters.dropped[code as usize]);
         group! {
-            "link": link,
-            "direction": direction,
-            "utilization": used(way),
-            "queue_packets_mean": way.get("queue_packets").get("mean").clone(),
-            "queueing_delay_s_mean": way.get("queueing_delay_s").get("mean").clone(),
+            "ackclock": env!("CARGO_PKG_VERSION"),
+            "scenario": &scenario.name,
+            "seed": scenario.seed,
+            "digest": format!("{:016x}", totals.digest),
+            "finished": totals.done && !totals.crowded && whole.all_finished,
+            "stop_reason": stop_reason,
+            "ties": &scenario.ties.kind,
+            "end_s": totals.end.as_secs(),
+            "events": counters.events,
+            "packet_hops": totals.packet_hops,
+            "packets_created": counters.created,
+            "packets_duplicated": counters.duplicated,
+            "packets_delivered": counters.delivered,
+            "packets_dropped": Figure::Group(dropped),
+            // What all flows together got, and what was lost anywhere.
+            "totals": group! {
+                "goodput_bps": whole.goodputs.iter().fold(0.0, |sum, rate| sum + rate),
+                "retransmissions": whole.retransmissions,
+                "timeouts": whole.timeouts,
+                "bytes_on_wire": whole.bytes_on_wire,
+                "packets_dropped": counters.dropped.iter().sum::<u64>(),
+            },
+            "bottleneck": whole.busiest.map(|(_, figure)| figure),
+            "flows": flows,
+            "links": links,
+            "fairness_jain": jain(&whole.goodputs),
         }
-    })
+    }
+}
+
+impl<'a> Whole<'a> {
+    /// Takes a direction of a link for the busiest if it is.
+    fn consider(&mut self, link: &'a str, direction: &'a str, way: &Figure<'a>) {
+        let used = if let Figure::Real(share) = way.get("utilization") { *share } else { 0.0 };
+        if self.busiest.as_ref().is_none_or(|(most, _)| used > *most) {
+            let figure = group! {
+                "link": link,
+                "direction": direction,
+                "utilization": used,
+                "queue_packets_mean": way.get("queue_packets").get("mean").clone(),
+                "queueing_delay_s_mean": way.get("queueing_delay_s").get("mean").clone(),
+            };
+            self.busiest = Some((used, figure));
+        }
+    }
 }
 
 /// Jain's index of fairness (Jain, Chiu, Hawe 1984): 1 for equal shares, 1/n for one that takes all.

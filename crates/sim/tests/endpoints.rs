@@ -116,7 +116,7 @@ proptest! {
             match step {
                 Step::Write(bytes) => {
                     written += bytes;
-                    end.write(now, bytes, bytes % 7 == 0);
+                    end.write(now, bytes, bytes % 7 == 0, bytes % 5 == 0);
                 }
                 Step::Ack { share, off, window, blocks, ece, again } => {
                     let at = |share: u64, off: i64| (sent * share / 1000).saturating_add_signed(off);
@@ -183,7 +183,7 @@ fn transfer(tcp: &Value, bytes: u64, lost: u64) -> (Endpoint, Endpoint) {
     let mut ends = [connect(tcp), connect(tcp)];
     let mut now = Time::from_ms(50);
     ends[0].establish(now, now, 1 << 30);
-    ends[0].write(now, bytes, false);
+    ends[0].write(now, bytes, false, false);
     ends[0].close(now);
     // What is on its way to either end, by the time of arrival.
     let mut wires: [std::collections::VecDeque<Packet>; 2] = Default::default();

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from ackclock.cli import imports
+from ackclock.cli.declared import declare
 from ackclock.cli.terminal import fail
 from ackclock.errors import AckclockError
 
@@ -62,8 +63,11 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
                 module = import_module(f"ackclock.cli.{plain}")
                 command = getattr(module, "list_" if name == "list" else plain)
                 if isinstance(command, typer.Typer):
+                    for part in command.registered_commands:
+                        declare(f"{name} {part.name}", part.callback)
                     app.add_typer(command, name=name, rich_help_panel=panel)
                     continue
+                declare(name, command)
                 app.command(name, help=_help(command), rich_help_panel=panel)(command)
     return app
 

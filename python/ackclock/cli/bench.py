@@ -2,50 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 
 def bench(
-    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help="dumbbell, chain or clos.")],
-    size: Annotated[
-        str,
-        typer.Argument(
-            metavar="N",
-            help="Flows of the dumbbell, chains, or LEAVESxSPINESxHOSTS of the clos, with "
-            "the hosts of each leaf.",
-        ),
-    ],
-    seconds: Annotated[float, typer.Argument(metavar="T", help="Simulated seconds.")],
-    sender: Annotated[
-        str,
-        typer.Option(
-            "--sender",
-            metavar="WORD",
-            help="newreno (classic), cubic or bbr (modern).",
-        ),
-    ] = "newreno",
-    queue: Annotated[
-        str,
-        typer.Option(
-            "--queue",
-            metavar="WORD",
-            help="droptail, codel or fq-codel: of the bottleneck, or of all links of the clos.",
-        ),
-    ] = "droptail",
-    record: Annotated[
-        str,
-        typer.Option(
-            "--record",
-            metavar="WORD",
-            help="none, cwnd (windows and round-trip times) or all.",
-        ),
-    ] = "none",
-    only_document: Annotated[
-        bool,
-        typer.Option("--document", help="Print the scenario instead of running it."),
-    ] = False,
+    workload: str,
+    size: str,
+    seconds: float,
+    sender: str = "newreno",
+    queue: str = "droptail",
+    record: str = "none",
+    only_document: bool = False,
 ) -> None:
     """Run a benchmark of any size and print what it cost, as one line of JSON.
 

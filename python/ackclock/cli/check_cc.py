@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ackclock.cli.options import JsonOption, WorkersOption
+from ackclock.cli.options import pair
 from ackclock.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -20,45 +21,14 @@ if TYPE_CHECKING:
 
 
 def check_cc(
-    subject: Annotated[
-        str,
-        typer.Argument(
-            metavar="PROGRAM", help="A Python file, or an algorithm of 'ackclock list cc'."
-        ),
-    ],
-    class_: Annotated[
-        str | None,
-        typer.Option("--class", metavar="NAME", help="The class, where a program has several."),
-    ] = None,
-    parameters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--parameter", "-p", metavar="NAME=VALUE", help="Set a parameter; may be repeated."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Write a page as well; the suffix says how: .html, .md.",
-        ),
-    ] = None,
-    leaderboard: Annotated[
-        Path | None,
-        typer.Option(
-            "--leaderboard",
-            metavar="FILE",
-            help="Append the scores to this file, as others append theirs, and show who leads.",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Your name on the leaderboard."),
-    ] = None,
-    workers: WorkersOption = None,
-    as_json: JsonOption = False,
+    subject: str,
+    class_: str | None = None,
+    parameters: list[str] | None = None,
+    out: Path | None = None,
+    leaderboard: Path | None = None,
+    name: str | None = None,
+    workers: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Check a congestion control, and score it beside CUBIC, Reno and BBR.
 
@@ -84,16 +54,16 @@ def check_cc(
     if (name is None) != (leaderboard is None):
         raise InputError("--leaderboard needs --name, and the other way round")
     writer = None if out is None else page.writer(out)
+    chosen = _parameters(parameters)
     if leaderboard is not None:
         board.read(leaderboard)  # before minutes of runs
-    with terminable(), progress_bar(_words, wanted=not as_json, share=_share) as show:
-
-        def progress(done: int, total: int) -> None:
-            if show is not None:
-                show((done, total))
-
+    with terminable(), progress_bar(_words, wanted=not as_json) as show:
         card = conformance.check_cc(
-            subject, class_, _parameters(parameters), workers=workers, progress=progress
+            subject,
+            class_,
+            chosen,
+            workers=workers,
+            progress=lambda done, total: show(SimpleNamespace(done=done, total=total)),
         )
     if out is not None and writer is not None:
         from ackclock.files import write_text
@@ -114,12 +84,8 @@ def check_cc(
         raise typer.Exit(1)
 
 
-def _words(state: tuple[int, int]) -> str:
-    return f"{state[0]}/{state[1]} runs"
-
-
-def _share(state: tuple[int, int]) -> float:
-    return state[0] / state[1]
+def _words(state: SimpleNamespace) -> str:
+    return f"{state.done}/{state.total} runs"
 
 
 def _parameters(texts: list[str] | None) -> dict[str, Any]:
@@ -128,11 +94,9 @@ def _parameters(texts: list[str] | None) -> dict[str, Any]:
 
     found = {}
     for text in texts or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise InputError(f"--parameter needs NAME=VALUE, as in 'increase=2'; got '{text}'")
+        name, value = pair(text, "--parameter needs NAME=VALUE, as in 'increase=2'")
         try:
-            found[name.strip()] = parse_value(value)
+            found[name] = parse_value(value)
         except ValueError as error:
             raise InputError(f"--parameter {text}: the value cannot be read: {error}") from None
     return found

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 
-def convert(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The foreign file.")],
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="SCENARIO.yaml", help="The scenario to write."),
-    ],
-) -> None:
+def convert(file: Path, out: Path) -> None:
     """Turn a file of another simulator into a scenario.
 
     Reads the network topologies of the Caltech simulator of 2015 (JSON by jsonpickle, as in the

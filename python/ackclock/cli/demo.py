@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from ackclock.cli.terminal import console
 
 _SCENARIO = "teach/sawtooth"
 
 
-def demo(
-    out: Annotated[
-        Path,
-        typer.Option("--out", metavar="DIR", help="Write the run directory here."),
-    ] = Path("runs/demo"),
-) -> None:
+def demo(out: Path = Path("runs/demo")) -> None:
     """Simulate a first experiment, show its sawtooth, and say what to try next.
 
     One TCP flow has a link of 10 Mbps for 40 s. Its window grows until the buffer overflows, is

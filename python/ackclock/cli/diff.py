@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-
-from ackclock.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,14 +16,7 @@ if TYPE_CHECKING:
 _WIDEST = 40
 
 
-def diff(
-    first: Annotated[str, typer.Argument(metavar="FIRST", help="A run directory or a scenario.")],
-    second: Annotated[str, typer.Argument(metavar="SECOND", help="Another one.")],
-    every: Annotated[
-        bool, typer.Option("--all", help="Show all figures that differ, not only the usual ones.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
+def diff(first: str, second: str, every: bool = False, as_json: bool = False) -> None:
     """Show what differs between two runs: in their scenarios, and in what came out.
 
     Scenarios are simulated, without a record. Values of a scenario are named as --set takes them.

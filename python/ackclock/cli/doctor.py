@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ackclock.cli.options import JsonOption
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,7 +18,7 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox")
 _LITTLE = 1 << 30
 
 
-def doctor(as_json: JsonOption = False) -> None:
+def doctor(as_json: bool = False) -> None:
     """Say what is installed and what works here: versions, engine, optional parts, disk, terminal.
 
     Exit status 1 if runs cannot be made here.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from ackclock.cli.options import JsonOption, SeedOption, SetOption, choose, read_overrides
+from ackclock.cli.options import choose, read_overrides
 
 if TYPE_CHECKING:
     from ackclock.export import Format, Options
@@ -16,82 +16,18 @@ if TYPE_CHECKING:
 
 
 def export(
-    run: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN_DIR|SCENARIO",
-            help="What 'ackclock run' wrote; or a scenario, which is run first.",
-        ),
-    ],
-    name: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="ns2, pcapng, qlog, xpl, windows, csv, netem, mininet ('ackclock list export').",
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write this file instead of RUN_DIR/exports/NAME; - for standard output. For "
-            "several tables as csv: the folder.",
-        ),
-    ] = None,
-    flows: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--flows",
-            metavar="ID[,ID...]",
-            help="Only these flows; may be repeated.",
-        ),
-    ] = None,
-    links: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--links",
-            metavar="ID[,ID...]",
-            help="Only these links; pcapng: capture on these links. May be repeated.",
-        ),
-    ] = None,
-    hosts: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hosts",
-            metavar="ID[,ID...]",
-            help="pcapng: capture at these hosts. Without it, each flow is captured at its sender.",
-        ),
-    ] = None,
-    tables: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tables",
-            metavar="NAME[,NAME...]",
-            help="csv: these tables ('ackclock list record'); default all that were recorded.",
-        ),
-    ] = None,
-    snaplen: Annotated[
-        int | None,
-        typer.Option(
-            metavar="BYTES",
-            min=40,
-            max=65535,
-            help="pcapng: most bytes of a packet that are written; default 128.",
-        ),
-    ] = None,
-    first_fid: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="ns2: flow id of the first flow; default 0.",
-        ),
-    ] = None,
-    settings: SetOption = None,
-    seed: SeedOption = None,
-    as_json: JsonOption = False,
+    run: str,
+    name: str,
+    out: Path | None = None,
+    flows: list[str] | None = None,
+    links: list[str] | None = None,
+    hosts: list[str] | None = None,
+    tables: list[str] | None = None,
+    snaplen: int | None = None,
+    first_fid: int | None = None,
+    settings: list[str] | None = None,
+    seed: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Write a run in the format of another program: packet trace, capture, tables.
 

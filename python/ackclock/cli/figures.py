@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _RATES = ((1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"))
 _SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _TIMES = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (1e-6, "µs", 1e6))
@@ -22,22 +24,17 @@ def number(value: float) -> str:
 
 def rate(bps: float | None) -> str:
     """Return a rate in decimal units: `9.87 Mbps`."""
-    if bps is None:
-        return NONE
-    for factor, unit in _RATES:
-        if abs(bps) >= factor:
-            return f"{bps / factor:.4g} {unit}"
-    return f"{bps:.4g} bps"
+    return NONE if bps is None else _scaled(bps, _RATES, "bps")
 
 
 def size(count: float | None) -> str:
     """Return an amount of data in binary units: `35 MiB`."""
-    if count is None:
-        return NONE
-    for factor, unit in _SIZES:
-        if abs(count) >= factor:
-            return f"{count / factor:.4g} {unit}"
-    return f"{count:.4g} B"
+    return NONE if count is None else _scaled(count, _SIZES, "B")
+
+
+def _scaled(value: float, units: Sequence[tuple[float, str]], base: str) -> str:
+    factor, unit = next((one for one in units if abs(value) >= one[0]), (1.0, base))
+    return f"{value / factor:.4g} {unit}"
 
 
 def seconds(value: float | None) -> str:

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from ackclock.cli.lab import (
-    GradeSeedOption,
-    HiddenOption,
-    LabArgument,
-    MemoryOption,
-    TimeOption,
-    line,
-)
+from ackclock.cli.lab import line
 
 if TYPE_CHECKING:
     from ackclock.labs.grading import Grade
@@ -22,54 +15,17 @@ if TYPE_CHECKING:
 
 
 def grade(
-    lab: LabArgument,
-    submission: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SUBMISSION",
-            help="The folder or .zip file that a student handed in; with --csv, a folder of these.",
-        ),
-    ],
-    json_file: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write the grade as JSON to this file."),
-    ] = None,
-    form: Annotated[
-        Literal["text", "gradescope", "otter"],
-        typer.Option(
-            "--format",
-            help="What is printed; gradescope and otter are forms of JSON. A file gets "
-            "gradescope unless this says otter.",
-        ),
-    ] = "text",
-    seed: GradeSeedOption = 0,
-    hidden: HiddenOption = None,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            "--csv",
-            metavar="FILE",
-            help="Grade all folders in SUBMISSION into this table. What is in it and has not "
-            "changed is not graded again.",
-        ),
-    ] = None,
-    feedback: Annotated[
-        Path | None,
-        typer.Option(
-            "--feedback",
-            metavar="DIR",
-            help="With --csv: a file for each submission, as --format says.",
-        ),
-    ] = None,
-    personal: Annotated[
-        bool,
-        typer.Option(
-            "--personal",
-            help="Figures count only with networks of the student's own ('lab start --student').",
-        ),
-    ] = False,
-    seconds: TimeOption = 20.0,
-    memory: MemoryOption = 1024,
+    lab: str,
+    submission: Path,
+    json_file: Path | None = None,
+    form: Literal["text", "gradescope", "otter"] = "text",
+    seed: int = 0,
+    hidden: Path | None = None,
+    table: Path | None = None,
+    feedback: Path | None = None,
+    personal: bool = False,
+    seconds: float = 20.0,
+    memory: int = 1024,
 ) -> None:
     """Grade a submission, or a folder of them, with feedback for each answer.
 

@@ -3,42 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
-
-from ackclock.cli.options import JsonOption
-
-LabArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="LAB",
-        help="A lab of the package ('ackclock lab list'), or the folder of one of your own.",
-    ),
-]
-HiddenOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--hidden",
-        metavar="FILE",
-        help="Networks that students do not see, instead of the lab's.",
-    ),
-]
-GradeSeedOption = Annotated[
-    int, typer.Option("--seed", metavar="N", min=0, help="Draws the hidden networks.")
-]
-TimeOption = Annotated[
-    float,
-    typer.Option(
-        "--time-limit", metavar="SECONDS", min=1.0, help="Of each case that a program is tried on."
-    ),
-]
-MemoryOption = Annotated[
-    int,
-    typer.Option(
-        "--memory-limit", metavar="MB", min=64, help="Of a program, beyond its libraries."
-    ),
-]
 
 lab = typer.Typer(
     help="Labs: experiments with questions, for students and teachers.",
@@ -49,7 +16,7 @@ lab = typer.Typer(
 
 
 @lab.command("list")
-def list_(as_json: JsonOption = False) -> None:
+def list_(as_json: bool = False) -> None:
     """Show the labs there are."""
     from ackclock import labs
     from ackclock.cli.terminal import console, print_json, table
@@ -77,26 +44,13 @@ def list_(as_json: JsonOption = False) -> None:
     console().print("\nBegin one: [cyan]ackclock lab start bufferbloat[/cyan]")
 
 
-@lab.command()
+@lab.command("start")
 def start(
-    lab: LabArgument,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Folder; default the lab's name."),
-    ] = None,
-    form: Annotated[
-        Literal["markdown", "notebook"],
-        typer.Option("--format", help="What the page is written as."),
-    ] = "markdown",
-    student: Annotated[
-        str | None,
-        typer.Option(
-            "--student",
-            metavar="NAME",
-            help="Networks of this student's own: the same questions with other answers.",
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    lab: str,
+    out: Path | None = None,
+    form: Literal["markdown", "notebook"] = "markdown",
+    student: str | None = None,
+    force: bool = False,
 ) -> None:
     """Write the student's part of a lab: the page, the scenarios, and a file for the answers."""
     from ackclock import labs
@@ -113,20 +67,13 @@ def start(
     screen.print(f"\nRead [cyan]{files[0]}[/cyan], then: cd {folder}", soft_wrap=True)
 
 
-@lab.command()
+@lab.command("check")
 def check(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder with your answers.")
-    ] = Path(),
-    lab: Annotated[
-        str | None,
-        typer.Option(
-            "--lab", metavar="LAB", help="The lab; default the one that the answers name."
-        ),
-    ] = None,
-    seconds: TimeOption = 20.0,
-    memory: MemoryOption = 1024,
-    as_json: JsonOption = False,
+    folder: Path = Path(),
+    lab: str | None = None,
+    seconds: float = 20.0,
+    memory: int = 1024,
+    as_json: bool = False,
 ) -> None:
     """Look at your answers before you hand them in: form, units, and what cannot be.
 
@@ -151,14 +98,8 @@ def check(
         raise typer.Exit(1)
 
 
-@lab.command()
-def teach(
-    lab: LabArgument,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="A new folder; default LAB-teacher."),
-    ] = None,
-) -> None:
+@lab.command("teach")
+def teach(lab: str, out: Path | None = None) -> None:
     """Write the teacher's version: answers, tolerances with reasons, wrong answers and feedback.
 
     The folder is a lab, too: change it, and name it in place of the lab.

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ackclock.cli.options import JsonOption
 from ackclock.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -43,22 +40,7 @@ _TITLES = {
 }
 
 
-def list_(
-    kind: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="KIND",
-            help="preset, sender, cc, recovery, rto, queue, loss, routing, source, period, "
-            "handshake, receiver, topology, start, ties, profile, block, scenario, plot, record, "
-            "export, plugin. Without it, the kinds are listed.",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="Show this one in full."),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+def list_(kind: str | None = None, name: str | None = None, as_json: bool = False) -> None:
     """Show what a scenario can be made of, and the scenarios there are.
 
     What only reproduces a defect of another program is marked [yellow]defect[/yellow].

@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from ackclock.cli.options import FlowsOption, JsonOption, choose
-from ackclock.cli.times import FromOption, ToOption
+from ackclock.cli.options import choose
 
 
 def log(
-    run_directory: Annotated[
-        Path,
-        typer.Argument(metavar="RUN_DIR", help="What 'ackclock run' wrote."),
-    ],
-    kinds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--kind",
-            metavar="NAME[,NAME...]",
-            help="events, rto, drops, marks, packets, headers, window_rules, cwnd, tcp_info, rtt, "
-            "queue, transmissions, waiting, routes; may be repeated. Without it: events and drops.",
-        ),
-    ] = None,
-    why: Annotated[
-        bool,
-        typer.Option(
-            "--why",
-            help="Name the rule behind each change of a window, of modern senders; with events. "
-            "Short for --kind events,window_rules.",
-        ),
-    ] = False,
-    flows: FlowsOption = None,
-    begin: FromOption = None,
-    end: ToOption = None,
-    as_json: JsonOption = False,
+    run_directory: Path,
+    kinds: list[str] | None = None,
+    why: bool = False,
+    flows: list[str] | None = None,
+    begin: float | None = None,
+    end: float | None = None,
+    as_json: bool = False,
 ) -> None:
     """Print what happened in a run: one line per event, beginning with the time in seconds.
 

@@ -5,95 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
-
-from ackclock.cli import completing
 from ackclock.errors import InputError, unknown
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 ImageFormat = Literal["png", "svg", "pdf"]
 LinkOrder = Literal["busiest", "file"]
 """Order of links in the summary."""
-
-ScenarioArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="SCENARIO",
-        autocompletion=completing.scenarios,
-        help="A scenario file, the name of one that comes with the package "
-        "('ackclock list scenario'), or a run directory.",
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PATH=VALUE",
-        help="Set a value of the scenario; may be repeated. Elements of lists go by id or index, "
-        "'*' is all of them: --set 'flows.*.tcp.cc=reno' --set 'links.L1.rate=5 Mbps'.",
-    ),
-]
-SeedOption = Annotated[
-    int | None,
-    typer.Option(
-        "--seed",
-        metavar="N",
-        min=0,
-        help="Seed of all random numbers, instead of the scenario's.",
-    ),
-]
-FlowsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--flows",
-        metavar="ID[,ID...]",
-        autocompletion=completing.flows,
-        help="Show these flows only; may be repeated.",
-    ),
-]
-LinksOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--links",
-        metavar="ID[,ID...]",
-        autocompletion=completing.links,
-        help="Show these links only; may be repeated.",
-    ),
-]
-WhereOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--where",
-        metavar="NAME=VALUE[,VALUE...]",
-        help="Keep what has one of these values; may be repeated.",
-    ),
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        metavar="N",
-        min=1,
-        help="Number of processes; default one for each core. The results do not depend on it.",
-    ),
-]
-FormatOption = Annotated[ImageFormat, typer.Option("--format", help="What plots are written as.")]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
-]
-LogLevelOption = Annotated[
-    LogLevel, typer.Option("--log-level", help="Least important messages that are shown.")
-]
-LogFileOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--log-file",
-        metavar="FILE",
-        help="Write messages to this file instead of standard error.",
-    ),
-]
 
 
 def read_overrides(settings: Sequence[str] | None) -> list[tuple[str, str]]:
@@ -102,15 +21,10 @@ def read_overrides(settings: Sequence[str] | None) -> list[tuple[str, str]]:
     Raises:
         InputError: a setting has no '='.
     """
-    pairs = []
-    for setting in settings or ():
-        path, equals, value = setting.partition("=")
-        if not equals or not path.strip():
-            raise InputError(
-                f"--set needs PATH=VALUE, as in 'flows.F1.tcp.cc=reno'; got '{setting}'"
-            )
-        pairs.append((path.strip(), value))
-    return pairs
+    return [
+        pair(text, "--set needs PATH=VALUE, as in 'flows.F1.tcp.cc=reno'")
+        for text in settings or ()
+    ]
 
 
 def read_where(conditions: Sequence[str] | None) -> dict[str, list[str]]:
@@ -121,16 +35,36 @@ def read_where(conditions: Sequence[str] | None) -> dict[str, list[str]]:
     """
     wanted: dict[str, list[str]] = {}
     for text in conditions or ():
-        name, equals, values = text.partition("=")
-        if not equals or not name.strip():
-            raise InputError(f"--where needs NAME=VALUE, as in 'queue=64 KiB'; got '{text}'")
-        wanted.setdefault(name.strip(), []).extend(value.strip() for value in values.split(","))
+        name, values = pair(text, "--where needs NAME=VALUE, as in 'queue=64 KiB'")
+        wanted.setdefault(name, []).extend(value.strip() for value in values.split(","))
     return wanted
+
+
+def pair(text: str, needed: str) -> tuple[str, str]:
+    """Return the two sides of an equals sign.
+
+    Raises:
+        InputError: there is none; the message begins with what is needed.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"{needed}; got '{text}'")
+    return name.strip(), value
 
 
 def name_list(texts: Sequence[str] | None) -> list[str]:
     """Return names that are repeated or separated by commas."""
     return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
+
+
+def require_folder(file: Path, option: str) -> None:
+    """Check that the folder of a file that is to be written is there.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not file.absolute().parent.is_dir():
+        raise InputError(f"there is no folder '{file.parent}'; choose another place with {option}")
 
 
 def choose(kind: str, wanted: Sequence[str] | None, known: Iterable[str]) -> list[str] | None:

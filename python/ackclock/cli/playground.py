@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from ackclock.cli.options import JsonOption
-
 
 def playground(
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FILE", help="Write this file."),
-    ] = Path("playground.html"),
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that is not a playground.")
-    ] = False,
-    as_json: JsonOption = False,
+    out: Path = Path("playground.html"),
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Write the playground: the simulator as one page for a browser, which needs no installation.
 

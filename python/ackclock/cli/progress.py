@@ -27,8 +27,8 @@ def progress_bar(
     width: int = 16,
     share: Callable[[Any], float] = _done,
     after_s: float = 0.0,
-) -> Iterator[Callable[[Any], None] | None]:
-    """Give a function that shows how far some work is; None without a terminal for it.
+) -> Iterator[Callable[[Any], None]]:
+    """Give a function that shows how far some work is; without a terminal it does nothing.
 
     Args:
         words: Describes a state, with which the function is called.
@@ -38,7 +38,7 @@ def progress_bar(
         after_s: Nothing is shown before this many seconds.
     """
     if not wanted or not sys.stderr.isatty():
-        yield None
+        yield lambda state: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn

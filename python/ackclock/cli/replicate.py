@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ackclock.cli import figures
-from ackclock.cli.options import (
-    FlowsOption,
-    JsonOption,
-    ScenarioArgument,
-    SetOption,
-    WorkersOption,
-    choose,
-    read_overrides,
-)
+from ackclock.cli.options import choose, read_overrides, require_folder
 from ackclock.cli.progress import progress_bar
-from ackclock.cli.times import TimeLimitOption
 
 if TYPE_CHECKING:
     from ackclock.replications import Replications
@@ -30,47 +21,17 @@ _DEFAULT_FIELDS = ("finish_s", "goodput_bps", "timeouts", "retransmissions")
 
 
 def replicate(
-    scenario: ScenarioArgument,
-    count: Annotated[
-        int, typer.Option("-n", "--count", metavar="N", min=1, help="Number of replications.")
-    ] = 1000,
-    settings: SetOption = None,
-    first_seed: Annotated[
-        int,
-        typer.Option(
-            "--seed", metavar="FIRST", min=0, help="Seed of the first one; the others count on."
-        ),
-    ] = 1,
-    workers: WorkersOption = None,
-    time_limit: TimeLimitOption = None,
-    flows: FlowsOption = None,
-    fields: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--field",
-            metavar="NAME[,NAME...]",
-            help="Show these quantities: finish_s, finish_ack_s, goodput_bps, timeouts, "
-            "retransmissions, spurious_retransmissions, segments_sent, end_s; may be repeated. "
-            "The first one is plotted.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE.parquet",
-            help="Write one row for each replication and flow.",
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw the distribution; the suffix says how: .png, .svg, .pdf.",
-        ),
-    ] = None,
-    as_json: JsonOption = False,
+    scenario: str,
+    count: int = 1000,
+    settings: list[str] | None = None,
+    first_seed: int = 1,
+    workers: int | None = None,
+    time_limit: float | None = None,
+    flows: list[str] | None = None,
+    fields: list[str] | None = None,
+    out: Path | None = None,
+    plot: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Run a scenario with many seeds and show how its results are distributed.
 
@@ -148,7 +109,7 @@ def _require_free(out: Path, scenario: str) -> None:
     from ackclock.replications import Replications
     from ackclock.results import ResultsError
 
-    _require_folder(out, "--out")
+    require_folder(out, "--out")
     if not out.exists() or not (out.is_file() or out.is_dir()):  # /dev/stdout and the like
         return
     try:
@@ -164,15 +125,8 @@ def _require_free(out: Path, scenario: str) -> None:
 def _require_drawable(plot: Path) -> None:
     from ackclock.plots.replications import require_format
 
-    _require_folder(plot, "--plot")
+    require_folder(plot, "--plot")
     require_format(plot)
-
-
-def _require_folder(path: Path, option: str) -> None:
-    from ackclock.errors import InputError
-
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder '{path.parent}'; choose another place with {option}")
 
 
 def _draw(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ackclock.cli import figures
-from ackclock.cli.terminal import table
+from ackclock.cli.terminal import print_title, table
 from ackclock.tables.shown import rate_unit
 
 if TYPE_CHECKING:
@@ -89,11 +89,7 @@ def print_tables(
 
 
 def _print_head(console: Console, scenario: Scenario, replications: Replications) -> None:
-    console.print(f"\n[bold]{escape(scenario.name)}[/bold]", end="")
-    title = scenario.model.get("title")
-    console.print(f"  {escape(title)}" if title else "")
-    if question := scenario.model.get("question"):
-        console.print(f"[dim]Question:[/dim] {escape(' '.join(question.split()))}")
+    print_title(console, scenario.name, scenario.model)
     count = len(replications)
     part = ""
     if replications.partial:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from ackclock.cli.options import FlowsOption, JsonOption, LinksOption, choose
+from ackclock.cli.options import choose
 from ackclock.cli.times import seconds
 
 
@@ -27,35 +26,13 @@ def span(text: str) -> tuple[float, float]:
 
 
 def report(
-    run_directories: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RUN_DIR",
-            help="What 'ackclock run' wrote; up to four runs stand side by side.",
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Write this file instead of RUN_DIR/report.html.",
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that is not a report.")
-    ] = False,
-    animate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FROM:TO",
-            help="The span whose packets move; default around the first loss.",
-        ),
-    ] = None,
-    flows: FlowsOption = None,
-    links: LinksOption = None,
-    as_json: JsonOption = False,
+    run_directories: list[Path],
+    out: Path | None = None,
+    force: bool = False,
+    animate: str | None = None,
+    flows: list[str] | None = None,
+    links: list[str] | None = None,
+    as_json: bool = False,
 ) -> None:
     """Write a report: one page for a browser, with panels to zoom into and packets in motion.
 

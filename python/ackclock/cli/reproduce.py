@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from ackclock.cli.options import JsonOption
 from ackclock.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -16,47 +15,13 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    experiments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[EXPERIMENT]...",
-            help="Experiments by name, or 'all'. Without one, they are listed.",
-        ),
-    ] = None,
-    show_list: Annotated[
-        bool, typer.Option("--list", help="Show the experiments and do nothing else.")
-    ] = False,
-    oracle: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="linux: other scenarios, measured with validation/linux (JSON, also compressed).",
-        ),
-    ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGEX",
-            help="linux: only scenarios with a name that matches.",
-        ),
-    ] = None,
-    trace: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SCENARIO",
-            help="linux: compare this run with the kernel's packet by packet, and name the first "
-            "difference.",
-        ),
-    ] = None,
-    ack_jitter: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="linux: each ACK comes late by a random time with this mean, such as '10 us': is "
-            "it noise that makes a difference?",
-        ),
-    ] = None,
-    as_json: JsonOption = False,
+    experiments: list[str] | None = None,
+    show_list: bool = False,
+    oracle: Path | None = None,
+    only: str | None = None,
+    trace: str | None = None,
+    ack_jitter: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Set the figures of a published paper, or of a real kernel, beside ours.
 
@@ -83,12 +48,11 @@ def reproduce(
         return
     options = experiments_of.linux.Options(oracle, only, trace, ack_jitter)
     with progress_bar(_words, wanted=not as_json) as show:
-
-        def progress(case: str, done: int, total: int) -> None:
-            if show is not None:
-                show(SimpleNamespace(case=case, done=done, total=total))
-
-        reports = experiments_of.run(experiments, progress, options=options)
+        reports = experiments_of.run(
+            experiments,
+            lambda case, done, total: show(SimpleNamespace(case=case, done=done, total=total)),
+            options=options,
+        )
     if as_json:
         print_json({"experiments": [report.to_json() for report in reports]})
     else:

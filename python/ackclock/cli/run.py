@@ -6,23 +6,16 @@ import re
 import shlex
 import signal
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ackclock.cli.options import (
-    FlowsOption,
-    FormatOption,
     ImageFormat,
-    JsonOption,
     LinkOrder,
-    LinksOption,
-    LogFileOption,
-    LogLevelOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
+    LogLevel,
     choose,
     read_overrides,
     set_up_logging,
@@ -49,41 +42,20 @@ class Shown:
 
 
 def run(
-    scenario: ScenarioArgument,
-    settings: SetOption = None,
-    seed: SeedOption = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Write the run directory here instead of runs/NAME-SEED.",
-        ),
-    ] = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            help="Replace a run directory of another scenario or, with --out, of other settings.",
-        ),
-    ] = False,
-    flows: FlowsOption = None,
-    links: LinksOption = None,
-    link_order: Annotated[
-        LinkOrder,
-        typer.Option(
-            "--link-order",
-            help="Order of links in the summary: the busiest first, or as in the scenario.",
-        ),
-    ] = "busiest",
-    no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no plots.")] = False,
-    no_chart: Annotated[
-        bool, typer.Option("--no-chart", help="Draw no chart of windows and queue in the terminal.")
-    ] = False,
-    image_format: FormatOption = "png",
-    as_json: JsonOption = False,
-    log_level: LogLevelOption = "warning",
-    log_file: LogFileOption = None,
+    scenario: str,
+    settings: list[str] | None = None,
+    seed: int | None = None,
+    out: Path | None = None,
+    force: bool = False,
+    flows: list[str] | None = None,
+    links: list[str] | None = None,
+    link_order: LinkOrder = "busiest",
+    no_plots: bool = False,
+    no_chart: bool = False,
+    image_format: ImageFormat = "png",
+    as_json: bool = False,
+    log_level: LogLevel = "warning",
+    log_file: Path | None = None,
 ) -> None:
     """Simulate a scenario, print a summary and draw plots.
 
@@ -138,7 +110,9 @@ def run(
     plots: list[Path] = []
     missing = None if no_plots else _no_plots()
     if not no_plots and not missing:
-        plots = _draw(results, place, shown_flows, shown_links, image_format)
+        from ackclock.plots import plot
+
+        plots = plot(results, None, shown_flows, shown_links, image_format, place / "plots")
     if as_json:
         places = {"run_directory": str(place), "plots": [str(path) for path in plots]}
         print_json({**results.summary, **places, "theory": comparison_json(results)})
@@ -158,15 +132,11 @@ def default_directory(scenario: Scenario) -> Path:
 
     So that a run with other values does not take the place of the one it is compared with.
     """
-    import hashlib
-    import json
-
     name = re.sub(r"[^A-Za-z0-9._/-]+", "-", scenario.name)
     parts = [part for part in name.split("/") if part.strip(".")]
     label = f"{'/'.join(parts) or 'run'}-{scenario.seed}"
     if any(not option.startswith("--set seed=") for option in scenario.overrides):
-        text = json.dumps(scenario.canonical, sort_keys=True)
-        label += f"-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+        label += f"-{scenario.canonical_sha256(escaped=True)[:6]}"
     return Path("runs") / label
 
 
@@ -179,18 +149,6 @@ def _no_plots() -> str | None:
     except MissingExtraError as error:
         return error.short
     return None
-
-
-def _draw(
-    results: Results,
-    place: Path,
-    flows: list[str] | None,
-    links: list[str] | None,
-    image_format: ImageFormat,
-) -> list[Path]:
-    from ackclock import plots
-
-    return plots.plot(results, flows=flows, links=links, fmt=image_format, out=place / "plots")
 
 
 def _report(
@@ -211,9 +169,13 @@ def _report(
     from ackclock.metrics.percentiles import with_percentiles
 
     screen = console()
-    # Percentiles of very many records take longer than people want to wait for a summary.
+    # Percentiles of very many records or flows take longer than people want to wait for a summary.
     short = results.summary["packet_hops"] <= _MOST_HOPS
-    summary = with_percentiles(results, PERCENTILES) if short else results.summary
+    summary = (
+        with_percentiles(results, PERCENTILES)
+        if short and not scenario.is_large
+        else results.summary
+    )
     print_summary(screen, summary, scenario.head, shown.flows, shown.links, shown.order)
     if not short:
         screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")
@@ -236,7 +198,8 @@ def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced:
 
 
 def _print_next(screen: Console, summary: dict[str, Any], place: Path, again: str) -> None:
-    kinds = {flow["cc"] for flow in summary["flows"].values()} - {None}
+    # The first flows will do for a proposal.
+    kinds = {flow["cc"] for flow in islice(summary["flows"].values(), 1000)} - {None}
     other = "reno" if kinds != {"reno"} else "fast"
     commands = [
         f"ackclock run {shlex.quote(again)} --set 'flows.*.tcp.cc={other}'",

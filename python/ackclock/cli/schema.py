@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 
-def schema(
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it here."),
-    ] = None,
-) -> None:
+def schema(out: Path | None = None) -> None:
     """Print the JSON Schema of scenario files, for completion and checks in an editor.
 
     Editors with the YAML language server use it when a scenario starts with

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ackclock.cli.options import JsonOption
+from ackclock.cli.options import pair
 from ackclock.cli.progress import progress_bar
 from ackclock.errors import InputError
 
@@ -23,43 +23,13 @@ _STYLES = {"passed": "green", "failed": "red", "unsupported": "yellow"}
 
 
 def script(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="Scripts, or folders: of a folder all files that end in .pkt.",
-            show_default=False,
-        ),
-    ],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Set a key of the flow's tcp block for all scripts, as in "
-            "'cc.hystart=linux-6.13'; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    defines: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--define",
-            "-D",
-            metavar="NAME=VALUE",
-            help="Replace a word in the scripts; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    push: Annotated[bool, typer.Option("--psh", help="Compare PSH flags, too.")] = False,
-    strict_end: Annotated[
-        bool,
-        typer.Option("--strict-end", help="Fail where segments are left that no line expects."),
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Count scripts that are not supported as failed.")
-    ] = False,
-    as_json: JsonOption = False,
+    files: list[Path],
+    settings: list[str] | None = None,
+    defines: list[str] | None = None,
+    push: bool = False,
+    strict_end: bool = False,
+    strict: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Run segment scripts against the modern sender.
 
@@ -79,7 +49,7 @@ def script(
     from ackclock.script import run_script
 
     overrides = _overrides(settings)
-    words = dict(_pair(define, "--define") for define in defines or ())
+    words = dict(pair(define, "--define needs NAME=VALUE") for define in defines or ())
     paths = _scripts(files)
     # All are read before the first one runs: a run says nothing of a folder that is not there.
     texts = [_text(path) for path in paths]
@@ -106,8 +76,7 @@ def script(
                 if not as_json:
                     _show(result)
             state.done += 1
-            if advance is not None:
-                advance(state)
+            advance(state)
     counts = Counter(result.verdict for result in results)
     if as_json:
         shown = [result.to_json() for result in results]
@@ -124,19 +93,12 @@ def _counted(state: SimpleNamespace) -> str:
     return f"{state.done}/{state.total} scripts"
 
 
-def _pair(text: str, option: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise InputError(f"{option} needs NAME=VALUE; got '{text}'")
-    return name.strip(), value
-
-
 def _overrides(settings: list[str] | None) -> dict[str, Any]:
     from ackclock._core import scalar
 
     overrides: dict[str, Any] = {}
     for setting in settings or ():
-        name, value = _pair(setting, "--set")
+        name, value = pair(setting, "--set needs NAME=VALUE")
         *path, last = name.removeprefix("tcp.").split(".")
         inner = overrides
         for step in path:

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from ackclock.cli import completing
-from ackclock.cli.options import (
-    JsonOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    read_overrides,
-)
-from ackclock.cli.times import FromOption
+from ackclock.cli.options import read_overrides
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,33 +22,14 @@ _NAMES = {"event": "event", "ack": "ACK", "rtt": "round trip"}
 
 
 def step(
-    scenario: ScenarioArgument,
-    flow: Annotated[
-        str | None,
-        typer.Option(
-            "--flow",
-            metavar="ID",
-            autocompletion=completing.flows,
-            help="The flow to follow; default the first one.",
-        ),
-    ] = None,
-    by: Annotated[
-        Literal["event", "ack", "rtt"],
-        typer.Option("--by", help="What a step is at first: an event, an ACK, or a round trip."),
-    ] = "rtt",
-    count: Annotated[
-        int | None,
-        typer.Option(
-            "--count",
-            metavar="N",
-            min=1,
-            help="Print this many steps and end, without keys; 20 where there is no terminal.",
-        ),
-    ] = None,
-    begin: FromOption = None,
-    settings: SetOption = None,
-    seed: SeedOption = None,
-    as_json: JsonOption = False,
+    scenario: str,
+    flow: str | None = None,
+    by: Literal["event", "ack", "rtt"] = "rtt",
+    count: int | None = None,
+    begin: float | None = None,
+    settings: list[str] | None = None,
+    seed: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Go through a run one event, one ACK or one round trip at a time, with the reasons.
 
@@ -87,8 +58,7 @@ def step(
     if asked:
         screen = console()
         _head(screen, steps)
-        with _keys() as key:
-            _go(screen, steps, by, after, key)
+        _go(screen, steps, by, after)
         return
     most = 20 if count is None else count
     found = [one for one, _ in zip(steps.all(by, after), range(most), strict=False)]
@@ -103,7 +73,7 @@ def step(
         _ended(screen, steps)
 
 
-def _go(screen: Console, steps: Steps, by: Kind, after: float, key: Callable[[], str]) -> None:
+def _go(screen: Console, steps: Steps, by: Kind, after: float) -> None:
     """Show a step for each key."""
     screen.print(f"[dim]{_HELP}[/dim]")
     at, kind = after, by
@@ -119,36 +89,20 @@ def _go(screen: Console, steps: Steps, by: Kind, after: float, key: Callable[[],
         else:
             _show(screen, found, steps.largest)
             at = found.end_s
-        pressed = key()
-        while pressed not in ("q", "\x03", "\x04", " ", "\r", "\n", "", *_KEYS):
+        pressed = _key()
+        while pressed not in ("q", " ", "\r", "\n", *_KEYS):
             screen.print(f"[dim]{_HELP}[/dim]")
-            pressed = key()
-        if pressed in ("q", "\x03", "\x04"):
+            pressed = _key()
+        if pressed == "q":
             return
         kind = _KEYS.get(pressed, kind)
 
 
-@contextmanager
-def _keys() -> Iterator[Callable[[], str]]:
-    """Give what reads one key; where that is not possible, one line."""
+def _key() -> str:
     try:
-        import termios
-        import tty
-    except ImportError:
-        try:
-            import msvcrt
-        except ImportError:
-            yield lambda: sys.stdin.readline().strip()[:1]
-        else:
-            yield getattr(msvcrt, "getwch")  # noqa: B009  # known on Windows only
-        return
-    number = sys.stdin.fileno()
-    before = termios.tcgetattr(number)
-    try:
-        tty.setcbreak(number)
-        yield lambda: sys.stdin.read(1) or "q"
-    finally:
-        termios.tcsetattr(number, termios.TCSADRAIN, before)
+        return typer.getchar()
+    except EOFError:
+        return "q"
 
 
 def _head(screen: Console, steps: Steps) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
 from ackclock.cli import figures
 from ackclock.cli.options import LinkOrder
-from ackclock.cli.terminal import table
+from ackclock.cli.terminal import print_title, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,16 +30,12 @@ def print_summary(
     """Print the tables of flows and links and the figures of the whole run."""
     _print_head(console, summary, head)
     _print_flows(console, summary["flows"], flows)
-    _print_files(console, summary["flows"])
     _print_links(console, summary["links"], links, order)
     _print_whole(console, summary)
 
 
 def _print_head(console: Console, summary: dict[str, Any], head: dict[str, Any]) -> None:
-    console.print(f"\n[bold]{escape(summary['scenario'])}[/bold]", end="")
-    console.print(f"  {escape(head['title'])}" if head.get("title") else "")
-    if question := head.get("question"):
-        console.print(f"[dim]Question:[/dim] {escape(' '.join(question.split()))}")
+    print_title(console, summary["scenario"], head)
     ends = {
         "flows-complete": "all flows are complete",
         "time": "the time is up",
@@ -60,11 +57,22 @@ def _print_head(console: Console, summary: dict[str, Any], head: dict[str, Any])
 
 
 def _print_flows(
-    console: Console, flows: dict[str, dict[str, Any]], wanted: Sequence[str] | None
+    console: Console, flows: Mapping[str, dict[str, Any]], wanted: Sequence[str] | None
 ) -> None:
     names = list(flows if wanted is None else wanted)
     left_out = 0 if wanted is not None else max(0, len(names) - _MOST_ROWS)
-    parts = _parts(("min", "mean", "p95", "max"), (flow.get("rtt_s") for flow in flows.values()))
+    # Once through all: of very many, each is read when it is asked for.
+    known: set[str] = set()
+    files: dict[str, Any] = {}
+    values: dict[str, list[float]] = {key: [] for _, key, _, _ in _QUANTITIES}
+    for name, flow in flows.items():
+        known.update(flow.get("rtt_s") or ())
+        if "file" in flow:
+            files[name] = flow["file"]
+        for key, column in values.items():
+            if (value := flow.get(key)) is not None:
+                column.append(value)
+    parts = _parts(("min", "mean", "p95", "max"), known)
     shown = table(
         "Flow", "TCP", ">Goodput", ">Finish", ">Base\nRTT (ms)", f">RTT (ms)\n{'/'.join(parts)}",
         ">cwnd\npackets", ">Resent", ">Time-\nouts", ">Drops",
@@ -90,27 +98,21 @@ def _print_flows(
     console.print(shown)
     if left_out:
         console.print(f"[dim]and {left_out} more; choose with --flows, or see summary.json[/dim]")
-        _print_all(console, list(flows.values()))
+        _print_all(console, len(flows), values)
     console.print()
+    _print_files(console, files)
 
 
-def _print_all(console: Console, flows: Sequence[dict[str, Any]]) -> None:
+def _print_all(console: Console, flows: int, values: Mapping[str, list[float]]) -> None:
     """Print what all flows got together, and how it differs between them."""
-    shown = table(f"All {len(flows)} flows", ">Least", ">Median", ">Most", ">Mean", ">Total")
-    quantities: list[tuple[str, str, Callable[[float], str], bool]] = [
-        ("Goodput", "goodput_bps", figures.rate, True),
-        ("Finish", "finish_s", figures.seconds, False),
-        ("Resent", "retransmissions", _plain, True),
-        ("Timeouts", "timeouts", _plain, True),
-        ("Drops", "segments_dropped", _plain, True),
-    ]
-    for title, key, written, has_total in quantities:
-        values = sorted(flow[key] for flow in flows if flow.get(key) is not None)
-        if not values:
+    shown = table(f"All {flows} flows", ">Least", ">Median", ">Most", ">Mean", ">Total")
+    for title, key, written, has_total in _QUANTITIES:
+        column = sorted(values[key])
+        if not column:
             continue
-        count, total = len(values), sum(values)
-        cells = [values[0], values[(count - 1) // 2], values[-1], total / count]
-        label = title if count == len(flows) else f"{title} (of {count})"
+        count, total = len(column), sum(column)
+        cells = [column[0], column[(count - 1) // 2], column[-1], total / count]
+        label = title if count == flows else f"{title} (of {count})"
         shown.add_row(label, *map(written, cells), written(total) if has_total else figures.NONE)
     console.print()
     console.print(shown)
@@ -120,9 +122,8 @@ def _plain(value: float) -> str:
     return figures.number(float(f"{value:.4g}")) if isinstance(value, float) else str(value)
 
 
-def _print_files(console: Console, flows: dict[str, dict[str, Any]]) -> None:
+def _print_files(console: Console, sent: Mapping[str, Any]) -> None:
     """Print what became of files, all of them: a difference must not hide behind a choice."""
-    sent = {name: flow["file"] for name, flow in flows.items() if "file" in flow}
     if not sent:
         return
     shown = table("Flow", "File", ">Bytes", "Received")
@@ -140,25 +141,37 @@ def _print_files(console: Console, flows: dict[str, dict[str, Any]]) -> None:
 
 def _print_links(
     console: Console,
-    links: dict[str, dict[str, Any]],
+    links: Mapping[str, dict[str, Any]],
     wanted: Sequence[str] | None,
     order: LinkOrder,
 ) -> None:
-    rows = [
-        (name, direction, way)
-        for name in (links if wanted is None else wanted)
-        for direction, way in links[name].items()
-    ]
-    if order == "busiest" and wanted is None:
+    count = losing = 0
+    known: set[str] = set()
+
+    def every() -> Iterator[tuple[str, str, dict[str, Any]]]:
+        nonlocal count, losing
+        for name, ways in links.items() if wanted is None else ((n, links[n]) for n in wanted):
+            for direction, way in ways.items():
+                count += 1
+                losing += _lost(way) > 0
+                known.update(way["queueing_delay_s"])
+                yield name, direction, way
+
+    if wanted is not None:
+        rows = list(every())
+    elif order == "busiest":
         # As shown, in whole percent: of links that are equally busy the one that loses more.
-        rows.sort(key=lambda row: (-round(row[2]["utilization"], 2), -_lost(row[2])))
-    most = len(rows) if wanted is not None else _MOST_ROWS
-    parts = _parts(("mean", "p95", "max"), (way["queueing_delay_s"] for _, _, way in rows))
+        rows = nsmallest(
+            _MOST_ROWS, every(), key=lambda row: (-round(row[2]["utilization"], 2), -_lost(row[2]))
+        )
+    else:
+        rows = [row for place, row in enumerate(every()) if place < _MOST_ROWS]
+    parts = _parts(("mean", "p95", "max"), known)
     shown = table(
         "Link", "Direction", ">Utilisation", ">Queue\nmean/max",
         f">Queueing delay\n{'/'.join(parts)}", ">Drops",
     )  # fmt: skip
-    for name, direction, way in rows[:most]:
+    for name, direction, way in rows:
         queue, delay = way["queue_packets"], way["queueing_delay_s"]
         waits = [figures.milliseconds(delay.get(key)) for key in parts]
         shown.add_row(
@@ -170,13 +183,13 @@ def _print_links(
             str(_lost(way)),
         )
     console.print(shown)
-    if len(rows) > 1 and wanted is None:
+    if count > 1 and wanted is None:
         how = "by utilisation, then drops" if order == "busiest" else "as in the scenario"
         console.print(f"[dim]Order: {how} (--link-order).[/dim]")
-    if rest := rows[most:]:
-        losing = sum(_lost(way) > 0 for _, _, way in rest)
+    if rest := count - len(rows):
+        losing -= sum(_lost(way) > 0 for _, _, way in rows)
         console.print(
-            f"[dim]and {len(rest)} more, {losing or 'none'} of them with drops; choose with "
+            f"[dim]and {rest} more, {losing or 'none'} of them with drops; choose with "
             "--links, or see summary.json[/dim]"
         )
     console.print()
@@ -186,9 +199,8 @@ def _lost(way: dict[str, Any]) -> int:
     return sum(way["drops"].values())
 
 
-def _parts(names: Sequence[str], entries: Iterable[Any]) -> list[str]:
+def _parts(names: Sequence[str], known: set[str]) -> list[str]:
     """Which figures of a distribution are known of any row."""
-    known: set[str] = set().union(*(entry or () for entry in entries))
     return [name for name in names if name in known or not name.startswith("p")]
 
 
@@ -206,3 +218,13 @@ def _print_whole(console: Console, summary: dict[str, Any]) -> None:
 
 def _rounded(value: float) -> float:
     return round(value, 1) if value < 100 else round(value)
+
+
+_QUANTITIES: list[tuple[str, str, Callable[[Any], str], bool]] = [
+    ("Goodput", "goodput_bps", figures.rate, True),
+    ("Finish", "finish_s", figures.seconds, False),
+    ("Resent", "retransmissions", _plain, True),
+    ("Timeouts", "timeouts", _plain, True),
+    ("Drops", "segments_dropped", _plain, True),
+]
+"""What is shown of all flows together, and whether it has a sum."""

@@ -8,14 +8,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ackclock.cli import figures
-from ackclock.cli.options import JsonOption, SetOption, WorkersOption, read_overrides
+from ackclock.cli.options import read_overrides
 from ackclock.cli.progress import progress_bar
-from ackclock.cli.times import TimeLimitOption
 
 # A process takes some 20 MB before it simulates anything.
 _LEAST_MEMORY = 64_000_000
@@ -39,93 +38,21 @@ def memory(text: str) -> int:
 
 
 def sweep(
-    what: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE | merge DIR...",
-            help="A file that says which scenario is varied, and how, or a study of the package. "
-            "After the word 'merge': folders of shards.",
-        ),
-    ],
-    settings: SetOption = None,
-    workers: WorkersOption = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Folder of the sweep instead of sweeps/NAME.",
-        ),
-    ] = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            help="Use a folder of another study. Runs that both have are kept, the table is "
-            "replaced.",
-        ),
-    ] = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Simulate again what failed.")
-    ] = False,
-    time_limit: TimeLimitOption = None,
-    memory_limit: Annotated[
-        int | None,
-        typer.Option(
-            "--memory-limit",
-            metavar="SIZE",
-            parser=memory,
-            help="Memory that each process may take ('2 GB'); a run that needs more counts as "
-            "failed.",
-        ),
-    ] = None,
-    on: Annotated[
-        str | None,
-        typer.Option(
-            "--on",
-            metavar="ADDRESS",
-            help="Simulate on the workers of a Dask scheduler (tcp://HOST:PORT) instead of on this "
-            "machine.",
-        ),
-    ] = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            "--shard",
-            metavar="I/N",
-            help="Simulate only part I of N, for an array of jobs. Each part has a folder of its "
-            "own; 'ackclock sweep merge DIR...' puts them together.",
-        ),
-    ] = None,
-    publish: Annotated[
-        str | None,
-        typer.Option(
-            "--publish",
-            metavar="URL",
-            help="Copy results.parquet to this folder, too, when no run is missing: s3://..., "
-            "gs://..., file:///...",
-        ),
-    ] = None,
-    plan_only: Annotated[
-        bool,
-        typer.Option(
-            "--plan",
-            help="Check all combinations, simulate a few, and estimate what the others take.",
-        ),
-    ] = False,
-    status_only: Annotated[
-        bool, typer.Option("--status", help="Show what is done; simulate nothing.")
-    ] = False,
-    why: Annotated[
-        str | None,
-        typer.Option(
-            "--why",
-            metavar="KEY",
-            help="Show one run: what became of it, and its scenario as a file that can be run "
-            "alone. The first digits of its key are enough.",
-        ),
-    ] = None,
-    as_json: JsonOption = False,
+    what: list[str],
+    settings: list[str] | None = None,
+    workers: int | None = None,
+    out: Path | None = None,
+    force: bool = False,
+    retry_failed: bool = False,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    on: str | None = None,
+    shard: str | None = None,
+    publish: str | None = None,
+    plan_only: bool = False,
+    status_only: bool = False,
+    why: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Run a scenario for many values, many times, on all cores.
 
@@ -306,8 +233,7 @@ def _run(plan: Plan, place: Path, options: Mapping[str, Any], *, as_json: bool) 
 
         def progress(state: SweepProgress) -> None:
             last[:] = [state]
-            if show is not None:
-                show(state)
+            show(state)
 
         try:
             results = run(plan, place, progress=progress, **options)

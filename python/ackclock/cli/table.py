@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import typer
 
-from ackclock.cli.options import (
-    JsonOption,
-    SeedOption,
-    SetOption,
-    WhereOption,
-    name_list,
-    read_overrides,
-    read_where,
-)
-from ackclock.cli.times import FromOption, ToOption
+from ackclock.cli.options import name_list, read_overrides, read_where, require_folder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,127 +28,27 @@ _SUFFIXES: dict[str, TableFormat] = {
     ".json": "json",
 }
 
-NamesOption = list[str] | None
-
 
 def table(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE",
-            help="A run directory, a folder of a sweep, or a scenario, which is simulated; several "
-            "runs stand below each other.",
-        ),
-    ],
-    what: Annotated[
-        What | None,
-        typer.Option(
-            "--what",
-            help="A row for each flow, each direction of a link, each flow and queue with lost "
-            "packets, or each run. Of a span of a run: 'steady' (flows with delay, jitter, "
-            "variation), 'sharing' (fairness, convergence), 'delays' (histograms). 'harm': flows "
-            "beside the others and alone. Default: flows of runs, runs of a sweep.",
-        ),
-    ] = None,
-    from_s: FromOption = None,
-    to_s: ToOption = None,
-    columns: Annotated[
-        NamesOption,
-        typer.Option(
-            "--columns",
-            metavar="NAME[,NAME...]",
-            help="Show these columns, or 'all'; '--columns list' says which there are.",
-        ),
-    ] = None,
-    where: WhereOption = None,
-    sort: Annotated[
-        NamesOption,
-        typer.Option(
-            "--sort",
-            metavar="NAME[,NAME...]",
-            help="Sort by these columns; '-NAME' from the largest on.",
-        ),
-    ] = None,
-    by: Annotated[
-        NamesOption,
-        typer.Option(
-            "--by",
-            metavar="NAME[,NAME...]",
-            help="One row for each combination of these columns, with means and 95 % intervals.",
-        ),
-    ] = None,
-    rows: Annotated[
-        str | None,
-        typer.Option(
-            "--rows",
-            metavar="NAME",
-            help="A cross table: one row for each value of this column.",
-        ),
-    ] = None,
-    across: Annotated[
-        str | None,
-        typer.Option(
-            "--across",
-            metavar="NAME",
-            help="With --rows: one column for each value of this column.",
-        ),
-    ] = None,
-    values: Annotated[
-        NamesOption,
-        typer.Option(
-            "--value",
-            metavar="NAME[,NAME...]",
-            help="Sum up these columns with --by, the first one with --rows; default goodput_bps, "
-            "and packets of 'drops'.",
-        ),
-    ] = None,
-    aggregate: Annotated[
-        str | None,
-        typer.Option(
-            "--aggregate",
-            metavar="WORD",
-            help="What is made of several values: mean, sum, median, min or max. Default: mean, "
-            "and sum of 'drops'.",
-        ),
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            "--against",
-            metavar="NAME=VALUE",
-            help="With --by, of a sweep: how much values differ from those of this setting, seed "
-            "by seed, with 95 % intervals of the difference.",
-        ),
-    ] = None,
-    digits: Annotated[
-        int | None,
-        typer.Option(
-            "--digits",
-            metavar="N",
-            min=1,
-            max=15,
-            help="Significant digits of the largest value of each column in text, Markdown and "
-            "LaTeX; the other formats have all digits.",
-        ),
-    ] = None,
-    table_format: Annotated[
-        TableFormat | None,
-        typer.Option(
-            "--format",
-            help="Default: as the suffix of --out says, else text.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write the table here; a file of this name is replaced.",
-        ),
-    ] = None,
-    settings: SetOption = None,
-    seed: SeedOption = None,
-    as_json: JsonOption = False,
+    sources: list[str],
+    what: What | None = None,
+    begin: float | None = None,
+    end: float | None = None,
+    columns: list[str] | None = None,
+    where: list[str] | None = None,
+    sort: list[str] | None = None,
+    by: list[str] | None = None,
+    rows: str | None = None,
+    across: str | None = None,
+    values: list[str] | None = None,
+    aggregate: str | None = None,
+    against: str | None = None,
+    digits: int | None = None,
+    table_format: TableFormat | None = None,
+    out: Path | None = None,
+    settings: list[str] | None = None,
+    seed: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Show results as a table, in the terminal or for papers and programs.
 
@@ -182,13 +73,13 @@ def table(
     named += [name.lstrip("-") for name in (*named, *read_where(where))]
     ends = tuple(f"_{name}" for name in known.PERCENTILES)
     percentiles = any(name in ("all", "list") or name.endswith(ends) for name in named)
-    if what not in known.OF_RECORDS and (from_s, to_s) != (None, None):
+    if what not in known.OF_RECORDS and (begin, end) != (None, None):
         _refuse("--from and --to need a table of a span: --what steady, sharing or delays")
     span = None
     if what in known.OF_RECORDS:
-        if what == "harm" and (from_s, to_s) != (None, None):
+        if what == "harm" and (begin, end) != (None, None):
             _refuse("--what harm is of whole runs; leave out --from and --to")
-        span = (from_s, to_s)
+        span = (begin, end)
     found = opened(
         sources, what, read_overrides(settings), seed, percentiles=percentiles, span=span
     )
@@ -299,8 +190,7 @@ def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int
     if out is None:
         typer.echo(content.decode(), nl=False)
         return
-    if not out.absolute().parent.is_dir():
-        _refuse(f"there is no folder '{out.parent}'; choose another place with --out")
+    require_folder(out, "--out")
     write_bytes(out, content)
     typer.echo(f"written: {out}", err=True)
 

@@ -7,7 +7,7 @@ import math
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -51,6 +51,16 @@ def table(*columns: str, title: str | None = None) -> Table:
     return made
 
 
+def print_title(console: Console, name: str, head: Mapping[str, Any]) -> None:
+    """Print what a scenario is called and what it asks."""
+    from rich.markup import escape
+
+    title = f"  {escape(head['title'])}" if head.get("title") else ""
+    console.print(f"\n[bold]{escape(name)}[/bold]{title}")
+    if question := head.get("question"):
+        console.print(f"[dim]Question:[/dim] {escape(' '.join(question.split()))}")
+
+
 @contextmanager
 def terminable() -> Iterator[None]:
     """Let a request to terminate end the work as Ctrl-C does: with what there is."""
@@ -72,7 +82,7 @@ def print_json(document: Any) -> None:
 
 
 def _finite(document: Any) -> Any:
-    if isinstance(document, dict):
+    if isinstance(document, Mapping):
         return {key: _finite(value) for key, value in document.items()}
     if isinstance(document, list | tuple):
         return [_finite(value) for value in document]

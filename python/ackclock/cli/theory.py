@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from ackclock.cli.options import (
-    JsonOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    read_overrides,
-)
+from ackclock.cli.options import read_overrides
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -26,18 +18,11 @@ Assumptions = Literal["ours", "paper", "paper-with-acks"]
 
 
 def theory(
-    scenario: ScenarioArgument,
-    settings: SetOption = None,
-    seed: SeedOption = None,
-    assumptions: Annotated[
-        Assumptions,
-        typer.Option(
-            "--assume",
-            help="ours: all that follows from the laws. paper: those of the Caltech paper, "
-            "where ACKs cost nothing. paper-with-acks: the paper's, but ACKs take capacity.",
-        ),
-    ] = "ours",
-    as_json: JsonOption = False,
+    scenario: str,
+    settings: list[str] | None = None,
+    seed: int | None = None,
+    assumptions: Assumptions = "ours",
+    as_json: bool = False,
 ) -> None:
     """Predict the equilibrium of a scenario, without simulating it.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
 
 import typer
 
@@ -42,28 +41,3 @@ def limit(text: str) -> float:
     if found == 0:
         raise typer.BadParameter(f"'{text}' leaves no time at all")
     return found
-
-
-FromOption = Annotated[
-    float | None,
-    typer.Option(
-        "--from",
-        metavar="TIME",
-        parser=seconds,
-        help="Begin here: seconds, or with a unit ('200 ms').",
-    ),
-]
-ToOption = Annotated[
-    float | None,
-    typer.Option("--to", metavar="TIME", parser=seconds, help="End here."),
-]
-TimeLimitOption = Annotated[
-    float | None,
-    typer.Option(
-        "--time-limit",
-        metavar="TIME",
-        parser=limit,
-        help="Give a run up that takes longer on the clock ('10 min'); it counts as failed. For "
-        "runs that may never end. 'stop: {events: N}' in a scenario is the same on all machines.",
-    ),
-]

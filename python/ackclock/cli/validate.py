@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ackclock.cli import figures
-from ackclock.cli.options import JsonOption, SetOption, read_overrides
+from ackclock.cli.options import read_overrides
 from ackclock.errors import AckclockError, InputError
 
 if TYPE_CHECKING:
@@ -15,19 +15,10 @@ if TYPE_CHECKING:
 
 
 def validate(
-    scenarios: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE...", help="Scenario files, or names of the package."),
-    ],
-    settings: SetOption = None,
-    expand: Annotated[
-        bool,
-        typer.Option(
-            "--expand",
-            help="Print the resolved scenario: short forms written out, all defaults filled in.",
-        ),
-    ] = False,
-    as_json: JsonOption = False,
+    scenarios: list[str],
+    settings: list[str] | None = None,
+    expand: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Check scenario files without running them.
 

@@ -67,27 +67,18 @@ class _Network:
     values: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
 
 
+@dataclass
 class _Faults:
     """Collects everything that is wrong with a file."""
 
-    def __init__(self, path: Path) -> None:
-        self.file = str(path)
-        self.found: list[Problem] = []
+    file: str
+    found: list[Problem] = field(default_factory=list)
 
     def add(
         self, word: _Word, message: str, *, allowed: str | None = None, hint: str | None = None
     ) -> None:
-        self.found.append(
-            Problem(
-                message,
-                value=word.text,
-                allowed=allowed,
-                hint=hint,
-                file=self.file,
-                line=word.line,
-                column=word.column,
-            )
-        )
+        place = (self.file, word.line, word.column)
+        self.found.append(Problem(message, "", word.text, allowed, hint, *place))
 
 
 def recognizes(text: str) -> bool:
@@ -104,7 +95,7 @@ def convert(path: Path) -> Conversion:
     Raises :class:`ackclock.errors.ScenarioError` with every word that is not understood and every
     link that does not fit together, each with line and column.
     """
-    faults = _Faults(path)
+    faults = _Faults(str(path))
     network = _read(jsonfile.text(path), faults)
     if faults.found:
         raise ScenarioError(sorted(faults.found, key=lambda fault: (fault.line, fault.column)))

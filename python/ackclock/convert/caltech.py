@@ -16,12 +16,13 @@ import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ackclock.convert import jsonfile, pickled, quantities
 from ackclock.convert.base import Complaints, Conversion
-from ackclock.convert.pickled import CLASS_KEY, EMPTY_SET, Shape, number, one_of, text
+from ackclock.convert.pickled import CLASS_KEY, EMPTY_SET, Shape, number, read_object, text
 from ackclock.errors import ScenarioError
 
 _PACKAGE = "network_simulator"
@@ -89,7 +90,7 @@ _LINKS = {
             "end_2_addr": text,
             "static_delay_sec": number(least=0),
             "capacity_bps": number(above=0),
-            "link_buffer": one_of(_BUFFERS),
+            "link_buffer": partial(read_object, shapes=_BUFFERS),
         },
         {"end_1_device": (None,), "end_2_device": (None,), "busy": (False,)},
     )
@@ -153,7 +154,7 @@ def convert(path: Path) -> Conversion:
     """
     top = jsonfile.load(path)
     complaints = jsonfile.complaints(path)
-    topology = pickled.read_object(top, (), complaints, _TOPOLOGIES)
+    topology = read_object(top, (), complaints, _TOPOLOGIES)
     # Checks between objects need whole objects: with one half read they would blame the wrong one.
     if topology is not None and not complaints.found:
         _check(topology, complaints)

@@ -159,12 +159,3 @@ def list_of(shapes: Mapping[str, Shape], *, may_be_null: bool = False) -> Reader
         return [item for item in objects if item is not None]
 
     return read
-
-
-def one_of(shapes: Mapping[str, Shape]) -> Reader:
-    """Make a reader of one object of the given classes."""
-
-    def read(value: Any, where: Where, complaints: Complaints) -> dict[str, Any] | None:
-        return read_object(value, where, complaints, shapes)
-
-    return read

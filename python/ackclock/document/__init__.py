@@ -156,6 +156,10 @@ class Document:
             line, column = self._places().locate(path, key=message.startswith("unknown key"))
         return Problem(message, shown, value, allowed, hint, self.file, line, column)
 
+    def is_from_outside(self, path: Path) -> bool:
+        """Whether the value at `path`, or a part of it, was set from outside."""
+        return any(path[: len(p)] == p or p[: len(path)] == path for p, _ in self.overrides)
+
     def _is_written(self, path: Path) -> bool:
         """Return whether the value at `path` is in the text, rather than made by overrides."""
         return self._text is not None and self._places().holds(path)

@@ -128,16 +128,12 @@ def _walk(
 
 def _keys(container: Any, step: str, here: str, path: str, value: Any) -> list[Any]:
     """Return the keys or indexes of `container` that `step` means."""
-    if isinstance(container, dict):
-        if step == "*":
-            if not container:
-                raise _problem(path, value, f"'{here}' holds nothing that '*' could match")
-            return list(container)
-        return [normal_key(step)]
     if step == "*":
         if not container:
             raise _problem(path, value, f"'{here}' holds nothing that '*' could match")
-        return list(range(len(container)))
+        return list(container if isinstance(container, dict) else range(len(container)))
+    if isinstance(container, dict):
+        return [normal_key(step)]
     index = _index(container, step)
     if index is None:
         names = [_name(item, index) for index, item in enumerate(container)]

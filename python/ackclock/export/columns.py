@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.errors import InputError
+from ackclock.metrics.words import coded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,8 +60,7 @@ class Columns:
 
     def codes(self, name: str, words: Sequence[str]) -> Ints:
         """A column of words as places in `words`; -1 where there is none."""
-        array: Any = self._column(name).combine_chunks()
+        codes, found = coded(self._column(name))
         place = {word: number for number, word in enumerate(words)}
-        known = np.array([place.get(word, -1) for word in array.dictionary.to_pylist()] or [-1])
-        codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return np.where(codes < 0, -1, known[codes])
+        # The last one is for rows without a word, whose code is -1.
+        return np.array([*(place.get(word, -1) for word in found), -1])[codes]

@@ -8,11 +8,12 @@ extremes within their bin.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+from ackclock.metrics.words import coded
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -71,14 +72,8 @@ class Codes:
 
     def of(self, column: pa.ChunkedArray) -> Integers:
         """Return the number of the name in each row; 0 for none."""
-        parts = [self._chunk(chunk) for chunk in column.chunks]
-        return np.concatenate(parts) if parts else np.empty(0, np.int64)
-
-    def _chunk(self, chunk: Any) -> Integers:
-        names = chunk.dictionary.to_pylist()
-        known = np.array([0, *(self._number(name) for name in names)], np.int64)
-        codes = chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return known[codes + 1]
+        codes, names = coded(column)
+        return np.array([0, *map(self._number, names)], np.int64)[codes + 1]
 
     def _number(self, name: str) -> int:
         if name not in self._numbers:

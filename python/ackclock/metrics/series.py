@@ -8,6 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ackclock.metrics.condense import LONG
+from ackclock.metrics.words import are
 
 Floats = NDArray[np.float64]
 
@@ -111,17 +112,7 @@ def _values(
 def _equals(column: pa.ChunkedArray, wanted: str | bool) -> NDArray[np.bool_]:
     if isinstance(wanted, bool):
         return column.to_numpy().astype(np.bool_) == wanted
-    parts = [_category_equals(chunk, wanted) for chunk in column.chunks]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
-
-
-def _category_equals(chunk: Any, wanted: str) -> NDArray[np.bool_]:
-    # Compares codes, not texts: tables have up to millions of rows.
-    names = chunk.dictionary.to_pylist()
-    if wanted not in names:
-        return np.zeros(len(chunk), dtype=np.bool_)
-    codes = chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes == names.index(wanted)
+    return are(column, wanted)
 
 
 def queue_series(

@@ -22,10 +22,7 @@ def fill(view: View, panel: Panel) -> None:
     limits = {limit for lane in view.lanes if (limit := limit_packets(view, lane))}
     if len(limits) == 1 and highest >= 0.75 * (limit := limits.pop()):
         highest = max(highest, limit)
-        panel.axes.axhline(limit, color=palette.FAINT_INK, lw=0.7, ls=DASHES["dotted"], zorder=1)
-        panel.entry(
-            f"buffer full ({quantities.number(limit)})", palette.FAINT_INK, line="dotted", width=0.8
-        )
+        draw_limit(panel, limit)
     panel.y_from_zero(highest, counts=True)
     if view.hidden_links:
         shown = listed(view.hidden_links)
@@ -44,6 +41,13 @@ def fill_sojourn(view: View, panel: Panel) -> None:
         panel.y_from_zero(highest / unit.size)
     else:
         panel.empty("no packet")
+
+
+def draw_limit(panel: Panel, limit: float) -> None:
+    """Draw and name the line at which a buffer is full."""
+    panel.axes.axhline(limit, color=palette.FAINT_INK, lw=0.7, ls=DASHES["dotted"], zorder=1)
+    words = f"buffer full ({quantities.number(limit)})"
+    panel.entry(words, palette.FAINT_INK, line="dotted", width=0.8)
 
 
 def limit_packets(view: View, lane: Lane) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ackclock.metrics import Segments, flow_segments, outstanding
 from ackclock.metrics.segments import unwrapped
 
+from .records import Records
 from .view import Series, View
 
 Floats = NDArray[np.float64]
@@ -43,18 +44,13 @@ def acks(view: View, name: str) -> Series:
 
     As an ACK names the next byte expected, the labs draw it one segment lower, beside the segment.
     """
-    table = view.need("packets")
-    rows = table.rows(flow=name, event="received", kind="ack")
-    return _acks(view, name, table.plain("time_s")[rows], table.plain("seq")[rows])
+    return _acks(view, name, view.need("packets"), event="received")
 
 
 def lost_acks(view: View, name: str) -> Series:
     """The same of the ACKs that were dropped, when they were; none if drops were not recorded."""
     table = view.records("drops")
-    if table is None:
-        return np.empty(0), np.empty(0)
-    rows = table.rows(flow=name, kind="ack")
-    return _acks(view, name, table.plain("time_s")[rows], table.plain("seq")[rows])
+    return (np.empty(0), np.empty(0)) if table is None else _acks(view, name, table)
 
 
 def flight(view: View, name: str) -> Series:
@@ -98,8 +94,9 @@ def _distinct(numbers: NDArray[Any]) -> NDArray[np.int64]:
     return np.cumsum(first)
 
 
-def _acks(view: View, name: str, time_s: Floats, seq: NDArray[Any]) -> Series:
-    at = place(view, name, unwrapped(seq))
+def _acks(view: View, name: str, table: Records, **names: str) -> Series:
+    rows = table.rows(flow=name, kind="ack", **names)
+    time_s, at = table.plain("time_s")[rows], place(view, name, unwrapped(table.plain("seq")[rows]))
     if not counts_bytes(view.flow(name)):
         return time_s, at
     some = at > 0  # an ACK of nothing is for no segment

@@ -102,30 +102,21 @@ def over_time(
     return spans
 
 
-def neighbours(model: Mapping[str, Any]) -> dict[str, list[tuple[str, str, int]]]:
-    """For each host and router its links as `(link, other end, propagation delay in ns)`."""
-    found: dict[str, list[tuple[str, str, int]]] = {
-        name: [] for name in [*model["hosts"], *model["routers"]]
-    }
-    for link in model["links"]:
-        one, other = link["ends"]
-        found[one].append((link["id"], other, link["forward"]["delay_ns"]))
-        found[other].append((link["id"], one, link["backward"]["delay_ns"]))
-    return found
-
-
 def _follow(
     model: Mapping[str, Any], table: Mapping[str, str], source: str, target: str
 ) -> tuple[str, ...]:
     ends = {link["id"]: link["ends"] for link in model["links"]}
-    near = neighbours(model)
+    first: dict[str, str] = {}  # the first link of each node
+    for link in model["links"]:
+        for end in link["ends"]:
+            first.setdefault(end, link["id"])
     path: list[str] = []
     node, visited = source, {source}
     while node != target:
         if node in table:
             link = table[node]
-        elif node == source and near[node]:
-            link = near[node][0][0]
+        elif node == source and node in first:
+            link = first[node]
         else:
             return ()
         path.append(link)

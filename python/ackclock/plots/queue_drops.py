@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import bands, draw, flow_strip, marks, palette, quantities
+from . import bands, draw, flow_strip, marks, palette
 from .lanes import Lane
-from .link_queue import limit_packets
-from .palette import DASHES
+from .link_queue import draw_limit, limit_packets
 from .sheet import Panel, Sheet, mark_style
 from .view import View
 
@@ -72,9 +71,7 @@ def _fill(view: View, panel: Panel, lane: Lane) -> None:
     limit = limit_packets(view, lane)
     if limit and highest >= 0.5 * limit:
         highest = max(highest, limit)
-        panel.axes.axhline(limit, color=palette.FAINT_INK, lw=0.7, ls=DASHES["dotted"], zorder=1)
-        words = f"buffer full ({quantities.number(limit)})"
-        panel.entry(words, palette.FAINT_INK, line="dotted", width=0.8)
+        draw_limit(panel, limit)
     top = highest or 1.0
     panel.y_from_zero(top, counts=True)
     panel.axes.set_ylim(0, max(1.1 * top, _drops(view, panel, lane, top)))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ackclock.metrics.condense import split
 from ackclock.metrics.series import HasPieces, HasTables
+from ackclock.metrics.words import coded
 
 from .long_records import LongRecords
 
@@ -98,18 +99,8 @@ class Records:
 
     def _decode(self, column: str) -> tuple[NDArray[np.int64], dict[str, int]]:
         if column not in self._coded:
-            import pyarrow as pa
-
-            chunked = self._table.column(column)
-            if not pa.types.is_dictionary(chunked.type):
-                chunked = chunked.dictionary_encode()
-            whole = chunked.unify_dictionaries().combine_chunks()
-            if isinstance(whole, pa.ChunkedArray):  # no rows at all
-                whole = whole.chunk(0) if whole.num_chunks else pa.array([]).dictionary_encode()
-            # By NumPy, where a null is NaN: pyarrow's own functions take long to load.
-            codes = np.nan_to_num(whole.indices.to_numpy(zero_copy_only=False), nan=-1)
-            names = {str(name): i for i, name in enumerate(whole.dictionary.to_pylist())}
-            self._coded[column] = (codes.astype(np.int64), names)
+            codes, words = coded(self._table.column(column))
+            self._coded[column] = codes, {word: code for code, word in enumerate(words)}
         return self._coded[column]
 
     def _split(self, columns: tuple[str, ...]) -> dict[tuple[int, ...], NDArray[np.int64]]:

@@ -133,7 +133,7 @@ def _parts(views: Sequence[View], plot: Plot) -> list[tuple[str, Sequence[View]]
     apart = plot.apart if together is None or not plot.knows("together") else not together
     if not apart or len(view.flows) < 2:
         return [(plot.name, views)]
-    return [(f"{plot.name}-{_plain(name)}", [view.of_flow(name)]) for name in view.flows]
+    return [(f"{plot.name}-{_plain(name)}", [view.of_flows([name])]) for name in view.flows]
 
 
 def _plain(name: str) -> str:

@@ -21,7 +21,7 @@ from ackclock.metrics.series import HasPieces, is_long
 from . import lanes, palette, paths, quantities
 from .errors import PlotError, unknown
 from .lanes import Interest, Lane
-from .long_records import LongRecords
+from .long_records import LongRecords, RateAt
 from .options import Options
 from .records import Records
 
@@ -97,10 +97,6 @@ class View:
             if flow in self.flows:
                 found.append((flow, read(place)))
         return found
-
-    def of_flow(self, name: str) -> View:
-        """The same with one of its flows only, in the colour that it has among all."""
-        return self.of_flows([name])
 
     def of_flows(self, names: Sequence[str]) -> View:
         """The same with some of its flows only, in the colours that they have among all."""
@@ -346,27 +342,16 @@ class View:
 
     def link_rate(self, lane: Lane) -> Series:
         """Rate of a link, all kinds of packets together: window edges, bit/s."""
-        table = self.need("transmissions")
-        if (long := self.long("transmissions")) is not None:
-            lane_of = {(one.link, one.direction): one for one in self.all_lanes}
-            edges, rates = long.rates(
-                {"link": lane.link, "direction": lane.direction},
-                [{"link": one.link, "direction": one.direction} for one in self.lanes],
-                self.end_s,
-                self.window_s,
-                lambda names, at: self._rate_at(lane_of[names["link"], names["direction"]], at),
-            )
-            return self._whole(edges, rates)
-        rows = table.rows(link=lane.link, direction=lane.direction)
-        edges, rates = windowed_link_rates(
-            table.plain("time_s")[rows],
-            table.plain("bytes")[rows],
-            self._rate_at(lane, table.plain("time_s")[rows]),
-            0.0,
-            self.end_s,
-            self.window_s,
-        )
-        return self._whole(edges, rates)
+        lane_of = {(one.link, one.direction): one for one in self.all_lanes}
+
+        def rate_at(names: Mapping[str, str], times: Floats) -> Floats:
+            states = lane_of[names["link"], names["direction"]].states
+            at = np.searchsorted([state.time_s for state in states], times, side="right") - 1
+            return np.array([state.rate_bps for state in states], np.float64)[at]
+
+        among = [{"link": one.link, "direction": one.direction} for one in self.lanes]
+        names = {"link": lane.link, "direction": lane.direction}
+        return self._windowed("transmissions", names, among, rate_at)
 
     def sojourn_s(self, lane: Lane) -> Series:
         """When packets leave a link's buffer, and how long each has waited in it, seconds."""
@@ -485,12 +470,6 @@ class View:
         queue = mean if high > FEW_PACKETS else 0.0
         return Interest(lost, queue, float(summary.get("utilization") or 0.0))
 
-    @staticmethod
-    def _rate_at(lane: Lane, times: Floats) -> Floats:
-        """Rate of a transmitter at these times, bit/s."""
-        at = np.searchsorted([state.time_s for state in lane.states], times, side="right") - 1
-        return np.array([state.rate_bps for state in lane.states], np.float64)[at]
-
     def _window(self, name: str, column: str) -> Series:
         times, values = self._series("cwnd", column, flow=name)
         return times, values / self._flow_of[name]["tcp"]["segment_bytes"]
@@ -504,21 +483,25 @@ class View:
         return table.plain("time_s")[rows], table.plain(column)[rows].astype(np.float64)
 
     def _windowed(
-        self, name: str, names: Mapping[str, str], among: Sequence[Mapping[str, str]]
+        self,
+        name: str,
+        names: Mapping[str, str],
+        among: Sequence[Mapping[str, str]],
+        rate_at: RateAt | None = None,
     ) -> Series:
-        """Rate of the rows with these names; `among` are those that are drawn beside them."""
-        table = self.need(name)
+        """Rate of the rows with these names; `among` are those that are drawn beside them.
+
+        With `rate_at`, the rate of links, they are transmissions, which last.
+        """
+        table, end_s, width_s = self.need(name), self.end_s, self.window_s
         if (long := self.long(name)) is not None:
-            return self._whole(*long.rates(names, among, self.end_s, self.window_s))
+            return self._whole(*long.rates(names, among, end_s, width_s, rate_at))
         rows = table.rows(**names)
-        edges, rates = windowed_rates(
-            table.plain("time_s")[rows],
-            table.plain("bytes")[rows],
-            0.0,
-            self.end_s,
-            self.window_s,
-        )
-        return self._whole(edges, rates)
+        times, size = table.plain("time_s")[rows], table.plain("bytes")[rows]
+        if rate_at is None:
+            return self._whole(*windowed_rates(times, size, 0.0, end_s, width_s))
+        rates = rate_at(names, times)
+        return self._whole(*windowed_link_rates(times, size, rates, 0.0, end_s, width_s))
 
     def _whole(self, edges: Floats, rates: Floats) -> Series:
         """Without a last window that reaches beyond the end of the run: its rate would be low."""

@@ -11,7 +11,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from ackclock.errors import InputError, unknown
 from ackclock.reproduce import bene_congestion, bene_reliability, linux, ns3_lab, rendering
 from ackclock.reproduce.comparison import Progress, Runner, compare
 from ackclock.reproduce.paper import load
-from ackclock.reproduce.report import Report, Verdict, exit_code
+from ackclock.reproduce.report import Report, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -138,6 +138,11 @@ def run(
         )
         for experiment in chosen
     ]
+
+
+def exit_code(reports: Sequence[AnyReport]) -> int:
+    """Return the exit status for several reports: 1 when any of them fails."""
+    return max((report.exit_code for report in reports), default=0)
 
 
 def render(report: AnyReport, console: Console) -> None:

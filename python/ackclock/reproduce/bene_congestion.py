@@ -14,7 +14,7 @@ import numpy as np
 from ackclock.metrics import drop_times, select, windowed_rates
 from ackclock.reproduce.comparison import Override, Progress, Runner, in_turn, run_scenario
 from ackclock.reproduce.measures import RunOutcome
-from ackclock.reproduce.paper import one_line, read
+from ackclock.reproduce.paper import one_line, read, report, tolerances
 from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance
 
 _LINK = "L1"
@@ -27,7 +27,7 @@ def compare(
 ) -> Report:
     """Run all experiments under all rules and make the report; see `comparison.compare`."""
     data = read(figures)
-    tolerances = {key: Tolerance(key, **limits) for key, limits in data["tolerances"].items()}
+    limits = tolerances(data)
     jobs = [(entry, variant) for entry in data["experiments"] for variant in entry["figures"]]
 
     def take(job: tuple[Mapping[str, Any], str]) -> Group:
@@ -35,12 +35,12 @@ def compare(
         options = data["variants"][variant]
         overrides: list[Override] = [*entry.get("overrides", {}).items(), *options.items()]
         outcome = (runner or run_scenario)(entry["scenario"], [*overrides, ("record", _RECORD)])
-        rows = tuple(_rows(outcome, entry["figures"][variant], tolerances))
+        rows = tuple(_rows(outcome, entry["figures"][variant], limits))
         shown = ", ".join(f"{path}={_shown(value)}" for path, value in options.items())
         return Group(f"{variant}: {shown or 'the profile'}", rows)
 
     left = iter(in_turn(jobs, take, lambda job: job[0]["title"], progress))
-    cases = tuple(
+    cases = (
         Case(
             title=entry["title"],
             scenario=entry["scenario"],
@@ -52,21 +52,20 @@ def compare(
         )
         for entry in data["experiments"]
     )
-    notes = tuple(one_line(note) for note in data["notes"])
-    return Report(name, data["title"], one_line(data["source"]), notes, cases)
+    return report(name, data, cases)
 
 
 def _rows(
-    outcome: RunOutcome, figures: Mapping[str, Any], tolerances: Mapping[str, Tolerance]
+    outcome: RunOutcome, figures: Mapping[str, Any], limits: Mapping[str, Tolerance]
 ) -> Iterator[Row]:
     flows, link = outcome.summary["flows"], outcome.summary["links"][_LINK]["forward"]
-    count = tolerances["count"]
+    count = limits["count"]
     # Our means are up to the last ACK, the original's up to the last new byte at a receiver.
     last = max(flow["finish_s"] or float("inf") for flow in flows.values())
     shorter = outcome.summary["end_s"] / last
     for flow, wanted in zip(flows, figures["finish"], strict=True):
         ours = flows[flow]["finish_s"]
-        yield Row.of(f"{flow} is complete", "s", wanted, ours, tolerances["finish"])
+        yield Row.of(f"{flow} is complete", "s", wanted, ours, limits["finish"])
     yield Row.of("drops", "", figures["drops"], float(sum(link["drops"].values())), count)
     if "peak" in figures:
         peak = float(link["queue_packets"]["max"])
@@ -81,7 +80,7 @@ def _rows(
     if "delivered" in figures:
         yield from _delivered(outcome, figures["delivered"])
     if "rates" in figures:
-        yield from _rates(outcome, figures, tolerances["eye"])
+        yield from _rates(outcome, figures, limits["eye"])
 
 
 def _delivered(outcome: RunOutcome, wanted: str) -> Iterator[Row]:

@@ -5,7 +5,8 @@ The figures are data (`bene-reliability.yaml`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ackclock.metrics import HasTables
 from ackclock.reproduce import sampling
 from ackclock.reproduce.comparison import Override, Progress, Runner, run_scenario
-from ackclock.reproduce.paper import one_line, read
+from ackclock.reproduce.paper import one_line, read, report, tolerances
 from ackclock.reproduce.report import Case, Group, Report, Row, Spread, Tolerance, tolerance, value
 
 _FLOW, _LINK = "F1", "L1"
@@ -71,17 +72,15 @@ def compare(
     ]
     if progress is not None:
         progress("the tail", total, total)
-    notes = tuple(one_line(note) for note in data["notes"])
-    return Report(name, data["title"], one_line(data["source"]), notes, tuple(cases))
+    return report(name, data, cases)
 
 
 # Single runs
 
 
 def _windows(data: Mapping[str, Any], run: Runner) -> Case:
-    digit, microsecond = (
-        Tolerance(name, **data["tolerances"][name]) for name in ("digit", "microsecond")
-    )
+    limits = tolerances(data)
+    digit, microsecond = limits["digit"], limits["microsecond"]
     groups = []
     for entry in data["rows"]:
         window = entry["window"]
@@ -137,9 +136,8 @@ def _timer_events(outcome: HasTables) -> Iterator[tuple[str, float, float]]:
 
 
 def _scripted(data: Mapping[str, Any], run: Runner) -> Case:
-    microsecond, count = (
-        Tolerance(name, **data["tolerances"][name]) for name in ("microsecond", "count")
-    )
+    limits = tolerances(data)
+    microsecond, count = limits["microsecond"], limits["count"]
     groups = []
     for entry in data["rows"]:
         lost = data["losses"][entry["losses"]]
@@ -156,8 +154,9 @@ def _scripted(data: Mapping[str, Any], run: Runner) -> Case:
             Row.of("timeouts", "", entry["timeouts"], flow["timeouts"], count),
             Row.of("segments sent", "", entry["segments"], flow["segments_sent"], count),
         )
-        shown = f"data {_list(lost['data'])} and ACKs {_list(lost['acks'])} lost"
-        groups.append(Group(f"{_upper(entry['timer'])}: {shown}", rows))
+        data_lost, acks_lost = (", ".join(map(str, lost[key])) for key in ("data", "acks"))
+        shown = f"data {data_lost} and ACKs {acks_lost} lost"
+        groups.append(Group(f"{entry['timer'][:1].upper()}{entry['timer'][1:]}: {shown}", rows))
     return Case("Scripted losses", data["scenario"], one_line(data["about"]), tuple(groups))
 
 
@@ -240,24 +239,33 @@ def _wider(error: Tolerance, text: str) -> Tolerance:
     return Tolerance("sampling", absolute=error.absolute + tolerance(text).absolute)
 
 
+def _groups(
+    tables: Mapping[str, Any],
+    cells: Sequence[_Cell],
+    file: str,
+    rows: Callable[[_Cell], Iterable[Row]],
+    words: str = "",
+) -> tuple[Group, ...]:
+    """Return the rows of all cells of a file, a group for each timer."""
+    return tuple(
+        Group(
+            f"{_timer_name(tables, timer)}{words}",
+            tuple(chain(*(rows(c) for c in cells if (c.file, c.timer) == (file, timer)))),
+        )
+        for timer in tables["timers"]
+    )
+
+
 def _means(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Case]:
     reasons = {name: one_line(text) for name, text in tables["reasons"].items()}
     for file, source in tables["source"].items():
-        groups = [
-            Group(
-                f"{_timer_name(tables, timer)}; means of {tables['averaged'][file]} runs",
-                tuple(
-                    cell.mean(reasons) for cell in cells if (cell.file, cell.timer) == (file, timer)
-                ),
-            )
-            for timer in tables["timers"]
-        ]
+        words = f"; means of {tables['averaged'][file]} runs"
         texts = [tables["about"]["means"], _averages_without_mean(tables, cells, file)]
         yield Case(
             title=f"{source}: {file}, means as printed",
             scenario=f"{tables['scenarios'][file]}-fixed",
             about=" ".join(one_line(text) for text in texts),
-            groups=tuple(groups),
+            groups=_groups(tables, cells, file, lambda cell: [cell.mean(reasons)], words),
         )
 
 
@@ -275,23 +283,11 @@ def _averages_without_mean(tables: Mapping[str, Any], cells: Sequence[_Cell], fi
 
 def _quantiles(tables: Mapping[str, Any], cells: Sequence[_Cell]) -> Iterator[Case]:
     for file, source in tables["source"].items():
-        groups = [
-            Group(
-                _timer_name(tables, timer),
-                tuple(
-                    row
-                    for cell in cells
-                    if (cell.file, cell.timer) == (file, timer)
-                    for row in cell.quantiles()
-                ),
-            )
-            for timer in tables["timers"]
-        ]
         yield Case(
             title=f"{source}: {file}, quantiles over {tables['runs'][file]} runs",
             scenario=f"{tables['scenarios'][file]}-fixed",
             about=one_line(tables["about"]["quantiles"]),
-            groups=tuple(groups),
+            groups=_groups(tables, cells, file, _Cell.quantiles),
         )
 
 
@@ -326,11 +322,3 @@ def _cell_name(cell: Mapping[str, Any]) -> str:
 def _timer_name(tables: Mapping[str, Any], timer: str) -> str:
     options = ", ".join(f"{path}={value}" for path, value in tables["timers"][timer].items())
     return f"Timer {timer.replace('-', ' ')}{f': {options}' if options else ''}"
-
-
-def _list(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers))
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ackclock.metrics import jain
 from ackclock.reproduce.comparison import Override, Progress, Runner, in_turn, run_scenario
-from ackclock.reproduce.paper import one_line, read
+from ackclock.reproduce.paper import one_line, read, report
 from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance
 
 _ONE, _TEN = "ns3/lab-one-flow", "ns3/lab-ten-flows"
@@ -61,8 +63,7 @@ def compare(
             tuple(_ten(ten, {cell: received[_TEN, cell] for cell in ten})),
         ),
     )
-    notes = tuple(one_line(note) for note in data["notes"])
-    return Report(name, data["title"], one_line(data["source"]), notes, cases)
+    return report(name, data, cases)
 
 
 def _cells(rows: Sequence[Mapping[str, Any]], queues: Sequence[int]) -> Sequence[tuple[Cell, Any]]:
@@ -102,17 +103,16 @@ def _trends(trends: Mapping[str, Any], goodput: Mapping[Cell, float]) -> list[Gr
     """Return what the report says of the whole grid, counted."""
     cells = [cell[1:] for cell in goodput if cell[0] == "reno"]
     gains = [goodput["reno", *cell] - goodput["tahoe", *cell] for cell in cells]
-    counts = {
-        "equal": sum(gain == 0 for gain in gains),
-        "reno": sum(gain > 0 for gain in gains),
-        "tahoe": sum(gain < 0 for gain in gains),
-    }
-    words = {
-        "equal": "cells in which both are equal",
-        "reno": "cells in which Reno is better",
-        "tahoe": "cells in which Tahoe is better",
-    }
-    compared = [Row.of(words[key], "", trends[key], counts[key], _COUNT) for key in words]
+    compared = [
+        Row.of(
+            f"cells in which {words}", "", trends[key], np.sign(gains).tolist().count(sign), _COUNT
+        )
+        for key, sign, words in (
+            ("equal", 0, "both are equal"),
+            ("reno", 1, "Reno is better"),
+            ("tahoe", -1, "Tahoe is better"),
+        )
+    ]
     small = [
         Row.printed(
             f"window of 2000 B, segments of {segment} B",

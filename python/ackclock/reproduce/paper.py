@@ -7,14 +7,14 @@ is to be compared. It has no code; what is measured is named (`ackclock.reproduc
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ackclock.document import Document, plain
 from ackclock.reproduce.measures import MEASURES, Place
-from ackclock.reproduce.report import Tolerance
+from ackclock.reproduce.report import Case, Report, Tolerance
 
 BESIDE, INSTEAD = "beside", "instead"
 
@@ -80,9 +80,9 @@ def load(path: Path) -> Paper:
     """
     data = read(path)
     _only(data, "title", "source", "notes", "tolerances", "reasons", "cases")
-    tolerances = {name: Tolerance(name, **limits) for name, limits in data["tolerances"].items()}
+    limits = tolerances(data)
     reasons = {name: one_line(text) for name, text in data["reasons"].items()}
-    cases = tuple(_case(entry, tolerances, reasons) for entry in data["cases"])
+    cases = tuple(_case(entry, limits, reasons) for entry in data["cases"])
     if unused := set(reasons.values()) - {f.reason for case in cases for f in case.figures}:
         raise ValueError(f"reasons without a figure: {unused}")
     return Paper(
@@ -163,6 +163,17 @@ def _number(value: float | str) -> float:
 def read(path: Path) -> dict[str, Any]:
     """Read a file of figures as it is, for experiments with a form of their own."""
     return plain(Document.read(path).tree(), as_written=True)
+
+
+def tolerances(data: Mapping[str, Any]) -> dict[str, Tolerance]:
+    """Return the tolerances that a part of a file names."""
+    return {name: Tolerance(name, **limits) for name, limits in data["tolerances"].items()}
+
+
+def report(name: str, data: Mapping[str, Any], cases: Iterable[Case]) -> Report:
+    """Return the report of an experiment with the title, source and notes of its file."""
+    notes = tuple(one_line(note) for note in data["notes"])
+    return Report(name, data["title"], one_line(data["source"]), notes, tuple(cases))
 
 
 def one_line(text: str) -> str:

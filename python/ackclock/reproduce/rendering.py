@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 _COLOURS = {
     Verdict.AGREES: "green",
@@ -67,13 +69,11 @@ def _widths(case: Case, reasons: dict[str, int]) -> dict[str, int]:
 def _render_group(
     case: Case, group: Group, console: Console, reasons: dict[str, int], widths: dict[str, int]
 ) -> None:
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     every = _columns(case, group)
     shown = _fitting(every, widths, console.width)
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
+    table = terminal_table()
     for column in shown:
         is_name = column == every[0]
         width = _name_width(shown, widths, console.width) if is_name else widths[column]
@@ -86,6 +86,14 @@ def _render_group(
         cells[every[-1]] = f"[{_COLOURS[row.verdict]}]{cells[every[-1]]}[/]"
         table.add_row(*(cells[column] for column in shown))
     console.print(table)
+
+
+def terminal_table() -> Table:
+    """Return an empty table without lines but that below its head."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, padding=0)
 
 
 def _name_width(columns: list[str], widths: dict[str, int], total: int) -> int:
@@ -119,17 +127,19 @@ def _overview(report: Report) -> str:
     lines = [["case", *(verdict.value for verdict in shown)]]
     for case in report.cases:
         lines.append([case.title, *(str(case.count(verdict) or "") for verdict in shown)])
-    return _table(lines)
+    return markdown_table(lines, (0, len(shown)))
 
 
 def _markdown_group(case: Case, group: Group) -> str:
     reasons = _reasons(case)
     lines = [_columns(case, group), *(_cells(case, group, row, reasons) for row in group.rows)]
-    return f"**{group.title}** ({_source(group)})\n\n{_table(lines)}"
+    table = markdown_table(lines, (0, len(lines[0]) - 1))
+    return f"**{group.title}** ({_source(group)})\n\n{table}"
 
 
-def _table(lines: list[list[str]]) -> str:
-    rule = ["---", *("---:" for _ in lines[0][1:-1]), "---"]
+def markdown_table(lines: Sequence[Sequence[str]], left: Container[int]) -> str:
+    """Return lines, the first of them the head, as Markdown; figures but in the columns `left`."""
+    rule = ["---" if place in left else "---:" for place in range(len(lines[0]))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (lines[0], rule, *lines[1:]))
 
 

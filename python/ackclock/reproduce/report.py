@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from statistics import median
-from typing import Any, Protocol
+from typing import Any
 
 
 class Verdict(StrEnum):
@@ -328,17 +328,3 @@ class Report:
                 for case in self.cases
             ],
         }
-
-
-class HasExitCode(Protocol):
-    """Anything that says whether it is as it should be."""
-
-    @property
-    def exit_code(self) -> int:
-        """Exit status of a command that shows it."""
-        ...
-
-
-def exit_code(reports: Sequence[HasExitCode]) -> int:
-    """Return the exit status for several reports: 1 when any of them fails."""
-    return max((report.exit_code for report in reports), default=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,81 +27,48 @@ class Host:
     """Keys of a flow's `tcp` block."""
 
 
-def _flag(name: str) -> Callable[[Host, int], None]:
-    def set_flag(host: Host, value: int) -> None:
-        setattr(host, name, value != 0)
+Values = Mapping[int, Any] | Callable[[int], Any]
+"""What the numbers of a setting mean; those that are not there are not supported."""
 
-    return set_flag
-
-
-def _key(name: str, values: dict[int, Any]) -> Callable[[Host, int], None]:
-    def set_key(host: Host, value: int) -> None:
-        if value not in values:
-            raise ValueError
-        host.tcp[name] = values[value]
-
-    return set_key
-
-
-def _ecn(host: Host, value: int) -> None:
-    if value not in (0, 1, 2):
-        raise ValueError
-    host.ecn = value
-
-
-def _only(*allowed: int) -> Callable[[Host, int], None]:
-    def check(_host: Host, value: int) -> None:
-        if value not in allowed:
-            raise ValueError
-
-    return check
-
-
-def _paced_segments(host: Host, value: int) -> None:
-    host.paced_segments = value
-
-
-def _anything(_host: Host, _value: int) -> None:
-    pass
-
-
-_TLP = {0: False, 3: True, 4: True}
-SYSCTLS: dict[str, Callable[[Host, int], None]] = {
-    "tcp_sack": _flag("sack"),
-    "tcp_timestamps": _flag("timestamps"),
-    "tcp_ecn": _ecn,
-    "tcp_early_retrans": _key("tail_loss_probe", _TLP),
-    "tcp_recovery": _key("detect", {0: "dupthresh", 1: "rack"}),
-    "tcp_frto": _key("frto", {0: False, 1: True, 2: True}),
-    "tcp_slow_start_after_idle": _key("idle_restart", {0: "none", 1: "decay"}),
-    "tcp_window_scaling": _only(1),
-    "tcp_dsack": _only(1),
-    "tcp_reordering": _only(3),
-    "tcp_pacing_ss_ratio": _only(200),
-    "tcp_pacing_ca_ratio": _only(120),
-    "tcp_min_tso_segs": _paced_segments,
-    **dict.fromkeys(
-        (
-            "tcp_fack",
-            "tcp_rmem",
-            "tcp_wmem",
-            "tcp_tso_win_divisor",
-            "tcp_syn_retries",
-            "tcp_synack_retries",
-            "tcp_syncookies",
-            "tcp_fastopen",
-            "tcp_fastopen_key",
-            "tcp_ecn_option",
-            "tcp_notsent_lowat",
-            "tcp_no_metrics_save",
-            "tcp_moderate_rcvbuf",
-            "tcp_shrink_window",
-        ),
-        _anything,
-    ),
+SYSCTLS: dict[str, tuple[str, Values]] = {
+    "tcp_sack": ("sack", bool),
+    "tcp_timestamps": ("timestamps", bool),
+    "tcp_ecn": ("ecn", {0: 0, 1: 1, 2: 2}),
+    "tcp_early_retrans": ("tail_loss_probe", {0: False, 3: True, 4: True}),
+    "tcp_recovery": ("detect", {0: "dupthresh", 1: "rack"}),
+    "tcp_frto": ("frto", {0: False, 1: True, 2: True}),
+    "tcp_slow_start_after_idle": ("idle_restart", {0: "none", 1: "decay"}),
+    "tcp_min_tso_segs": ("paced_segments", int),
 }
-"""Settings of `net.ipv4` that are understood. Those at the end say nothing here: what they concern
-is not simulated (buffers of the host, SYN cookies, sizes of offloaded trains)."""
+"""Settings of `net.ipv4`: the attribute of the host or the key of the flow that they set."""
+
+_FIXED = {
+    "tcp_window_scaling": 1,
+    "tcp_dsack": 1,
+    "tcp_reordering": 3,
+    "tcp_pacing_ss_ratio": 200,
+    "tcp_pacing_ca_ratio": 120,
+}
+"""Settings that have one value here."""
+
+_WITHOUT_EFFECT = {
+    "tcp_fack",
+    "tcp_rmem",
+    "tcp_wmem",
+    "tcp_tso_win_divisor",
+    "tcp_syn_retries",
+    "tcp_synack_retries",
+    "tcp_syncookies",
+    "tcp_fastopen",
+    "tcp_fastopen_key",
+    "tcp_ecn_option",
+    "tcp_notsent_lowat",
+    "tcp_no_metrics_save",
+    "tcp_moderate_rcvbuf",
+    "tcp_shrink_window",
+}
+"""Settings that say nothing here: what they concern is not simulated (buffers of the host, SYN
+cookies, sizes of offloaded trains)."""
 
 _DEFAULTS = re.compile(r"(?:\S*/)?defaults\.sh\b")
 _SYSCTL = re.compile(r"sysctl((?:\s+-\S+)*)\s+(.*)")
@@ -182,13 +149,20 @@ def _set(host: Host, line: int, setting: str) -> None:
     if short == "tcp_congestion_control":
         set_control(host, line, text)
         return
-    apply = SYSCTLS.get(short)
-    if apply is None:
+    if short in _WITHOUT_EFFECT:
+        return
+    if short not in SYSCTLS and short not in _FIXED:
         raise NotSupportedError(line, f"the setting {name}")
+    target, values = SYSCTLS.get(short, ("", {_FIXED.get(short, 0): None}))
     try:
-        apply(host, int(text, 0) if apply is not _anything else 0)
-    except ValueError:
+        number = int(text, 0)
+        value = values(number) if callable(values) else values[number]
+    except (ValueError, KeyError):
         raise NotSupportedError(line, f"{name} = {text}") from None
+    if hasattr(host, target):
+        setattr(host, target, value)
+    elif target:
+        host.tcp[target] = value
 
 
 def set_control(host: Host, line: int, name: str) -> None:

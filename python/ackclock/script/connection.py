@@ -39,6 +39,14 @@ class Connection:
     opened: int = 0
     nodelay: bool = False
     closing: bool = False
+    taken: int = 0
+    """Bytes that the application has read."""
+    deaf: bool = False  # the application reads no more
+    _last: int | None = None  # where the other end's FIN stands, in numbers of the script
+    _fin: int | None = None  # number after our own FIN
+    _passive: bool = False  # the other end closed first
+    _sent: int = 1  # next number to send
+    _stamp: int = 0  # what a timestamp echoes
     _window: int = 0
     _end: Any = None
 
@@ -170,7 +178,7 @@ class Connection:
 
     def run(self, until: int, *, inclusive: bool, need: int | None = None) -> None:
         """Let time pass; with `need`, only until the queue holds that many segments."""
-        if self._end is None:
+        if self._end is None or self.state == "gone":
             return
         for _ in range(_MOST_STEPS):
             if need is not None and len(self.queue) >= need:
@@ -200,6 +208,11 @@ class Connection:
         segment = Segment(
             flags + ".", packet["seq"] + 1, packet["payload"], packet["ack"] + 1, None, options
         )
+        after = segment.seq + segment.length + packet["fin"]
+        self._sent = max(self._sent, after)
+        if packet["fin"]:
+            self._fin = after
+        self._stamp = packet["echo"] // 1_000_000
         self.queue.append(Sent(now, segment, packet["ect"] and packet["payload"] > 0, now))
 
     def _put(self, now: int, segment: Segment) -> None:
@@ -210,8 +223,10 @@ class Connection:
     def inject(self, line: int, now: int, segment: Segment, ecn: str | None) -> None:
         """Let a segment arrive."""
         flags = set(segment.flags)
+        if self.state == "gone":
+            return self._refuse(now, segment)
         if "R" in flags:
-            raise NotSupportedError(line, "RST segments")
+            return self._on_reset(line, segment)
         if segment.urgent or "U" in flags:
             raise NotSupportedError(line, "urgent data")
         if "S" in flags:
@@ -221,7 +236,7 @@ class Connection:
                 return self._on_syn(line, now, segment)
             raise NotSupportedError(line, f"a SYN in the state '{self.state}'")
         if "." not in flags:
-            raise NotSupportedError(line, "segments without ACK")
+            return None  # RFC 9293 section 3.10.7.4: without ACK it counts for nothing
         window = (segment.window or 0) << self.scale
         if self.state == "syn-received":
             self._establish(now, window)
@@ -251,7 +266,53 @@ class Connection:
             cwr="W" in flags and self.ecn,
             stamp=stamp.values[0] * 1_000_000 if stamp else now,
         )
-        return self._collect()
+        if "F" in flags and (segment.ack or 0) <= self._sent:
+            self._last = segment.seq + segment.length
+            self._passive = self._fin is None
+        self._collect()
+        return self._end_of_life(segment)
+
+    def _end_of_life(self, segment: Segment) -> None:
+        """Forget the connection when the other end closed first, and our FIN is acknowledged."""
+        acknowledged = self._fin is not None and (segment.ack or 0) >= self._fin
+        if acknowledged and self._passive and self.is_at_end:
+            self.state = "gone"
+
+    def _on_reset(self, line: int, segment: Segment) -> None:
+        """Take a RST that is exactly where data are expected (RFC 5961 section 3)."""
+        if self.state != "established" or segment.seq != self.end.received() + 1:
+            raise NotSupportedError(line, "a RST that is not at the next byte expected")
+        self.state = "gone"
+
+    def _refuse(self, now: int, segment: Segment) -> None:
+        """Answer a segment for which there is no connection (RFC 9293 section 3.10.7.1)."""
+        if "R" in segment.flags:
+            return
+        if "." in segment.flags:
+            self._put(now, Segment("R", segment.ack or 0, 0, None, None, None))
+        else:
+            after = segment.seq + segment.length + ("F" in segment.flags or "S" in segment.flags)
+            self._put(now, Segment("R.", 0, 0, after, None, None))
+
+    # What the application reads.
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the other end's FIN has arrived, with all before it."""
+        return self._last is not None and self.end.received() >= self._last
+
+    @property
+    def unread(self) -> int:
+        """Bytes that have arrived in order and were not read."""
+        return self.end.received() - self.is_at_end - self.taken
+
+    def read(self, most: int) -> int | None:
+        """Let the application read; None if there is nothing yet."""
+        if not self.unread:
+            return 0 if self.deaf or self.is_at_end else None
+        size = min(most, self.unread)
+        self.taken += size
+        return size
 
     def _echo(self, line: int, stamp: Option) -> int:
         value = stamp.values[1]
@@ -259,14 +320,23 @@ class Connection:
             raise NotSupportedError(line, f"ecr {value}, which no expected segment had as its val")
         return self.stamps[value]
 
-    def write(self, now: int, size: int, *, record: bool = False) -> None:
-        """Let the application write."""
-        self.end.write(now, size, record)
+    def write(self, now: int, size: int, *, record: bool = False, more: bool = False) -> None:
+        """Let the application write: the end of a record, or with more to come at once."""
+        self.end.write(now, size, record, more)
         self._collect()
 
-    def close(self, now: int) -> None:
-        """Let the application close."""
-        if not self.closing:
+    def close(self, now: int, *, whole: bool = True) -> None:
+        """Let the application close: at once if it leaves data unread (RFC 2525 section 2.17)."""
+        if self.state == "syn-sent":
+            self.state = "gone"
+        elif whole and not self.deaf and self.unread and self._fin is None:
+            nop = Option("nop")
+            stamp = (nop, nop, Option("TS", (now // 1_000_000, self._stamp)))
+            options = stamp if self.timestamps else ()
+            ack = self.end.received() + 1
+            self._put(now, Segment("R.", self._sent, 0, ack, None, options))
+            self.state = "gone"
+        elif not self.closing:
             self.closing = True
             self.end.close(now)
             self._collect()

@@ -145,7 +145,7 @@ def _option(reader: _Reader, script: Script, defines: dict[str, str]) -> None:
         return
     if name == "ip_version" and value == "ipv6":
         raise NotSupportedError(line, "IPv6 headers")
-    if name in ("non_fatal", "mss"):
+    if name == "non_fatal":
         raise NotSupportedError(line, f"the option --{name}")
     script.options[name] = value
 

@@ -60,11 +60,13 @@ def joined(line: int, expected: Segment, parts: list[Sent]) -> Sent:
     )
 
 
-def check(line: int, expected: Segment, sent: Sent, *, push: bool, stamps: int | None) -> None:
+def check(
+    line: int, expected: Segment, sent: Sent, *, push: bool, stamps: tuple[int, float] | None
+) -> None:
     """Compare one segment, all but its time.
 
-    `push` compares PSH, too; `stamps` is how far timestamps may be off, None if they do not
-    matter.
+    `push` compares PSH, too; `stamps` is by what the script's timestamps are ahead, and how far
+    off they may be; None if they do not matter.
 
     Raises:
         MismatchError: they differ; the message names the first field that does.
@@ -101,7 +103,9 @@ def _ecn_differs(expected: str | None, ect: bool) -> bool:
 
 
 def _options_differ(
-    expected: tuple[Option, ...] | None, actual: tuple[Option, ...] | None, stamps: int | None
+    expected: tuple[Option, ...] | None,
+    actual: tuple[Option, ...] | None,
+    stamps: tuple[int, float] | None,
 ) -> bool:
     if expected is None:
         return False
@@ -112,6 +116,6 @@ def _options_differ(
         if wanted.kind != "TS":
             if wanted.values != found.values:
                 return True
-        elif stamps is not None and abs(wanted.values[0] - found.values[0]) > stamps:
+        elif stamps and abs(wanted.values[0] - found.values[0] - stamps[0]) > stamps[1]:
             return True
     return False

@@ -94,6 +94,16 @@ def run_script(
     return result
 
 
+@dataclass(frozen=True)
+class _Blocked:
+    """A call of the application that has not returned."""
+
+    line: int
+    due: int
+    width: int
+    attempt: Callable[[], bool]
+
+
 class _Run:
     def __init__(
         self, script: Script, overrides: dict[str, Any], *, push: bool, strict_end: bool
@@ -112,6 +122,8 @@ class _Run:
         self.tolerance = self._number("tolerance_usecs", 4000) * 1000
         self.percent = self._number("tolerance_percent", 12.5) / 100
         self.tick = self._number("tcp_ts_tick_usecs", 0)
+        self.stamps_differ: int | None = None  # by what the script's timestamps are ahead of ours
+        self.blocked: list[_Blocked] = []
 
     def _number(self, option: str, default: float) -> float:
         text = self.script.options.get(option)
@@ -160,7 +172,41 @@ class _Run:
             if event.snippet is not None:
                 parse(self.script.name, event.line, event.snippet)
 
+    def _wake(self) -> None:
+        """Let calls return that waited for what has just arrived."""
+        self.blocked = [call for call in self.blocked if not self._returns(call)]
+
+    def _returns(self, call: _Blocked) -> bool:
+        if not call.attempt():
+            return False
+        if abs(self.now - call.due) > call.width:
+            raise MismatchError(
+                call.line,
+                f"the call returned at the wrong time; it may be {call.width / NS:.6f} s off",
+                f"{call.due / NS:.6f}",
+                f"{self.now / NS:.6f}",
+            )
+        return True
+
+    def _block(self, event: Event, base: int, attempt: Callable[[], bool]) -> bool:
+        """Try a call that may block, now and whenever something has arrived; whether it may."""
+        if event.when.until is None:
+            return False
+        due = event.when.until + (base if event.when.relative else 0)
+        width = max(self.tolerance, self.percent * (due - self.now))
+        call = _Blocked(event.line, due, int(width), attempt)
+        if not self._returns(call):
+            self.blocked.append(call)
+        return True
+
     def _finish(self) -> None:
+        if self.blocked:
+            raise MismatchError(
+                self.blocked[0].line,
+                "the call did not return",
+                f"{self.blocked[0].due / NS:.6f}",
+                "never",
+            )
         self.recent.append("the end: snippets")
         for line, text, info in self.snapshots:
             self.snippets.run(line, text, info)
@@ -190,6 +236,7 @@ class _Run:
         if event.inject:
             self._note(event, f"< {event.inject.text()}")
             self.connection.inject(event.line, self.now, event.inject, event.inject.ecn)
+            self._wake()
         elif event.call:
             self._note(event, f"{event.call.name}(...)")
             self._call(event, event.call, base)
@@ -215,7 +262,8 @@ class _Run:
             end = event.when.end + (base if event.when.relative else 0)
         limit = self.now + FOREVER if event.when.anytime else end + PATIENCE
         parts = [self._next(line, wanted, limit)]
-        self._compare_numbers(line, wanted, parts)
+        if parts[0].segment.seq != wanted.seq:  # another one already: nothing can be joined to it
+            raise MismatchError(line, "wrong sequence number", wanted.text(), parts[0].text())
         while wanted.length and "strict_segments" not in self.script.options:
             have = sum(part.segment.length for part in parts)
             if have >= wanted.length or not parts[-1].segment.length:
@@ -224,8 +272,7 @@ class _Run:
                 break
             parts.append(self._next(line, wanted, limit, parts))
         sent = joined(line, wanted, parts)
-        stamps = None if not self.tick else self._stamp_width(width)
-        check(line, wanted, sent, push=self.push, stamps=stamps)
+        check(line, wanted, sent, push=self.push, stamps=self._stamps(wanted, sent, width))
         if not event.when.anytime and not start - width <= sent.time <= end + width:
             window = f"{start / NS:.6f}" + (f"~{end / NS:.6f}" if end != start else "")
             raise MismatchError(
@@ -240,13 +287,14 @@ class _Run:
         self.now = max(self.now, sent.time)
         self._note(event, f"> {sent.segment.text()}")
 
-    def _stamp_width(self, width: int) -> int:
-        return max(1, round(width / 1_000_000))
-
-    def _compare_numbers(self, line: int, wanted: Segment, parts: list[Sent]) -> None:
-        """Fail early where the first segment already is another one."""
-        if parts[0].segment.seq != wanted.seq:
-            raise MismatchError(line, "wrong sequence number", wanted.text(), parts[0].text())
+    def _stamps(self, wanted: Segment, sent: Sent, width: int) -> tuple[int, float] | None:
+        """Return how timestamps are compared: the first one is where the script's clock begins."""
+        stamps = wanted.option("TS"), sent.segment.option("TS")
+        if not self.tick or not stamps[0] or not stamps[1]:
+            return None
+        if self.stamps_differ is None:
+            self.stamps_differ = stamps[0].values[0] - stamps[1].values[0]
+        return self.stamps_differ, width / 1000 / self.tick
 
     def _next(
         self, line: int, wanted: Segment, limit: int, so_far: list[Sent] | None = None
@@ -281,7 +329,9 @@ class _Run:
         self.listeners.add(call.arguments[0])
         self.connection.listen()
 
-    def _accept(self, event: Event, call: Call, _base: int) -> None:
+    def _accept(self, event: Event, call: Call, base: int) -> None:
+        if self._block(event, base, lambda: self.connection.state == "established"):
+            return
         if self.connection.state != "established":
             raise NotSupportedError(event.line, "accept() before there is a connection")
 
@@ -294,6 +344,8 @@ class _Run:
         line = event.line
         vector = call.name in ("sendmsg", "writev")
         size = number(call.result) if vector else number(call.arguments[2])
+        if self.connection.closing and call.errno == "EPIPE":
+            return
         if size is None or number(call.result) != size:
             raise NotSupportedError(line, f"{call.name}() that returns {call.result}")
         flags = call.arguments[3] if call.name in ("send", "sendto") else "0"
@@ -304,25 +356,50 @@ class _Run:
             raise NotSupportedError(line, f"the flag {sorted(known)[0]} of {call.name}()")
         if self.connection.closing:
             raise NotSupportedError(line, f"{call.name}() after the connection was closed")
-        if "MSG_MORE" in known:
-            self.connection.set_cork(self.now, on=True)
-        self.connection.write(self.now, size, record="MSG_EOR" in known)
-        if "MSG_MORE" not in known:
-            self.connection.set_cork(self.now, on=self.corked)
-
-    corked = False
+        self.connection.write(self.now, size, record="MSG_EOR" in known, more="MSG_MORE" in known)
 
     def _close(self, event: Event, call: Call, _base: int) -> None:
         if call.arguments[0] in self.listeners:
             return
-        if self.connection.state != "established":
+        if self.connection.state not in ("established", "syn-sent", "gone"):
             raise NotSupportedError(event.line, f"{call.name}() before there is a connection")
-        self.connection.close(self.now)
+        if self.connection.state != "gone":
+            self.connection.close(self.now, whole=call.name == "close")
 
     def _shutdown(self, event: Event, call: Call, base: int) -> None:
-        if call.arguments[1] == "SHUT_RD":
+        self.connection.deaf |= call.arguments[1] in ("SHUT_RD", "SHUT_RDWR")
+        if call.arguments[1] != "SHUT_RD":
+            self._close(event, call, base)
+
+    def _read(self, event: Event, call: Call, base: int) -> None:
+        most, result = number(call.arguments[2]), number(call.result)
+        if most is None or result is None or (call.name == "recv" and call.arguments[3:] != ("0",)):
+            raise NotSupportedError(event.line, f"{call.name}({', '.join(call.arguments)})")
+
+        def attempt() -> bool:
+            size = self.connection.read(most)
+            if size is not None and size != result:
+                raise MismatchError(
+                    event.line, f"wrong result of {call.name}()", call.result, str(size)
+                )
+            return size is not None
+
+        if self._block(event, base, attempt):
             return
-        self._close(event, call, base)
+        if call.errno == "EAGAIN":
+            if self.connection.unread or self.connection.is_at_end:
+                raise MismatchError(event.line, f"{call.name}() finds data", "EAGAIN", "data")
+        elif not attempt():
+            raise NotSupportedError(event.line, f"{call.name}() that waits without end")
+
+    def _ioctl(self, event: Event, call: Call, _base: int) -> None:
+        if call.arguments[1] != "SIOCINQ":
+            raise NotSupportedError(event.line, f"ioctl() with {call.arguments[1]}")
+        self._compare_value(event, call.arguments[2], "SIOCINQ", self.connection.unread)
+
+    def _compare_value(self, event: Event, text: str, name: str, value: int) -> None:
+        if (wanted := number(text)) != value:
+            raise MismatchError(event.line, f"wrong value of {name}", str(wanted), str(value))
 
     def _setsockopt(self, event: Event, call: Call, _base: int) -> None:
         name, value = call.arguments[2], call.arguments[3].strip("[] ")
@@ -332,8 +409,7 @@ class _Run:
         if name == "TCP_NODELAY":
             connection.set_nodelay(self.now, on=value != "0")
         elif name == "TCP_CORK":
-            self.corked = value != "0"
-            connection.set_cork(self.now, on=self.corked)
+            connection.set_cork(self.now, on=value != "0")
         elif name == "TCP_CONGESTION":
             if connection.is_made:
                 raise NotSupportedError(
@@ -350,13 +426,7 @@ class _Run:
         known = {"SO_ERROR": 0, "TCP_MAXSEG": min(self.connection.mss, self.connection.most)}
         if name not in known:
             raise NotSupportedError(event.line, f"the option {name} of getsockopt()")
-        if (wanted := number(call.arguments[3])) != known[name]:
-            raise MismatchError(
-                event.line,
-                f"wrong value of {name}",
-                str(wanted),
-                str(known[name]),
-            )
+        self._compare_value(event, call.arguments[3], name, known[name])
 
 
 _NO_EFFECT = {"SO_REUSEADDR", "IP_TOS", "IP_MTU_DISCOVER", "SO_SNDBUF", "SO_KEEPALIVE", "SO_LINGER"}
@@ -372,6 +442,9 @@ _CALLS: dict[str, Callable[[_Run, Event, Call, int], None]] = {
     "send": _Run._write,
     "sendto": _Run._write,
     "sendmsg": _Run._write,
+    "read": _Run._read,
+    "recv": _Run._read,
+    "ioctl": _Run._ioctl,
     "close": _Run._close,
     "shutdown": _Run._shutdown,
     "setsockopt": _Run._setsockopt,

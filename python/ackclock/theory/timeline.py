@@ -225,15 +225,7 @@ class Timeline:
         """Stay in an equilibrium until the next change."""
         while True:
             until = min(self._next_change_s(), self._horizon_s)
-            done = min(
-                (
-                    self._now_s + a.left / float(rate)
-                    for a, rate in zip(active, rest.rate, strict=True)
-                    if math.isinf(a.leaves_s)
-                ),
-                default=math.inf,
-            )
-            end_s = min(until, done)
+            end_s = min(until, self._next_done_s(active, rest))
             if not math.isinf(end_s):
                 for a, rate in zip(active, rest.rate, strict=True):
                     a.left -= float(rate) * (end_s - self._now_s)
@@ -252,6 +244,12 @@ class Timeline:
             a.pieces.append(_Piece(self._now_s, self._now_s + rtt, count, rtt, least))
             if a.process is not None and window is not None:
                 a.process.rest(self._now_s, window, rtt)
+
+    def _next_done_s(self, active: list[_Active], state: State) -> float:
+        """When the next flow has sent everything, at these rates."""
+        sending = zip(active, state.rate, strict=True)
+        left = (a.left / float(y) for a, y in sending if math.isinf(a.leaves_s) and y > 0)
+        return min((self._now_s + time_s for time_s in left), default=math.inf)
 
     def _finish_those_done(
         self,
@@ -287,15 +285,7 @@ class Timeline:
             guess = state
             until = min(self._next_change_s(), self._horizon_s)
             update = min(a.process.next_update_s() for a in active if a.process is not None)
-            done = min(
-                (
-                    self._now_s + a.left / float(rate)
-                    for a, rate in zip(active, state.rate, strict=True)
-                    if math.isinf(a.leaves_s) and rate > 0
-                ),
-                default=math.inf,
-            )
-            end_s = max(self._now_s, min(until, update, done))
+            end_s = max(self._now_s, min(until, update, self._next_done_s(active, state)))
             for place, a in enumerate(active):
                 if end_s > self._now_s:
                     rtt = a.flow.empty_rtt_s + float(state.queueing_s[place])
@@ -321,15 +311,10 @@ class Timeline:
                 calm_since = math.inf
                 continue
             calm_since = min(calm_since, end_s)
-            loop = problem.settling_s(
-                rest, dict(zip(problem.indices, self._some(rest.windows), strict=True))
-            )
+            windows = [1.0 if window is None else window for window in rest.windows]
+            loop = problem.settling_s(rest, dict(zip(problem.indices, windows, strict=True)))
             if end_s - calm_since >= loop:
                 return state
-
-    @staticmethod
-    def _some(windows: list[float | None]) -> list[float]:
-        return [1.0 if window is None else window for window in windows]
 
     @staticmethod
     def _calm(active: list[_Active], windows: list[float | None]) -> bool:

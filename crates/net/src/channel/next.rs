@@ -5,9 +5,9 @@ use crate::hop::Hop;
 use ackclock_units::Time;
 
 impl Channel {
-    /// Sets where all packets go from here, forward and backward; [`Hop::ROUTED`] where that depends on the flow.
-    pub fn set_next(&mut self, next: [Hop; 2]) {
-        [self.next, self.next_back] = next;
+    /// Sets where all packets go from here; [`Hop::ROUTED`] where that depends on the flow or the direction.
+    pub fn set_next(&mut self, next: Hop) {
+        self.next = next;
     }
 
     /// Whether a packet that enters reaches the far end later than it enters, be it ever so short.
@@ -15,9 +15,9 @@ impl Channel {
         self.delay > Time::ZERO || self.serial.time(1, 0).0 > 0
     }
 
-    /// Where all packets of a direction go from here, or [`Hop::ROUTED`].
+    /// Where all packets go from here, or [`Hop::ROUTED`].
     #[inline]
-    pub fn next(&self, reverse: bool) -> Hop {
-        if reverse { self.next_back } else { self.next }
+    pub fn next(&self) -> Hop {
+        self.next
     }
 }

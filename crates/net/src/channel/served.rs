@@ -62,6 +62,29 @@ impl Channel {
         }
     }
 
+    /// Served by events: a packet arrives at the queue.
+    #[inline(never)]
+    pub(super) fn offer_served<R: Recorder>(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        exempt: bool,
+        slots: &mut Slots,
+        recorder: &mut R,
+    ) -> Offer {
+        if self.busy && self.free_at <= now {
+            self.catch_up(now, slots, recorder);
+        }
+        if self.gated {
+            return self.offer_gated(now, packet, exempt, slots, recorder);
+        }
+        let idle = self.takes_when_idle && !self.busy;
+        if !idle && !exempt && !self.admits(now, packet) {
+            return self.full();
+        }
+        self.enter(now, packet, slots, recorder)
+    }
+
     /// Served by events: the packet starts at once or waits.
     pub(super) fn enter<R: Recorder>(
         &mut self,

@@ -72,7 +72,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     pub(super) fn arrival(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         let channel = &mut self.net.channels[index as usize];
         let packet = channel.deliver(self.now, &mut self.slots, &mut self.recorder);
-        let next = channel.next(packet.is_reverse());
+        let next = channel.next();
         if packet.is_harmed() {
             self.arrive_harmed(index, packet);
         } else {
@@ -89,7 +89,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if packet.is_lost() {
             return self.lose(self.now, index, packet);
         }
-        let next = self.net.channels[index as usize].next(packet.is_reverse());
+        let next = self.net.channels[index as usize].next();
         let ends_here = if self.dynamic {
             let node = self.net.ends[index as usize][usize::from(packet.is_reverse())];
             matches!(node, Node::Host(_)) || packet.kind() == Kind::Router
@@ -219,7 +219,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                             channel.on_late();
                             return time;
                         }
-                        let next = channel.next(packet.is_reverse());
+                        let next = channel.next();
                         packet.advance();
                         hop = self.next_hop(next, packet);
                         time = arrival;

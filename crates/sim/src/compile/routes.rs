@@ -118,14 +118,13 @@ impl Routes {
         })
     }
 
-    /// Where all packets go that leave a channel, forward and backward; [`Hop::ROUTED`] where flows part.
-    pub fn only_next(&self, channels: usize) -> Vec<[Hop; 2]> {
-        let mut next = vec![[None; 2]; channels];
+    /// Where all packets go that leave a channel; [`Hop::ROUTED`] where flows part, and on half-duplex links.
+    pub fn only_next(&self, channels: usize) -> Vec<Hop> {
+        let mut next = vec![None; channels];
         if self.row_bits > 0 {
             for path in self.rows.chunks_exact(1 << (self.row_bits - 1)) {
                 for step in path.windows(2).take_while(|step| step[0] != Hop::DELIVER) {
-                    let known =
-                        &mut next[step[0].channel() as usize][usize::from(step[0].is_reverse())];
+                    let known = &mut next[step[0].channel() as usize];
                     *known = match *known {
                         Some(hop) if hop != step[1] => Some(Hop::ROUTED),
                         _ => Some(step[1]),
@@ -133,7 +132,7 @@ impl Routes {
                 }
             }
         }
-        next.into_iter().map(|hops| hops.map(|hop| hop.unwrap_or(Hop::ROUTED))).collect()
+        next.into_iter().map(|hop| hop.unwrap_or(Hop::ROUTED)).collect()
     }
 
     /// With dynamic routing only the hosts' own links are known beforehand.

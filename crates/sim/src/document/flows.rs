@@ -41,6 +41,16 @@ pub(super) enum TransportPart {
     Udp(Arc<Block>),
 }
 
+impl TransportPart {
+    /// The settings under the key of a flow that holds them.
+    pub fn named(&self) -> (&'static str, &Arc<Block>) {
+        match self {
+            Self::Tcp(tcp) => ("tcp", tcp),
+            Self::Udp(udp) => ("udp", udp),
+        }
+    }
+}
+
 /// Keys of the paths of data and of ACKs.
 pub(super) const ROUTERS: [&str; 2] = ["path", "ack_path"];
 

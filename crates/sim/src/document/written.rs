@@ -1,6 +1,6 @@
 //! A checked scenario as a document: in the grammar of scenarios with all defaults filled in, or as numbers.
 //!
-//! Both are made when somebody asks for them.
+//! Both are made when somebody asks for them. The document of a large network goes out as text, piece by piece.
 
 use super::Checked;
 use super::block::{self, Block};
@@ -8,10 +8,12 @@ use super::flows::{FlowPart, ROUTERS, TransportPart, label, numbering, numbers};
 use super::links::{LinkPart, Nature};
 use crate::compile::special_paths;
 use crate::model::{Flow, Link, Scenario};
+use crate::spaced;
 use crate::start::Start;
 use ackclock_units::Time;
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The values of a document that has no faults: what the numbers of its scenario were made of.
@@ -43,6 +45,63 @@ impl Checked {
         Some(writer.put_together(values.rest.document(), links.collect(), flows.collect()))
     }
 
+    /// The same as text, which goes to `pieces` bit by bit: of a large network there is no need to have all at
+    /// once. If `sorted`, keys are in the order of their letters and all is on one line; else each key has a line,
+    /// and each element of a list at the top.
+    pub fn canonical_text(&self, sorted: bool, pieces: &mut dyn FnMut(&[u8])) {
+        let Some((writer, values)) = self.writer() else { return };
+        let mut all = values.rest.document();
+        for key in ["hosts", "routers", "links", "flows", "seed"] {
+            all.insert(key.into(), Value::Null);
+        }
+        if sorted {
+            all.values_mut().for_each(Value::sort_all_objects);
+            all.sort_keys();
+        }
+        let scenario = writer.scenario;
+        let mut out = Pieces { text: b"{".to_vec(), sorted, pieces };
+        for (place, (key, value)) in all.iter().enumerate() {
+            out.part(place > 0);
+            spaced::append_key(&mut out.text, key);
+            match (key.as_str(), value) {
+                ("hosts", _) => {
+                    out.list(&*scenario.hosts, |text, name| spaced::append_text(text, name))
+                }
+                ("routers", _) => {
+                    out.list(&*scenario.routers, |text, name| spaced::append_text(text, name))
+                }
+                ("links", _) => {
+                    let mut known = HashMap::new();
+                    out.list(scenario.links.iter().zip(&values.links), |text, (link, nature)| {
+                        let shared = known
+                            .entry(Arc::as_ptr(nature))
+                            .or_insert_with(|| written(writer.nature_document(nature), sorted));
+                        object(text, writer.link_head(link, "between"), shared, sorted);
+                    });
+                }
+                ("flows", _) => {
+                    let mut known = HashMap::new();
+                    out.list(
+                        scenario.flows.iter().zip(&values.flows),
+                        |text, (flow, transport)| {
+                            let (name, block) = transport.named();
+                            let shared = known.entry(Arc::as_ptr(block)).or_insert_with(|| {
+                                let transport = Value::Object(block.document());
+                                written(Map::from_iter([(name.to_owned(), transport)]), sorted)
+                            });
+                            object(text, writer.flow_without_transport(flow), shared, sorted);
+                        },
+                    );
+                }
+                ("seed", _) => spaced::append(&mut out.text, &scenario.seed.into()),
+                (_, Value::Array(items)) => out.list(items, spaced::append),
+                _ => spaced::append(&mut out.text, value),
+            }
+        }
+        out.text.extend_from_slice(if sorted { b"}" } else { b"\n}\n" });
+        (out.pieces)(&out.text);
+    }
+
     /// The scenario as numbers, with units in the names (`delay_ns`), if nothing is wrong.
     pub fn model(&self) -> Option<Value> {
         let (writer, values) = self.writer()?;
@@ -69,6 +128,81 @@ impl Checked {
     }
 }
 
+/// Text on its way out.
+struct Pieces<'p> {
+    text: Vec<u8>,
+    sorted: bool,
+    pieces: &'p mut dyn FnMut(&[u8]),
+}
+
+impl Pieces<'_> {
+    /// Bytes that go out together.
+    const PIECE: usize = 1 << 20;
+
+    /// Begins a member of the whole, or an element of a list of it.
+    fn part(&mut self, is_next: bool) {
+        if self.text.len() >= Self::PIECE {
+            (self.pieces)(&self.text);
+            self.text.clear();
+        }
+        self.text.extend_from_slice(match (is_next, self.sorted) {
+            (false, true) => b"",
+            (false, false) => b"\n",
+            (true, true) => b", ",
+            (true, false) => b",\n",
+        });
+    }
+
+    fn list<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Vec<u8>, T),
+    ) {
+        self.text.push(b'[');
+        let mut count = 0;
+        for item in items {
+            self.part(count > 0);
+            write(&mut self.text, item);
+            count += 1;
+        }
+        if !self.sorted {
+            self.text.extend_from_slice(if count > 0 { b"\n" } else { b"\n\n" });
+        }
+        self.text.push(b']');
+    }
+}
+
+/// Members of an object as text.
+type Written = Vec<(String, Vec<u8>)>;
+
+fn written(members: Map<String, Value>, sorted: bool) -> Written {
+    let members = members.into_iter().map(|(key, mut value)| {
+        if sorted {
+            value.sort_all_objects();
+        }
+        let mut text = Vec::new();
+        spaced::append_key(&mut text, &key);
+        spaced::append(&mut text, &value);
+        (key, text)
+    });
+    members.collect()
+}
+
+/// Appends an object: what is its own, then what it shares with others.
+fn object(text: &mut Vec<u8>, own: Map<String, Value>, shared: &Written, sorted: bool) {
+    let own = written(own, sorted);
+    let mut all: Vec<&(String, Vec<u8>)> = own.iter().chain(shared).collect();
+    if sorted {
+        all.sort_unstable_by_key(|(key, _)| key);
+    }
+    text.push(b'{');
+    for (place, (_, member)) in all.into_iter().enumerate() {
+        text.extend_from_slice(if place > 0 { b", " } else { b"" });
+        text.extend_from_slice(member);
+    }
+    text.push(b'}');
+}
+
 fn head(values: &Values) -> Map<String, Value> {
     let mut rest = values.rest.model();
     if let Some(Value::Object(record)) = rest.get_mut("record") {
@@ -93,6 +227,12 @@ impl Writer<'_> {
 
     fn link_document(&self, link: &Link, nature: &Nature) -> Value {
         let mut map = self.link_head(link, "between");
+        map.extend(self.nature_document(nature));
+        Value::Object(map)
+    }
+
+    fn nature_document(&self, nature: &Nature) -> Map<String, Value> {
+        let mut map = Map::new();
         let [forward, mut backward] = [0, 1].map(|side| nature.sides[side].document());
         backward.retain(|key, value| forward.get(key) != Some(value));
         map.extend(forward);
@@ -104,7 +244,7 @@ impl Writer<'_> {
             let changes = nature.changes.iter().map(|change| Value::Object(change.document()));
             map.insert("changes".into(), changes.collect());
         }
-        Value::Object(map)
+        map
     }
 
     fn link_model(&self, link: &Link, nature: &Nature) -> Value {
@@ -131,6 +271,13 @@ impl Writer<'_> {
     }
 
     fn flow_document(&self, flow: &Flow, transport: &TransportPart) -> Value {
+        let mut map = self.flow_without_transport(flow);
+        let (name, block) = transport.named();
+        map.insert(name.into(), Value::Object(block.document()));
+        Value::Object(map)
+    }
+
+    fn flow_without_transport(&self, flow: &Flow) -> Map<String, Value> {
         let time = |time: Time| Quantity::Time(time.as_ns()).to_string();
         let start: Value = match flow.start {
             Start::At(at) => time(at).into(),
@@ -154,12 +301,7 @@ impl Writer<'_> {
             map.insert("stop".into(), time(stop).into());
         }
         map.insert("send".into(), send.into());
-        let (name, transport) = match transport {
-            TransportPart::Tcp(tcp) => ("tcp", tcp),
-            TransportPart::Udp(udp) => ("udp", udp),
-        };
-        map.insert(name.into(), Value::Object(transport.document()));
-        Value::Object(map)
+        map
     }
 
     fn flow_model(&self, flow: &Flow, transport: &TransportPart) -> Value {

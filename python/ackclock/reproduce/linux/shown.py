@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.reproduce.linux.score import METRICS, KernelReport, Row, Score
+from ackclock.reproduce.rendering import markdown_table, terminal_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,10 +33,7 @@ def render(report: KernelReport, console: Console) -> None:
 
 
 def _render_scores(report: KernelReport, console: Console) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
+    table = terminal_table()
     table.add_column("within tolerance", justify="left")
     for heading in ("required", *report.algorithms):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -76,13 +74,11 @@ def _cell(score: Score | None) -> str:
 
 
 def _render_misses(report: KernelReport, console: Console) -> None:
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     present = [row for row in report.misses if row.ours is not None or not row.reason]
     if present:
-        table = Table(box=box.SIMPLE_HEAD, padding=0)
+        table = terminal_table()
         for heading in _HEAD:
             left = heading in ("scenario", "figure")
             table.add_column(heading, justify="left" if left else "right", no_wrap=not left)
@@ -145,7 +141,7 @@ def scores_table(report: KernelReport) -> str:
     for name, scores in _lines(report).items():
         cells = (_cell(scores.get(algorithm)) for algorithm in report.algorithms)
         lines.append([name, _required(scores), *cells])
-    return _table(lines, left=1)
+    return markdown_table(lines, (0,))
 
 
 def misses_table(misses: Sequence[Row]) -> str:
@@ -154,13 +150,8 @@ def misses_table(misses: Sequence[Row]) -> str:
     whys = list(dict.fromkeys(row.why for row in present if row.why))
     numbers = {why: f"({number})" for number, why in enumerate(whys, 1)}
     rows = [[*_miss(row), numbers.get(row.why, "not known")] for row in present]
-    table = _table([[*_HEAD, "why"], *rows], left=2)
+    table = markdown_table([[*_HEAD, "why"], *rows], (0, 1))
     return "\n\n".join([table, *(f"{numbers[why]} {why}" for why in whys)])
-
-
-def _table(lines: list[list[str]], left: int) -> str:
-    rule = ["---" if i < left else "---:" for i in range(len(lines[0]))]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (lines[0], rule, *lines[1:]))
 
 
 def _sum(report: KernelReport) -> str:

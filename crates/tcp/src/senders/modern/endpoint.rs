@@ -96,13 +96,17 @@ impl Endpoint {
         self.send(now);
     }
 
-    /// The application writes; nothing is joined to what it wrote if it `ends` a record.
-    pub fn write(&mut self, now: Time, bytes: u64, ends: bool) {
+    /// The application writes; nothing is joined to what it wrote if it `ends` a record. With `more` to come, less
+    /// than a segment waits until the next call, an ACK or the timer (`MSG_MORE`).
+    pub fn write(&mut self, now: Time, bytes: u64, ends: bool, more: bool) {
+        let corked = self.sender.set_cork(true);
+        self.sender.set_cork(corked || more);
         self.sender.write(now, bytes, false);
         if ends {
             self.sender.end_record();
         }
         self.send(now);
+        self.sender.set_cork(corked);
     }
 
     /// The application closes: a FIN follows its data.
@@ -131,8 +135,12 @@ impl Endpoint {
         self.refuses = refuses;
     }
 
-    /// A packet arrives.
+    /// A packet arrives. One without ACK, or one that acknowledges what was never sent, counts for nothing (RFC 9293
+    /// section 3.10.7.4; Linux answers neither).
     pub fn inject(&mut self, now: Time, packet: &Injected) {
+        if packet.ack.is_none_or(|ack| ack > self.sender.nxt()) {
+            return;
+        }
         if let Some(ack) = packet.ack {
             self.sender.on_ack(now, ack, Some(&packet.note), packet.echo, packet.ece);
         }
@@ -143,6 +151,7 @@ impl Endpoint {
                 flags: packet.flags,
                 stamp: packet.stamp,
             };
+            self.receiver.set_lingers(!self.sender.has_closed());
             let owed = self.receiver.on_data(now, &arrival);
             self.owe(owed);
         }

@@ -111,6 +111,8 @@ pub struct Receiver {
     recent: Vec<(u64, u64)>,
     /// What arrived once more, to be reported by the next ACK.
     repeated: Option<(u64, u64)>,
+    /// The application does not close when the other end does, so that the ACK of a FIN may wait.
+    lingers: bool,
     /// A finite buffer, and when its window opens again.
     buffer: Option<Box<Buffer>>,
     opens: Time,
@@ -139,6 +141,7 @@ impl Receiver {
             ahead: Vec::new(),
             recent: Vec::new(),
             repeated: None,
+            lingers: false,
             buffer: None,
             opens: Time::NEVER,
             notes: Notes::default(),
@@ -150,6 +153,11 @@ impl Receiver {
     /// The application reads at a rate from a finite buffer, instead of at once.
     pub fn set_buffer(&mut self, buffer: Buffer) {
         self.buffer = Some(Box::new(buffer));
+    }
+
+    /// Whether the application stays when the other end closes. Else it closes, too, and its FIN carries the ACK.
+    pub(super) fn set_lingers(&mut self, lingers: bool) {
+        self.lingers = lingers;
     }
 
     /// Whether each segment is acknowledged at once; none where the application that reads, or the exact echo of
@@ -203,7 +211,11 @@ impl Receiver {
         }
         let at_once = if arrival.seq == self.next && self.ahead.is_empty() {
             self.next = end;
-            self.pace.on_arrival(now, arrival) || arrival.is_fin()
+            if arrival.is_fin() {
+                !self.lingers || self.pace.on_last()
+            } else {
+                self.pace.on_arrival(now, arrival)
+            }
         } else {
             if owed.is_none() && self.pace.holds_back() && self.would_hide(arrival.seq, end) {
                 let held = self.acknowledge();
@@ -288,6 +300,10 @@ impl Receiver {
         }
         if seq < self.next {
             self.repeated = Some((seq, self.next));
+        } else {
+            let again = |&&(low, high): &&(u64, u64)| low < end && seq < high;
+            let range = self.ahead.iter().find(again);
+            self.repeated = range.map(|&(low, high)| (low.max(seq), high.min(end)));
         }
         if seq > self.next {
             self.reordered += 1;
@@ -307,6 +323,10 @@ impl Receiver {
         });
         if from <= self.next {
             self.next = to;
+            if arrival.is_fin() && to == end {
+                // Linux forgets what it would report when it takes a FIN (`tcp_fin`).
+                self.repeated = None;
+            }
             let next = self.next;
             self.recent.retain(|&(_, high)| high > next);
             // RFC 5681 section 4.2: a segment that fills a gap is acknowledged at once.

@@ -78,6 +78,15 @@ impl Pace {
         self.quick > 0 || self.now
     }
 
+    /// A FIN arrives on an end that stays; whether its ACK is due at once. With a FIN the exchange counts as
+    /// interactive (Linux: `inet_csk_enter_pingpong_mode`), so it waits as long as data do; before any data that is
+    /// not at all.
+    pub(super) fn on_last(&mut self) -> bool {
+        self.quick = 0;
+        self.pushed = false;
+        !self.policy.adapts || self.now || self.last == Time::NEVER
+    }
+
     fn adapt(&mut self, now: Time) {
         let last = std::mem::replace(&mut self.last, now);
         if last == Time::NEVER {

@@ -10,6 +10,11 @@ impl Sender {
         self.nxt
     }
 
+    /// Whether its FIN has left.
+    pub fn has_closed(&self) -> bool {
+        self.fin_sent
+    }
+
     /// The window that the other end's first message offers.
     pub fn set_receive_window(&mut self, window: u64) {
         self.receive_window = window;

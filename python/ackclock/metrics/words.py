@@ -1,0 +1,25 @@
+"""Columns of words (flows, links, states): as codes, and the words that they stand for."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the code of each row, -1 for none, and the words in the order of the codes."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole: Any = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):  # no rows at all
+        whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
+    # By NumPy, where a null is NaN: pyarrow's own functions take long to load.
+    codes = np.nan_to_num(whole.indices.to_numpy(zero_copy_only=False), nan=-1)
+    return codes.astype(np.int64), [str(word) for word in whole.dictionary.to_pylist()]
+
+
+def are(column: pa.ChunkedArray, word: str) -> NDArray[np.bool_]:
+    """Return which rows have this word."""
+    codes, words = coded(column)
+    return codes == (words.index(word) if word in words else -2)
