@@ -19,13 +19,23 @@ unexport PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 # The workers of the tests have the cores already; threads of NumPy would wait for them, busily.
 export OPENBLAS_NUM_THREADS := 1
-# On all cores; a worker that has nothing left takes tests from another one.
-PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
+# On all cores (conftest.py); a worker that has nothing left takes tests from another one. The wheel that a test builds
+# has the profile of the extension, so that the engine is not compiled once more for it.
+PYTEST = ACKCLOCK_PROFILE=$$(cat $(STAMPS)/extension) $(BIN)/python -m pytest -q -n auto --dist worksteal
 # Rust warnings are errors in the checks only: a newer compiler must not stop a user's build.
 STRICT := -D warnings
 
+# Steps side by side, one beside the Python tests. What a step prints comes in one piece when it is over
+# (where make can: from 4.0 on). A step that fails stops no other: one call shows all that is wrong.
+SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+TOGETHER := $(MAKE) --no-print-directory --jobs 2 --keep-going $(SYNC:%=%=target)
+# Shown while it runs, also among such steps.
+LIVE := $(MAKE) --no-print-directory $(SYNC:%=%=none)
+
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check test-fast bench bench-startup bench-memory bench-kills bench-sweep bench-peers browser engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python reproduce lock clean
+# A file that is half written is not up to date.
+.DELETE_ON_ERROR:
+.PHONY: help setup build demo test check test-fast bench bench-gate bench-startup bench-memory bench-kills bench-cluster bench-sweep bench-peers browser docs engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python test-python-live reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -43,7 +53,7 @@ $(STAMPS)/dependencies: requirements-dev.lock
 $(STAMPS)/extension: $(STAMPS)/dependencies pyproject.toml $(WORKSPACE) $(RUST_SOURCES)
 	@echo "Building the extension ($(PROFILE))"
 	@$(BIN)/maturin develop --profile $(PROFILE) --locked --quiet
-	@touch $@
+	@echo $(PROFILE) > $@
 
 build: setup engine ## Build a wheel and a source archive into dist/
 	@# Not --locked: the archive holds no benchmarks, so cargo takes their packages out of its lock file.
@@ -52,10 +62,11 @@ build: setup engine ## Build a wheel and a source archive into dist/
 demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 	@$(BIN)/ackclock run caltech/test-case-2-fast
 
-test: lint engine test-rust test-python reproduce docs ## Everything that must pass: format, lint, tests, quick reproductions
+test: $(STAMPS)/dependencies ## Everything that must pass: format, lint, tests, a reproduction, the site
+	+@$(TOGETHER) test-python-live lint-rust lint-python lint-scripts test-rust docs bench-gate reproduce
 
 check: setup ## What to run before each commit: format, lint, the fast tests, side by side
-	@$(MAKE) --no-print-directory --jobs 2 lint-python lint-rust lint-scripts test-fast
+	+@$(TOGETHER) test-fast lint-python lint-rust lint-scripts
 
 test-fast: setup
 	cargo test --workspace --locked --lib --quiet
@@ -101,12 +112,24 @@ playground: setup engine ## Make the playground for browsers: target/playground.
 test-python: setup
 	$(PYTEST)
 
+# With the engine for browsers, which tests of the playground need.
+test-python-live: setup engine
+	+@$(LIVE) test-python
+
+# Tests hold all other experiments against what is published: this one takes long with all its orders of events.
 reproduce: setup
-	$(BIN)/ackclock reproduce caltech ns3-lab ns2-lab
+	$(BIN)/ackclock reproduce caltech
 
 bench: setup ## Measure the speed of the engine and of the test cases
 	@cargo build --release --locked --quiet -p ackclock-bench
 	@$(BIN)/python benches/bench.py target/release/ackclock-bench
+
+# Instructions of three workloads, within 3 % of the stored ones.
+bench-gate: setup
+	@if command -v valgrind >/dev/null; then \
+	  cargo build --release --locked --quiet -p ackclock-bench && \
+	  $(BIN)/python benches/bench.py target/release/ackclock-bench --gate; \
+	else echo "Not checked: instructions a packet-hop (they need valgrind)"; fi
 
 CASES ?= 10000
 SEED ?= 1
@@ -122,8 +145,10 @@ uplot: ## Renew uPlot, which reports draw with, from the version in its SHA256SU
 	  tar -xzf $$file --strip-components=2 package/dist/uPlot.iife.min.js package/dist/uPlot.min.css && \
 	  tar -xzf $$file --strip-components=1 package/LICENSE && rm $$file && sha256sum --check SHA256SUMS
 
-fuzz: setup ## Run random documents (CASES=10000 SEED=1) through the program
+fuzz: setup ## Run random documents and networks (CASES=10000 SEED=1) through the program
 	@$(BIN)/python tests/python/fuzz.py --cases $(CASES) --seed $(SEED) --show
+	@ACKCLOCK_CASES=$$(($(CASES) / 10)) ACKCLOCK_SEED=$(SEED) \
+	  cargo test --workspace --locked --quiet --test invariants --test packet_ids
 
 bench-startup: setup ## Measure the CPU time of small commands against their budgets
 	@$(BIN)/python benches/startup.py
@@ -136,6 +161,9 @@ bench-sweep: setup ## Measure what small runs cost in sweeps, beside their event
 
 bench-kills: setup ## Kill a sweep of 100,000 small runs ten times; each must be there, once
 	@$(BIN)/python benches/sweep_kills.py
+
+bench-cluster: setup ## Sweep 2,000 runs on Dask while workers and the program are killed
+	@$(BIN)/python benches/cluster.py
 
 bench-peers: setup ## Compare the speed with ns-2, ns-3 and htsim (HTSIM=its folder sim), where they are
 	@cargo build --release --locked --quiet -p ackclock-bench

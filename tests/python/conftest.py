@@ -10,6 +10,7 @@ from hypothesis import settings
 from small import document
 
 from ackclock import Results, Scenario, run
+from ackclock.sweep.plan import cores
 
 # The same examples in every run, and none too slow on a busy machine.
 settings.register_profile("ackclock", deadline=None, derandomize=True)
@@ -17,6 +18,12 @@ settings.load_profile("ackclock")
 
 # Started in the background, a shell lets its programs ignore Ctrl-C, and these what they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One more than there are cores: a test now and then waits for a process or for a clock."""
+    return cores() + 1
 
 
 @pytest.fixture(scope="session")

@@ -7,13 +7,19 @@ import sys
 import time
 from pathlib import Path
 
+# What they measure of themselves costs more than waiting for work.
+_QUIET = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "60s",
+}
+
 
 class Cluster:
     """Started apart, as on several machines: they share no folder with the program."""
 
     def __init__(self, folder: Path, allowed_failures: int = 3) -> None:
         self.folder = folder
-        self._processes: list[subprocess.Popen] = []
+        self.processes: list[subprocess.Popen] = []
         told = folder / "scheduler.json"
         self.scheduler = self._start(
             ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
@@ -36,25 +42,25 @@ class Cluster:
         if not nanny:
             options.append("--no-nanny")
         if preload is not None:
-            file = self.folder / f"preload{len(self._processes)}.py"
+            file = self.folder / f"preload{len(self.processes)}.py"
             file.write_text(preload)
             options += ["--preload", str(file)]
         return self._start(["worker", self.address], options)
 
     def _start(self, command: list[str], options: list[str], **env: str) -> subprocess.Popen:
-        with (self.folder / f"{len(self._processes)}.log").open("wb") as log:
+        with (self.folder / f"{len(self.processes)}.log").open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "dask", *command, *options],
-                cwd=self.folder, env={**os.environ, **env}, stdout=log, stderr=log,
+                cwd=self.folder, env={**os.environ, **_QUIET, **env}, stdout=log, stderr=log,
                 process_group=0,
             )  # fmt: skip
-        self._processes.append(process)
+        self.processes.append(process)
         return process
 
     def close(self) -> None:
-        for process in reversed(self._processes):
+        for process in reversed(self.processes):
             process.terminate()
-        for process in self._processes:
+        for process in self.processes:
             try:
                 process.wait(1)
             except subprocess.TimeoutExpired:

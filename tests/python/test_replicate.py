@@ -160,10 +160,10 @@ def test_what_makes_no_sense_is_refused(lossy, arguments, message):
 
 @pytest.mark.slow
 def test_a_hundred_thousand_transfers_take_seconds(lossy):
-    started = time.perf_counter()
+    # Of the processor: a loaded machine may need many times as long.
+    started = time.process_time()
     found = replicate(lossy, 100_000)
-    # A loaded machine may be many times slower than the second or two that this takes.
-    assert time.perf_counter() - started < 60
+    assert time.process_time() - started < 30
     assert len(found) == 100_000
     assert found.summary("finish_ack_s")["F1"].quantile(0.5).value == pytest.approx(1.106, abs=0.01)
 

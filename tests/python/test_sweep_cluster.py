@@ -1,5 +1,6 @@
 """Sweeps on Dask: the same table as here, whatever ends, and no engine but this one."""
 
+import functools
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from dask_cluster import Cluster
+from distributed import Client
 from small import document
 
 from ackclock import AckclockError, InputError
@@ -22,6 +24,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+# What has a worker report another engine than its own.
+ENGINE = """
+from ackclock.sweep import cluster, plan
+cluster.engine = plan.engine = lambda: "{}"
+"""
 START = [sys.executable, "-c", "from ackclock.cli.app import main; main()", "sweep"]
 
 
@@ -42,7 +49,8 @@ def here(tmp_path_factory):
 
 
 @pytest.fixture
-def cluster(tmp_path):
+def fresh(tmp_path):
+    """A cluster of its own, without workers."""
     place = tmp_path / "cluster"
     place.mkdir()
     found = Cluster(place)
@@ -50,14 +58,50 @@ def cluster(tmp_path):
     found.close()
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """One with two workers, which all tests leave as they found it.
+
+    They have the engine of this process, even if another one is installed meanwhile.
+    """
+    found = Cluster(tmp_path_factory.mktemp("cluster"))
+    for _ in range(2):
+        found.worker(ENGINE.format(engine()))
+    with Client(found.address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def third(cluster):
+    """Start another worker of this cluster for one test."""
+    started = []
+
+    def start(preload=None):
+        started.append(cluster.worker(preload))
+        return started[-1]
+
+    with Client(cluster.address, set_as_default=False) as client:
+        yield start
+        for worker in started:
+            worker.kill()
+            worker.wait()
+        wait_for(lambda: len(client.nthreads()) == 2)
+
+
+@functools.cache
+def keys():
+    return study().plan(1).keys
+
+
 def done(folder):
     """How often each key is reported as done."""
     found = Counter()
-    keys = study().plan(1).keys
     for line in (folder / "log.txt").read_text().splitlines() if folder.exists() else []:
         _, _, what, key, count, *_ = line.split()
         if what == "done":
-            found.update(keys[keys.index(key) :][: int(count)])
+            found.update(keys()[keys().index(key) :][: int(count)])
     return found
 
 
@@ -65,20 +109,19 @@ def wait_for(condition, seconds=60.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not come to it"
-        time.sleep(0.01)
+        time.sleep(0.02)
 
 
 @pytest.mark.slow
-def test_a_worker_is_killed_and_the_table_has_the_same_bytes(cluster, here, tmp_path):
-    victims = [cluster.worker()]
-    cluster.worker()
+def test_a_worker_is_killed_and_the_table_has_the_same_bytes(cluster, third, here, tmp_path):
+    victims = [third()]
 
     def kill(state):
         if victims and state.simulated >= 48:
             victims.pop().kill()
 
     with DaskExecutor(cluster.address) as executor:
-        wait_for(lambda: executor.workers == 2)
+        wait_for(lambda: executor.workers == 3)
         study().run(tmp_path / "s", executor=executor, progress=kill)
     assert not victims
     assert (tmp_path / "s/results.parquet").read_bytes() == here
@@ -99,8 +142,6 @@ def write_study(folder, **changed):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_the_program_ends_and_goes_on(cluster, here, tmp_path, number):
-    cluster.worker()
-    cluster.worker()
     write_study(tmp_path)
     command = [*START, "s.yaml", "--on", cluster.address, "--out", "s"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
@@ -119,18 +160,18 @@ def test_the_program_ends_and_goes_on(cluster, here, tmp_path, number):
 
 
 @pytest.mark.slow
-def test_the_scheduler_ends_and_the_same_command_goes_on_elsewhere(cluster, here, tmp_path):
-    cluster.worker()
+def test_the_scheduler_ends_and_the_same_command_goes_on_elsewhere(fresh, here, tmp_path):
+    fresh.worker()
     write_study(tmp_path)
     command = [*START, "s.yaml", "--out", "s", "--on"]
     process = subprocess.Popen(
-        [*command, cluster.address], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        [*command, fresh.address], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
     wait_for(lambda: (tmp_path / "s/log.txt").exists() and len(done(tmp_path / "s")) >= 20)
-    cluster.scheduler.kill()
+    fresh.scheduler.kill()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert f"the scheduler at {cluster.address} is gone" in err
+    assert f"the scheduler at {fresh.address} is gone" in err
     assert "Traceback" not in err
     kept = done(tmp_path / "s")
     assert 20 <= len(kept) < 120
@@ -150,13 +191,13 @@ def test_the_scheduler_ends_and_the_same_command_goes_on_elsewhere(cluster, here
 
 
 @pytest.mark.slow
-def test_no_run_goes_on_that_nobody_waits_for(cluster, tmp_path):
+def test_no_run_goes_on_that_nobody_waits_for(fresh, tmp_path):
     """Not when the program is gone, and not when it is interrupted."""
-    worker = cluster.worker()
+    worker = fresh.worker()
     data = document() | {"stop": {"when": "time", "at_latest": "1000000 s"}}
     data["flows"] = [{**flow, "send": "unlimited"} for flow in data["flows"]]
     (tmp_path / "endless.yaml").write_text(str({"scenario": data}).replace("'", '"'))
-    command = [*START, "endless.yaml", "--on", cluster.address, "--out", "s"]
+    command = [*START, "endless.yaml", "--on", fresh.address, "--out", "s"]
     for number in (signal.SIGKILL, signal.SIGINT):
         process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
         wait_for(lambda: children(worker.pid))
@@ -176,7 +217,6 @@ def children(pid):
 @pytest.mark.slow
 def test_a_run_that_ends_its_process_is_a_failed_row(cluster, tmp_path):
     """Here: for lack of memory. Neither the worker nor other runs suffer from it."""
-    worker = cluster.worker()
     flows = [{**document()["flows"][0], "id": f"F{i}"} for i in range(20_000)]
     grid = {"size": {"small": {"seed": 1}, "large": {"flows": flows}, "other": {"seed": 2}}}
     small = document() | {"stop": {"when": "time", "at_latest": "100 ms"}}
@@ -184,7 +224,7 @@ def test_a_run_that_ends_its_process_is_a_failed_row(cluster, tmp_path):
         results = Study(small, grid=grid).run(executor=executor, memory_limit=64_000_000)
     assert results.table["status"].to_pylist() == ["done", "failed", "done"]
     assert "the limit of memory is 64000000 bytes" in results.table["error"][1].as_py()
-    assert worker.poll() is None
+    assert [process.poll() for process in cluster.processes[:3]] == [None] * 3
 
 
 @pytest.mark.slow
@@ -192,14 +232,14 @@ def test_a_batch_that_workers_die_of_is_halved_until_the_run_is_known(tmp_path):
     place = tmp_path / "cluster"
     place.mkdir()
     cluster = Cluster(place, allowed_failures=0)
-    keys = study(replications=4).plan(1).keys
+    deadly_key = study(replications=4).plan(1).keys[5]
     deadly = f"""
 import os
 from ackclock.sweep import cluster
 real = getattr(cluster, "real", cluster.simulate)  # a nanny has this run twice
 cluster.real = real
 def simulate(runs, *limits):
-    if any({keys[5]!r} in one.keys for one in runs):
+    if any({deadly_key!r} in one.keys for one in runs):
         os._exit(1)
     return real(runs, *limits)
 cluster.simulate = simulate
@@ -214,34 +254,23 @@ cluster.simulate = simulate
     assert "workers that began with it ended" in results.table["error"][5].as_py()
 
 
-OTHER = """
-from ackclock.sweep import cluster, plan
-cluster.engine = plan.engine = lambda: "ackclock 0.0.9 abc"
-"""
 WITHOUT = "import sys\nsys.modules['ackclock'] = None\n"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("preload", [OTHER, WITHOUT])
-def test_another_engine_is_refused(cluster, tmp_path, preload, late):
-    words = "0.0.9 abc" if preload is OTHER else "lacks a part of Ackclock"
-
-    def run():
-        with DaskExecutor(cluster.address) as executor:
-            wait_for(lambda: executor.workers)
-            if late:
-                cluster.worker(preload)
-                wait_for(lambda: executor.workers == 2)
-            study(replications=200).run(tmp_path / "s", executor=executor)
-
-    if late:
-        cluster.worker()
-    else:
-        cluster.worker(preload)
-        time.sleep(3)
-    with pytest.raises(AckclockError) as caught:
-        run()
+@pytest.mark.parametrize("preload", [ENGINE.format("ackclock 0.0.9 abc"), WITHOUT])
+def test_another_engine_is_refused(cluster, third, tmp_path, preload, late):
+    words = "lacks a part of Ackclock" if preload is WITHOUT else "0.0.9 abc"
+    if not late:
+        third(preload)
+        with Client(cluster.address, set_as_default=False) as client:
+            client.wait_for_workers(3, timeout=60)
+    with pytest.raises(AckclockError) as caught, DaskExecutor(cluster.address) as executor:
+        assert late
+        third(preload)
+        wait_for(lambda: executor.workers == 3)
+        study(replications=200).run(tmp_path / "s", executor=executor)
     assert words in str(caught.value)
     assert engine() in str(caught.value)
     assert not Store(tmp_path / "s").is_busy()

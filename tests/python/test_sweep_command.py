@@ -32,9 +32,8 @@ grid:
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(ackclock, tmp_path, monkeypatch):
     """A folder with a small study; it is the current one."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     (tmp_path / "small.json").write_text(json.dumps(document()), encoding="utf-8")
     (tmp_path / "grid.yaml").write_text(GRID, encoding="utf-8")
@@ -42,17 +41,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def sweep(folder, monkeypatch, capsys):
+def sweep(folder, ackclock):
     """Return a function that calls the command; it gives status, output and errors."""
-
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["ackclock", "sweep", *map(str, args)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        captured = capsys.readouterr()
-        return caught.value.code or 0, captured.out, captured.err
-
-    return call
+    return functools.partial(ackclock, "sweep")
 
 
 def test_it_prints_the_runs_and_writes_the_table(sweep, folder):

@@ -4,14 +4,13 @@ import csv
 import io
 import json
 import re
-import sys
+from functools import partial
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from ackclock import Scenario, run, tables
-from ackclock.cli.app import main
 from ackclock.cli.summary import print_summary
 from ackclock.cli.terminal import console
 from ackclock.errors import InputError
@@ -283,18 +282,10 @@ def test_latex_has_units_in_a_line_of_the_header(lab):
 
 
 @pytest.fixture
-def table(monkeypatch, capsys):
+def table(ackclock, monkeypatch):
     """Return a function that runs `ackclock table` and returns status, output and errors."""
-
-    def call(*arguments):
-        monkeypatch.setenv("COLUMNS", "200")
-        monkeypatch.setattr(sys, "argv", ["ackclock", "table", *map(str, arguments)])
-        with pytest.raises(SystemExit) as done:
-            main()
-        captured = capsys.readouterr()
-        return done.value.code or 0, captured.out, captured.err
-
-    return call
+    monkeypatch.setenv("COLUMNS", "200")
+    return partial(ackclock, "table")
 
 
 @pytest.fixture(scope="module")

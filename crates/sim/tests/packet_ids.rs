@@ -8,9 +8,8 @@ use ackclock_sim::model::Record;
 use ackclock_sim::{Output, Shortcuts, Simulation, check};
 use ackclock_trace::{Column, drop_reason, packet_event};
 use ackclock_units::param::Value as Parameter;
-use common::{chosen, run, scenario};
+use common::{chosen, networks, run, scenario};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
 
 /// What a packet is, equal in all rows that name it.
@@ -119,12 +118,7 @@ fn journeys(output: &Output) -> BTreeMap<i64, Vec<(Identity, Step)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 150,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(networks(50))]
 
     /// A packet enters its first link when it is sent and each further link when it has come to the end
     /// of the one before; then it is received, dropped, still waiting, or still on the wire.

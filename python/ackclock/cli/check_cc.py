@@ -54,10 +54,13 @@ def check_cc(
     if (name is None) != (leaderboard is None):
         raise InputError("--leaderboard needs --name, and the other way round")
     writer = None if out is None else page.writer(out)
-    chosen = _parameters(parameters)
     if leaderboard is not None:
         board.read(leaderboard)  # before minutes of runs
-    with terminable(), progress_bar(_words, wanted=not as_json) as show:
+    chosen = _parameters(parameters)
+    with (
+        terminable(),
+        progress_bar(lambda at: f"{at.done}/{at.total} runs", wanted=not as_json) as show,
+    ):
         card = conformance.check_cc(
             subject,
             class_,
@@ -82,10 +85,6 @@ def check_cc(
             print_board(console(), board.places(board.read(leaderboard)))
     if not card.conforms:
         raise typer.Exit(1)
-
-
-def _words(state: SimpleNamespace) -> str:
-    return f"{state.done}/{state.total} runs"
 
 
 def _parameters(texts: list[str] | None) -> dict[str, Any]:

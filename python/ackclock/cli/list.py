@@ -63,7 +63,7 @@ def list_(kind: str | None = None, name: str | None = None, as_json: bool = Fals
         return
     if kind not in kinds:
         raise InputError(unknown("kind", kind, kinds))
-    entries = _entries(kind)
+    entries = _entries(kind, name)
     if name is not None:
         entries = [entry for entry in entries if entry["name"] == name]
         if not entries:
@@ -84,13 +84,13 @@ def _kinds() -> list[str]:
     return [*registered, "scenario", "plot", "record", "export", "plugin"]
 
 
-def _entries(kind: str) -> list[Entry]:
-    """Return name, summary and more of everything of a kind."""
+def _entries(kind: str, wanted: str | None = None) -> list[Entry]:
+    """Return name, summary and more of everything of a kind, or at least of what is wanted."""
     from ackclock import _core
     from ackclock.registry import registry
 
     if kind == "scenario":
-        return [_scenario(name) for name in _scenario_names()]
+        return [_scenario(name) for name in _scenario_names() if wanted in (None, name)]
     if kind == "plot":
         from ackclock import plots
 

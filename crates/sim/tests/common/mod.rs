@@ -10,12 +10,25 @@ use ackclock_sim::{Output, Shortcuts, Simulation, check};
 use ackclock_tcp::connection::ENTRIES as FAMILIES;
 use ackclock_units::param::{Chosen, Value as Setting};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Map, Value, json};
 use settings::{random, random_entry, random_table};
 
 /// All of the engine's shortcuts switched off.
 pub const ALL_OFF: Shortcuts =
     Shortcuts { fused: false, packed: false, walked: false, received: false };
+
+/// How many random networks a test tries, which are the same every time. `make fuzz` asks for more of them,
+/// and for others, by variables of the environment.
+pub fn networks(usual: u32) -> ProptestConfig {
+    let given = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    ProptestConfig {
+        cases: given("ACKCLOCK_CASES").unwrap_or(u64::from(usual)) as u32,
+        rng_seed: RngSeed::Fixed(given("ACKCLOCK_SEED").unwrap_or(1)),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
 
 /// A chosen entry with its parameters.
 pub fn chosen(kind: &str, values: &[(&str, Setting)]) -> Chosen {
