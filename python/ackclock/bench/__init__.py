@@ -77,7 +77,7 @@ def _counts(workload: str, size: str, parts: int) -> tuple[int, ...]:
     words = size.split("x")
     if len(words) == parts and all(word.isascii() and word.isdigit() for word in words):
         counts = tuple(map(int, words))
-        if min(counts) > 0 and (parts == 1 or counts[0] * counts[2] > 1):
+        if min(counts) > 0 and (parts == 1 or counts[0] * counts[2] > 2):
             return counts
     allowed = {1: "a whole number from 1", 3: "LEAVESxSPINESxHOSTS, such as 8x4x8"}[parts]
     raise InputError(f"'{size}' is not a size of the workload '{workload}'; allowed: {allowed}")

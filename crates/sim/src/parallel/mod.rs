@@ -12,6 +12,7 @@ mod work;
 pub use division::Undivided;
 
 use crate::compile::{Built, Shortcuts, build};
+use crate::fitting::fitting;
 use crate::model::Scenario;
 use crate::run::{AnyWorld, Queues};
 use ackclock_engine::EndingQueue;
@@ -77,9 +78,10 @@ impl Divided {
             ..Threads::default()
         };
         let end = network.end;
-        let events = (network.channels.len() + network.flows.len()) / division.parts;
+        // Not by the part: room for twice as much spares the calendar's heap most of what comes from elsewhere.
+        let events = network.channels.len() + network.flows.len();
         let mut networks = vec![network; division.parts].into_iter();
-        let numbers = 0..division.parts as u16;
+        let numbers = 0..fitting::<_, u16>(division.parts);
         let parts = numbers.map(|number| {
             let network = networks.next().expect("one for each part");
             let part = Part::new(number, Arc::clone(&division));

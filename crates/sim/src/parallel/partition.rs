@@ -5,6 +5,7 @@
 //! Karypis and Kumar 1998); then groups at the borders change sides as long as that helps (Fiduccia and Mattheyses 1982,
 //! without their buckets). The result of a run does not depend on any of this.
 
+use crate::fitting::fitting;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -136,7 +137,7 @@ impl Groups {
         let count = parts.min(self.work.len());
         for part in 0..count {
             let share = left / (count - part) as f64;
-            left -= self.grow(part as u16, share, count - part - 1, &mut of_groups);
+            left -= self.grow(fitting(part), share, count - part - 1, &mut of_groups);
         }
         for _ in 0..8 {
             if !self.refine(count, &mut of_groups) {
@@ -226,7 +227,7 @@ impl Groups {
             let helps_cut = gain > 0.0 && (after <= 1.03 * mean || lighter);
             let helps_balance = lighter && loads[from] > 1.03 * mean;
             if helps_cut || helps_balance {
-                of_groups[group] = to as u16;
+                of_groups[group] = fitting(to);
                 loads[from] -= work;
                 loads[to] += work;
                 counts[from] -= 1;
