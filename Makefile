@@ -35,7 +35,7 @@ LIVE := $(MAKE) --no-print-directory $(SYNC:%=%=none)
 .DEFAULT_GOAL := help
 # A file that is half written is not up to date.
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test check test-fast bench bench-gate bench-startup bench-memory bench-kills bench-sweep bench-peers browser docs engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python test-python-live reproduce lock clean
+.PHONY: help setup build demo test check test-fast bench bench-gate bench-startup bench-memory bench-kills bench-cluster bench-sweep bench-peers browser docs engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python test-python-live reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -161,6 +161,9 @@ bench-sweep: setup ## Measure what small runs cost in sweeps, beside their event
 
 bench-kills: setup ## Kill a sweep of 100,000 small runs ten times; each must be there, once
 	@$(BIN)/python benches/sweep_kills.py
+
+bench-cluster: setup ## Sweep 2,000 runs on Dask while workers and the program are killed
+	@$(BIN)/python benches/cluster.py
 
 bench-peers: setup ## Compare the speed with ns-2, ns-3 and htsim (HTSIM=its folder sim), where they are
 	@cargo build --release --locked --quiet -p ackclock-bench

@@ -202,7 +202,10 @@ class Calls:
 class Simulation:
     """One run of a scenario, with its seed or another one."""
 
-    def __init__(self, scenario: Scenario, seed: int | None = None) -> None: ...
+    def __init__(self, scenario: Scenario, seed: int | None = None, threads: int = 1) -> None: ...
+    def threads(self) -> tuple[int, str | None]:
+        """Return how many threads run it, and why one alone, if more were wanted."""
+
     def advance(
         self, seconds: float, rows: int = ..., events: int = ..., until_s: float | None = None
     ) -> bool:

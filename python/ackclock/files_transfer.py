@@ -132,6 +132,7 @@ def extended_schema(schema: dict[str, Any]) -> dict[str, Any]:
     for program in (schema["definitions"][name] for name in ("cc.python", "queue.python")):
         program["properties"] |= {
             "file": {"type": "string", "description": "Path of the program, a Python file."},
+            "plugin": {"type": "string", "description": "Name of one of an installed package."},
             "parameters": {
                 "type": ["object", "string"],
                 "description": "Parameters of the class.",

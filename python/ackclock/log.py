@@ -67,6 +67,7 @@ RULES = {
     "bbr-probe-bw": "BBR, probing for bandwidth",
     "bbr-probe-rtt": "BBR, probing for the round-trip time",
     "bbr-recovery": "BBR, after a loss",
+    "own-rule": "as {cc} sets it",
 }
 """What each rule of the table `window_rules` means; `{cc}` is the congestion control."""
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock import parquet_join, record_tables
+from ackclock.memory import keep_memory
 from ackclock.record_tables import Columns, Schemas
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class RecordStream:
         self._schemas = Schemas(categories, about, kept)
         self._parts: dict[str, list[Path]] = {}
         self._waiting: list[tuple[str, Columns]] = []
+        keep_memory()
         folder.mkdir()
 
     @property

@@ -41,8 +41,8 @@ _LESS = (
 class _InMemory:
     """Keeps all records in memory."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        self.simulation = _core.Simulation(scenario.handle)
+    def __init__(self, scenario: Scenario, threads: int) -> None:
+        self.simulation = _core.Simulation(scenario.handle, threads=threads)
         self._scenario = scenario
         self._categories = self.simulation.categories()
         self._limit = scenario.head["record"]["limit_bytes"]
@@ -97,8 +97,10 @@ class _OnDisk:
 
     most_rows = record_stream.HELD_ROWS
 
-    def __init__(self, scenario: Scenario, target: RunDirectory, unfinished: Unfinished) -> None:
-        self.simulation = _core.Simulation(scenario.handle)
+    def __init__(
+        self, scenario: Scenario, target: RunDirectory, unfinished: Unfinished, threads: int
+    ) -> None:
+        self.simulation = _core.Simulation(scenario.handle, threads=threads)
         self._scenario = scenario
         self._target = target
         self._unfinished = unfinished
@@ -200,6 +202,7 @@ def keeper(
     *,
     force: bool,
     other_settings: bool,
+    threads: int,
 ) -> Iterator[Keeper]:
     """Give a keeper in memory, or one in a run directory; see `ackclock.run`.
 
@@ -208,13 +211,13 @@ def keeper(
         OSError: the same.
     """
     if directory is None:
-        yield _InMemory(scenario)
+        yield _InMemory(scenario, threads)
         return
     target = RunDirectory(Path(directory))
     settings = None if other_settings else scenario.fingerprint
     target.require_free(scenario.name, scenario.seed, settings, force=force)
     with target.unfinished(force=force) as unfinished:
-        yield _OnDisk(scenario, target, unfinished)
+        yield _OnDisk(scenario, target, unfinished, threads)
 
 
 _PARTS = ("interrupted", "disk-full", "controller-fault")

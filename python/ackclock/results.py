@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from ackclock import manifest, record_tables, summaries
+from ackclock.document import Document
 from ackclock.errors import InputError, unknown
 from ackclock.manifest import Manifest, ResultsError
 from ackclock.metrics.condense import SAMPLES, SUBJECTS, Series, condense
@@ -107,8 +108,6 @@ class Results:
         return self._canonical
 
     def _read_canonical(self) -> dict[str, Any]:
-        from ackclock.document import Document
-
         assert self.directory is not None, "results are of a scenario or of a directory"
         return Document.read(self.directory / FILES.scenario).data
 
@@ -121,7 +120,10 @@ class Results:
     @cached_property
     def scenario(self) -> Scenario:
         """The resolved scenario, ready to run again."""
-        return Scenario.from_dict(self.canonical)
+        if self.directory is None:
+            return Scenario.from_dict(self.canonical)
+        # What a file holds is plain.
+        return Scenario(Document(self.canonical))
 
     @property
     def model(self) -> dict[str, Any]:

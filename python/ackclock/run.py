@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, InputError
 
 if TYPE_CHECKING:
     from ackclock._core import Simulation
@@ -57,6 +57,7 @@ def run(
     directory: str | PathLike[str] | None = None,
     force: bool = False,
     other_settings: bool = False,
+    threads: int = 1,
 ) -> Results:
     """Simulate a scenario to its end.
 
@@ -70,6 +71,9 @@ def run(
         force: replace a run directory of another scenario or with other settings, and the records
             that a run that died has left beside it (`DIRECTORY.partial`).
         other_settings: replace a run directory of the same name and seed whatever its settings.
+        threads: how many threads run the parts of a large network side by side. The results do not
+            depend on it. What cannot be divided runs in one thread, and a warning says why
+            (docs/performance.md). Many runs are better made with `Study` in processes.
 
     Returns:
         The results. `summary["wall_s"]` is the time the simulation itself took.
@@ -81,8 +85,8 @@ def run(
             so far.
         ControllerError: a congestion control in Python failed (an `InputError`); carries the
             results so far.
-        InputError: something is in the place of the directory that is not replaced, or another
-            process writes there.
+        InputError: something is in the place of the directory that is not replaced, another
+            process writes there, or the number of threads is not one.
         OSError: the place cannot be written to.
 
     Example:
@@ -93,17 +97,24 @@ def run(
     """
     from ackclock import received_files, recording
 
+    require_threads(threads)
     # Before the run: a file that has gone must not come as a surprise at its end.
     contents = [file.read() for file in scenario.files]
     log = _new_log(scenario)
     with recording.keeper(
-        scenario, directory, force=force, other_settings=other_settings
+        scenario, directory, force=force, other_settings=other_settings, threads=threads
     ) as keeper:
         for warning in keeper.warnings():
             log.warn(warning)
+        simulation = keeper.simulation
+        fewer = fewer_threads(simulation, threads)
+        if fewer:
+            log.warn(fewer)
         started = time.perf_counter()
         end, fault = _advance(keeper, progress, started)
         wall_s = time.perf_counter() - started
+        if (again := fewer_threads(simulation, threads)) and again != fewer:
+            log.warn(again)
         output, summary = recording.end(keeper, scenario)
         if end is not None and summary["stop_reason"] == "interrupted":
             summary["stop_reason"] = end
@@ -124,6 +135,28 @@ def run(
     if stopped := keeper.why_stopped(summary):
         raise RunStoppedError(stopped, results)
     return results
+
+
+MOST_THREADS = 256
+
+
+def require_threads(threads: int) -> None:
+    """Raise an InputError unless a run can have this many threads."""
+    if isinstance(threads, bool) or threads not in range(1, MOST_THREADS + 1):
+        raise InputError(
+            f"{threads!r} threads; allowed: a whole number from 1 to {MOST_THREADS}, and more than "
+            "there are cores make no run faster"
+        )
+
+
+def fewer_threads(simulation: Simulation, threads: int) -> str | None:
+    """Why fewer threads than asked for run a simulation, as a warning; None where it has all."""
+    used, reason = simulation.threads()
+    if used >= threads:
+        return None
+    if used > 1:
+        return f"{used} threads run the network instead of {threads}: it cannot be divided further"
+    return f"one thread runs the network instead of {threads}: {reason}"
 
 
 def _advance(

@@ -126,7 +126,7 @@ class Steps:
             end,
             (self._window(after_s), self._window(end)),
             self._last("cwnd", "ssthresh_bytes", end, math.inf) / self._segment,
-            self._in_flight(end),
+            self._last("tcp_info", "in_flight", end, None),
             self._last("rtt", "rtt_s", end, None),
             self._count(self.acks_s, after_s, end),
             list(self._lines(after_s, end, whole=kind == "rtt")),
@@ -156,9 +156,6 @@ class Steps:
     def _window(self, time_s: float) -> float:
         return self._last("cwnd", "cwnd_bytes", time_s, 0.0) / self._segment
 
-    def _in_flight(self, time_s: float) -> int | None:
-        return self._last("tcp_info", "in_flight", time_s, None)
-
     def _last(self, table: str, column: str, time_s: float, otherwise: Any) -> Any:
         """The value that a column has at a time."""
         place = int(np.searchsorted(self._times[table], time_s, side="right")) - 1
@@ -177,28 +174,21 @@ class Steps:
         """What happened between two times; of a whole round trip equal reasons are counted."""
         for kind, say in self._sentences.items():
             said = [say(row) for row in self._rows(kind, begin_s, end_s)]
-            yield from said if not whole or len(said) <= 4 else _shortened(said, kind)
-        reasons = [
-            (row["rule"], row) for row in self._rows("window_rules", begin_s, end_s)
-        ]  # of modern senders
-        if not reasons:
-            states = [str(row["state"]) for row in self._rows("cwnd", begin_s, end_s)]
-            yield from (f"window: {_counted(s.replace('-', ' '), n)}" for s, n in _runs(states))
+            if whole and len(said) > 4:
+                said = [*said[:3], f"and {len(said) - 3} more {kind}"]
+            yield from said
+        reasons = [row["rule"] for row in self._rows("window_rules", begin_s, end_s)]
+        if not reasons:  # only modern senders give them
+            rows = self._rows("cwnd", begin_s, end_s)
+            states = Counter(str(row["state"]).replace("-", " ") for row in rows)
+            yield from (f"window: {_counted(state, count)}" for state, count in states.items())
             return
-        for rule, count in _runs([rule for rule, _ in reasons]):
+        for rule, count in Counter(reasons).items():
             yield f"window: {_counted(log.reason(rule, self._label), count)}"
-
-
-def _runs(words: list[str]) -> list[tuple[str, int]]:
-    return list(Counter(words).items())
 
 
 def _counted(text: str, count: int) -> str:
     return text if count == 1 else f"{text} ({count} times)"
-
-
-def _shortened(said: list[str], kind: str) -> list[str]:
-    return [*said[:3], f"and {len(said) - 3} more {kind}"]
 
 
 def _of_flow(table: pa.Table, flow: str) -> pa.Table:

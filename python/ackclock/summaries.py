@@ -63,6 +63,7 @@ class Rows(Mapping[str, Any]):
         self._starts, self._ends = starts, ends
         self._source = source
         self._places: dict[str, int] | None = None
+        self._block: tuple[int, dict[str, Any]] = (-1, {})
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -74,8 +75,11 @@ class Rows(Mapping[str, Any]):
         return name in self._by_name()
 
     def __getitem__(self, name: str) -> Any:
-        place = self._by_name()[name]
-        return self._entries(place, place + 1)[name]
+        first = self._by_name()[name] // _BLOCK_ROWS * _BLOCK_ROWS
+        # Who asks for one often asks for the next.
+        if self._block[0] != first:
+            self._block = first, self._entries(first, min(first + _BLOCK_ROWS, len(self)))
+        return self._block[1][name]
 
     def items(self) -> ItemsView[str, Any]:
         """Names and entries."""

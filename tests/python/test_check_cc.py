@@ -10,6 +10,9 @@ import small
 
 import ackclock
 from ackclock.conformance import check_cc, page
+from ackclock.conformance.checks import SUITE, Tried
+from ackclock.conformance.measures import figures
+from ackclock.conformance.networks import ALL
 from ackclock.controllers.lint import flaws
 
 _COMMAND = [sys.executable, "-c", "from ackclock.cli.app import main; main()", "check-cc"]
@@ -170,3 +173,35 @@ def test_clocks_and_foreign_random_numbers_give_a_warning_at_validation():
     (warning,) = ackclock.Scenario.from_dict(document).warnings
     assert "bad.py:10: random.random()" in warning.message
     assert warning.path == "flows.F1.tcp.cc" and "self.random" in (warning.hint or "")
+
+
+_MARKS = """\
+import ackclock
+
+
+class Marks(ackclock.CongestionControl):
+    after_mark: float = 0.5
+
+    def on_ack(self, ack):
+        self.cwnd += ack.newly_acked * (1 if self.in_slow_start else self.segment / self.cwnd)
+
+    def on_loss(self, loss):
+        return self.cwnd * (self.after_mark if loss.signal == "ecn" else 0.5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("after_mark", "failing"),
+    [(0.5, None), (1.0, "reacts to marks"), (0.01, "does not over-react to marks")],
+)
+def test_marks_are_to_be_answered_as_losses_are(after_mark, failing, tmp_path):
+    """Of the networks only the one with marks is run, and of the checks only those two."""
+    program = tmp_path / "marks.py"
+    program.write_text(_MARKS)
+    cc = {"kind": "python", "file": str(program), "parameters": {"after_mark": after_mark}}
+    network = ALL["marks"]
+    results = ackclock.run(ackclock.Scenario.from_dict(network.document(cc)))
+    tried = Tried({"marks": figures(network, results)}, {}, {}, {}, {})
+    outcomes = {name: check(tried)[0] for name, _, on, check in SUITE if on == ("marks",)}
+    assert len(outcomes) == 2
+    assert outcomes == {name: name != failing for name in outcomes}

@@ -143,6 +143,21 @@ def test_links_lead_somewhere(page):
             assert anchor in anchors(file), f"{name_of(page)}: {match['target']}"
 
 
+ALGORITHMS = "aimd bbr classic codel cubic dctcp fast modern pie red reno selective-repeat vegas"
+
+
+@pytest.mark.parametrize("name", ALGORITHMS.split())
+def test_pages_of_algorithms_have_equations_source_deviations_and_how_to_validate(name):
+    text = (ROOT / "docs" / "models" / f"{name}.md").read_text(encoding="utf-8")
+    headings = {match["text"] for match in HEADING.finditer(text)}
+    assert headings & {"Equations", "Rules"}
+    assert "Source" in headings or "References:" in text
+    assert {"Deviations", "Validation"} <= headings
+    validation = text.partition("\n## Validation\n")[2].partition("\n## ")[0]
+    assert re.search(r"\d", validation)
+    assert re.search(r"(ackclock|pytest|cargo test|python) \S", validation)
+
+
 def test_every_page_of_docs_can_be_reached_from_the_readme():
     reached, todo = set(), [ROOT / "README.md"]
     while todo:

@@ -12,6 +12,8 @@ import ackclock
 from ackclock import Scenario, canonical, library, manifest, run, summaries
 from ackclock.bench.workloads import dumbbell
 from ackclock.cli.app import main
+from ackclock.plots.network import Network
+from ackclock.plots.view import View
 from ackclock.sweep import table as tables
 
 
@@ -95,6 +97,23 @@ def test_the_engine_spells_a_document_as_python_does(name):
         expected = hashlib.sha256(text.encode()).hexdigest()
         assert scenario.canonical_sha256(escaped=escaped) == expected
     assert scenario.fingerprint == manifest.fingerprint(scenario.canonical)
+
+
+def test_a_fabric_is_drawn_with_a_node_for_each_distance_from_hosts():
+    topology = {"kind": "fat-tree", "ports": 16, "access": {"rate": "1 Gbps", "delay": "2 us"}}
+    flow = {"id": "F", "from": "H1", "to": "H1000"}
+    stop = {"when": "time", "at_latest": "1 us"}
+    scenario = {"name": "fabric", "topology": topology, "flows": [flow], "stop": stop}
+    network = Network(View(run(Scenario.from_dict({**scenario, "record": "none"}))))
+    sizes = {name: len(node.members) for name, node in network.nodes.items()}
+    assert sizes == {
+        "H1 … H1024": 1024,
+        "edge1 … edge128": 128,
+        "agg1 … agg128": 128,
+        "core1 … core64": 64,
+    }
+    assert [len(edge.links) for edge in network.edges.values()] == [1024, 1024, 1024]
+    assert network.rides() == []
 
 
 def test_the_command_shows_what_all_flows_got(tmp_path, monkeypatch, capsys):

@@ -215,11 +215,23 @@ def test_the_rules_explain_the_recorded_windows(modern):
         ({"tcp": {"ecn": True}, "queue": modern_runs.ECN}, {"ecn-reduction", "prr"}),
         ({"tcp": {"reduce": "pipe"}}, {"recovery-entry", "pipe"}),
         ({"tcp": {"cc": {"kind": "cubic", "hystart": "linux"}}}, {"slow-start-exit"}),
+        ({"tcp": {"cc": "fast"}}, {"own-rule"}),
+        ({"tcp": {"cc": "vegas"}}, {"own-rule", "congestion-avoidance"}),
     ],
 )
 def test_rules_of_other_kinds_are_named(options, rules):
     run = modern_runs.simulated(**options)
     assert rules <= set(run.table("window_rules")["rule"].to_pylist())
+
+
+@pytest.mark.parametrize("cc", ["reno", "cubic", "aimd", "aiad", "vegas", "fast", "fixed"])
+def test_what_is_called_growth_grows(cc):
+    run = modern_runs.simulated(tcp={"cc": cc})
+    rows = run.table("window_rules").to_pylist()
+    growth = {"slow-start", "congestion-avoidance"}
+    assert all(b["cwnd_bytes"] > b["cwnd_before_bytes"] for b in rows if b["rule"] in growth)
+    if cc in ("fast", "fixed"):
+        assert not growth & {row["rule"] for row in rows}
 
 
 def test_why_explains_windows_on_the_command_line(modern, tmp_path, capsys, monkeypatch):

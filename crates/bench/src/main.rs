@@ -1,18 +1,19 @@
 //! Runs scenario documents and prints what each cost, as one line of JSON a run.
 //!
-//! `ackclock-bench [--rounds N] [--hold] [--loop] FILE.json ...` where each file holds a scenario document. With several rounds or
-//! files the runs take turns in one process, so that a busy moment of the machine does not hit one of them alone. Records
-//! are handed out during the run, as `ackclock run` does, or held until its end (`--hold`). With `--loop` each run is
-//! timed beside a loop of known cost: the ratio depends less on the machine and its clock than the time.
+//! `ackclock-bench [--rounds N] [--hold] [--threads N] [--loop] FILE.json ...` where each file holds a scenario document.
+//! With several rounds or files the runs take turns in one process, so that a busy moment of the machine does not hit one
+//! of them alone. Records are handed out during the run, as `ackclock run` does, or held until its end (`--hold`). With
+//! `--threads` the seconds of the longest thread are those that count. With `--loop` each run is timed beside a loop of
+//! known cost: the ratio depends less on the machine and its clock than the time.
 
 use ackclock_sim::model::Scenario;
-use ackclock_sim::{Simulation, check_text};
+use ackclock_sim::{Shortcuts, Simulation, check_text};
 use cap::Cap;
-use cpu_time::ProcessTime;
+use cpu_time::{ProcessTime, ThreadTime};
 use std::alloc::System;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Counts what is allocated.
 #[global_allocator]
@@ -27,17 +28,22 @@ const TURN: u64 = 100_000;
 struct Options {
     rounds: usize,
     hold: bool,
+    threads: usize,
     beside: bool,
     files: Vec<String>,
 }
 
 fn options() -> Option<Options> {
-    let mut options = Options { rounds: 1, hold: false, beside: false, files: Vec::new() };
+    let mut options =
+        Options { rounds: 1, hold: false, threads: 1, beside: false, files: Vec::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
             "--rounds" => options.rounds = words.next()?.parse().ok()?,
             "--hold" => options.hold = true,
+            "--threads" => {
+                options.threads = words.next()?.parse().ok().filter(|count| *count > 0)?
+            }
             "--loop" => options.beside = true,
             file => options.files.push(file.to_owned()),
         }
@@ -55,7 +61,9 @@ fn read(path: &str) -> Result<Arc<Scenario>, String> {
 
 fn main() -> ExitCode {
     let Some(options) = options() else {
-        eprintln!("usage: ackclock-bench [--rounds N] [--hold] [--loop] FILE.json ...");
+        eprintln!(
+            "usage: ackclock-bench [--rounds N] [--hold] [--threads N] [--loop] FILE.json ..."
+        );
         return ExitCode::from(2);
     };
     let mut scenarios = Vec::new();
@@ -71,7 +79,7 @@ fn main() -> ExitCode {
     for _ in 0..options.rounds {
         for (path, scenario) in options.files.iter().zip(&scenarios) {
             let step = options.beside.then(step_s);
-            let mut figures = run(scenario, options.hold);
+            let mut figures = run(scenario, &options);
             if let Some(seconds) = step {
                 figures["loop_step_s"] = seconds.into();
             }
@@ -100,23 +108,26 @@ fn step_s() -> f64 {
 }
 
 /// What a run cost.
-fn run(scenario: &Arc<Scenario>, hold: bool) -> serde_json::Value {
+fn run(scenario: &Arc<Scenario>, options: &Options) -> serde_json::Value {
     let flows = scenario.flows.len();
     let before = MEMORY.allocated();
     let start = ProcessTime::now();
-    let mut simulation = Simulation::new(Arc::clone(scenario));
+    let shortcuts = Shortcuts::default();
+    let mut simulation = Simulation::in_threads(Arc::clone(scenario), shortcuts, options.threads);
     let setup = start.elapsed();
     let built = MEMORY.allocated() - before;
-    let (mut cpu, mut handing_out) = (Duration::ZERO, Duration::ZERO);
+    let [mut cpu, mut own, mut wall, mut handing_out] = [Duration::ZERO; 4];
     let turn = if scenario.record.is_off() { u64::MAX } else { TURN };
     loop {
-        let start = ProcessTime::now();
+        let (start, thread, clock) = (ProcessTime::now(), ThreadTime::now(), Instant::now());
         let done = simulation.advance(turn);
         cpu += start.elapsed();
+        own += thread.elapsed();
+        wall += clock.elapsed();
         if done {
             break;
         }
-        if !hold && simulation.records().rows >= HELD_ROWS {
+        if !options.hold && simulation.records().rows >= HELD_ROWS {
             let start = ProcessTime::now();
             drop(simulation.take_records(LEAST_ROWS));
             handing_out += start.elapsed();
@@ -129,6 +140,10 @@ fn run(scenario: &Arc<Scenario>, hold: bool) -> serde_json::Value {
         drop(simulation.take_records(0));
         handing_out += start.elapsed();
     }
+    if let Some(reason) = simulation.undivided() {
+        eprintln!("one thread runs it: {reason}");
+    }
+    let shape = simulation.threads();
     let output = simulation.finish();
 
     let summary = &output.summary;
@@ -138,8 +153,20 @@ fn run(scenario: &Arc<Scenario>, hold: bool) -> serde_json::Value {
         flows.into_iter().flat_map(|flows| flows.values()).map(value).sum()
     };
     let count = |key: &str| sum(&|flow| flow[key].as_u64().unwrap_or(0));
+    let threads = shape.map(|shape| {
+        serde_json::json!({
+            "threads": shape.threads,
+            "first_thread_cpu_s": own.as_secs_f64(),
+            "cut_channels": shape.cut_channels,
+            "lookahead_ns": shape.lookahead_ns,
+            "windows": shape.windows,
+            "events": shape.events,
+        })
+    });
     serde_json::json!({
         "flows": flows,
+        "threads": threads,
+        "wall_s": wall.as_secs_f64(),
         "setup_s": setup.as_secs_f64(),
         "cpu_s": cpu.as_secs_f64(),
         "records_s": handing_out.as_secs_f64(),

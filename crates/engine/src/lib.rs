@@ -4,10 +4,12 @@
 //! flow, a router) has at most a few entries in the queue however many packets wait behind it.
 
 mod calendar;
+mod ending;
 mod heap;
 pub mod queue;
 pub mod ties;
 
 pub use ackclock_math::{Stream, random};
+pub use ending::EndingQueue;
 pub use queue::{CalendarQueue, ClockQueue, EventQueue, PackedQueue, Stamp, WideQueue};
 pub use ties::Ties;

@@ -158,7 +158,7 @@ impl CalendarQueue {
 }
 
 impl<K: Keys> PackedQueue<K> {
-    const REACH: u64 = 1 << (64 - ENTITY_BITS);
+    pub(crate) const REACH: u64 = 1 << (64 - ENTITY_BITS);
 
     #[inline]
     fn near_key(&self, time: Time, entity: u32) -> Option<u64> {

@@ -18,6 +18,7 @@
 //! At one moment, departures come before arrivals: a packet that arrives just when another one starts
 //! to be transmitted finds its place free.
 
+mod away;
 mod chain;
 mod changes;
 mod close;

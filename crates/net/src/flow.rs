@@ -111,10 +111,14 @@ impl Flow {
     /// Counts a packet to the receiver that was dropped. A flow is dropped at a few places only.
     pub(crate) fn count_drop(&mut self, link: i32, direction: i32, reason: i32) {
         self.dropped += 1;
+        self.add_drops(link, direction, reason, 1);
+    }
+
+    pub(crate) fn add_drops(&mut self, link: i32, direction: i32, reason: i32, packets: u64) {
         let here = |d: &&mut Drops| (d.link, d.direction, d.reason) == (link, direction, reason);
         match self.drops.iter_mut().find(here) {
-            Some(known) => known.packets += 1,
-            None => self.drops.push(Drops { link, direction, reason, packets: 1 }),
+            Some(known) => known.packets += packets,
+            None => self.drops.push(Drops { link, direction, reason, packets }),
         }
     }
 
@@ -415,6 +419,17 @@ impl UdpFlow {
         let completes = settled && !self.complete && self.writer.is_finished();
         self.complete |= completes;
         completes
+    }
+
+    /// Adds what another part of the network knows, with the receiver if that is there.
+    pub(crate) fn join(&mut self, other: Self, has_receiver: bool) {
+        self.copies += other.copies;
+        if has_receiver {
+            self.received = other.received;
+            self.bytes_received = other.bytes_received;
+            self.marked = other.marked;
+            self.last_arrival = other.last_arrival;
+        }
     }
 
     /// It writes nothing more; answers as [`UdpFlow::settles`].

@@ -52,6 +52,12 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 24);
 
+impl Default for Packet {
+    fn default() -> Self {
+        Self::new(Kind::Data, Self::NO_FLOW, 0)
+    }
+}
+
 impl Packet {
     /// Stands for a flow where there is none; flows have lower numbers.
     pub const NO_FLOW: u32 = (1 << (64 - Self::FLOW)) - 1;

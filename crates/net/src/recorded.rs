@@ -122,6 +122,7 @@ fn code_of(rule: Rule) -> i32 {
         Rule::BbrProbeBw => window_rule::BBR_PROBE_BW,
         Rule::BbrProbeRtt => window_rule::BBR_PROBE_RTT,
         Rule::BbrRecovery => window_rule::BBR_RECOVERY,
+        Rule::Own => window_rule::OWN,
     }
 }
 

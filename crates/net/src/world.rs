@@ -1,12 +1,17 @@
 //! The network in motion: its state, its event loop, its fingerprint.
 
 mod ahead;
+mod boundary;
 mod hosts;
+mod joined;
 mod links;
 mod network;
+mod part;
 mod stop;
 
+pub use boundary::{Boundary, Whole};
 pub use network::{ChannelChange, Counters, Network};
+pub use part::{Division, Mail, Part};
 
 use crate::channel::Service;
 use crate::flow::{Endpoint, Stopped};
@@ -21,9 +26,9 @@ use ackclock_units::Time;
 use hosts::Leaving;
 use std::collections::VecDeque;
 
-/// A network in motion, with its event queue and its recorder.
+/// A network in motion, with its event queue and its recorder; or the part of one that a thread runs.
 #[derive(Debug)]
-pub struct World<Q: EventQueue, R> {
+pub struct World<Q: EventQueue, R, B = Whole> {
     now: Time,
     queue: Q,
     recorder: R,
@@ -66,11 +71,19 @@ pub struct World<Q: EventQueue, R> {
     /// Room for messages and bursts, kept between events.
     messages: Vec<Message>,
     burst: Vec<Leaving>,
+    boundary: B,
 }
 
 impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// Sets a network in motion.
-    pub fn new(mut net: Network, mut queue: Q, recorder: R) -> Self {
+    pub fn new(net: Network, queue: Q, recorder: R) -> Self {
+        Self::within(net, queue, recorder, Whole)
+    }
+}
+
+impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
+    /// Sets what lies within a boundary in motion.
+    fn within(mut net: Network, mut queue: Q, recorder: R, boundary: B) -> Self {
         let mut slots = Slots::with_room_for(net.channels.len());
         for channel in &mut net.channels {
             channel.open(&mut slots);
@@ -87,6 +100,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             }
         }
         for (i, flow) in net.flows.iter().enumerate() {
+            if !boundary.sends(i as u32) {
+                continue;
+            }
             let stamp = queue.stamp(flow.start.as_secs());
             queue.push(flow.start, stamp, flows + i as u32);
         }
@@ -123,6 +139,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             timers,
             messages: Vec::new(),
             burst: Vec::new(),
+            boundary,
         }
     }
 
@@ -172,8 +189,8 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// many. They can't be before as many more are made as there is room for, so that is when to look again.
     #[cold]
     fn look_at_crowd(&mut self) {
-        let Counters { created, delivered, dropped, .. } = self.counters;
-        let held = created - delivered - dropped.iter().sum::<u64>();
+        let created = self.counters.created;
+        let held = created - self.counters.gone();
         match self.net.most_packets.checked_sub(held) {
             Some(room) => self.crowd_possible = created + room + 1,
             None => (self.crowded, self.stopped) = (true, true),

@@ -36,8 +36,15 @@ impl Controllers {
         flows || queues(scenario).next().is_some()
     }
 
-    /// A run of a scenario with them.
-    pub fn start(&mut self, scenario: impl Into<Arc<model::Scenario>>) -> Simulation {
+    /// A run of a scenario with them, in so many threads at most.
+    pub fn start(
+        &mut self,
+        scenario: impl Into<Arc<model::Scenario>>,
+        threads: usize,
+    ) -> Simulation {
+        if threads > 1 && self.is_empty() {
+            return Simulation::in_threads(scenario, Shortcuts::default(), threads);
+        }
         let with = &mut |flow| self.take(flow);
         let mut run = Simulation::with_controllers(scenario, Shortcuts::default(), with);
         run.attach(&mut |link, side| {

@@ -11,7 +11,7 @@ mod rows;
 mod scenario;
 mod text;
 
-use ackclock_sim::{LOOK_AFTER, Simulation as Run};
+use ackclock_sim::Simulation as Run;
 use ackclock_trace::{CATEGORIES, Column, TABLES, Table};
 use ackclock_units::quantity::{Dimension, Quantity, parse};
 use controllers::Controllers;
@@ -114,13 +114,27 @@ impl Simulation {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scenario, seed = None))]
-    fn new(py: Python<'_>, scenario: &Scenario, seed: Option<u64>) -> PyResult<Self> {
+    #[pyo3(signature = (scenario, seed = None, threads = 1))]
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        seed: Option<u64>,
+        threads: usize,
+    ) -> PyResult<Self> {
         let mut scenario = scenario.get().clone();
         scenario.seed = seed.unwrap_or(scenario.seed);
         let mut controllers = Controllers::of(py, &scenario)?;
-        let run = guarded(py, || controllers.start(scenario))?;
+        let run = guarded(py, || controllers.start(scenario, threads))?;
         Ok(Self { run: Some(run), controllers })
+    }
+
+    /// How many threads run it, and, if these are fewer than were asked for, why: None where the network has no more
+    /// parts.
+    fn threads(&self) -> PyResult<(usize, Option<&str>)> {
+        let run = self.get()?;
+        let foreign =
+            || (!self.controllers.is_empty()).then_some("programs in Python run in one thread");
+        Ok((run.threads().map_or(1, |threads| threads.threads), run.undivided().or_else(foreign)))
     }
 
     /// Runs for about this many seconds of real time; True when the run is over, or its records are
@@ -138,9 +152,10 @@ impl Simulation {
         let watch = self.controllers.watch.clone();
         // A fault of a controller ends the run where it happens.
         let single = !self.controllers.is_empty() || until_s.is_some();
-        let turn = if single { 1 } else { LOOK_AFTER };
-        let turns = LOOK_AFTER / turn;
         let run = self.get_mut()?;
+        let whole = run.turn();
+        let turn = if single { 1 } else { whole };
+        let turns = whole / turn;
         let started = Instant::now();
         let done = guarded(py, || {
             loop {
@@ -277,7 +292,7 @@ impl Simulation {
     #[pyo3(signature = (write=None))]
     fn finish(&mut self, py: Python<'_>, write: Option<Py<PyAny>>) -> PyResult<Output> {
         let mut run = self.run.take().ok_or_else(finished)?;
-        while !guarded(py, || run.catch_up(LOOK_AFTER))? {
+        while !guarded(py, || run.catch_up(run.turn()))? {
             py.check_signals()?;
         }
         let mut handing = write.map(Handing::to);

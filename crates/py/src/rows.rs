@@ -138,7 +138,7 @@ fn advanced(
 ) -> Result<Simulation, String> {
     let started = Instant::now();
     let watch = controllers.watch.clone();
-    let mut run = controllers.start(scenario.clone());
+    let mut run = controllers.start(scenario.clone(), 1);
     while !run.advance(LOOK_AFTER) && !watch.has_failed() {
         if let Some(limit) = limit
             && started.elapsed() > limit

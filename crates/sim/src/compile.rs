@@ -47,6 +47,25 @@ pub type Controllers<'a> = &'a mut dyn FnMut(usize) -> Option<Box<dyn Controller
 
 /// Builds the network of a scenario.
 pub fn compile(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controllers<'_>) -> Network {
+    let Built { mut network, walkable } = build(scenario, shortcuts, controllers);
+    for (channel, _) in network.channels.iter_mut().zip(walkable).filter(|(_, walks)| *walks) {
+        channel.walk();
+    }
+    network
+}
+
+/// A network in which no channel is walked yet, and for each channel whether it can be.
+pub(crate) struct Built {
+    pub network: Network,
+    pub walkable: Vec<bool>,
+}
+
+/// Builds the network of a scenario.
+pub(crate) fn build(
+    scenario: &Scenario,
+    shortcuts: Shortcuts,
+    controllers: Controllers<'_>,
+) -> Built {
     let ties = Ties::new(&scenario.ties);
     let service = if shortcuts.fused { service_for(&ties) } else { Service::Events };
     let builder = Builder::of(scenario, service);
@@ -90,7 +109,7 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controlle
     let stop = &scenario.stop;
     let foreseeable = service == Service::Fused && !stop.flows_complete && stop.events.is_none();
     let steady = scenario.links.iter().all(|link| link.changes.is_empty());
-    if shortcuts.walked && foreseeable && steady {
+    let walkable = if shortcuts.walked && foreseeable && steady {
         let receptions = if shortcuts.received && receivers_go_unseen(scenario) {
             let routes = routes.paths().zip(scenario.flows.iter()).zip(&flows);
             routes
@@ -99,11 +118,10 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controlle
         } else {
             vec![Reception::Awaited; flows.len()]
         };
-        let walkable = walkable(&routes, &channels, &receptions);
-        for (channel, _) in channels.iter_mut().zip(walkable).filter(|(_, walks)| *walks) {
-            channel.walk();
-        }
-    }
+        walkable(&routes, &channels, &receptions)
+    } else {
+        vec![false; channels.len()]
+    };
     let stops = scenario.flows.iter().zip(0..).filter_map(|(flow, i)| Some((flow.stop?, i)));
     let mut stops: Vec<(Time, u32)> = stops.collect();
     stops.sort_unstable();
@@ -111,7 +129,7 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controlle
         Ties::Random { seed, .. } => Some(Stream::new(seed, "ties/burst")),
         _ => None,
     };
-    Network {
+    let network = Network {
         flows,
         channels,
         ends,
@@ -126,7 +144,8 @@ pub fn compile(scenario: &Scenario, shortcuts: Shortcuts, controllers: Controlle
         stop_when_complete: scenario.stop.flows_complete,
         end: scenario.stop.at_latest,
         most_packets: scenario.stop.max_packets,
-    }
+    };
+    Built { network, walkable }
 }
 
 /// Whether nobody sees when packets come to receivers: only senders are recorded, if any, and their records do not end the

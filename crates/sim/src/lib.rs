@@ -13,6 +13,7 @@ pub mod figures;
 mod fitting;
 pub mod model;
 mod outlook;
+pub mod parallel;
 pub mod preset;
 pub mod profile;
 pub mod record;

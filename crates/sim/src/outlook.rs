@@ -38,8 +38,14 @@ struct Load {
     reported: bool,
 }
 
-/// The outlook of a scenario with its compiled network.
-pub(crate) fn outlook(scenario: &Scenario, network: &Network) -> Outlook {
+/// Data packets and ACKs that each flow will send, as far as links have room for them.
+pub(crate) fn packets_of_flows(scenario: &Scenario, network: &Network) -> Vec<[f64; 2]> {
+    let loads = loads(scenario, network).into_iter();
+    loads.map(|(load, part)| [part * load.packets, part * load.acks]).collect()
+}
+
+/// What each flow would do alone, and the part of it for which its links have room.
+fn loads(scenario: &Scenario, network: &Network) -> Vec<(Load, f64)> {
     let end_s = scenario.stop.at_latest.as_secs();
     let rate = |channel: &Channel| {
         let link = &scenario.links[channel.link() as usize];
@@ -72,9 +78,16 @@ pub(crate) fn outlook(scenario: &Scenario, network: &Network) -> Outlook {
         .zip(&carried)
         .map(|(channel, bytes)| (rate(channel) * end_s / 8.0 / bytes).min(1.0))
         .collect();
+    let part = |load: &Load| load.channels.iter().map(|at| share[*at]).fold(1.0, f64::min);
+    loads.into_iter().map(|load| (part(&load), load)).map(|(part, load)| (load, part)).collect()
+}
+
+/// The outlook of a scenario with its compiled network.
+pub(crate) fn outlook(scenario: &Scenario, network: &Network) -> Outlook {
+    let end_s = scenario.stop.at_latest.as_secs();
+    let loads = loads(scenario, network);
     let (mut hops, mut ends, mut acks, mut reports) = (0.0, 0.0, 0.0, 0.0);
-    for load in &loads {
-        let part = load.channels.iter().map(|channel| share[*channel]).fold(1.0, f64::min);
+    for (load, part) in &loads {
         hops += part * load.hops * (load.packets + load.acks);
         ends += part * 2.0 * (load.packets + load.acks);
         acks += part * load.acks;

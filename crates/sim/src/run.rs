@@ -4,9 +4,11 @@ use crate::compile::{Controllers, Shortcuts, compile};
 use crate::figures::Figure;
 use crate::model::{Record, Scenario};
 use crate::outlook::{Outlook, outlook};
+use crate::parallel::{Divided, Threads, Undivided};
 use crate::summary::{Totals, summarise, summarise_in_rows};
 use ackclock_engine::{CalendarQueue, ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::queue::Decides;
+use ackclock_net::world::Boundary;
 use ackclock_net::{Counters, Endpoint, Network, Service, World};
 use ackclock_trace::{Columns, NoRecord, Recorder, SenderColumns, Size, Table};
 use ackclock_units::Time;
@@ -29,6 +31,17 @@ pub(crate) trait AnyWorld: Send + Sync {
     fn close(&mut self);
     fn digest(&self) -> u64;
     fn network(&self) -> &Network;
+    /// How the run is divided among threads, if it is.
+    fn threads(&self) -> Option<Threads> {
+        None
+    }
+    /// Why it can't go on divided: one thread has to run it from the start.
+    fn undivided(&self) -> Option<Undivided> {
+        None
+    }
+    fn packet_hops(&self) -> u64 {
+        self.network().channels.iter().map(|channel| channel.stats().packets).sum()
+    }
     fn attach(&mut self, decides: Queues<'_>);
     fn columns(&mut self) -> Option<&mut Columns>;
     fn into_columns(self: Box<Self>) -> Option<Columns>;
@@ -70,7 +83,7 @@ impl Recording for Columns {
     }
 }
 
-impl<Q: EventQueue + Send + Sync, R: Recording> AnyWorld for World<Q, R> {
+impl<Q: EventQueue + Send + Sync, R: Recording, B: Boundary> AnyWorld for World<Q, R, B> {
     fn run(&mut self, budget: u64) -> bool {
         World::run(self, budget)
     }
@@ -135,12 +148,17 @@ pub struct Simulation {
     done: bool,
     /// The records hold as much as they may.
     full: bool,
+    /// Why one thread runs it, if more were wanted.
+    undivided: Option<Undivided>,
 }
 
 /// Records are looked at after this many events, wherever a caller makes pauses: where a limit ends a run
 /// must not depend on that. Few enough that even events that cost a millisecond each do not make an
 /// endless turn.
 pub const LOOK_AFTER: u64 = 500;
+
+/// Threads start and end with each turn.
+const TURN_OF_THREADS: u64 = 400 * LOOK_AFTER;
 
 /// What a run leaves behind.
 pub struct Output {
@@ -169,7 +187,41 @@ impl Simulation {
     ) -> Self {
         let scenario = scenario.into();
         let world = world(&scenario, shortcuts, controllers);
-        Self { scenario, world, done: false, full: false }
+        Self { scenario, world, done: false, full: false, undivided: None }
+    }
+
+    /// The same in so many threads at most. What can't be divided runs in one: see [`Simulation::undivided`].
+    pub fn in_threads(
+        scenario: impl Into<Arc<Scenario>>,
+        shortcuts: Shortcuts,
+        threads: usize,
+    ) -> Self {
+        let scenario = scenario.into();
+        if threads < 2 {
+            return Self::with(scenario, shortcuts);
+        }
+        match Divided::new(&scenario, shortcuts, threads) {
+            Err(reason) => Self { undivided: Some(reason), ..Self::with(scenario, shortcuts) },
+            Ok(world) => {
+                let world = Box::new(world);
+                Self { scenario, world, done: false, full: false, undivided: None }
+            }
+        }
+    }
+
+    /// Why one thread runs it, or runs it again from the start, if more were wanted.
+    pub fn undivided(&self) -> Option<&str> {
+        self.undivided.as_deref()
+    }
+
+    /// How the run is divided among threads, if it is.
+    pub fn threads(&self) -> Option<Threads> {
+        self.world.threads()
+    }
+
+    /// Events of a turn that is worth its beginning and its end, and still short.
+    pub fn turn(&self) -> u64 {
+        if self.world.threads().is_some() { TURN_OF_THREADS } else { LOOK_AFTER }
     }
 
     /// Hands in what decides for queues whose discipline lives outside the engine; before the first event.
@@ -182,6 +234,10 @@ impl Simulation {
         let budget = budget.min(self.events_left());
         if self.scenario.record.is_off() {
             self.done = self.done || (budget > 0 && self.world.run(budget));
+            if let Some(reason) = self.world.undivided() {
+                self.world = world(&self.scenario, Shortcuts::default(), &mut |_| None);
+                (self.undivided, self.done) = (Some(reason), false);
+            }
             return self.done || self.events_left() == 0;
         }
         let mut left = budget;
@@ -236,7 +292,7 @@ impl Simulation {
 
     /// Packets that links have transmitted so far.
     pub fn packet_hops(&self) -> u64 {
-        self.world.network().channels.iter().map(|channel| channel.stats().packets).sum()
+        self.world.packet_hops()
     }
 
     /// Flows that are not complete.

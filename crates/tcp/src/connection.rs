@@ -1,7 +1,7 @@
 //! A connection of any family of senders: the table of families, and an enum in place of a virtual call.
 
 use crate::cc::{Extras, Window};
-use crate::ends::{Ack, AckFields, Answers, Ends, Numbering, Reply};
+use crate::ends::{Ack, AckFields, Answers, Ends, Numbering, Reply, Word};
 use crate::handshake::Message;
 use crate::journal::Journal;
 use crate::sack::Note;
@@ -51,6 +51,11 @@ macro_rules! families {
             fn journal(&mut self) -> Option<&mut Journal>;
             fn info(&self) -> Option<modern::Info>;
             fn note(&self, ack: AckFields) -> Option<&Note>;
+            fn can_part(&self, finite: bool) -> bool;
+            fn word(&self) -> Word;
+            fn on_word(&mut self, word: Word);
+            fn take_note(&mut self, ack: AckFields) -> Option<Note>;
+            fn keep_note(&mut self, note: Note) -> u32;
         }
 
         impl Connection {
@@ -60,6 +65,14 @@ macro_rules! families {
                 match (self, other) {
                     $((Self::$variant(ends), Self::$variant(other)) => ends.share_rules(other),)*
                     _ => {}
+                }
+            }
+
+            /// Takes the receiver of another copy of the connection, which was in use there ([`Ends::can_part`]).
+            pub fn join(&mut self, other: Self) {
+                match (self, other) {
+                    $((Self::$variant(ends), Self::$variant(other)) => ends.join(*Box::from(other)),)*
+                    _ => unreachable!("copies of a connection are of one family"),
                 }
             }
         }

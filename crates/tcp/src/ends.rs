@@ -69,6 +69,15 @@ impl Numbering {
     }
 }
 
+/// What a sender lets its receiver know without a packet, as programs on two hosts would not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Word {
+    /// Bytes of data in all, once that is known.
+    pub total: Option<u64>,
+    /// The round-trip time that the handshake has measured.
+    pub rtt: Option<Time>,
+}
+
 /// What the answers of a receiver follow from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
@@ -208,6 +217,30 @@ pub trait Ends {
     /// What an ACK on its way carries beyond its number.
     fn note(&self, _ack: AckFields) -> Option<&Note> {
         None
+    }
+
+    /// Whether all that one end learns of the other comes with packets, or with [`Ends::word`]. Then the ends can be in
+    /// two copies of a connection, of which each uses its half. `finite` if the data have an end.
+    fn can_part(&self, _finite: bool) -> bool {
+        false
+    }
+
+    /// What the sender lets its receiver know without a packet; does not change while the flow has nothing to say.
+    fn word(&self) -> Word {
+        Word::default()
+    }
+
+    /// The receiver gets the sender's word, before any packet that left later.
+    fn on_word(&mut self, _word: Word) {}
+
+    /// An ACK goes on to another copy of the connection: its note, if it carries one, is not kept here any longer.
+    fn take_note(&mut self, _ack: AckFields) -> Option<Note> {
+        None
+    }
+
+    /// An ACK comes from another copy of the connection with a note: what it carries here.
+    fn keep_note(&mut self, _note: Note) -> u32 {
+        unreachable!("this family of senders has no notes")
     }
 }
 

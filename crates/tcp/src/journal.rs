@@ -14,6 +14,8 @@ pub enum Rule {
     SlowStart,
     /// Growth above it, as the congestion control says.
     Avoidance,
+    /// A law of the congestion control that knows neither, or that makes the window smaller (Vegas, FAST).
+    Own,
     /// The congestion control ends slow start without a loss (HyStart).
     SlowStartExit,
     /// A recovery begins: the congestion control gives a threshold (RFC 5681, RFC 6675).
@@ -97,7 +99,8 @@ impl Journal {
         }
     }
 
-    /// The window is this; if it has changed without a rule, it has grown, or `phase` has set it.
+    /// The window is this; if it has changed without a rule, it has grown, or `phase` has set it, or another law
+    /// of the congestion control.
     pub fn settle(&mut self, window: Window, phase: Option<Rule>) {
         let rule = match self.known {
             None => Rule::Initial,
@@ -105,6 +108,8 @@ impl Journal {
             Some(known) => phase.unwrap_or({
                 if window.ssthresh < known.ssthresh {
                     Rule::SlowStartExit
+                } else if window.cwnd < known.cwnd {
+                    Rule::Own
                 } else if known.in_slow_start() {
                     Rule::SlowStart
                 } else {
@@ -135,12 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn what_no_rule_explains_is_growth_or_the_end_of_slow_start() {
+    fn what_no_rule_explains_is_growth_or_the_work_of_the_congestion_control() {
         let mut journal = Journal::default();
         journal.settle(window(10.0, f64::INFINITY), None);
         journal.settle(window(12.0, f64::INFINITY), None);
         journal.settle(window(12.0, f64::INFINITY), None);
         journal.settle(window(12.0, 12.0), None);
+        journal.settle(window(13.0, 12.0), None);
+        journal.settle(window(12.5, 12.0), None);
         journal.settle(window(13.0, 12.0), None);
         journal.rule(Rule::Recovery, window(13.0, 9.0));
         journal.episode(Episode::Recovery, 7);
@@ -152,6 +159,8 @@ mod tests {
                 Entry::Rule(Rule::Initial, window(10.0, f64::INFINITY)),
                 Entry::Rule(Rule::SlowStart, window(12.0, f64::INFINITY)),
                 Entry::Rule(Rule::SlowStartExit, window(12.0, 12.0)),
+                Entry::Rule(Rule::Avoidance, window(13.0, 12.0)),
+                Entry::Rule(Rule::Own, window(12.5, 12.0)),
                 Entry::Rule(Rule::Avoidance, window(13.0, 12.0)),
                 Entry::Rule(Rule::Recovery, window(13.0, 9.0)),
                 Entry::Episode(Episode::Recovery, 7),

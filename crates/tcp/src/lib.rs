@@ -22,10 +22,11 @@ pub mod stats;
 
 pub use connection::Connection;
 pub use data::Data;
-pub use ends::{Ack, AckFields, Answers, Ends, Numbering, Reply};
+pub use ends::{Ack, AckFields, Answers, Ends, Numbering, Reply, Word};
 pub use handshake::{Handshake, Message};
 pub use journal::Journal;
 pub use receiver::Receiver;
+pub use sack::Note;
 pub use segment::{Cause, Flags, Segment};
 pub use senders::{Common, classic, modern, selective};
 pub use stats::SenderStats;

@@ -84,6 +84,7 @@ category! {
     UNDO_DSACK = "undo-dsack", UNDO_TIMESTAMPS = "undo-timestamps", UNDO_FRTO = "undo-frto",
     IDLE = "idle-restart", SYN_LOST = "syn-lost", BBR_STARTUP = "bbr-startup", BBR_DRAIN = "bbr-drain",
     BBR_PROBE_BW = "bbr-probe-bw", BBR_PROBE_RTT = "bbr-probe-rtt", BBR_RECOVERY = "bbr-recovery",
+    OWN = "own-rule",
 }
 
 /// Description of a column.
@@ -271,13 +272,12 @@ macro_rules! tables {
                     let count = store.rows.len();
                     if store.on && count >= least_rows {
                         store.taken += count;
-                        tables.push((
-                            stringify!($table),
-                            vec![$((
-                                $name,
-                                <$type as Cell>::column(store.rows.values(|row| row.$field.value())),
-                            ),)+],
-                        ));
+                        $(let mut $field = Vec::with_capacity(count);)+
+                        for chunk in store.rows.chunks() {
+                            $($field.extend(chunk.iter().map(|row| row.$field.value()));)+
+                        }
+                        let columns = vec![$(($name, <$type as Cell>::column($field)),)+];
+                        tables.push((stringify!($table), columns));
                         store.rows.clear();
                     }
                 )+

@@ -5,11 +5,14 @@ from __future__ import annotations
 import gc
 import json
 import time
+from logging import getLogger
 from typing import Any
 
 from ackclock import _core
 from ackclock.bench import workloads
 from ackclock.errors import InputError, unknown
+from ackclock.memory import keep_memory
+from ackclock.run import fewer_threads, require_threads
 
 __all__ = ["WORKLOADS", "document", "measure"]
 
@@ -80,32 +83,43 @@ def _counts(workload: str, size: str, parts: int) -> tuple[int, ...]:
     raise InputError(f"'{size}' is not a size of the workload '{workload}'; allowed: {allowed}")
 
 
-def measure(scenario_document: dict[str, Any]) -> dict[str, Any]:
+def measure(scenario_document: dict[str, Any], threads: int = 1) -> dict[str, Any]:
     """Run a document, and what it cost.
+
+    Args:
+        scenario_document: what to run.
+        threads: how many threads run it, where it can be divided; a warning says so if not.
 
     Returns:
         `setup_s` and `cpu_s`, seconds of CPU of this process before the first event and for all
-        events, `records_s` for handing records out, `rss_setup_kb` and `rss_kb`, its greatest
-        memory until then (None where the system does not report it); `events`, `pkt_hops`, `sent`,
-        `acked` and `drops` (data packets), `digest`, `ns_per_event` and `ns_per_hop`.
+        events, `threads` that ran it, `wall_s`, what a clock shows for all events, `records_s` for
+        handing records out, `rss_setup_kb` and `rss_kb`, its greatest memory until then (None where
+        the system does not report it); `events`, `pkt_hops`, `sent`, `acked` and `drops` (data
+        packets), `digest`, `ns_per_event` and `ns_per_hop`.
     """
+    require_threads(threads)
     text = json.dumps(scenario_document)
     gc.collect()
     start = time.process_time()
-    simulation = _core.Simulation(_core.Scenario(text))
+    simulation = _core.Simulation(_core.Scenario(text), threads=threads)
     setup_s = time.process_time() - start
     rss_setup_kb = _rss_kb()
-    cpu_s = records_s = 0.0
+    cpu_s = wall_s = records_s = 0.0
+    keep_memory()  # as a run does that writes records to the disk
     done = False
     while not done:
-        start = time.process_time()
+        start, clock = time.process_time(), time.perf_counter()
         done = simulation.advance(3600.0, _HELD_ROWS)
         cpu_s += time.process_time() - start
+        wall_s += time.perf_counter() - clock
         if not done:
             start = time.process_time()
             simulation.take_records(_LEAST_ROWS)
             records_s += time.process_time() - start
     rss_kb = _rss_kb()
+    if fewer := fewer_threads(simulation, threads):
+        getLogger("ackclock").warning(fewer)
+    used, _ = simulation.threads()
     summary = json.loads(simulation.finish().summary)
     flows = summary["flows"].values()
     hops, events = summary["packet_hops"], summary["events"]
@@ -121,6 +135,8 @@ def measure(scenario_document: dict[str, Any]) -> dict[str, Any]:
         "drops": sum(flow["segments_dropped"] for flow in flows),
         "setup_s": round(setup_s, 6),
         "cpu_s": round(cpu_s, 6),
+        "threads": used,
+        "wall_s": round(wall_s, 6),
         "records_s": round(records_s, 6),
         "rss_setup_kb": rss_setup_kb,
         "rss_kb": rss_kb,

@@ -12,6 +12,7 @@ def bench(
     sender: str = "newreno",
     queue: str = "droptail",
     record: str = "none",
+    threads: int = 1,
     only_document: bool = False,
 ) -> None:
     """Run a benchmark of any size and print what it cost, as one line of JSON.
@@ -28,6 +29,8 @@ def bench(
     [cyan]ackclock bench dumbbell 100 6 --sender cubic --queue fq-codel --record cwnd[/cyan]
 
     [cyan]ackclock bench clos 8x4x8 0.02[/cyan]
+
+    [cyan]ackclock bench clos 32x16x32 0.01 --threads 2[/cyan]
     """
     import json
 
@@ -39,4 +42,4 @@ def bench(
         return
     head = {"sim": "ackclock", "w": workload, "n": size, "T": seconds}
     options = {} if workload == "chain" else {"sender": sender, "queue": queue}
-    typer.echo(json.dumps({**head, **options, "record": record, **measure(made)}))
+    typer.echo(json.dumps({**head, **options, "record": record, **measure(made, threads)}))

@@ -12,9 +12,12 @@ from ackclock.cli.options import pair
 from ackclock.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from ackclock.conformance import Card
+    from ackclock.conformance.board import Place
 
 
 def check_cc(
@@ -22,15 +25,18 @@ def check_cc(
     class_: str | None = None,
     parameters: list[str] | None = None,
     out: Path | None = None,
+    leaderboard: Path | None = None,
+    name: str | None = None,
     workers: int | None = None,
     as_json: bool = False,
 ) -> None:
     """Check a congestion control, and score it beside CUBIC, Reno and BBR.
 
-    The checks are what every algorithm should do: finite windows, a reaction to losses and
-    timeouts, the same run twice, no starvation. Each says what it expects, what it saw, and the
-    line where that can be named. The scorecard measures utilisation, delay, fairness, shares
-    against CUBIC and BBR, RTT bias, loss tolerance and convergence on the same networks.
+    The checks are what every algorithm should do: finite windows, a reaction to losses, ECN marks
+    and timeouts, the same run twice, no starvation. Each says what it expects, what it saw, and the
+    line where that can be named. The scorecard measures utilisation, delay (with ECN, too),
+    fairness, shares against CUBIC and BBR, RTT bias, loss tolerance and convergence on the same
+    networks.
 
     Exit status 1 when a check fails, 2 when the program cannot be loaded.
 
@@ -42,11 +48,19 @@ def check_cc(
     """
     from ackclock import conformance
     from ackclock.cli.terminal import console, print_json, terminable
-    from ackclock.conformance import page
+    from ackclock.conformance import board, page
+    from ackclock.errors import InputError
 
+    if (name is None) != (leaderboard is None):
+        raise InputError("--leaderboard needs --name, and the other way round")
     writer = None if out is None else page.writer(out)
+    if leaderboard is not None:
+        board.read(leaderboard)  # before minutes of runs
     chosen = _parameters(parameters)
-    with terminable(), progress_bar(_words, wanted=not as_json) as show:
+    with (
+        terminable(),
+        progress_bar(lambda at: f"{at.done}/{at.total} runs", wanted=not as_json) as show,
+    ):
         card = conformance.check_cc(
             subject,
             class_,
@@ -64,12 +78,13 @@ def check_cc(
         print_card(console(), card)
         if out is not None:
             typer.echo(f"written: {out}")
+    if leaderboard is not None and name is not None:
+        program = Path(card.origin).read_bytes() if card.origin is not None else None
+        board.enter(leaderboard, name, card, program)
+        if not as_json:
+            print_board(console(), board.places(board.read(leaderboard)))
     if not card.conforms:
         raise typer.Exit(1)
-
-
-def _words(state: SimpleNamespace) -> str:
-    return f"{state.done}/{state.total} runs"
 
 
 def _parameters(texts: list[str] | None) -> dict[str, Any]:
@@ -84,6 +99,24 @@ def _parameters(texts: list[str] | None) -> dict[str, Any]:
         except ValueError as error:
             raise InputError(f"--parameter {text}: the value cannot be read: {error}") from None
     return found
+
+
+def print_board(console: Console, places: Sequence[Place]) -> None:
+    """Print a leaderboard."""
+    from rich.markup import escape
+
+    from ackclock.cli.terminal import table
+
+    shown = table(
+        ">Place", "Name", "Controller", ">Failed checks", ">Mean rank", title="Leaderboard"
+    )
+    for number, place in enumerate(places, 1):
+        entry = place.entry
+        words = (escape(entry.name), escape(entry.subject), str(len(entry.failed)))
+        shown.add_row(str(number), *words, f"{place.rank:.2f}")
+    console.print()
+    console.print(shown)
+    console.print("[dim]Fewer failed checks first, then the mean rank over all scores.[/dim]")
 
 
 _MARKS = {"passed": "[green]✓[/green]", "failed": "[red]✗[/red]", "skipped": "[dim]-[/dim]"}

@@ -38,7 +38,8 @@ def print_glance(
     from ackclock.plots.view import View
 
     view = View(results, flows, links)
-    names = _flows(view) if view.recorded("cwnd") else []
+    flows = view.window_flows() if view.recorded("cwnd") else []
+    names = [name for name in flows if len(view.window_packets(name)[0])]
     charts = _windows(view, names[:_MOST_FLOWS])
     charts += _queue(view) if view.recorded("queue") else []
     if not charts:
@@ -60,10 +61,6 @@ def print_glance(
         said.append(f"{more} more flow{'s' * (more > 1)}: choose with --flows")
     if said:
         screen.print(Text("; ".join(said), style="dim"), soft_wrap=True)
-
-
-def _flows(view: View) -> list[str]:
-    return [name for name in view.window_flows() if len(view.window_packets(name)[0])]
 
 
 def _windows(view: View, names: Sequence[str]) -> list[Chart]:

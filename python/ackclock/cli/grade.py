@@ -23,6 +23,7 @@ def grade(
     hidden: Path | None = None,
     table: Path | None = None,
     feedback: Path | None = None,
+    personal: bool = False,
     seconds: float = 20.0,
     memory: int = 1024,
 ) -> None:
@@ -44,14 +45,17 @@ def grade(
     from ackclock.labs import grading
     from ackclock.labs.hidden import Hidden
     from ackclock.labs.marking import Marker
+    from ackclock.labs.personal import is_personal
     from ackclock.labs.programs import Limits
 
     found = labs.find(lab)
     marker = Marker(found, Hidden(found, seed, hidden), Limits(seconds, memory))
+    if personal and not is_personal(found):
+        raise InputError(f"--personal: the lab '{found.name}' has the same networks for all")
     if table is not None:
         if json_file is not None:
             raise InputError("--json is for one submission; --feedback writes a file for each")
-        _many(marker, submission, table, feedback, form)
+        _many(marker, submission, table, feedback, form, personal)
         return
     if feedback is not None:
         raise InputError("--feedback needs --csv")
@@ -59,7 +63,7 @@ def grade(
         inner = grading.submissions(submission)
         if any(grading.holds_one(found, one) for one in inner):
             raise InputError(f"'{submission}' holds many submissions; grade them with --csv FILE")
-    done = grading.grade(marker, submission)
+    done = grading.grade(marker, submission, own=personal)
     if json_file is not None:
         from ackclock.files import write_text
 
@@ -86,7 +90,9 @@ def _show(done: Grade) -> None:
         line(f"{mark.points:g}/{mark.most:g}", mark.question, mark.feedback)
 
 
-def _many(marker: Marker, folder: Path, table: Path, feedback: Path | None, form: str) -> None:
+def _many(
+    marker: Marker, folder: Path, table: Path, feedback: Path | None, form: str, own: bool
+) -> None:
     import hashlib
 
     from ackclock._core import version
@@ -113,7 +119,7 @@ def _many(marker: Marker, folder: Path, table: Path, feedback: Path | None, form
     with progress_bar(
         lambda state: f"{state.done}/{state.total}  {state.name}", wanted=True
     ) as bar:
-        bulk = grading.grade_all(marker, folder, table, made.hexdigest(), bar, write)
+        bulk = grading.grade_all(marker, folder, table, made.hexdigest(), bar, write, own=own)
     before = f", {bulk.before} were in the table already" if bulk.before else ""
     typer.echo(f"{bulk.graded} graded{before}: {table}")
     for name in bulk.failed:

@@ -49,6 +49,7 @@ def start(
     lab: str,
     out: Path | None = None,
     form: Literal["markdown", "notebook"] = "markdown",
+    student: str | None = None,
     force: bool = False,
 ) -> None:
     """Write the student's part of a lab: the page, the scenarios, and a file for the answers."""
@@ -58,7 +59,7 @@ def start(
 
     found = labs.find(lab)
     folder = out if out is not None else Path(found.name)
-    files = writing.student(found, folder, notebook=form == "notebook", force=force)
+    files = writing.student(found, folder, notebook=form == "notebook", force=force, name=student)
     screen = console()
     screen.print(f"[bold]{found.title}[/bold]", soft_wrap=True)
     for file in files:

@@ -36,6 +36,7 @@ _TITLES = {
     "plot": "Plots",
     "record": "Tables of records",
     "export": "Formats of exports",
+    "plugin": "Congestion control and queues of installed packages",
 }
 
 
@@ -80,7 +81,7 @@ def _kinds() -> list[str]:
 
     order = list(_TITLES)
     registered = sorted(registry(), key=lambda k: (order.index(k) if k in order else len(order), k))
-    return [*registered, "scenario", "plot", "record", "export"]
+    return [*registered, "scenario", "plot", "record", "export", "plugin"]
 
 
 def _entries(kind: str, wanted: str | None = None) -> list[Entry]:
@@ -96,6 +97,16 @@ def _entries(kind: str, wanted: str | None = None) -> list[Entry]:
         return [
             {"name": plot.name, "summary": plot.summary, "tables": list(plot.needs)}
             for plot in plots.PLOTS
+        ]
+    if kind == "plugin":
+        from ackclock.controllers import plugins
+
+        return [
+            {
+                "name": one.name,
+                "summary": f"{one.key}: {one.target} of {one.package}",
+            }
+            for one in plugins.installed()
         ]
     if kind == "export":
         from ackclock import export
@@ -149,6 +160,9 @@ def _print_entries(console: Console, kind: str, entries: list[Entry]) -> None:
 
     from ackclock.cli.terminal import table
 
+    if not entries:
+        console.print(f"{_TITLES.get(kind, kind)}: none here.")
+        return
     shown = table("Name", "What", title=_TITLES.get(kind, kind))
     for entry in entries:
         mark = "[yellow]defect[/yellow] " if entry.get("defect") else ""

@@ -53,6 +53,7 @@ def run(
     no_plots: bool = False,
     no_chart: bool = False,
     image_format: ImageFormat = "png",
+    threads: int = 1,
     as_json: bool = False,
     log_level: LogLevel = "warning",
     log_file: Path | None = None,
@@ -66,6 +67,9 @@ def run(
     Records are written during the run, into DIR.partial. Ctrl-C, a full disk or the
     scenario's record.limit end the run early and keep what there is, marked as unfinished; the exit
     status is 130 after Ctrl-C, else 1. A second Ctrl-C ends at once.
+
+    Large networks without records (--set record=none) that end at a time can be run in several
+    threads; what cannot runs in one, and a warning says why.
 
     [bold]Examples[/bold]
 
@@ -92,7 +96,12 @@ def run(
         try:
             # The default place is that of the last run of this name and seed.
             results = simulate(
-                chosen, progress, directory=place, force=force, other_settings=out is None
+                chosen,
+                progress,
+                directory=place,
+                force=force,
+                other_settings=out is None,
+                threads=threads,
             )
         except ControllerError as error:
             if error.results is None:

@@ -56,7 +56,9 @@ def script(
     results: list[Result] = []
     broken: list[str] = []
     state = SimpleNamespace(done=0, total=len(paths))
-    with progress_bar(_counted, wanted=not as_json and len(paths) >= _MANY) as advance:
+    with progress_bar(
+        lambda at: f"{at.done}/{at.total} scripts", wanted=not as_json and len(paths) >= _MANY
+    ) as advance:
         for path, text in zip(paths, texts, strict=True):
             try:
                 result = run_script(
@@ -87,10 +89,6 @@ def script(
         raise typer.Exit(2)
     if counts["failed"] or (strict and counts["unsupported"]):
         raise typer.Exit(1)
-
-
-def _counted(state: SimpleNamespace) -> str:
-    return f"{state.done}/{state.total} scripts"
 
 
 def _overrides(settings: list[str] | None) -> dict[str, Any]:

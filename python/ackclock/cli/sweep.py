@@ -242,7 +242,7 @@ def _run(plan: Plan, place: Path, options: Mapping[str, Any], *, as_json: bool) 
             interrupted = True
             echo_error(
                 f"interrupted; keeping {len(results)} of {results.runs} runs. "
-                f"The same command goes on: {_again()}"
+                f"The same command goes on: {shlex.join(['ackclock', *sys.argv[1:]])}"
             )
     simulated = last[0].simulated if last else 0
     wall_s = last[0].wall_s if last else 0.0
@@ -268,10 +268,6 @@ def _results_json(study: str, place: Path, results: SweepResults) -> dict[str, A
         "failures": failures(results),
         "notes": results.notes(),
     }
-
-
-def _again() -> str:
-    return shlex.join(["ackclock", *sys.argv[1:]])
 
 
 def _to_json(study: Study, place: Path, found: Outlook) -> dict[str, Any]:

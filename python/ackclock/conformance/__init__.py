@@ -161,7 +161,7 @@ def _shown(error: ScenarioError, written: Mapping[str, Any]) -> list[Problem]:
         if path in ("", "kind") and written["kind"] != "python":
             hint = "a program ends in .py; 'ackclock list cc' shows the algorithms of the engine"
             if "marks" in one.message:
-                hint = "the checks run without ECN"
+                hint = "most checks run without ECN"
         named = one.value if one.value is not None else written.get("file", written["kind"])
         shown.append(Problem(one.message, path, named, one.allowed, hint))
     return shown

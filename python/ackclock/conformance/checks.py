@@ -123,6 +123,16 @@ def _reacts(tried: Tried) -> Outcome:
     return after < 0.95 * before or late < 0.15, seen, tried.at("on_loss", "class")
 
 
+def _reacts_to_marks(tried: Tried) -> Outcome:
+    marked = tried.mine["marks"]["marked"]
+    return marked < 0.5, f"{_per_cent(marked)} of packets marked", tried.at("on_loss", "class")
+
+
+def _bears_marks(tried: Tried) -> Outcome:
+    used = _used(tried.mine["marks"])
+    return used >= 0.8, f"{_per_cent(used)} of the link", tried.at("on_loss", "class")
+
+
 def _backs_off(tried: Tried) -> Outcome:
     probes = tried.mine["outage"]["probes"]
     seen = f"{probes} packets in 2.5 s of outage"
@@ -178,7 +188,7 @@ def _least_share(name: str, who: int | None) -> Callable[[Tried], Outcome]:
     return check
 
 
-_SUITE: tuple[tuple[str, str, tuple[str, ...], Callable[[Tried], Outcome]], ...] = (
+SUITE: tuple[tuple[str, str, tuple[str, ...], Callable[[Tried], Outcome]], ...] = (
     ("runs without errors", "no method raises or hangs", (), _never_raises),
     ("finite windows", "windows are positive, finite numbers", (), _windows_finite),
     ("at least one segment", "the window is never below one segment", (), _at_least_one),
@@ -189,6 +199,19 @@ _SUITE: tuple[tuple[str, str, tuple[str, ...], Callable[[Tried], Outcome]], ...]
         "a loss cuts the window by 5 % or more, or fewer than 15 % of packets are lost at overload",
         ("loss", "overload"),
         _reacts,
+    ),
+    (
+        "reacts to marks",
+        "fewer than half of the packets are marked: a mark is a sign of congestion (RFC 3168)",
+        ("marks",),
+        _reacts_to_marks,
+    ),
+    (
+        "does not over-react to marks",
+        # After a halving (67 + 40) / 2 of 67 packets are in flight: 80 % of the rate.
+        "80 % of the link or more: what halving the window once a round trip leaves",
+        ("marks",),
+        _bears_marks,
     ),
     ("backs off", "at most 20 packets while the link is down", ("outage",), _backs_off),
     ("recovers", "half of the link or more after an outage", ("outage",), _recovers),
@@ -231,7 +254,7 @@ _SUITE: tuple[tuple[str, str, tuple[str, ...], Callable[[Tried], Outcome]], ...]
 def suite(tried: Tried) -> list[Check]:
     """Return all checks with their outcomes."""
     made = []
-    for name, expected, networks, check in _SUITE:
+    for name, expected, networks, check in SUITE:
         failed = [n for n in networks if "fault" in tried.mine[n]]
         if failed:
             outcome: Outcome = (None, f"the run on '{failed[0]}' has failed", None)

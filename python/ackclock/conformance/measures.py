@@ -83,6 +83,11 @@ def _outage(results: Results, arrivals: Any, segment: int) -> dict[str, Any]:
     return {"probes": _count(sent, DOWN_S + 0.5, UP_S)}
 
 
+def _marks(results: Results, arrivals: Any, segment: int) -> dict[str, Any]:
+    link = results.summary["links"]["bottleneck"]["forward"]
+    return {"marked": link["marks"] / max(link["packets_carried"], 1)}
+
+
 def _joins(results: Results, arrivals: Any, segment: int) -> dict[str, Any]:
     def counts(from_s: float, to_s: float) -> list[float]:
         return [_count(times, from_s, to_s) for times in arrivals.values()]
@@ -95,5 +100,6 @@ _OWN = {
     "loss": _loss,
     "overload": _late_losses,
     "outage": _outage,
+    "marks": _marks,
     "joins": _joins,
 }

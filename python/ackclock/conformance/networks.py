@@ -73,6 +73,8 @@ LOSS_S = 10.0
 JOINS_S = 15.0
 """When the second flow starts whose convergence is measured."""
 OVERLOAD_BPS = 1e6
+MARKS_FROM = 40
+"""Packets in the queue from which on the link marks, of the 67 of a bandwidth-delay product."""
 
 _UNTIL_S = 40.0
 
@@ -150,6 +152,18 @@ SCORED: tuple[Network, ...] = (
         "random-loss",
         "Alone, 1 % of packets lost at random",
         link={"loss": {"kind": "bernoulli", "p": 0.01}},
+    ),
+    Network(
+        "marks",
+        "Alone with ECN, in a queue that marks from 40 packets on",
+        link={
+            "queue": {
+                "kind": "threshold",
+                "mark_from": f"{MARKS_FROM} packets",
+                "limit": "4 BDP",
+            }
+        },
+        tcp={"ecn": True},
     ),
     Network("joins", "A second flow starts at 15 s", 60.0, (SUBJECT,) * 2, (0.0, JOINS_S), (1, 1)),
 )

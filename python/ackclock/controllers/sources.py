@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock.controllers import CongestionControl, Program, QueueDiscipline
 from ackclock.controllers.lint import flaws
 from ackclock.controllers.loading import ProgramError, chosen, parameters
+from ackclock.controllers.plugins import program
 from ackclock.files import expanded
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 Place = tuple[str | int, ...]
 
-_WRITTEN = ("kind", "file", "class", "parameters")
+_WRITTEN = ("kind", "file", "plugin", "class", "parameters")
 _PROGRAM = ("source", "origin")
 _KEYS = {
     "cc": ((*_WRITTEN, "compile"), (*_PROGRAM, "needs_rate", "owns_window", "tick_period")),
@@ -95,10 +96,17 @@ def _resolved(place: str, written: dict[str, Any], folder: Path) -> dict[str, An
         source, origin = written["source"], written.get("origin", "controller.py")
         if not isinstance(source, str) or not isinstance(origin, str):
             raise ProgramError("not the text of a program", "source")
+    elif "plugin" in written:
+        for other in ("file", "class"):
+            if other in written:
+                raise ProgramError(f"'{other}' stands beside 'plugin'", other, "leave one out")
+        file, name = program(place, written["plugin"])
+        source, origin, written = _read(str(file), folder), file.name, {**written, "class": name}
     elif "file" in written:
         source, origin = _read(written["file"], folder), str(written["file"])
     else:
-        raise ProgramError("`file` is missing", "kind", "write `file: PATH`, a Python program")
+        hint = "write `file: PATH`, a Python program, or `plugin: NAME`"
+        raise ProgramError("`file` is missing", "kind", hint)
     base = CongestionControl if place == "cc" else QueueDiscipline
     kind = chosen(source, origin, written.get("class"), base)
     given = written.get("parameters", {})

@@ -93,7 +93,7 @@ def _check_keys(
                 (*where, key),
                 content,
                 "state of a running simulation, which a scenario can not take over",
-                allowed=" or ".join(_show(v) for v in shape.state[key]),
+                allowed=" or ".join(json.dumps(v) for v in shape.state[key]),
             )
     for key in shape.data:
         if key not in value:
@@ -103,10 +103,6 @@ def _check_keys(
 def _same(a: Any, b: Any) -> bool:
     """Equality that keeps false apart from 0."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b
-
-
-def _show(value: Any) -> str:
-    return json.dumps(value)
 
 
 def text(value: Any, where: Where, complaints: Complaints) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ackclock.document import Document
 from ackclock.errors import InputError, Problem, ScenarioError, nearest
+from ackclock.labs import personal
 from ackclock.labs.questions import ANSWERS, Choice, Lab, Number
 
 _MOST_BYTES = 1 << 20
@@ -24,11 +25,13 @@ class Submission:
         folder: The folder.
         answers: Values by question; None where nothing was written.
         problems: What is wrong with the file of answers, apart from the answers themselves.
+        student: Whose networks the answers are of; None for those of the lab.
     """
 
     folder: Path
     answers: dict[str, Any]
     problems: tuple[str, ...]
+    student: str | None = None
 
 
 def read(lab: Lab, folder: Path) -> Submission:
@@ -63,7 +66,11 @@ def read(lab: Lab, folder: Path) -> Submission:
             close = nearest(str(name), asked, 1)
             hint = f"; did you mean '{close[0]}'?" if close else ""
             problems.append(f"{ANSWERS}: there is no question '{name}'{hint}")
-    return Submission(folder, {name: given.get(name) for name in asked}, tuple(problems))
+    who = personal.student(document.data.get(personal.STUDENT))
+    if who is not None and not personal.is_personal(lab):
+        problems.append(f"{ANSWERS}: `student` has no effect; all have the networks of this lab")
+        who = None
+    return Submission(folder, {name: given.get(name) for name in asked}, tuple(problems), who)
 
 
 def _placed(problem: Problem) -> str:
@@ -84,7 +91,7 @@ def files(folder: Path) -> list[Path]:
 def fingerprint(folder: Path) -> str:
     """Return 16 hexadecimal digits that differ if the submission does."""
     made = hashlib.sha256()
-    for file in files(folder):
+    for file in files(folder) if folder.is_dir() else [folder]:
         data = file.read_bytes()
         made.update(f"{file.name}\0{len(data)}\0".encode() + data)
     return made.hexdigest()[:16]

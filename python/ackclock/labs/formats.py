@@ -55,7 +55,7 @@ def _test_file(mark: Any) -> dict[str, Any]:
                     "hidden": False,
                     "points": points,
                     "success_message": mark.feedback if mark.full else None,
-                    "failure_message": None if passed else mark.feedback,
+                    "failure_message": None,  # otter would print it beside the error
                 },
             }
             for number, (points, passed) in enumerate(cases, 1)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from ackclock.errors import AckclockError, InputError
 from ackclock.files import write_text
-from ackclock.labs import answers
+from ackclock.labs import answers, archives
 from ackclock.labs.marking import Mark, Marker
-from ackclock.labs.questions import ANSWERS, Lab
+from ackclock.labs.questions import ANSWERS, Choice, Lab, Number
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,14 @@ class Grade:
         name: Name of the submission's folder.
         marks: By question, in the order of the lab.
         remarks: What is wrong with the submission as a whole.
+        student: Whose networks its figures are of.
     """
 
     lab: Lab
     name: str
     marks: tuple[Mark, ...]
     remarks: tuple[str, ...]
+    student: str | None = None
 
     @property
     def points(self) -> float:
@@ -43,25 +45,46 @@ class Grade:
         return sum(mark.most for mark in self.marks)
 
 
-def grade(marker: Marker, folder: Path) -> Grade:
-    """Grade one submission.
+def grade(marker: Marker, place: Path, *, name: str | None = None, own: bool = False) -> Grade:
+    """Grade one submission, a folder or a .zip file.
+
+    Args:
+        marker: Marks answers.
+        place: The submission.
+        name: What it is called; default the name of its folder or file.
+        own: Whether each student must have networks of their own: figures without a student's name
+            earn nothing.
 
     Raises:
-        InputError: there is no such folder.
+        InputError: there is no such folder, or the archive cannot be read.
         ScenarioError: the lab, or its hidden networks, cannot be run.
     """
+    with archives.opened(place) as folder:
+        return _graded(marker, folder, name or place.absolute().stem, own)
+
+
+def _graded(marker: Marker, folder: Path, name: str, own: bool) -> Grade:
     submission = answers.read(marker.lab, folder)
+    remarks, personal = list(submission.problems), marker.of_student(submission.student)
+    if submission.student is not None:
+        remarks.append(f"Figures are those of the networks of student '{submission.student}'.")
     marks = []
     for question in marker.lab.questions:
         answer = submission.answers.get(question.name)
+        figure = isinstance(question, Number | Choice)
+        if figure and own and submission.student is None:
+            said = f"{ANSWERS} does not say whose networks these are: `student: NAME`."
+            marks.append(Mark(question.name, 0.0, question.points, said))
+            continue
         try:
-            marks.append(marker.mark(question, answer, folder))
+            # Programs are tried on networks that are the same for all.
+            marks.append((personal if figure else marker).mark(question, answer, folder))
         except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
             if isinstance(error, AckclockError):
                 raise
             said = f"The answer could not be marked: {error}"
             marks.append(Mark(question.name, 0.0, question.points, said))
-    return Grade(marker.lab, folder.absolute().name, tuple(marks), submission.problems)
+    return Grade(marker.lab, name, tuple(marks), tuple(remarks), submission.student)
 
 
 def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
@@ -71,10 +94,10 @@ def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
         Question, what there is to say, and whether it is in order. Nothing is said about whether
         an answer is right unless the question is public.
     """
-    from ackclock.labs.questions import Choice, Number
     from ackclock.labs.units import Unit, UnitError
 
     submission = answers.read(marker.lab, folder)
+    marker = marker.of_student(submission.student)
     found = [("", problem, False) for problem in submission.problems]
     for question in marker.lab.questions:
         if not isinstance(question, Number | Choice):
@@ -109,10 +132,14 @@ def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
 
 
 def submissions(folder: Path) -> list[Path]:
-    """Return the folders of a folder of submissions, in the order of their names."""
+    """Return the folders and .zip files of a folder of submissions, in the order of their names."""
     if not folder.is_dir():
         raise InputError(f"no such folder: '{folder}'")
-    found = [one for one in folder.iterdir() if one.is_dir() and not one.name.startswith(".")]
+    found = [
+        one
+        for one in folder.iterdir()
+        if (one.is_dir() or archives.is_archive(one)) and not one.name.startswith(".")
+    ]
     return sorted(found, key=lambda one: one.name)
 
 
@@ -146,6 +173,8 @@ def grade_all(
     identity: str,
     progress: Callable[[BulkProgress], None] | None = None,
     each: Callable[[Grade], None] | None = None,
+    *,
+    own: bool = False,
 ) -> Bulk:
     """Grade all submissions of a folder into a table, which is complete after each of them.
 
@@ -159,46 +188,65 @@ def grade_all(
         identity: What else decides over grades: lab, seed, hidden networks, version.
         progress: Called before each submission.
         each: Called with each new grade.
+        own: As of `grade`.
     """
     names = [question.name for question in marker.lab.questions]
-    head = ["submission", "points", "most", "percent", *names, "remarks", "key"]
+    head = ["submission", "student", "points", "most", "percent", *names, "remarks", "key"]
     before = _rows(table, head)
     rows: list[dict[str, str]] = []
     graded, kept, failed = 0, 0, []
     todo = submissions(folder)
     if not todo:
-        raise InputError(f"'{folder}' holds no folders; each submission is a folder of its own")
+        raise InputError(
+            f"'{folder}' holds no submissions; each is a folder of its own, or a .zip file"
+        )
+    called = _called(todo)
+    students: dict[str, str] = {}
     for i, one in enumerate(todo):
         if progress is not None:
             progress(BulkProgress(i, len(todo), one.name))
-        name = _cell(one.name)
-        key = hashlib.sha256(f"{identity} {answers.fingerprint(one)}".encode()).hexdigest()[:16]
+        name = _cell(called[one])
+        key = f"{identity} {own} {answers.fingerprint(one)}"
+        key = hashlib.sha256(key.encode()).hexdigest()[:16]
         old = before.get(name)
         if old is not None and old["key"] == key:
             rows.append(old)
+            students.setdefault(old["student"], name)
             kept += 1
             continue
         row = {"submission": name, "key": key}
         try:
-            found = grade(marker, one)
+            found = grade(marker, one, name=called[one], own=own)
+            row["student"] = _cell(found.student or "")
+            remarks = list(found.remarks)
+            if students.setdefault(row["student"], name) != name and found.student:
+                remarks.append(
+                    f"'{students[row['student']]}' has the networks of this student, too."
+                )
             row |= {mark.question: f"{mark.points:g}" for mark in found.marks}
             row |= {"points": f"{found.points:g}", "most": f"{found.most:g}"}
             row["percent"] = f"{100 * found.points / found.most:.1f}"
-            row["remarks"] = _cell("; ".join(found.remarks))
+            row["remarks"] = _cell("; ".join(remarks))
             graded += 1
             if each is not None:
                 each(found)
-        except OSError as error:
+        except (OSError, archives.ArchiveError) as error:
             # Not a fault of the lab, which would be the same for all.
             failed.append(one.name)
             row |= {"remarks": _cell(f"not graded: {error}"), "key": ""}
         rows.append(row)
-        later = [
-            before[_cell(other.name)] for other in todo[i + 1 :] if _cell(other.name) in before
-        ]
+        later = [before[_cell(called[o])] for o in todo[i + 1 :] if _cell(called[o]) in before]
         _write(table, head, [*rows, *later])
     _write(table, head, rows)
     return Bulk(graded, kept, tuple(failed))
+
+
+def _called(submissions: list[Path]) -> dict[Path, str]:
+    """What submissions are called: archives without their suffix, unless there is such a folder."""
+    folders = {one.name for one in submissions if one.is_dir()}
+    return {
+        one: one.name if one.is_dir() or one.stem in folders else one.stem for one in submissions
+    }
 
 
 def _write(table: Path, head: list[str], rows: list[dict[str, str]]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.labs import programs
+from ackclock.labs import personal, programs
 from ackclock.labs.hidden import Hidden
 from ackclock.labs.programs import Case, Limits
 from ackclock.labs.questions import (
@@ -55,12 +55,21 @@ class Mark:
 class Marker:
     """Marks the answers to the questions of a lab; runs are simulated once for all submissions."""
 
-    def __init__(self, lab: Lab, hidden: Hidden, limits: Limits) -> None:
+    def __init__(
+        self, lab: Lab, hidden: Hidden, limits: Limits, student: str | None = None
+    ) -> None:
         self.lab = lab
         self.limits = limits
-        self.runs = Runs(lab.folder, lab.scenarios)
+        self.student = student
+        self.runs = Runs(lab.folder, lab.scenarios, personal.networks(lab, student))
         self.hidden = hidden
         self._references: dict[str, Any] = {}
+
+    def of_student(self, student: str | None) -> Marker:
+        """Return what marks figures of the networks of a student; this one without a name."""
+        if student is None:
+            return self
+        return Marker(self.lab, self.hidden, self.limits, student)
 
     def mark(self, question: Question, answer: Any, folder: Path) -> Mark:
         """Mark one answer; `folder` holds the programs of the submission."""

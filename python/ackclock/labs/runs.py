@@ -21,8 +21,17 @@ Changes = Mapping[str, Any]
 class Runs:
     """The scenarios of a lab, and their results; each run is simulated once, when it is needed."""
 
-    def __init__(self, folder: Path, scenarios: Mapping[str, str]) -> None:
-        """Take the folder of a lab and its scenarios; see `Lab`."""
+    def __init__(
+        self,
+        folder: Path,
+        scenarios: Mapping[str, str],
+        personal: Mapping[str, Changes] | None = None,
+    ) -> None:
+        """Take the folder of a lab and its scenarios; see `Lab`.
+
+        `personal` are values to set by the name of a scenario: the networks of a student.
+        """
+        self._personal = personal or {}
         self._folder = folder
         self._scenarios = scenarios
         self._done: dict[str, Any] = {}
@@ -40,7 +49,8 @@ class Runs:
         """
         from ackclock.scenario import Scenario
 
-        return Scenario.load(self.file(name), list((changes or {}).items()))
+        values = {**self._personal.get(name, {}), **(changes or {})}
+        return Scenario.load(self.file(name), list(values.items()))
 
     def of(self, name: str, changes: Changes | None = None, record: Sequence[str] = ()) -> Results:
         """Return the results of a scenario, with the records that are named and no others."""

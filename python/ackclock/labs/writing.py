@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ackclock.canonical import to_yaml
+from ackclock.document import Document
 from ackclock.errors import InputError
 from ackclock.files import require_folder_above, write_text
+from ackclock.labs import personal
 from ackclock.labs.marking import Marker
 from ackclock.labs.questions import (
     ANSWERS,
@@ -40,8 +43,10 @@ _KINDS = {
 }
 
 
-def student(lab: Lab, folder: Path, *, notebook: bool, force: bool) -> list[Path]:
-    """Write what students get; return the files.
+def student(
+    lab: Lab, folder: Path, *, notebook: bool, force: bool, name: str | None = None
+) -> list[Path]:
+    """Write what students get, with networks of the student of this name; return the files.
 
     Raises:
         InputError: there is something already, and `force` is not set; a question is missing.
@@ -51,31 +56,46 @@ def student(lab: Lab, folder: Path, *, notebook: bool, force: bool) -> list[Path
     require_folder_above(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"'{folder}' is not a folder; choose another place with --out")
+    who = personal.student(name)
+    if name is not None and who is None:
+        raise InputError("--student needs a name")
+    values = personal.networks(lab, who)
     texts: dict[str, str] = {}
     page = _page(lab, lambda question, number: asked(question, number))
     if notebook:
         texts["lab.ipynb"] = _notebook(page)
     else:
         texts["lab.md"] = page
-    texts[ANSWERS] = _form(lab, lambda question: "null")
+    texts[ANSWERS] = _form(lab, lambda question: "null", who)
     if FORMULAS in lab.programs:
         texts[FORMULAS] = _skeleton(lab)
     runs = Runs(lab.folder, lab.scenarios)
-    for name in lab.scenarios:
-        texts[f"{name}.yaml"] = runs.file(name).read_text(encoding="utf-8")
+    for one in lab.scenarios:
+        texts[f"{one}.yaml"] = _scenario(runs.file(one), values.get(one), who)
     for question in lab.questions:
         if isinstance(question, Controller):
             texts[question.file] = (lab.folder / question.file).read_text(encoding="utf-8")
-    there = [name for name in texts if (folder / name).exists()]
+    there = [file for file in texts if (folder / file).exists()]
     if there and not force:
         raise InputError(
             f"'{folder / there[0]}' is there already; choose another folder with --out, or replace "
             "what is there with --force"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_text(folder / name, text)
-    return [folder / name for name in texts]
+    for file, text in texts.items():
+        write_text(folder / file, text)
+    return [folder / file for file in texts]
+
+
+def _scenario(file: Path, values: Mapping[str, Any] | None, who: str | None) -> str:
+    """Return a scenario with the values of a student."""
+    if not values:
+        return file.read_text(encoding="utf-8")
+    document = Document.read(file)
+    for path, value in values.items():
+        document.override(path, value)
+    listed = ", ".join(f"{path} = {value}" for path, value in values.items())
+    return to_yaml(document.data, [f"The network of {who}: {listed}."])
 
 
 def teacher(marker: Marker, folder: Path) -> Path:
@@ -101,7 +121,7 @@ def teacher(marker: Marker, folder: Path) -> Path:
 
 def solution(marker: Marker) -> str:
     """Return the file of answers that earns all points."""
-    return _form(marker.lab, lambda question: _solution(marker, question))
+    return _form(marker.lab, lambda question: _solution(marker, question), marker.student)
 
 
 def _solution(marker: Marker, question: Number | Choice) -> str:
@@ -189,12 +209,13 @@ def _credit(mistake: Mistake) -> str:
     return f" ({mistake.credit:.0%} of the points)".replace("%", " %") if mistake.credit else ""
 
 
-def _form(lab: Lab, value: Callable[[Any], str]) -> str:
+def _form(lab: Lab, value: Callable[[Any], str], who: str | None = None) -> str:
     lines = [f"# Answers to the lab '{lab.title}'."]
     if not any(isinstance(question, Number | Choice) for question in lab.questions):
         return "\n".join([*lines, "# All of them are in your program.", "", f"lab: {lab.name}\n"])
     lines += ["# Replace each null by your answer, with its unit.", ""]
-    lines += [f"lab: {lab.name}", "answers:"]
+    whose = [f"{personal.STUDENT}: {json.dumps(who, ensure_ascii=False)}"] if who else []
+    lines += [f"lab: {lab.name}", *whose, "answers:"]
     for i, question in enumerate(lab.questions, 1):
         if isinstance(question, Number):
             lines.append(f"  # {i}. {_KINDS[Unit.of(question.unit).kind]}")

@@ -49,7 +49,7 @@ def _of_variables(path: Path, lines: list[str]) -> Measurement:
 
 
 def _of_packets(path: Path, lines: list[str]) -> Measurement:
-    """Data in flight and round-trip times of the flow with most packets, as its sender sees them."""
+    """Data in flight and round-trip times of the flow with most packets, at its sender."""
     flows: dict[str, list[list[str]]] = defaultdict(list)
     for line in lines:
         words = line.split()

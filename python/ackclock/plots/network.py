@@ -1,7 +1,8 @@
 """What the picture of a network shows: nodes, edges between them, and rides of flows along these.
 
 A node is a host or a router, an edge a link. Of a large network the hosts at the same
-router that play the same part are one node, their links one edge, and their flows one ride.
+router that play the same part are one node, their links one edge, and their flows one ride. Where
+there are still too many nodes, all that are as many links away from the nearest host are one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from .view import View
 
 MOST_NAMED = 40
 """With more nodes than this, hosts are drawn in groups."""
+
+_MOST_DRAWN = 300
+"""With more nodes than this even so, there is one for each distance from hosts."""
 
 _MOST_RIDES = 10
 _LEAST_GROUP = 3
@@ -61,7 +65,11 @@ class Network:
     def __init__(self, view: View) -> None:
         self._view = view
         model = view.model
-        groups = _groups(model) if len(model["hosts"]) + len(model["routers"]) > MOST_NAMED else []
+        count = len(model["hosts"]) + len(model["routers"])
+        groups = _groups(model) if count > MOST_NAMED else []
+        self.tiered = count - sum(len(members) - 1 for members in groups) > _MOST_DRAWN
+        if self.tiered:
+            groups = _tiers(model)
         self._group = {host: _span(members) for members in groups for host in members}
         held: dict[str, list[str]] = {}
         for name in (*model["hosts"], *model["routers"]):
@@ -75,6 +83,10 @@ class Network:
         between: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
         for link in model["links"]:
             ends = tuple(map(self._node, link["ends"]))
+            if self.tiered:
+                ends = tuple(sorted(ends))
+                if ends[0] == ends[1]:
+                    continue
             key = ends if self._group.keys() & set(link["ends"]) else (link["id"],)
             between.setdefault(key, []).append(link)
         self.edges: dict[str, Edge] = {}
@@ -97,6 +109,8 @@ class Network:
 
     def rides(self) -> list[Ride]:
         """The paths that the drawn flows take for more than a moment; none of too many."""
+        if self.tiered:
+            return []
         found = [ride for name in self._view.flows for ride in self._of_flow(name)]
         if self.grouped:
             found = _together(found)
@@ -151,6 +165,22 @@ def _groups(model: Mapping[str, Any]) -> list[list[str]]:
             part = (near[host][0], host in sources, host in targets)
             alike.setdefault(part, []).append(host)
     return [members for members in alike.values() if len(members) >= _LEAST_GROUP]
+
+
+def _tiers(model: Mapping[str, Any]) -> list[list[str]]:
+    """Nodes by how many links they are away from the nearest host."""
+    near: dict[str, list[str]] = {}
+    for link in model["links"]:
+        for end, other in (link["ends"], link["ends"][::-1]):
+            near.setdefault(end, []).append(other)
+    tiers = [list(model["hosts"])]
+    left = dict.fromkeys(model["routers"])
+    while tiers[-1]:
+        found = dict.fromkeys(o for name in tiers[-1] for o in near.get(name, ()) if o in left)
+        # In the order of the scenario.
+        tiers.append([name for name in left if name in found])
+        left = {name: None for name in left if name not in found}
+    return [members for members in (*tiers, list(left)) if members]
 
 
 def _span(names: Sequence[str]) -> str:

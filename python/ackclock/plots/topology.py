@@ -47,7 +47,8 @@ def draw(view: View) -> Figure:
     """Hosts as squares, routers as diamonds, links with their properties, flows along their path.
 
     What all links have in common stands below the figure once. A path that a flow takes only for
-    a part of the run is dashed. Of a large network, like hosts at one router are one node.
+    a part of the run is dashed. Of a large network, like hosts at one router are one node, of a
+    very large one all routers as many links away from hosts.
     """
     network = Network(view)
     sheet = Sheet(view, left_mm=3.0)
@@ -94,6 +95,8 @@ def draw(view: View) -> Figure:
         _kinds(panel.note, network, shared)
     if any(not ride.main for ride in rides):
         panel.note("Solid: the path a flow takes for longest; dashed: another one.")
+    if network.tiered:
+        panel.note("One node is all routers as many links away from the nearest host.")
     if not rides and view.flows:
         panel.note(f"{len(view.flows):,} flows, not drawn.")
     return sheet.finish()

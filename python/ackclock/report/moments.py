@@ -31,7 +31,7 @@ MARKS = {
 """Events that are marked on windows, the weightier first: of several at once the first is drawn."""
 
 _MOST = 3000
-GROWTH = ("initial", "slow-start", "congestion-avoidance", "prr", "pipe")
+GROWTH = ("initial", "slow-start", "congestion-avoidance", "own-rule", "prr", "pipe")
 """Rules that only follow from what began before."""
 
 SOURCES = {

@@ -171,7 +171,8 @@ def _cell_runs(
     tables: Mapping[str, Any], cell: Mapping[str, Any], timer: str, replicator: Replicator
 ) -> Replications:
     overrides = [(f"links.{_LINK}.loss.p", cell["loss"]), *tables["timers"][timer].items()]
-    return replicator(_scenario(tables, cell), overrides, tables["runs"][cell["file"]])
+    scenario = f"{tables['scenarios'][cell['file']]}-{cell['timer']}"
+    return replicator(scenario, overrides, tables["runs"][cell["file"]])
 
 
 class _Cell:
@@ -309,10 +310,6 @@ def _tail(data: Mapping[str, Any], tables: Mapping[str, Any], replicator: Replic
         groups=(Group("A loss of 50 % each way, dynamic timer", (row,)),),
         overrides=tuple(f"{path}={value}" for path, value in overrides),
     )
-
-
-def _scenario(tables: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
-    return f"{tables['scenarios'][cell['file']]}-{cell['timer']}"
 
 
 def _cell_name(cell: Mapping[str, Any]) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from ackclock.reproduce.measures import MEASURES, Run, RunOutcome, measure
+from ackclock.reproduce.measures import Run, RunOutcome, measure
 from ackclock.reproduce.paper import INSTEAD, Figure, Paper, PaperCase
 from ackclock.reproduce.report import Case, Group, Report, Row, Spread
 
@@ -118,8 +119,7 @@ def _groups(rows: list[tuple[str, Row]]) -> Iterator[Group]:
 
 def _farthest(values: list[float], figure: Figure) -> float:
     """Return the value that is farthest from the figure: if it agrees, all do."""
-    wanted = figure.paper if figure.paper is not None else figure.original[0]
-    return max(values, key=lambda value: abs(value - wanted))
+    return max(values, key=lambda value: abs(value - figure.figure))
 
 
 def _row(figure: Figure, values: list[float], orders: str) -> Row:
@@ -130,17 +130,4 @@ def _row(figure: Figure, values: list[float], orders: str) -> Row:
     else:
         spread = Spread(tuple(values[1:])) if orders else None
         ours = values[0]
-    return Row(
-        what=figure.what,
-        unit=MEASURES[figure.measure].unit,
-        source=figure.source,
-        read=figure.read,
-        paper=figure.paper,
-        predicted=figure.predicted,
-        original=figure.original,
-        ours=ours,
-        tolerance=figure.tolerance,
-        spread=spread,
-        reason=figure.reason,
-        by_spread=by_spread,
-    )
+    return replace(figure, ours=ours, spread=spread, by_spread=by_spread)

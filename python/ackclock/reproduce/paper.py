@@ -14,29 +14,23 @@ from typing import Any
 
 from ackclock.document import Document, plain
 from ackclock.reproduce.measures import MEASURES, Place
-from ackclock.reproduce.report import Case, Report, Tolerance
+from ackclock.reproduce.report import Case, Report, Row, Tolerance
 
 BESIDE, INSTEAD = "beside", "instead"
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One published figure and what to compare with it; attributes as in `report.Row`."""
+@dataclass(frozen=True, kw_only=True)
+class Figure(Row):
+    """A row that waits for our value, and how to get it.
 
-    what: str
+    ``every_order`` says whether the figure must come out in every order of simultaneous events,
+    ``title`` is the heading of the group it is in.
+    """
+
     measure: str
     place: Place
-    source: str
-    read: str
-    paper: float | None
-    predicted: float | None
-    original: tuple[float, ...]
-    tolerance: Tolerance
-    reason: str | None
     every_order: bool
-    """Whether the figure must come out in every order of simultaneous events."""
     title: str
-    """Heading of the group the figure is in."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +131,8 @@ def _figure(
     start, stop = both.get("span", (0.0, math.inf))
     return Figure(
         what=row["what"],
+        unit=MEASURES[row["measure"]].unit,
+        ours=None,
         measure=row["measure"],
         place=Place(row.get("of", ""), start, stop, row.get("at", 0.0), row.get("nth", 1)),
         source=both.get("source", "") if "paper" in row else "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance, Verdict
@@ -36,7 +36,7 @@ def render(report: Report, console: Console) -> None:
         console.print(escape(note))
     for case in report.cases:
         _render_case(case, console)
-    console.print(f"\n[bold]{escape(_sum(report))}[/bold]")
+    console.print(f"\n[bold]{escape(counted(report.counts()))}[/bold]")
     for case, row in report.failures:
         console.print(f"[red]{escape(f'{case.title}: {row.what} differs')}[/red]")
 
@@ -241,5 +241,6 @@ def _command(case: Case) -> str:
     return " ".join(["ackclock run", case.scenario, *options])
 
 
-def _sum(report: Report) -> str:
-    return ", ".join(f"{count} {verdict}" for verdict, count in report.counts().items())
+def counted(verdicts: Mapping[str, int]) -> str:
+    """Return in words how many rows have each verdict."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())

@@ -76,17 +76,9 @@ class Figure:
 
     def to_json(self) -> dict[str, Any]:
         """The figure as a document."""
-        return {
-            "quantity": self.quantity,
-            "subject": self.subject,
-            "unit": self.unit,
-            "predicted": self.predicted,
-            "measured": self.measured,
-            "error": self.error,
-            "relative": self.relative,
-            "tolerance": self.tolerance,
-            "agrees": self.agrees,
-        }
+        shown = ("quantity", "subject", "unit", "predicted", "measured")
+        judged = ("error", "relative", "tolerance", "agrees")
+        return {name: getattr(self, name) for name in (*shown, *judged)}
 
 
 @dataclass(frozen=True)
@@ -231,7 +223,7 @@ def _figures(
                 name,
                 "packets",
                 state.path_queue_packets,
-                measures.path_queue_packets(name, spans),
+                measures.queue_packets(prediction.flows[name].path_queues, spans),
                 QUEUE_TOLERANCE if judged else None,
                 grain=QUEUE_GRAIN_PACKETS + state.queue_slack_packets,
             ),

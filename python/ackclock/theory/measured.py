@@ -127,10 +127,6 @@ class Measures:
                 self._queues[queue] = queue_series(self._results, *queue)
         return sum(_mean(self._queues[queue], spans) for queue in queues)
 
-    def path_queue_packets(self, flow: str, spans: Sequence[Span]) -> float | None:
-        """Data packets waiting in all queues that the flow's data can visit."""
-        return self.queue_packets(self._flows[flow].path_queues, spans)
-
     def window_packets(self, flow: str, spans: Sequence[Span]) -> float | None:
         """Congestion window, time-weighted."""
         if "cwnd" not in self._recorded:

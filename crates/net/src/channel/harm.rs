@@ -40,6 +40,8 @@ pub struct Harm {
     duplicated: u64,
     /// Packets to come that were asked for duplication already.
     asked: u8,
+    /// The last packet as it entered.
+    pub(super) entered: Packet,
 }
 
 impl Harm {
@@ -82,6 +84,7 @@ impl Harm {
             packet.set_corrupted();
             self.corrupted += 1;
         }
+        self.entered = *packet;
     }
 }
 

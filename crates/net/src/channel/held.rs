@@ -11,7 +11,7 @@ impl Channel {
     pub fn held(&self) -> u32 {
         match self.service {
             Service::Walked => self.late,
-            _ => self.chain.held() + self.kept() + self.on_line(),
+            _ => self.chain.held() + self.kept() + self.on_line() + self.late,
         }
     }
 

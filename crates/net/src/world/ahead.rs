@@ -3,7 +3,7 @@
 //!
 //! That is so only where it can't be told from waiting; the scenario is compiled that way (`Reception` in `sim`).
 
-use super::World;
+use super::{Boundary, World};
 use crate::flow::Endpoint;
 use crate::hop::Hop;
 use crate::packet::{Kind, Packet};
@@ -12,7 +12,7 @@ use ackclock_tcp::Ends;
 use ackclock_trace::Recorder;
 use ackclock_units::Time;
 
-impl<Q: EventQueue, R: Recorder> World<Q, R> {
+impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// A packet will have come to its receiver at `time`; what that answers, and its first hop.
     #[inline(always)]
     pub(super) fn receive_ahead(&mut self, time: Time, packet: Packet) -> Option<(Hop, Packet)> {

@@ -1,6 +1,6 @@
 //! What happens in hosts: packets come, timers expire, packets go.
 
-use super::World;
+use super::{Boundary, World};
 use crate::flow::{Endpoint, Stopped};
 use crate::hop::Hop;
 use crate::packet::{Kind, Packet};
@@ -21,7 +21,7 @@ pub(super) struct Leaving {
 /// Packets that a flow sends in one event.
 const MOST_AT_ONCE: usize = 1000;
 
-impl<Q: EventQueue, R: Recorder> World<Q, R> {
+impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// A packet has come to its destination.
     #[inline(always)]
     pub(super) fn receive(&mut self, packet: Packet) {
@@ -112,6 +112,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         };
         if packet.goes_back() {
             let rtt = tcp.connection.on_answer(self.now, packet.stamp);
+            self.pass_word_on(index);
             self.after_ack(index, packet.seq, rtt);
             return;
         }
@@ -313,7 +314,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         let Endpoint::Tcp(tcp) = &flow.endpoint else { return };
         // A timer that has become shorter may already be over. The entry is never later than the next
         // write, which changes in timers only.
-        let due = if flow.paused { self.now } else { tcp.connection.next_timer().max(self.now) };
+        let timer = if self.boundary.sends(index) {
+            tcp.connection.next_timer()
+        } else {
+            tcp.connection.receiver_timer()
+        };
+        let due = if flow.paused { self.now } else { timer.max(self.now) };
         if due < flow.armed {
             flow.armed = due;
             let stamp = self.timer_stamp(index, due);
@@ -360,6 +366,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
         if flow.armed != now {
             return None;
         }
+        if !self.boundary.sends(index) {
+            return self.receiver_timer(index);
+        }
         flow.armed = Time::NEVER;
         let starts = !std::mem::replace(&mut flow.started, true);
         let goes_on = std::mem::replace(&mut flow.paused, false);
@@ -405,6 +414,7 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                 if let Some(ack) = owed {
                     self.send(ack);
                 }
+                self.pass_word_on(index);
                 self.transmit(index);
             }
             Endpoint::Udp(udp) => {

@@ -1,6 +1,6 @@
 //! What happens on links and in routers.
 
-use super::World;
+use super::{Boundary, World};
 use crate::channel::served::Ended;
 use crate::channel::{Offer, Service};
 use crate::flow::Endpoint;
@@ -13,7 +13,7 @@ use ackclock_tcp::{AckFields, Ends};
 use ackclock_trace::{DropRow, Recorder, drop_reason};
 use ackclock_units::Time;
 
-impl<Q: EventQueue, R: Recorder> World<Q, R> {
+impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// What happens to channels and flows now that does not come from packets and timers.
     #[cold]
     pub(super) fn change(&mut self) -> Option<(Time, Q::Stamp)> {
@@ -32,8 +32,14 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
             self.changed += 1;
         }
         while let Some(&(_, flow)) = self.net.stops.get(self.cut_off).filter(|(at, _)| *at <= now) {
-            self.stop_flow(flow);
+            if self.boundary.sends(flow) {
+                self.stop_flow(flow);
+            }
             self.cut_off += 1;
+        }
+        if !self.boundary.is_first() {
+            // Each part has an event for it.
+            self.counters.events -= 1;
         }
         let next = self.net.next_change(self.changed, self.cut_off)?;
         Some((next, self.queue.stamp((next - now).as_secs())))
@@ -58,6 +64,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
     /// Served by events: the transmission of a packet has begun, so its arrival is known.
     pub(super) fn schedule_arrival(&mut self, index: u32) {
         let channel = &mut self.net.channels[index as usize];
+        if self.boundary.leads_away(index) {
+            let (arrival, packet) = channel.take_started(&mut self.slots);
+            return self.send_away(arrival, index, packet);
+        }
         let stamp = self.queue.stamp(channel.serving_s() + channel.delay().as_secs());
         channel.push_stamp(stamp.into());
         // Where packets overtake each other an earlier arrival may be in the event queue already.
@@ -70,6 +80,9 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 
     #[inline(always)]
     pub(super) fn arrival(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
+        if self.boundary.is_extra(index) {
+            self.counters.events -= 1;
+        }
         let channel = &mut self.net.channels[index as usize];
         let packet = channel.deliver(self.now, &mut self.slots, &mut self.recorder);
         let next = channel.next();
@@ -217,6 +230,11 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
                     if channel.service() == Service::Walked {
                         if arrival > self.net.end {
                             channel.on_late();
+                            return time;
+                        }
+                        if self.boundary.leads_away(index) {
+                            let packet = channel.as_it_entered(packet);
+                            self.send_away(arrival, index, packet);
                             return time;
                         }
                         let next = channel.next();

@@ -25,7 +25,7 @@ pub struct ChannelChange {
 }
 
 /// A network before its first event.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Network {
     /// Transmitters.
     pub channels: Vec<Channel>,
@@ -89,6 +89,13 @@ impl Network {
         let change = self.changes.get(changed).map(|change| change.at);
         let stop = self.stops.get(cut_off).map(|(at, _)| *at);
         change.into_iter().chain(stop).min()
+    }
+}
+
+impl Counters {
+    /// Packets that were delivered or dropped.
+    pub fn gone(&self) -> u64 {
+        self.delivered + self.dropped.iter().sum::<u64>()
     }
 }
 

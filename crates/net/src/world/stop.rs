@@ -7,14 +7,14 @@
 //! (RFC 9293 section 3.10.5). It is left out. It would reach the receiver after all data, take its place in the
 //! queues, and spare the network nothing but an ACK that the receiver delays; such an ACK is left out, too.
 
-use super::World;
+use super::{Boundary, World};
 use crate::flow::{Endpoint, Stopped};
 use crate::packet::Packet;
 use ackclock_engine::EventQueue;
 use ackclock_trace::{Recorder, flow_event};
 use ackclock_units::Time;
 
-impl<Q: EventQueue, R: Recorder> World<Q, R> {
+impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Cuts a flow off, unless it is over.
     pub(super) fn stop_flow(&mut self, index: u32) {
         let now = self.now;

@@ -20,6 +20,7 @@
 //! the window.
 
 use super::{AckEvent, CongestionControl, LossEvent, Window};
+use crate::journal::Rule;
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
@@ -192,6 +193,9 @@ impl CongestionControl for Fast {
         if self.average.get() > 0.0 {
             self.update(window);
         }
+    }
+    fn phase(&self) -> Option<Rule> {
+        Some(Rule::Own)
     }
 }
 

@@ -4,6 +4,7 @@
 //! "dummy". Not modelled: anything else.
 
 use super::{AckEvent, CongestionControl, LossEvent, Window};
+use crate::journal::Rule;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -36,5 +37,9 @@ impl CongestionControl for Fixed {
 
     fn on_loss(&mut self, _window: &Window, _loss: &LossEvent) -> Option<f64> {
         None
+    }
+
+    fn phase(&self) -> Option<Rule> {
+        Some(Rule::Own)
     }
 }

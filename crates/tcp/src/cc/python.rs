@@ -4,6 +4,7 @@
 //! ([`Foreign::attach`]). What the algorithm needs stands in the document, so that it can be checked without it.
 
 use super::{AckEvent, CongestionControl, LossEvent, StateEvent, Window};
+use crate::journal::Rule;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
 use std::fmt::Debug;
@@ -178,5 +179,9 @@ impl CongestionControl for Foreign {
 
     fn pacing_rate(&self) -> Option<u64> {
         self.controller.as_ref().and_then(|controller| controller.pacing_rate())
+    }
+
+    fn phase(&self) -> Option<Rule> {
+        Some(Rule::Own)
     }
 }

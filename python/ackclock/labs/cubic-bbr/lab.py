@@ -11,6 +11,10 @@ def _goodput(results, flow):
     return results.summary["flows"][flow]["goodput_bps"]
 
 
+def _rate(runs):
+    return runs.of("duel").model["links"][-1]["forward"]["rate_bps"]
+
+
 def _wait(results, what="mean"):
     return results.summary["links"]["bottleneck"]["forward"]["queueing_delay_s"][what]
 
@@ -71,7 +75,7 @@ LAB = Lab(
                     credit=0.5,
                 ),
                 Mistake(
-                    lambda runs: _goodput(runs.of("duel"), "bbr") / 20e6,
+                    lambda runs: _goodput(runs.of("duel"), "bbr") / _rate(runs),
                     "That is its share of the link; its share of the goodput of both is asked for.",
                     credit=0.5,
                 ),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.reproduce.linux.score import METRICS, KernelReport, Row, Score
-from ackclock.reproduce.rendering import markdown_table, terminal_table
+from ackclock.reproduce.rendering import counted, markdown_table, terminal_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -156,5 +156,6 @@ def misses_table(misses: Sequence[Row]) -> str:
 
 def _sum(report: KernelReport) -> str:
     low = [score for score in report.scores() if not score.passes]
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts().items())
-    return f"{counts}; {len(low)} of {len(list(report.scores()))} scores are too low"
+    return (
+        f"{counted(report.counts())}; {len(low)} of {len(list(report.scores()))} scores are too low"
+    )

@@ -4,7 +4,7 @@
 
 use super::{Sender, Setup};
 use crate::cc::Window;
-use crate::ends::{Ack, AckFields, Answers, Ends, Reply, extend};
+use crate::ends::{Ack, AckFields, Answers, Ends, Reply, Word, extend};
 use crate::handshake::{Answer, Message, Rules};
 use crate::receiver::{AckOut, Receiver};
 use crate::segment::{Flags, Segment};
@@ -43,6 +43,11 @@ impl Classic {
     /// Shares the rules of another connection where they are the same.
     pub(crate) fn share_rules(&mut self, other: &Self) {
         self.sender.share_rules(&other.sender);
+    }
+
+    /// Takes the receiver of another copy.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.receiver = other.receiver;
     }
 }
 
@@ -189,5 +194,17 @@ impl Ends for Classic {
 
     fn rto(&self) -> Option<(Time, Time)> {
         Some((self.sender.rto(), self.sender.deadline()))
+    }
+
+    fn can_part(&self, _finite: bool) -> bool {
+        true
+    }
+
+    fn word(&self) -> Word {
+        Word { total: self.sender.bytes(), rtt: None }
+    }
+
+    fn on_word(&mut self, word: Word) {
+        self.receiver.expect(word.total);
     }
 }

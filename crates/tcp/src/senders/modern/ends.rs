@@ -7,7 +7,7 @@ use super::endpoint::Endpoint;
 use super::receiver::{AckOut, Arrival, Buffer, Receiver};
 use super::sender::{Info, Sender};
 use crate::cc::{CongestionControl, Window};
-use crate::ends::{Ack, AckFields, Answers, Ends, Reply, extend};
+use crate::ends::{Ack, AckFields, Answers, Ends, Reply, Word, extend};
 use crate::handshake::{Answer, Message, Rules};
 use crate::journal::Journal;
 use crate::sack::{self, Note};
@@ -48,6 +48,11 @@ impl Modern {
     /// Shares the rules of another connection where they are the same.
     pub(crate) fn share_rules(&mut self, other: &Self) {
         self.sender.share_rules(&other.sender);
+    }
+
+    /// Takes the receiver of another copy.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.receiver = other.receiver;
     }
 
     /// One end alone, which plays both parts: it sends and receives.
@@ -101,7 +106,7 @@ impl Ends for Modern {
     #[cold]
     fn on_message(&mut self, now: Time, message: Message, stamp: Time) -> Option<Reply> {
         if message == Message::Fin {
-            let seq = self.sender.bytes()?;
+            let seq = self.receiver.expected()?;
             let flags = Flags::PUSH.with(Flags::FIN);
             let arrival = Arrival { seq, payload: 0, stamp, flags };
             let out = self.receiver.on_data(now, &arrival)?;
@@ -251,5 +256,29 @@ impl Ends for Modern {
 
     fn note(&self, ack: AckFields) -> Option<&Note> {
         self.receiver.notes.get(ack.aux)
+    }
+
+    fn can_part(&self, finite: bool) -> bool {
+        // A second ACK that is due at the same moment leaves with the flow's next event, which may be the sender's.
+        self.receiver.never_answers_twice() && !(finite && self.sender.sends_fin())
+    }
+
+    fn word(&self) -> Word {
+        Word { total: self.sender.bytes(), rtt: self.receiver.handshake_rtt() }
+    }
+
+    fn on_word(&mut self, word: Word) {
+        self.receiver.expect(word.total);
+        if let Some(rtt) = word.rtt {
+            self.receiver.on_established(rtt);
+        }
+    }
+
+    fn take_note(&mut self, ack: AckFields) -> Option<Note> {
+        self.receiver.notes.take(ack.aux)
+    }
+
+    fn keep_note(&mut self, note: Note) -> u32 {
+        self.receiver.notes.keep(note)
     }
 }

@@ -392,6 +392,11 @@ impl Sender {
         (self.written.total != u64::MAX).then_some(self.written.total)
     }
 
+    /// Whether data that have an end are followed by a FIN.
+    pub fn sends_fin(&self) -> bool {
+        self.rules.fin
+    }
+
     /// Whether the data have an end that is known, which is a FIN.
     pub fn ends_with_fin(&self) -> bool {
         self.rules.fin && self.bytes().is_some()

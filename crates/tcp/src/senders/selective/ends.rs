@@ -43,6 +43,11 @@ impl SelectiveRepeat {
 
     /// There are no rules to share.
     pub(crate) fn share_rules(&mut self, _other: &Self) {}
+
+    /// The sender looks into the receiver's ledger, so its ends are never apart.
+    pub(crate) fn join(&mut self, _other: Self) {
+        unreachable!("the ends share what has arrived")
+    }
 }
 
 impl Ends for SelectiveRepeat {

@@ -166,6 +166,11 @@ impl Receiver {
         (self.buffer.is_none() && !self.exact_ecn).then(|| self.pace.never_waits())
     }
 
+    /// Whether a segment never causes two ACKs at once, unless it ends the data.
+    pub fn never_answers_twice(&self) -> bool {
+        self.buffer.is_none() && (!self.exact_ecn || self.pace.never_waits())
+    }
+
     /// Next byte expected.
     #[inline]
     pub fn next(&self) -> u64 {
@@ -180,6 +185,16 @@ impl Receiver {
     /// Learns how many bytes of data will come in all.
     pub fn expect(&mut self, total: Option<u64>) {
         self.total = total.unwrap_or(u64::MAX);
+    }
+
+    /// Bytes of data that will come in all, where that is known.
+    pub fn expected(&self) -> Option<u64> {
+        (self.total != u64::MAX).then_some(self.total)
+    }
+
+    /// The round-trip time that the handshake has measured, if it has.
+    pub fn handshake_rtt(&self) -> Option<Time> {
+        (self.pace.rtt > Time::ZERO).then_some(self.pace.rtt)
     }
 
     /// The handshake has measured this round-trip time.

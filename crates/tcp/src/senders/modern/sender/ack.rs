@@ -104,7 +104,7 @@ impl Sender {
         let acked = &mut acked;
         if let Some(note) = note {
             if let Some(window) = note.window {
-                acked.plain &= !self.on_window(ack, u64::from(window));
+                acked.plain &= !self.on_window(now, ack, u64::from(window));
             }
             if self.rules.sack && !note.blocks().is_empty() {
                 self.tag(acked, ack.max(una), note);
@@ -131,6 +131,11 @@ impl Sender {
                 let highest = self.board.highest_sack();
                 self.rack.on_reordering(acked.reordered, highest, self.rules.mss);
             }
+        } else if acked.first_sacked != Time::NEVER {
+            // Nothing is acknowledged, but something has arrived that was sent before the first segment in flight was
+            // sent last: the timer starts anew, too.
+            let (first, _) = self.board.span();
+            acked.sets_timer = acked.first_sacked < self.board.get(first).time;
         }
         if acked.delivered > 0 {
             self.rack.adapt(now, acked.newest);

@@ -22,11 +22,16 @@ impl Sender {
     /// An ACK carries the receiver's window (`tcp_may_update_window`): that of an old ACK says nothing, and that of
     /// a repeated one only if it is larger, or closed. Answers whether it counts.
     #[inline]
-    pub(super) fn on_window(&mut self, ack: u64, window: u64) -> bool {
+    pub(super) fn on_window(&mut self, now: Time, ack: u64, window: u64) -> bool {
         let una = self.board.una;
         let news = ack > una || (ack == una && (window > self.receive_window || window == 0));
         if news {
+            let changes = self.receive_window != window;
             self.receive_window = window;
+            // Data that had to wait are a pause as that of an application is (`tcp_ack_update_window`).
+            if changes && self.nxt < self.end && self.board.packets_out() == 0 {
+                self.restart(now);
+            }
         }
         news
     }

@@ -1,0 +1,125 @@
+//! Where threads wait for each other.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// Looks at the clock tower before a thread lets others have its core, and before it goes to sleep. Threads wait for
+/// microseconds, as a rule; to sleep and be woken takes longer than that.
+const SPINS: u32 = 2_000;
+const YIELDS: u32 = 50;
+
+/// Lets all threads of a run go on when the last one has come.
+#[derive(Debug)]
+pub(super) struct Meeting {
+    threads: usize,
+    /// Threads that have come to the present meeting.
+    here: AtomicUsize,
+    /// Meetings that are over.
+    over: AtomicUsize,
+    /// A thread will not come any more.
+    broken: AtomicBool,
+    asleep: AtomicUsize,
+    door: Mutex<()>,
+    opens: Condvar,
+}
+
+impl Meeting {
+    pub fn new(threads: usize) -> Self {
+        Self {
+            threads,
+            here: AtomicUsize::new(0),
+            over: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
+            asleep: AtomicUsize::new(0),
+            door: Mutex::new(()),
+            opens: Condvar::new(),
+        }
+    }
+
+    /// Waits until all have come. False if one will not.
+    pub fn attend(&self) -> bool {
+        let number = self.over.load(Ordering::Acquire);
+        if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.here.store(0, Ordering::Relaxed);
+            self.over.store(number + 1, Ordering::SeqCst);
+            self.wake();
+        } else {
+            self.wait(number);
+        }
+        !self.broken.load(Ordering::Acquire)
+    }
+
+    /// A thread has failed: nobody waits for it any longer.
+    pub fn fail(&self) {
+        self.broken.store(true, Ordering::SeqCst);
+        self.over.fetch_add(1, Ordering::SeqCst);
+        self.wake();
+    }
+
+    fn is_over(&self, number: usize) -> bool {
+        self.over.load(Ordering::SeqCst) != number || self.broken.load(Ordering::SeqCst)
+    }
+
+    fn wait(&self, number: usize) {
+        for _ in 0..SPINS {
+            if self.is_over(number) {
+                return;
+            }
+            spin_loop();
+        }
+        for _ in 0..YIELDS {
+            if self.is_over(number) {
+                return;
+            }
+            std::thread::yield_now();
+        }
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        let mut guard = self.door.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.is_over(number) {
+            guard = self.opens.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(guard);
+        self.asleep.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn wake(&self) {
+        if self.asleep.load(Ordering::SeqCst) > 0 {
+            // Whoever is about to sleep has the lock, or will see that the meeting is over.
+            drop(self.door.lock().unwrap_or_else(PoisonError::into_inner));
+            self.opens.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_goes_on_before_all_have_come() {
+        let (meeting, sum) = (Meeting::new(3), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for round in 1..=2000 {
+                        sum.fetch_add(1, Ordering::Relaxed);
+                        assert!(meeting.attend());
+                        assert_eq!(sum.load(Ordering::Relaxed), 3 * round);
+                        assert!(meeting.attend());
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn who_waits_for_a_thread_that_has_failed_is_let_go() {
+        let meeting = Meeting::new(2);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| meeting.attend());
+            meeting.fail();
+            assert!(!waits.join().unwrap());
+        });
+    }
+}

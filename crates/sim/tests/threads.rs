@@ -1,0 +1,195 @@
+//! Runs in several threads give what one thread gives, bit by bit.
+
+mod common;
+
+use ackclock_sim::model::Scenario;
+use ackclock_sim::{Shortcuts, Simulation, check};
+use ackclock_units::param::Chosen;
+use common::{orderly, result, run, scenario};
+use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, TestRunner};
+use serde_json::{Value, json};
+use std::cell::Cell;
+
+fn in_threads(scenario: &Scenario, threads: usize) -> Simulation {
+    Simulation::in_threads(scenario.clone(), Shortcuts::default(), threads)
+}
+
+/// A random network that nothing but its links keeps from being divided.
+fn divisible(mut scenario: Scenario) -> Scenario {
+    scenario.stop.flows_complete = false;
+    if scenario.routing.kind == "distance-vector" {
+        scenario.routing = Chosen { kind: "shortest-path".into(), values: Vec::new() };
+    }
+    scenario
+}
+
+/// The places in which two summaries differ.
+fn differences(place: &str, one: &Value, other: &Value) -> Vec<String> {
+    match (one, other) {
+        (Value::Object(members), Value::Object(others)) if members.len() == others.len() => {
+            let inner = |(key, value)| differences(&format!("{place}/{key}"), value, &others[key]);
+            members.iter().flat_map(inner).collect()
+        }
+        _ if one == other => Vec::new(),
+        _ => vec![format!("{place}: {one} is now {other}")],
+    }
+}
+
+/// Random networks of all kinds in 2, 3 and 5 threads. A fair share of them can be divided.
+#[test]
+fn threads_change_nothing() {
+    let divided = Cell::new(0);
+    let config = ProptestConfig {
+        cases: 120,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    };
+    let networks = prop_oneof![scenario(), orderly(), orderly()];
+    let outcome = TestRunner::new(config).run(&networks, |scenario| {
+        let scenario = divisible(scenario);
+        let expected = result(run(Simulation::new(scenario.clone())).summary);
+        for threads in [2, 3, 5] {
+            let simulation = in_threads(&scenario, threads);
+            let Some(shape) = simulation.threads() else { break };
+            let differs = differences("", &expected, &result(run(simulation).summary));
+            prop_assert!(differs.is_empty(), "{:#?} in {:?}: {:?}", differs, shape, scenario.flows);
+            divided.set(divided.get() + u32::from(threads == 2));
+        }
+        Ok(())
+    });
+    outcome.unwrap();
+    assert!(divided.get() >= 40, "{} networks were divided", divided.get());
+}
+
+/// A scenario of a fabric, with a flow from each host to one half of the others further.
+fn fabric(topology: &Value, hosts: usize, tcp: &Value, more: &Value) -> Scenario {
+    let flow = |i: usize| {
+        let to = (i + hosts / 2 + 1) % hosts;
+        let (id, from, to) = (format!("F{i}"), format!("H{}", i + 1), format!("H{}", to + 1));
+        let start = format!("{} us", 3 * i);
+        let mut flow = json!({"id": id, "from": from, "to": to, "start": start});
+        let udp = i % 8 == 5;
+        let source = json!({"kind": "cbr", "rate": "200 Mbps", "write": "1000 B"});
+        let udp_block = json!({"source": source});
+        flow[if udp { "udp" } else { "tcp" }] = if udp { udp_block } else { tcp.clone() };
+        flow
+    };
+    let mut document = json!({
+        "topology": topology,
+        "flows": (0..hosts).map(flow).collect::<Vec<_>>(),
+        "routing": {"kind": "ecmp"},
+        "stop": {"when": "time", "at_latest": "8 ms"},
+        "record": "none",
+    });
+    for (key, value) in more.as_object().expect("a mapping") {
+        document[key] = value.clone();
+    }
+    let checked = check(&document);
+    assert!(checked.problems.is_empty(), "{:?}", checked.problems);
+    checked.scenario.expect("a document without errors")
+}
+
+/// Fabrics with all kinds of senders, losses and marks in two, three and four threads; runs in turns and in one.
+#[test]
+fn fabrics_are_divided_and_stay_the_same() {
+    let link = |queue: Value, loss: Value| json!({"rate": "1 Gbps", "delay": "2 us", "queue": queue, "loss": loss});
+    let droptail = json!({"kind": "droptail", "limit": "30 packets"});
+    let none = json!("none");
+    let leaf_spine = |link: Value| json!({"kind": "leaf-spine", "leaves": 4, "spines": 2, "hosts": 4, "access": link});
+    let fat_tree = |link: Value| json!({"kind": "fat-tree", "ports": 4, "access": link});
+    let newreno = json!({"cc": "reno"});
+    let delayed = json!({"cc": "reno", "receiver": "delayed"});
+    let marking = json!({"kind": "threshold", "mark_from": "10 packets", "limit": "60 packets"});
+    let lossy = json!({"kind": "bernoulli", "p": 0.01});
+    let cases = [
+        ("newreno", leaf_spine(link(droptail.clone(), none.clone())), newreno.clone(), true),
+        ("delayed", fat_tree(link(droptail.clone(), lossy.clone())), delayed, false),
+        (
+            "cubic",
+            fat_tree(link(droptail.clone(), lossy.clone())),
+            json!({"preset": "linux-cubic"}),
+            false,
+        ),
+        (
+            "bbr",
+            leaf_spine(link(droptail.clone(), lossy.clone())),
+            json!({"preset": "linux-bbr"}),
+            false,
+        ),
+        (
+            "dctcp",
+            leaf_spine(link(marking, none)),
+            json!({"preset": "linux-dctcp", "receiver": "immediate"}),
+            true,
+        ),
+        ("codel", fat_tree(link(json!({"kind": "codel"}), lossy)), newreno, true),
+    ];
+    for (name, topology, tcp, with_events) in cases {
+        let scenario = fabric(&topology, 16, &tcp, &json!({}));
+        let expected = run(Simulation::new(scenario.clone())).summary;
+        assert!(expected["packet_hops"].as_u64() > Some(1000), "{name}");
+        for threads in [2, 3, 4, 4] {
+            let mut simulation = in_threads(&scenario, threads);
+            assert_eq!(simulation.threads().map(|shape| shape.threads), Some(threads), "{name}");
+            while !simulation.advance(if threads == 3 { 700 } else { u64::MAX }) {}
+            let summary = simulation.finish().summary;
+            let differs = differences("", &result(expected.clone()), &result(summary.clone()));
+            assert!(differs.is_empty(), "{name} in {threads} threads: {differs:#?}");
+            if with_events {
+                // Unless a timer of a receiver is an event of its own where its sender belongs to another part.
+                assert_eq!(summary["events"], expected["events"], "{name} in {threads} threads");
+            }
+        }
+    }
+}
+
+/// What can't be divided runs in one thread, and says why.
+#[test]
+fn what_is_not_divided_says_why() {
+    let link = json!({"rate": "1 Gbps", "delay": "2 us"});
+    let tcp = json!({"cc": "reno"});
+    let topology =
+        json!({"kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts": 4, "access": link});
+    let reason = |more: Value, topology: &Value| {
+        let mut simulation = in_threads(&fabric(topology, 8, &tcp, &more), 2);
+        while !simulation.advance(u64::MAX) {}
+        assert!(simulation.threads().is_none());
+        simulation.undivided().expect("a reason").to_owned()
+    };
+    for (more, word) in [
+        (json!({"ties": "first-come"}), "ties"),
+        (json!({"record": "all"}), "record"),
+        (json!({"stop": {"when": "time", "at_latest": "1 ms", "events": 1000}}), "events"),
+        (json!({"stop": {"when": "time", "at_latest": "1 ms", "max_packets": 10}}), "max_packets"),
+        (json!({"stop": {"when": "flows-complete", "at_latest": "1 ms"}}), "stop.when"),
+    ] {
+        let said = reason(more, &topology);
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    let mut still = topology.clone();
+    still["access"]["delay"] = json!("0 s");
+    still["access"]["duplex"] = json!("half");
+    assert!(reason(json!({}), &still).contains("half-duplex"));
+    let scenario = fabric(&topology, 8, &tcp, &json!({}));
+    assert!(in_threads(&scenario, 1).undivided().is_none());
+}
+
+/// A run that is interrupted is summed up at one moment of all parts.
+#[test]
+fn an_interrupted_run_conserves_packets() {
+    let link = json!({"rate": "1 Gbps", "delay": "2 us", "loss": {"kind": "bernoulli", "p": 0.01}});
+    let topology =
+        json!({"kind": "leaf-spine", "leaves": 4, "spines": 2, "hosts": 4, "access": link});
+    let scenario = fabric(&topology, 16, &json!({"preset": "linux-cubic"}), &json!({}));
+    for turns in [1, 3, 10] {
+        let mut simulation = in_threads(&scenario, 2);
+        for _ in 0..turns {
+            assert!(!simulation.advance(1000));
+        }
+        let reason = simulation.figures().get("stop_reason").clone();
+        assert_eq!(reason, ackclock_sim::figures::Figure::Word("interrupted"));
+        common::assert_conserved(&simulation, "two threads");
+    }
+}

@@ -1,0 +1,140 @@
+"""A leaderboard: a file to which many people append their scorecards.
+
+A line of JSON for each entry, appended in one write, so that a shared folder will do. An entry
+holds a digest of the program, not the program. The order is by how many checks have failed, then by
+the mean rank over all scores: nobody's choice of weights, and one bad score costs no more than it
+should.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock.conformance import Card
+from ackclock.conformance.checks import FAILED
+from ackclock.errors import InputError
+
+_FORMAT = "ackclock-leaderboard-1"
+_MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the board.
+
+    Attributes:
+        name: Who has entered.
+        subject: Name of the class, or of the engine's algorithm.
+        program: First digits of the SHA-256 of the program; empty for an algorithm of the engine.
+        failed: Names of the checks that have failed.
+        scores: The figure of each score; None where there is none.
+        best: What is best of each score: `high`, `low`, or a figure.
+    """
+
+    name: str
+    subject: str
+    program: str
+    failed: tuple[str, ...]
+    scores: dict[str, float | None]
+    best: dict[str, str | float]
+
+
+@dataclass(frozen=True)
+class Place:
+    """An entry and its place: the mean of its ranks over all scores, 1 for the best."""
+
+    entry: Entry
+    rank: float
+
+
+def enter(path: Path, name: str, card: Card, program: bytes | None) -> Entry:
+    """Append a card to a board, which is made if it is not there.
+
+    Raises:
+        InputError: the file is something else.
+    """
+    read(path)
+    mine = {score.name: score.values[card.subject] for score in card.scores}
+    entry = Entry(
+        name,
+        card.subject,
+        "" if program is None else hashlib.sha256(program).hexdigest()[:12],
+        tuple(check.name for check in card.checks if check.verdict == FAILED),
+        mine,
+        {score.name: score.best for score in card.scores},
+    )
+    document = {"format": _FORMAT, **vars(entry)}
+    line = json.dumps(document, ensure_ascii=False, sort_keys=True) + "\n"
+    # One write at the end of the file, so that two people at a time lose nothing.
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        os.write(file, line.encode())
+    finally:
+        os.close(file)
+    return entry
+
+
+def read(path: Path) -> list[Entry]:
+    """Return the entries of a board, oldest first; none where there is no file.
+
+    Raises:
+        InputError: the file is not a board.
+    """
+    if not path.exists():
+        if not path.absolute().parent.is_dir():
+            raise InputError(f"there is no folder '{path.parent}' for the leaderboard")
+        return []
+    if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+        raise InputError(f"'{path}' is not a leaderboard")
+    entries = []
+    for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+        if line.strip():
+            try:
+                entries.append(_entry(json.loads(line)))
+            except (ValueError, KeyError, TypeError):
+                raise InputError(
+                    f"'{path}', line {number}: not an entry of a leaderboard"
+                ) from None
+    return entries
+
+
+def _entry(found: Any) -> Entry:
+    if found["format"] != _FORMAT:
+        raise ValueError
+    scores = {
+        str(name): None if value is None else float(value)
+        for name, value in found["scores"].items()
+    }
+    best = {str(n): b if b in ("high", "low") else float(b) for n, b in found["best"].items()}
+    name, subject, program = (str(found[key]) for key in ("name", "subject", "program"))
+    return Entry(name, subject, program, tuple(map(str, found["failed"])), scores, best)
+
+
+def places(entries: Sequence[Entry]) -> list[Place]:
+    """Return the latest entry of each name, the best one first."""
+    latest = list({entry.name: entry for entry in entries}.values())
+    ranks: dict[str, list[float]] = {entry.name: [] for entry in latest}
+    for score in dict.fromkeys(name for entry in latest for name in entry.scores):
+        distances = {entry.name: _distance(entry, score) for entry in latest}
+        for name, own in distances.items():
+            better = sum(other < own for other in distances.values())
+            equal = sum(other == own for other in distances.values())
+            ranks[name].append(better + (equal + 1) / 2)
+    found = [Place(one, sum(ranks[one.name]) / max(1, len(ranks[one.name]))) for one in latest]
+    return sorted(found, key=lambda one: (len(one.entry.failed), one.rank, one.entry.name))
+
+
+def _distance(entry: Entry, score: str) -> float:
+    """How far a score is from the best; the smaller the better."""
+    value, best = entry.scores.get(score), entry.best.get(score)
+    if value is None or best is None:
+        return float("inf")
+    if isinstance(best, str):
+        return -value if best == "high" else value
+    return abs(value - best)

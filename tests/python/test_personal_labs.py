@@ -1,0 +1,156 @@
+"""Networks for each student, and submissions as archives."""
+
+import csv
+import io
+import stat
+import zipfile
+
+import pytest
+
+from ackclock import Scenario, labs
+from ackclock.errors import InputError, ScenarioError
+from ackclock.labs import archives, personal, writing
+from ackclock.labs.grading import grade
+from ackclock.labs.hidden import Hidden
+from ackclock.labs.marking import Marker
+from ackclock.labs.programs import Limits
+
+LAB = labs.find("bufferbloat")
+
+
+@pytest.fixture(scope="module")
+def marker():
+    return Marker(LAB, Hidden(LAB, 0), Limits())
+
+
+def _solved(folder, marker):
+    folder.mkdir()
+    (folder / "answers.yaml").write_text(writing.solution(marker), encoding="utf-8")
+    program = (LAB.folder / "solution" / "formulas.py").read_text(encoding="utf-8")
+    (folder / "formulas.py").write_text(program, encoding="utf-8")
+    return folder
+
+
+def test_each_student_has_own_answers_that_the_grader_knows(marker, tmp_path):
+    ada, bob = (marker.of_student(name) for name in ("ada", "bob"))
+    assert personal.networks(LAB, "ada") != personal.networks(LAB, "bob")
+    done = grade(marker, _solved(tmp_path / "a", ada), own=True)
+    assert (done.points, done.student) == (done.most, "ada")
+    # Bob hands in what Ada has found.
+    text = (tmp_path / "a" / "answers.yaml").read_text(encoding="utf-8")
+    assert 'student: "ada"' in text
+    (tmp_path / "a" / "answers.yaml").write_text(text.replace('"ada"', "bob"), encoding="utf-8")
+    copied = grade(marker, tmp_path / "a")
+    assert copied.points < done.points
+    assert bob.runs is not ada.runs
+
+
+def test_without_a_name_the_networks_are_those_of_the_lab(marker, tmp_path):
+    folder = _solved(tmp_path / "a", marker)
+    assert grade(marker, folder).points == LAB.points
+    refused = grade(marker, folder, own=True)
+    assert refused.points == 4  # the function, which is tried on other networks
+    assert "student: NAME" in refused.marks[0].feedback
+
+
+@pytest.mark.parametrize("name", [n for n in labs.names() if personal.is_personal(labs.find(n))])
+def test_what_students_get_is_what_the_grader_runs(name, ackclock, tmp_path):
+    lab = labs.find(name)
+    assert ackclock("lab", "start", name, "--student", " Ada  Lovelace", "--out", "own").code == 0
+    marker = Marker(lab, Hidden(lab, 0), Limits()).of_student("ada lovelace")
+    for scenario in lab.scenarios:
+        written = Scenario.load(tmp_path / "own" / f"{scenario}.yaml")
+        assert written.canonical == marker.runs.scenario(scenario).canonical
+        assert written.canonical != Scenario.load(marker.runs.file(scenario)).canonical
+    assert 'student: "ada lovelace"' in (tmp_path / "own" / "answers.yaml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("lab", "start", "incast", "--student", "ada"), "the same networks for all students"),
+        (("lab", "start", "bufferbloat", "--student", " "), "--student needs a name"),
+        (("grade", "incast", ".", "--personal"), "the same networks for all"),
+    ],
+)
+def test_what_has_no_effect_is_refused(ackclock, arguments, said):
+    done = ackclock(*arguments)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_a_wrong_file_of_networks_is_named(tmp_path):
+    folder = tmp_path / "own"
+    writing.teacher(Marker(LAB, Hidden(LAB, 0), Limits()), folder)
+    own = labs.find(str(folder))
+    (folder / "personal.yaml").write_text("blaot: {links.bottleneck.rate: [1 Mbps]}\n", "utf-8")
+    with pytest.raises(ScenarioError, match="did you mean 'bloat'"):
+        personal.networks(own, "ada")
+    (folder / "personal.yaml").write_text("bloat: {links.bottleneck.rate: 1 Mbps}\n", "utf-8")
+    with pytest.raises(ScenarioError, match="list of values"):
+        personal.networks(own, "ada")
+    (folder / "personal.yaml").unlink()
+    with pytest.raises(InputError, match="same networks"):
+        personal.networks(own, "ada")
+
+
+def _zip(path, files):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+def test_an_archive_is_a_submission(marker, tmp_path):
+    folder = _solved(tmp_path / "a", marker)
+    files = {f"handed-in/{file.name}": file.read_bytes() for file in folder.iterdir()}
+    path = _zip(tmp_path / "ada.zip", {**files, "__MACOSX/handed-in/answers.yaml": "x"})
+    done = grade(marker, path)
+    assert (done.name, done.points) == ("ada", LAB.points)
+
+
+def test_no_path_of_an_archive_leads_out(tmp_path):
+    link = zipfile.ZipInfo("answers.yaml")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    path = tmp_path / "evil.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../../formulas.py", "x = 1")
+        archive.writestr("..\\..\\other.py", "x = 2")
+        archive.writestr(link, "/etc/passwd")
+    with archives.opened(path) as folder:
+        assert list(folder.rglob("*")) == []
+    assert not folder.exists()
+    assert [file.name for file in tmp_path.iterdir()] == ["evil.zip"]
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"answers.yaml": b"#" * (3 << 20)}, "larger than 1 MiB"),
+        ({f"{n}.py": b"" for n in range(101)}, "more than 100"),
+        (None, "cannot be unpacked"),
+    ],
+)
+def test_an_archive_that_is_too_much_is_refused(files, said, tmp_path):
+    path = tmp_path / "a.zip"
+    path.write_bytes(b"PK\3\4 broken") if files is None else _zip(path, files)
+    with pytest.raises(archives.ArchiveError, match=said), archives.opened(path):
+        pass
+
+
+def test_many_submissions_some_of_them_archives(marker, ackclock, tmp_path):
+    many = tmp_path / "many"
+    many.mkdir()
+    folder = _solved(many / "ada", marker.of_student("ada"))
+    files = {file.name: file.read_bytes() for file in folder.iterdir()}
+    _zip(many / "copy.zip", files)
+    (many / "broken.zip").write_bytes(b"PK")
+    done = ackclock("grade", "bufferbloat", "many", "--csv", "grades.csv", "--personal")
+    assert done.code == 1
+    assert "not graded: broken.zip" in done.err
+    text = (tmp_path / "grades.csv").read_text(encoding="utf-8")
+    rows = {row["submission"]: row for row in csv.DictReader(io.StringIO(text))}
+    assert rows["ada"]["points"] == rows["copy"]["points"] == "14"
+    assert rows["ada"]["student"] == "ada"
+    assert "'ada' has the networks of this student, too" in rows["copy"]["remarks"]
+    assert "cannot be unpacked" in rows["broken"]["remarks"]
