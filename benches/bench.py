@@ -269,7 +269,7 @@ def stored() -> dict[str, Any]:
 
 def store(rows: list[dict[str, Any]]) -> None:
     """Stores the figures of this time."""
-    made = {"compiler": compiler(), "machine": platform.machine()}
+    made: dict[str, Any] = {"compiler": compiler(), "machine": platform.machine()}
     for name, key in (("instructions", "instructions_per_hop"), ("loops", "loops_per_hop")):
         made[name] = {each["workload"]: round(each[key], 1) for each in rows}
     STORED.write_text(json.dumps(made, indent=2) + "\n")

@@ -29,7 +29,7 @@ from ackclock.bench.workloads import dumbbell
 from ackclock.sweep import DaskExecutor, Study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/python"))
-from dask_cluster import Cluster
+from dask_cluster import Cluster  # pyright: ignore[reportMissingImports]
 
 COMBINATIONS = 20
 LOST_AT = 0.4

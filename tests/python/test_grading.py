@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 
+import jsonschema
 import pytest
 
 from ackclock import labs
@@ -261,3 +262,63 @@ def test_the_lab_can_be_somewhere_else(ackclock, tmp_path):
         stream.write("# changed\n")
     done = ackclock("grade", f".{os.sep}bufferbloat", "in", "--csv", "g.csv")
     assert "1 graded: g.csv" in done.out
+
+
+# Gradescope, "Autograder Specifications": what results.json may hold.
+_VISIBILITY = {"enum": ["hidden", "after_due_date", "after_published", "visible"]}
+_FORMATS = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
+_TEST = {
+    "type": "object",
+    "properties": {
+        "score": {"type": "number"},
+        "max_score": {"type": "number"},
+        "status": {"enum": ["passed", "failed"]},
+        "name": {"type": "string"},
+        "name_format": _FORMATS,
+        "number": {"type": "string"},
+        "output": {"type": "string"},
+        "output_format": _FORMATS,
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "visibility": _VISIBILITY,
+        "extra_data": {"type": "object"},
+    },
+    "additionalProperties": False,
+}
+_RESULTS = {
+    "type": "object",
+    "properties": {
+        "score": {"type": "number"},
+        "execution_time": {"type": "number"},
+        "output": {"type": "string"},
+        "output_format": _FORMATS,
+        "test_output_format": _FORMATS,
+        "test_name_format": _FORMATS,
+        "visibility": _VISIBILITY,
+        "stdout_visibility": _VISIBILITY,
+        "extra_data": {"type": "object"},
+        "tests": {"type": "array", "items": _TEST},
+        "leaderboard": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "value": {"type": ["number", "string"]},
+                    "order": {"enum": ["asc", "desc"]},
+                },
+                "required": ["name", "value"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["tests"],
+    "additionalProperties": False,
+}
+
+
+def test_gradescope_knows_every_field(ackclock, tmp_path):
+    submission(tmp_path / "ada", longest_wait="400.6 ms", small_buffer="half")
+    ackclock("grade", "bufferbloat", "ada", "--json", "results.json")
+    made = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    jsonschema.validate(made, _RESULTS)
+    assert sum(test["max_score"] for test in made["tests"]) == LAB.points

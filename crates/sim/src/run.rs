@@ -18,8 +18,8 @@ use std::sync::Arc;
 /// Makes what decides for queues whose discipline lives outside the engine, by places of link and direction.
 pub type Queues<'a> = &'a mut dyn FnMut(i32, i32) -> Option<Box<dyn Decides>>;
 
-/// Takes text line by line.
-pub type Lines<'a> = &'a mut dyn FnMut(&[u8]);
+/// Takes text piece by piece.
+pub type Rows<'a> = &'a mut dyn FnMut(&[u8]);
 
 /// A world of any kind of queue and recorder.
 pub(crate) trait AnyWorld: Send + Sync {
@@ -359,7 +359,7 @@ impl Simulation {
 
     /// The same with the summary as JSON text, which takes less memory. With `rows`, the figures of flows and
     /// links go there, line by line (see [`summarise_in_rows`]).
-    pub fn finish_as_text(mut self, rows: Option<Lines<'_>>) -> (Vec<u8>, Vec<Table>) {
+    pub fn finish_as_text(mut self, rows: Option<Rows<'_>>) -> (Vec<u8>, Vec<Table>) {
         let mut text = Vec::new();
         let totals = self.close();
         let network = self.world.network();

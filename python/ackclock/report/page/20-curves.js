@@ -12,6 +12,12 @@ const lastUpTo = (values, wanted) => {
   return low - 1;
 };
 
+// The median of the distances between neighbours; 0 for fewer than two.
+const usualStep = (times) => {
+  const steps = Float64Array.from(times.slice(1), (time, i) => time - times[i]).sort();
+  return steps.length ? steps[steps.length >> 1] : 0;
+};
+
 // Points of a curve. With `hold` a value holds until the next one, up to `stop`.
 class Curve {
   constructor(times, values, hold, stop = Infinity) {
@@ -23,8 +29,27 @@ class Curve {
     return place < 0 || time > this.stop ? NaN : this.values[place];
   }
 
-  // The points within a span; of many, first, least, greatest and last of each column.
+  // The points within a span; single measurements are not joined where there is none for long.
   within(from, to, columns) {
+    const [x, y] = this.cut(from, to, columns);
+    if (this.hold) return [x, y];
+    this.apart ??= usualStep(this.times);
+    const gap = Math.max(8 * this.apart, 0.015 * (to - from));
+    const [times, values] = [[], []];
+    for (let i = 0; i < x.length; i++) {
+      if (i && x[i] - x[i - 1] > gap) {
+        // At both ends: uPlot leaves out what lies between neighbours without a value.
+        times.push(x[i - 1] + gap / 1e6, x[i] - gap / 1e6);
+        values.push(NaN, NaN);
+      }
+      times.push(x[i]);
+      values.push(y[i]);
+    }
+    return [times, values];
+  }
+
+  // Of many points, first, least, greatest and last of each column.
+  cut(from, to, columns) {
     const { times, values } = this;
     const first = Math.max(0, lastUpTo(times, from));
     const last = Math.min(times.length - 1, lastUpTo(times, to) + 1);
