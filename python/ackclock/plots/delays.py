@@ -12,7 +12,6 @@ from ackclock.metrics.delays import variations_s
 from ackclock.tables.of_records import Span, delays_s
 
 from . import heading, quantities
-from .errors import PlotError
 from .facets import Facets
 from .view import Floats, View
 
@@ -26,16 +25,10 @@ _SHOWN = 0.999
 
 
 def draw(view: View) -> Figure:
-    """Histograms of one-way delay and of jitter, a line for each flow.
-
-    Raises:
-        PlotError: no packet arrived in the span.
-    """
+    """Histograms of one-way delay and of jitter, a line for each flow."""
     span = Span(*view.span)
     delays = {flow: delays_s(view.results, flow, span) for flow in view.flows}
     delays = {flow: values for flow, values in delays.items() if values.size > 1}
-    if not delays:
-        raise PlotError("nothing to draw: no flow received two packets in this time")
     page = Facets(
         view.width_mm,
         "Delay and jitter of data packets",
@@ -48,6 +41,8 @@ def draw(view: View) -> Figure:
         heads=["One-way delay", "Jitter: difference from the packet before"],
         legend=[(Line2D([], [], color=view.flow_color[flow], lw=1.4), flow) for flow in delays],
     )
+    if not delays:
+        return page.empty("no flow received two data packets")
     left = _fill(page.axes[0], delays, view, from_zero=False)
     jitter = {flow: variations_s(values) for flow, values in delays.items()}
     left = max(left, _fill(page.axes[1], jitter, view, from_zero=True))

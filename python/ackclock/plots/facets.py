@@ -92,6 +92,25 @@ class Facets:
         """Whether a panel is the last one of its column."""
         return index + self.across >= self.count
 
+    def empty(self, message: str) -> Figure:
+        """Write why there is nothing in the panels instead of them."""
+        self.height_mm, self.below_mm, self.heads = ROW_MM, 1.0, ()
+        for axes in self.axes:
+            axes.set_axis_off()
+        first = self.axes[0]
+        first.text(
+            0.0,
+            0.5,
+            message,
+            transform=first.transAxes,
+            size=TICKS,
+            color=palette.FAINT_INK,
+            va="center",
+            style="italic",
+            parse_math=False,
+        )
+        return self.finish()
+
     def finish(self) -> Figure:
         """Write heading, legend, notes and caption, and give everything its place."""
         said = words(self.width_mm, self.title, self.subtitle, self.notes, self.caption)

@@ -49,11 +49,7 @@ class Cloud:
 
 
 def draw(views: Sequence[View]) -> Figure:
-    """A point for each flow of a run, or of several runs.
-
-    Raises:
-        PlotError: no flow has a round-trip time.
-    """
+    """A point for each flow of a run, or of several runs."""
     clouds: list[Cloud] = []
     for number, view in enumerate(views):
         for flow in view.flows:
@@ -100,10 +96,8 @@ def draw_sweep(view: SweepView) -> Figure:
 def _figure(
     clouds: Sequence[Cloud], width_mm: float, subtitle: str, caption: str, *, binary: bool = False
 ) -> Figure:
-    if not clouds:
-        raise PlotError("nothing to draw: no flow has a round-trip time")
-    highest = max(max(cloud.goodput_bps) for cloud in clouds)
-    longest = max(max(cloud.rtt_s) for cloud in clouds)
+    highest = max((max(cloud.goodput_bps) for cloud in clouds), default=1.0)
+    longest = max((max(cloud.rtt_s) for cloud in clouds), default=1.0)
     rate, span = quantities.rate_unit(highest, binary=binary), quantities.span_unit(longest)
     page = Facets(
         width_mm,
@@ -118,6 +112,8 @@ def _figure(
             for c in clouds
         ],
     )
+    if not clouds:
+        return page.empty("no flow has a round-trip time")
     axes = page.axes[0]
     for cloud in clouds:
         _draw(axes, cloud, span.size, rate.size)

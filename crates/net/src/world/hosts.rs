@@ -92,11 +92,18 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         };
         let finish = tcp.finish;
         let answer = tcp.accept(now, packet);
+        let owes = tcp.connection.receiver_timer() < Time::NEVER;
         if R::PACKETS && tcp.finish != finish {
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
         }
         match answer {
-            Some(ack) => self.send(ack),
+            Some(ack) => {
+                self.send(ack);
+                // It may owe another one, at once or later: for this segment, or a FIN of its own.
+                if owes {
+                    self.wake(packet.flow());
+                }
+            }
             // The receiver may wait for a second segment.
             None => self.wake(packet.flow()),
         }
