@@ -380,8 +380,9 @@ impl Simulation {
 /// downloaded, the most general of them serve all; the results are the same.
 const FEW_COPIES: bool = cfg!(target_family = "wasm");
 
-/// With fewer events at a time a calendar takes longer than a heap.
-const FEW_EVENTS: usize = 64;
+/// Events at a time for which a calendar takes less time than a heap. With fewer the heap has few levels; with more the
+/// calendar leaves too little of the cache to the flows.
+const FOR_CALENDAR: std::ops::Range<usize> = 1_000..8_000;
 
 /// The world of a scenario, of the kinds of queue and recorder that suit it.
 pub(crate) fn world(
@@ -399,10 +400,10 @@ pub(crate) fn world(
         let events = by_events.count() + network.flows.len();
         if !scenario.record.is_off() && !scenario.record.is_of_senders() {
             with_recorder(scenario.record, network, PackedQueue::new())
-        } else if events < FEW_EVENTS {
-            without_packets(scenario.record, network, PackedQueue::new())
-        } else {
+        } else if FOR_CALENDAR.contains(&events) {
             without_packets(scenario.record, network, CalendarQueue::with_room_for(events))
+        } else {
+            without_packets(scenario.record, network, PackedQueue::new())
         }
     } else {
         assert!(entities <= WideQueue::ENTITIES, "too many links and flows");
