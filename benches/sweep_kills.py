@@ -27,6 +27,8 @@ GRID = {"links.L.rate": [f"{rate} kbps" for rate in range(1000, 2000)]}
 STUDY = {"study": "kills", "base": "tiny.yaml", "grid": GRID, "replications": 100}
 COMMAND = [sys.executable, "-c", "from ackclock.cli.app import program; program()", "sweep"]
 KILLS = 10
+SOON_S = 0.05
+"""Longest time from the first finished runs to a kill: ten of them have to fit into the sweep."""
 
 
 def main() -> int:
@@ -44,7 +46,7 @@ def main() -> int:
             )
             while killed < KILLS and process.poll() is None:
                 if log.exists() and log.stat().st_size > before:
-                    time.sleep(draw.random() * 0.5)
+                    time.sleep(draw.random() * SOON_S)
                     process.kill()
                     killed += 1
                     break
@@ -60,8 +62,9 @@ def main() -> int:
         results = load(folder / "s")
         twice = sum(count > 1 for count in done.values())
         print(f"killed {killed} times, {len(results)} rows of {len(keys)}, {results.failed} failed")
-        print(f"done {len(done)} runs, {twice} of them twice; {time.monotonic() - started:.0f} s")
-        right = results.table["key"].to_pylist() == keys and len(done) == len(keys) and not twice
+        # Results are kept before the log says so, and a kill may come in between.
+        print(f"{len(done)} runs in the log, {twice} twice; {time.monotonic() - started:.0f} s")
+        right = results.table["key"].to_pylist() == keys and not twice
         return int(killed < KILLS or not right or results.failed > 0)
 
 
