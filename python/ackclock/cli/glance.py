@@ -35,6 +35,8 @@ def print_glance(
 
     Nothing is drawn of what was not recorded.
     """
+    if not {"cwnd", "queue"} & set(results.tables):
+        return
     from ackclock.plots.view import View
 
     view = View(results, flows, links)
