@@ -31,6 +31,9 @@ from ackclock.bench.workloads import MOST_DIFFERENCE, dumbbell
 PEERS = Path(__file__).with_name("peers")
 SECONDS = {1: 600.0, 10: 60.0, 100: 6.0, 1000: 1.0, 10_000: 1.0}
 """Simulated time by flows; for ns-3 a tenth, or the bench would take an hour."""
+LONGER = {("ns-2", 1000): 10.0}
+"""Seconds that differ. ns-2's senders have no handshake: they send more in the first second, so that
+the work is the same only in the long run."""
 PROMISED = {
     ("ns-2", 10): 11.5,
     ("ns-2", 100): 19.0,
@@ -169,7 +172,7 @@ def measure(found: dict[str, Run], own: Run, flows: list[int], rounds: int) -> l
             if (peer == "ns-3" and n > 10) or (peer == "ns-2" and n > 1000):
                 continue  # too long: an hour, or the set-up alone
             seconds = SECONDS[n] / 10 if peer == "ns-3" else SECONDS[n]
-            pairs.append(Pair(peer, n, seconds))
+            pairs.append(Pair(peer, n, LONGER.get((peer, n), seconds)))
     for _ in range(rounds):
         for pair in pairs:
             theirs, sent = found[pair.peer](pair.flows, pair.seconds)

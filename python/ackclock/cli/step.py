@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
-
-import typer
 
 from ackclock.cli.options import read_overrides
 
@@ -58,7 +58,8 @@ def step(
     if asked:
         screen = console()
         _head(screen, steps)
-        _go(screen, steps, by, after)
+        with _keys() as key:
+            _go(screen, steps, by, after, key)
         return
     most = 20 if count is None else count
     found = [one for one, _ in zip(steps.all(by, after), range(most), strict=False)]
@@ -73,7 +74,7 @@ def step(
         _ended(screen, steps)
 
 
-def _go(screen: Console, steps: Steps, by: Kind, after: float) -> None:
+def _go(screen: Console, steps: Steps, by: Kind, after: float, key: Callable[[], str]) -> None:
     """Show a step for each key."""
     screen.print(f"[dim]{_HELP}[/dim]")
     at, kind = after, by
@@ -89,20 +90,39 @@ def _go(screen: Console, steps: Steps, by: Kind, after: float) -> None:
         else:
             _show(screen, found, steps.largest)
             at = found.end_s
-        pressed = _key()
-        while pressed not in ("q", " ", "\r", "\n", *_KEYS):
+        pressed = key()
+        while pressed not in ("q", "\x03", "\x04", " ", "\r", "\n", "", *_KEYS):
             screen.print(f"[dim]{_HELP}[/dim]")
-            pressed = _key()
-        if pressed == "q":
+            pressed = key()
+        if pressed in ("q", "\x03", "\x04"):
             return
         kind = _KEYS.get(pressed, kind)
 
 
-def _key() -> str:
+@contextmanager
+def _keys() -> Iterator[Callable[[], str]]:
+    """Give what reads one key; where that is not possible, one line.
+
+    The terminal gives single keys all the while: those that are typed between two steps count, too.
+    """
     try:
-        return typer.getchar()
-    except EOFError:
-        return "q"
+        import termios
+        import tty
+    except ImportError:
+        try:
+            import msvcrt
+        except ImportError:
+            yield lambda: sys.stdin.readline().strip()[:1]
+        else:
+            yield getattr(msvcrt, "getwch")  # noqa: B009  # known on Windows only
+        return
+    number = sys.stdin.fileno()
+    before = termios.tcgetattr(number)
+    try:
+        tty.setcbreak(number)
+        yield lambda: sys.stdin.read(1) or "q"
+    finally:
+        termios.tcsetattr(number, termios.TCSADRAIN, before)
 
 
 def _head(screen: Console, steps: Steps) -> None:
