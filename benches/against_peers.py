@@ -32,8 +32,8 @@ PEERS = Path(__file__).with_name("peers")
 SECONDS = {1: 600.0, 10: 60.0, 100: 6.0, 1000: 1.0, 10_000: 1.0}
 """Simulated time by flows; for ns-3 a tenth, or the bench would take an hour."""
 LONGER = {("ns-2", 1000): 10.0}
-"""Seconds that differ. ns-2's senders have no handshake: they send more in the first second, so that
-the work is the same only in the long run."""
+"""Seconds that differ. ns-2's senders have no handshake: they send more in the first second, so
+that the work is the same only in the long run."""
 PROMISED = {
     ("ns-2", 10): 11.5,
     ("ns-2", 100): 19.0,
