@@ -29,24 +29,13 @@ from ackclock.bench.workloads import dumbbell
 from ackclock.sweep import DaskExecutor, Study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/python"))
-from dask_cluster import Cluster  # pyright: ignore[reportMissingImports]
+from dask_cluster import DEADLY, Cluster  # pyright: ignore[reportMissingImports]
 
 COMBINATIONS = 20
 LOST_AT = 0.4
 MOST_CPU, MOST_SUBMISSIONS = 1.05, 100
 TICK = os.sysconf("SC_CLK_TCK")
 COMMAND = [sys.executable, "-c", "from ackclock.cli.app import program; program()", "sweep"]
-DEADLY = """
-import os
-from ackclock.sweep import cluster
-real = getattr(cluster, "real", cluster.simulate)  # a nanny has this run twice
-cluster.real = real
-def simulate(runs, *limits):
-    if any({key!r} in one.keys for one in runs):
-        os._exit(1)
-    return real(runs, *limits)
-cluster.simulate = simulate
-"""
 
 
 class Bench:

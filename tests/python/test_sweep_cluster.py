@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from dask_cluster import Cluster
+from dask_cluster import DEADLY, Cluster
 from distributed import Client
 from small import document
 
@@ -233,19 +233,8 @@ def test_a_batch_that_workers_die_of_is_halved_until_the_run_is_known(tmp_path):
     place.mkdir()
     cluster = Cluster(place, allowed_failures=0)
     deadly_key = study(replications=4).plan(1).keys[5]
-    deadly = f"""
-import os
-from ackclock.sweep import cluster
-real = getattr(cluster, "real", cluster.simulate)  # a nanny has this run twice
-cluster.real = real
-def simulate(runs, *limits):
-    if any({deadly_key!r} in one.keys for one in runs):
-        os._exit(1)
-    return real(runs, *limits)
-cluster.simulate = simulate
-"""
     try:
-        cluster.worker(deadly, nanny=True)
+        cluster.worker(DEADLY.format(key=deadly_key), nanny=True)
         with DaskExecutor(cluster.address) as executor:
             results = study(replications=4).run(executor=executor)
     finally:
