@@ -92,7 +92,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         };
         let finish = tcp.finish;
         let answer = tcp.accept(now, packet);
-        let owes = tcp.connection.receiver_timer() < Time::NEVER;
+        let owes = answer.is_some() && tcp.connection.receiver_timer() < Time::NEVER;
         if R::PACKETS && tcp.finish != finish {
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
         }
