@@ -8,6 +8,7 @@ mod aiad;
 mod aimd;
 mod bbr;
 mod bic;
+mod copa;
 mod cubic;
 mod dctcp;
 mod fast;
@@ -19,6 +20,7 @@ mod htcp;
 mod hybla;
 mod hystart;
 mod illinois;
+mod ledbat;
 mod max_filter;
 pub mod python;
 mod reno;
@@ -408,6 +410,7 @@ registry! {
         Aiad: aiad as Box<aiad::Aiad>,
         Bbr: bbr as Box<bbr::Bbr>,
         Bic: bic as Box<bic::Bic>,
+        Copa: copa as Box<copa::Copa>,
         Cubic: cubic as Box<cubic::Cubic>,
         Dctcp: dctcp as Box<dctcp::Dctcp>,
         Fast: fast as Box<fast::Fast>,
@@ -416,6 +419,7 @@ registry! {
         Htcp: htcp as Box<htcp::Htcp>,
         Hybla: hybla as Box<hybla::Hybla>,
         Illinois: illinois as Box<illinois::Illinois>,
+        Ledbat: ledbat as Box<ledbat::Ledbat>,
         Foreign: python as Box<python::Foreign>,
         Scalable: scalable as Box<scalable::Scalable>,
         Vegas: vegas as Box<vegas::Vegas>,
