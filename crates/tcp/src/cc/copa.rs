@@ -18,6 +18,8 @@
 //! it: `competitive` then lets 1/delta grow by 1 a round trip and halves it at a loss, as Reno does with its window, down to the
 //! default. Otherwise losses do not count; after a timeout the flow starts anew from two segments.
 //!
+//! DEVIATION: `competitive` is off, as in mvfst. A flow's own swing is four or five packets, and a tenth of that less than what a
+//! link that is never idle shows, so that flows of Copa alone take each other for something else at times.
 //! DEVIATION: least and greatest of recent samples are those of an estimator in constant room, as in mvfst; they
 //! can be a little older than a sliding window would have them.
 //! DEVIATION: a round trip is what is counted by sequence numbers, not a span of time.
@@ -43,7 +45,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new(
             "competitive",
             Kind::Flag,
-            "true",
+            "false",
             "Whether it becomes as aggressive as Reno while another flow keeps the queue from being empty.",
         ),
         Param::new(
@@ -112,7 +114,7 @@ pub struct Copa {
 
 impl Copa {
     pub(super) fn new(chosen: &Chosen) -> Self {
-        Self::of(chosen.real("delta"), chosen.flag("competitive"), chosen.int("min_rtt_window"))
+        Self::of(chosen.real("delta"), chosen.flag("competitive"), chosen.int("min_rtt_window_ns"))
     }
 
     fn of(delta: f64, competitive: bool, min_rtt_window: u64) -> Self {
@@ -208,6 +210,8 @@ impl CongestionControl for Copa {
         }
         if self.slow_start && !up {
             self.slow_start = false;
+            // What slow start has put into the queue says nothing about others.
+            self.empty_in = self.rounds.count;
         }
         let may_grow = !ack.is_app_limited(window);
         let step = self.velocity * acked / (self.delta * segments);

@@ -53,7 +53,7 @@ pub struct Hybla {
 
 impl Hybla {
     pub(super) fn new(chosen: &Chosen) -> Self {
-        Self::of(chosen.int("rtt0"))
+        Self::of(chosen.int("rtt0_ns"))
     }
 
     fn of(rtt0: u64) -> Self {

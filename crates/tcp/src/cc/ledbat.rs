@@ -80,7 +80,7 @@ pub struct Ledbat {
 impl Ledbat {
     pub(super) fn new(chosen: &Chosen) -> Self {
         Self {
-            target: Time::from_ns(chosen.int("target")).as_secs(),
+            target: Time::from_ns(chosen.int("target_ns")).as_secs(),
             gain: chosen.real("gain"),
             minutes: chosen.int("minutes") as usize,
             samples: chosen.int("samples") as usize,

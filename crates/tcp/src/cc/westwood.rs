@@ -60,7 +60,7 @@ pub struct Westwood {
 impl Westwood {
     pub(super) fn new(chosen: &Chosen) -> Self {
         Self {
-            least_interval: Time::from_ns(chosen.int("interval")),
+            least_interval: Time::from_ns(chosen.int("interval_ns")),
             since: None,
             acked: 0.0,
             slow: 0.0,
