@@ -247,7 +247,9 @@ impl Receiver {
         if arrival.flags.concern_ecn() || self.ece {
             owed = self.on_ecn(arrival);
         }
-        if arrival.seq <= self.acknowledged {
+        // Begins no later than the last ACK said, and does not end before: that would be outside the window, where RFC 7323
+        // section 4.3 (R2) and Linux (`tcp_sequence`) leave the timestamp to echo as it is.
+        if self.acknowledged.wrapping_sub(arrival.seq) <= end - arrival.seq {
             self.stamp = self.stamp.max(arrival.stamp);
         }
         let before = self.next;
@@ -510,6 +512,25 @@ mod tests {
             let block = (300 * number + 100, 300 * number + 300);
             assert!(reported.contains(&block), "{number}: {reported:?}");
         }
+    }
+
+    /// What lies below the last ACK leaves the timestamp to echo alone (RFC 7323 section 4.3, R2); what ends at it, or after
+    /// it, does not.
+    #[test]
+    fn a_segment_below_the_window_is_not_echoed() {
+        let chosen = Chosen { kind: "immediate".into(), values: vec![] };
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        let mut echoed = |seq: u64, ms: u64| {
+            let (payload, stamp) = (100, Time::from_ms(ms));
+            let arrival = Arrival { seq, payload, stamp, flags: Flags::NONE };
+            receiver.on_data(stamp, &arrival).expect("each is acknowledged").stamp
+        };
+        assert_eq!(echoed(0, 1), Time::from_ms(1));
+        assert_eq!(echoed(100, 2), Time::from_ms(2));
+        assert_eq!(echoed(0, 3), Time::from_ms(2));
+        assert_eq!(echoed(100, 4), Time::from_ms(4));
+        assert_eq!(echoed(300, 5), Time::from_ms(4));
+        assert_eq!(echoed(200, 6), Time::from_ms(6));
     }
 
     /// Each second segment arrives: after the first three ACKs, one leaves with each second arrival.
