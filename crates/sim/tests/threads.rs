@@ -172,6 +172,94 @@ fn fabrics_are_divided_and_stay_the_same() {
     }
 }
 
+/// Files over a fabric as a scenario has them by default: all is recorded, and the run ends with the last flow, at that very
+/// event. The same with other records and other senders.
+#[test]
+fn files_over_a_fabric_end_at_the_same_event() {
+    let loss = json!({"kind": "bernoulli", "p": 0.01});
+    let link = json!({"rate": "1 Gbps", "delay": "2 us", "queue": {"kind": "droptail", "limit": "20 packets"}, "loss": loss});
+    let topology =
+        json!({"kind": "leaf-spine", "leaves": 4, "spines": 2, "hosts": 4, "access": link});
+    for tcp in [
+        json!({}),
+        json!({"cc": "reno", "receiver": "delayed"}),
+        json!("newreno"),
+        json!("linux-bbr"),
+    ] {
+        let flow = |i: usize| {
+            let (from, to) = (format!("H{}", i + 1), format!("H{}", (i + 9) % 16 + 1));
+            let send = format!("{} B", 20_000 + 7_001 * i);
+            json!({"id": format!("F{i}"), "from": from, "to": to, "start": format!("{} us", 5 * i), "send": send, "tcp": tcp})
+        };
+        let document = json!({
+            "topology": topology,
+            "flows": (0..16).map(flow).collect::<Vec<_>>(),
+            "routing": {"kind": "ecmp"},
+        });
+        let checked = check(&document);
+        assert!(checked.problems.is_empty(), "{:?}", checked.problems);
+        let mut scenario = checked.scenario.expect("a document without errors");
+        for record in kinds_of_records() {
+            scenario.record = record;
+            let expected = run(Simulation::new(scenario.clone()));
+            assert_eq!(expected.summary["stop_reason"], "flows-complete");
+            for threads in [2, 3] {
+                let mut simulation = in_threads(&scenario, threads);
+                while !simulation.advance(if threads == 3 { 700 } else { u64::MAX }) {}
+                assert_eq!(simulation.undivided(), None, "{tcp}");
+                assert_eq!(simulation.threads().map(|shape| shape.threads), Some(threads));
+                let output = simulation.finish();
+                let [one, other] =
+                    [&expected, &output].map(|output| result(output.summary.clone()));
+                assert_eq!(differences("", &one, &other), Vec::<String>::new(), "{tcp}");
+                assert!(bits(&expected) == bits(&output), "{tcp} in {threads} threads: {record:?}");
+            }
+        }
+    }
+}
+
+/// Where one thread has to start again, what was taken out of the records does not come twice.
+#[test]
+fn records_go_on_where_one_thread_starts_again() {
+    let link = json!({"rate": "1 Gbps", "delay": "2 us"});
+    let topology =
+        json!({"kind": "leaf-spine", "leaves": 4, "spines": 2, "hosts": 4, "access": link});
+    let few = json!({"when": "time", "at_latest": "1 ms", "max_packets": 150});
+    let limited = json!({"kind": "all", "limit": "1 MB"});
+    for (more, word) in [
+        (json!({"stop": few, "record": "all"}), "max_packets"),
+        (json!({"record": limited}), "limit"),
+    ] {
+        let scenario = fabric(&topology, 16, &json!({"cc": "reno"}), &more);
+        let expected = run(Simulation::new(scenario.clone()));
+        assert_ne!(expected.summary["stop_reason"], "time");
+        let mut simulation = in_threads(&scenario, 2);
+        let mut tables: Vec<(String, Vec<u64>)> = Vec::new();
+        let mut add = |output: &ackclock_sim::Output| {
+            for (table, column, values) in bits(output) {
+                let name = format!("{table}.{column}");
+                match tables.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, all)) => all.extend(values),
+                    None => tables.push((name, values)),
+                }
+            }
+        };
+        while !simulation.advance(1500) {
+            let tables = simulation.take_records(1);
+            add(&ackclock_sim::Output { summary: Value::Null, tables });
+        }
+        assert!(simulation.undivided().is_some_and(|reason| reason.contains(word)), "{word}");
+        let output = simulation.finish();
+        add(&output);
+        assert_eq!(output.summary, expected.summary);
+        for (table, column, values) in bits(&expected) {
+            let name = format!("{table}.{column}");
+            let found = tables.iter().find(|(known, _)| *known == name);
+            assert!(found.is_some_and(|(_, all)| *all == values), "{name}");
+        }
+    }
+}
+
 /// What can't be divided runs in one thread, and says why.
 #[test]
 fn what_is_not_divided_says_why() {
