@@ -149,14 +149,12 @@ impl<R: Recording> Divided<R> {
         while self.events() < budget {
             let moments = self.parts.iter_mut().enumerate();
             let moments = moments.filter_map(|(number, part)| Some((part.next_moment()?, number)));
-            let Some(((moment, time), number)) = moments.min_by_key(|((moment, _), _)| *moment)
-            else {
+            let Some(((_, time), number)) = moments.min_by_key(|((moment, _), _)| *moment) else {
                 self.now = end;
                 self.parts.iter_mut().for_each(|part| part.run_before(end + Time::from_ns(1)));
                 self.end_run(true);
                 return true;
             };
-            let _ = moment;
             self.parts[number].run_next();
             self.now = time;
             for to in (0..self.parts.len()).filter(|to| *to != number) {
