@@ -1,6 +1,7 @@
 //! The tables: rows with typed fields, stored by columns, described once.
 
 use crate::column::{Cell, Column};
+use crate::parts::{Moment, Moments, Numbers};
 use crate::rows::Rows;
 use crate::sampling::{Sampled, Sampler};
 use crate::{Keep, PacketIds, Recorder};
@@ -135,6 +136,16 @@ macro_rules! sampled {
     };
 }
 
+/// The number of a packet, if that is what the field holds.
+macro_rules! packet_id {
+    ($row:ident id) => {
+        Some(&mut $row.id)
+    };
+    ($row:ident $other:ident) => {
+        None
+    };
+}
+
 /// How much a recorder holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Size {
@@ -146,15 +157,19 @@ pub struct Size {
 
 /// The rows of one table.
 #[derive(Debug)]
-struct Store<R> {
+pub(crate) struct Store<R> {
     on: bool,
     /// Every row is kept.
     plain: bool,
     /// Where not every row is kept.
-    sampler: Option<Sampler<R>>,
-    rows: Rows<R>,
+    pub(crate) sampler: Option<Sampler<R>>,
+    pub(crate) rows: Rows<R>,
+    /// In a part of a network: when rows were written.
+    pub(crate) moments: Option<Moments>,
     /// Rows that were taken out.
     taken: usize,
+    /// Rows that somebody has already.
+    left_out: usize,
 }
 
 impl<R: Sampled> Store<R> {
@@ -164,24 +179,37 @@ impl<R: Sampled> Store<R> {
             plain: kept == Keep::All,
             sampler: Sampler::new(kept),
             rows: Rows::default(),
+            moments: None,
             taken: 0,
+            left_out: 0,
         }
     }
 
+    fn of_part(kept: Keep) -> Self {
+        Self { plain: false, moments: Some(Moments::default()), ..Self::new(kept) }
+    }
+
     #[inline(always)]
-    fn add(&mut self, row: R) {
+    fn add(&mut self, row: R, moment: Moment) {
         if self.plain {
             self.rows.push(row);
         } else if self.on {
-            self.sample(row);
+            self.sample(row, moment);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn sample(&mut self, row: R) {
-        if let Some(sampler) = &mut self.sampler {
-            sampler.add(row, |row| self.rows.push(row));
+    fn sample(&mut self, row: R, moment: Moment) {
+        let mut keep = |row| {
+            if let Some(moments) = &mut self.moments {
+                moments.add(moment);
+            }
+            self.rows.push(row);
+        };
+        match &mut self.sampler {
+            Some(sampler) => sampler.add(row, keep),
+            None => keep(row),
         }
     }
 
@@ -191,6 +219,13 @@ impl<R: Sampled> Store<R> {
             sampler.finish(|row| self.rows.push(row));
         }
     }
+}
+
+/// Of this many rows, those to pass over; they are no longer left out then.
+fn pass(left_out: &mut usize, rows: usize) -> usize {
+    let passed = rows.min(*left_out);
+    *left_out -= passed;
+    passed
 }
 
 /// A table with its columns.
@@ -215,6 +250,9 @@ macro_rules! tables {
                     self.time
                 }
                 sampled!($($subject, $value)?);
+                fn packet_id(&mut self) -> Option<&mut i64> {
+                    [$(packet_id!(self $field)),+].into_iter().flatten().next()
+                }
             }
         )+
 
@@ -242,6 +280,7 @@ macro_rules! tables {
         #[derive(Debug)]
         pub struct Columns {
             ids: PacketIds,
+            moment: Moment,
             $($table: Store<$row>,)+
         }
 
@@ -250,7 +289,28 @@ macro_rules! tables {
             pub fn new(keep: impl Fn(&str) -> Keep) -> Self {
                 let wanted = |table: &&str| keep(table) != Keep::None;
                 let ids = PacketIds::new(WITH_PACKET_IDS.iter().any(wanted));
-                Self { ids, $($table: Store::new(keep(stringify!($table))),)+ }
+                let moment = Moment::default();
+                Self { ids, moment, $($table: Store::new(keep(stringify!($table))),)+ }
+            }
+
+            /// The recorder of one of several parts of a network.
+            pub fn of_part(keep: impl Fn(&str) -> Keep, part: usize, parts: usize) -> Self {
+                let wanted = |table: &&str| keep(table) != Keep::None;
+                let on = WITH_PACKET_IDS.iter().any(wanted);
+                let (ids, moment) = (PacketIds::of_part(on, part, parts), Moment::default());
+                Self { ids, moment, $($table: Store::of_part(keep(stringify!($table))),)+ }
+            }
+
+            /// The run of a part is over: what samplers hold back.
+            pub fn finish_part(&mut self) {
+                $(self.$table.finish_part();)+
+            }
+
+            /// Takes what all parts have recorded, in the order of one thread.
+            pub fn absorb(&mut self, parts: &mut [&mut Self], numbers: &mut Numbers) {
+                let made: Vec<_> = parts.iter_mut().map(|part| part.ids.take_made()).collect();
+                numbers.add(&made);
+                $(self.$table.absorb(parts.iter_mut().map(|part| &mut part.$table).collect(), numbers);)+
             }
 
             /// Rows that are held now, and the bytes of all rows so far.
@@ -274,6 +334,7 @@ macro_rules! tables {
                         store.taken += count;
                         $(let mut $field = Vec::with_capacity(count);)+
                         for chunk in store.rows.chunks() {
+                            let chunk = &chunk[pass(&mut store.left_out, chunk.len())..];
                             $($field.extend(chunk.iter().map(|row| row.$field.value()));)+
                         }
                         let columns = vec![$(($name, <$type as Cell>::column($field)),)+];
@@ -282,6 +343,17 @@ macro_rules! tables {
                     }
                 )+
                 tables
+            }
+
+            /// Rows of each table that were taken out.
+            pub fn taken(&self) -> [usize; TABLES.len()] {
+                [$(self.$table.taken),+]
+            }
+
+            /// Rows of each table that need not be taken out: somebody has them from another run of the same scenario.
+            pub fn leave_out(&mut self, taken: &[usize; TABLES.len()]) {
+                let mut taken = taken.iter();
+                $(self.$table.left_out = *taken.next().expect("one for each table");)+
             }
 
             /// The recorded tables with their columns, in the order of [`TABLES`]; tables that were not
@@ -296,13 +368,18 @@ macro_rules! tables {
             const ON: bool = true;
             const PACKETS: bool = true;
 
+            fn at(&mut self, moment: Moment) {
+                self.moment = moment;
+                self.ids.at(moment);
+            }
+
             fn ids(&mut self) -> &mut PacketIds {
                 &mut self.ids
             }
             $(
                 #[inline]
                 fn $method(&mut self, row: $row) {
-                    self.$table.add(row);
+                    self.$table.add(row, self.moment);
                 }
             )+
         }
@@ -317,7 +394,7 @@ macro_rules! tables {
             $(
                 #[inline]
                 fn $method(&mut self, row: $row) {
-                    self.0.$table.add(row);
+                    self.0.$table.add(row, self.0.moment);
                 }
             )+
         }

@@ -217,6 +217,10 @@ impl Ends for Modern {
         self.sender.in_recovery()
     }
 
+    fn has_unsent(&self) -> bool {
+        self.sender.has_unsent()
+    }
+
     #[inline]
     fn is_finished(&self) -> bool {
         self.sender.is_finished()
@@ -276,8 +280,10 @@ impl Ends for Modern {
     }
 
     fn can_part(&self, finite: bool) -> bool {
-        // A second ACK that is due at the same moment leaves with the flow's next event, which may be the sender's.
-        self.receiver.never_answers_twice() && !(finite && self.sender.sends_fin())
+        // The second ACK of a FIN without data leaves with the flow's next event, which may be the sender's. Where all data
+        // are there from the start, the FIN goes with the last of them.
+        let bare_fin = finite && self.sender.sends_fin() && self.sender.bytes().is_none();
+        !self.receiver.keeps_buffer() && !bare_fin
     }
 
     fn word(&self) -> Word {

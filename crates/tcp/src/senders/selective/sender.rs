@@ -227,6 +227,11 @@ impl Sender {
         self.base == self.total
     }
 
+    /// Whether there are data that were never sent, or will be.
+    pub fn has_unsent(&self) -> bool {
+        self.next < self.total
+    }
+
     /// Packets to send in all; none without end, or while the application may write more.
     pub fn packets(&self) -> Option<u32> {
         (self.total != u32::MAX).then_some(self.total)

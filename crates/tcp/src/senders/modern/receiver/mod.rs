@@ -172,9 +172,9 @@ impl Receiver {
         (self.buffer.is_none() && !self.exact_ecn).then(|| self.pace.never_waits())
     }
 
-    /// Whether a segment never causes two ACKs at once, unless it ends the data.
-    pub fn never_answers_twice(&self) -> bool {
-        self.buffer.is_none() && (!self.exact_ecn || self.pace.never_waits())
+    /// Whether data wait until an application reads them.
+    pub fn keeps_buffer(&self) -> bool {
+        self.buffer.is_some()
     }
 
     /// Next byte expected.
