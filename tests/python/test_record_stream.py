@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,8 +21,10 @@ from ackclock import (
     RunStoppedError,
     Scenario,
     record_stream,
+    record_tables,
     run,
 )
+from ackclock.record_tables import Schemas
 
 ENDLESS = document() | {"stop": {"when": "time", "at_latest": "100000 s"}}
 for _flow in ENDLESS["flows"]:
@@ -88,6 +91,34 @@ def test_a_short_run_is_the_same_bytes_as_a_saved_one(small_results, small_scena
 
 
 @pytest.mark.slow
+def test_files_pack_each_kind_of_column_by_its_values(results, tmp_path):
+    results.save(tmp_path / "run")
+    file = pq.ParquetFile(tmp_path / "run" / "records" / "transmissions.parquet")
+    chunks = {field.name: file.metadata.row_group(0).column(i)
+              for i, field in enumerate(file.schema_arrow)}  # fmt: skip
+    assert "DELTA_BINARY_PACKED" in chunks["packet_id"].encodings
+    assert "BYTE_STREAM_SPLIT" in chunks["arrival_s"].encodings
+    assert "RLE_DICTIONARY" in chunks["bytes"].encodings
+    # Statistics of words would cost as much as all the rest.
+    assert [name for name, chunk in chunks.items() if chunk.is_stats_set] == ["time_s"]
+    # Only where there may be none does a file say of each value whether it is there.
+    assert [field.name for field in file.schema_arrow if field.nullable] == ["flow"]
+
+
+def test_words_that_may_be_missing_are_null():
+    columns = record_tables.descriptions()["drops"]["columns"]
+    missing = [column["name"] for column in columns if column["optional"]]
+    assert missing == ["link", "direction", "flow"]
+    schemas = Schemas({c["category"]: ["a word"] for c in columns if c["category"]}, {}, {})
+    kinds = {"float64": np.float64, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
+    row = {c["name"]: np.full(1, -int(c["optional"]), kinds[c["type"]]) for c in columns}
+    (made,) = schemas.table("drops", row).to_pylist()
+    assert [name for name, value in made.items() if value is None] == missing
+    # Others are checked: a code without a word would be read as any text.
+    with pytest.raises(pa.ArrowException):
+        schemas.table("drops", row | {"reason": np.full(1, -1, np.int32)})
+
+
 def test_parts_do_not_depend_on_the_clock(scenario, small_parts, tmp_path, monkeypatch):
     run(scenario, directory=tmp_path / "one")
     monkeypatch.setattr(sys.modules["ackclock.run"], "_TURN_S", 1e-6)
