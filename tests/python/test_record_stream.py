@@ -1,5 +1,6 @@
 """Records go to disk while a run goes on; whatever ends it, what was written can be read."""
 
+import errno
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ import pytest
 from small import document
 
 from ackclock import (
+    AckclockError,
     InputError,
     Results,
     RunInterrupted,
@@ -276,6 +278,23 @@ def test_a_disk_without_room_for_a_part(small_parts, tmp_path, monkeypatch):
     assert results.tables
     assert all(results.table(name).num_rows for name in results.tables)
     assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_a_disk_without_room_for_the_summary(scenario, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("ackclock.summaries.write", full)
+    place = tmp_path / "run"
+    with pytest.raises(AckclockError, match=r"no room is left on the disk of .*stay there"):
+        run(scenario, directory=place)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.partial"]
+    kept = pq.read_table(tmp_path / "run.partial" / "records" / "packets.parquet")
+    assert kept.num_rows == run(scenario).rows("packets")
+    nothing = Scenario.from_dict(LONGER | {"record": "none"})
+    with pytest.raises(AckclockError, match="nothing was kept"):
+        run(nothing, directory=tmp_path / "other")
+    assert not (tmp_path / "other.partial").exists()
 
 
 def test_an_error_in_the_middle_keeps_what_was_written(small_parts, tmp_path, monkeypatch):
