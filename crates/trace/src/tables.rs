@@ -97,10 +97,22 @@ pub struct ColumnInfo {
     pub kind: &'static str,
     /// Unit, or empty.
     pub unit: &'static str,
-    /// Category whose codes the column holds, or empty.
-    pub category: &'static str,
+    /// Category whose codes the column holds, or empty; with a `?` at its end if there may be none (-1).
+    category: &'static str,
     /// Meaning.
     pub summary: &'static str,
+}
+
+impl ColumnInfo {
+    /// Category whose codes the column holds, or empty.
+    pub fn category(&self) -> &'static str {
+        self.category.trim_end_matches('?')
+    }
+
+    /// Whether a row may have none; its code is -1 then.
+    pub fn optional(&self) -> bool {
+        self.category.ends_with('?')
+    }
 }
 
 /// Description of a table.
@@ -459,7 +471,7 @@ tables! {
         time: Time as "time_s" ["s" ""] "Start of the transmission.",
         link: i32 as "link" ["" "link"] "The link.",
         direction: i8 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
-        flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
+        flow: i32 as "flow" ["" "flow?"] "The flow; none for a router's packet.",
         kind: i8 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
         bytes: u16 as "bytes" ["B" ""] "Size on the wire.",
         seq: u32 as "seq" ["" ""] "As in `packets`; of a router's packet, the router.",
@@ -471,9 +483,9 @@ tables! {
     /// A packet was dropped.
     drops / DropRow / drop: "Packets dropped." {
         time: Time as "time_s" ["s" ""] "When.",
-        link: i32 as "link" ["" "link"] "The link; none when a router had no route.",
-        direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
-        flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
+        link: i32 as "link" ["" "link?"] "The link; none when a router had no route.",
+        direction: i32 as "direction" ["" "direction?"] "Its direction; `both` for half duplex, none without a link.",
+        flow: i32 as "flow" ["" "flow?"] "The flow; none for a router's packet.",
         kind: i32 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
         seq: i64 as "seq" ["" ""] "Packet number; of an ACK, the packet that caused it.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
@@ -500,7 +512,7 @@ tables! {
         time: Time as "time_s" ["s" ""] "When it came to the queue.",
         link: i32 as "link" ["" "link"] "The link.",
         direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
-        flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
+        flow: i32 as "flow" ["" "flow?"] "The flow; none for a router's packet.",
         kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or router packet.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         seq: i64 as "seq" ["" ""] "As in `packets`; of a router's packet, the router.",
@@ -512,8 +524,8 @@ tables! {
         time: Time as "time_s" ["s" ""] "When.",
         router: i32 as "router" ["" "router"] "The router.",
         host: i32 as "host" ["" "host"] "The destination.",
-        link: i32 as "link" ["" "link"] "The link to it from now on; none when the route is gone.",
-        previous_link: i32 as "previous_link" ["" "link"] "The link until now; none for the first route.",
+        link: i32 as "link" ["" "link?"] "The link to it from now on; none when the route is gone.",
+        previous_link: i32 as "previous_link" ["" "link?"] "The link until now; none for the first route.",
         cost: f64 as "cost_s" ["s" ""] "Distance to the destination by the protocol's measure.",
     }
     /// Something happened to a retransmission timer.
@@ -608,9 +620,9 @@ mod tests {
         let fixed: Vec<&str> = CATEGORIES.iter().map(|(name, _)| *name).collect();
         for table in TABLES {
             for column in table.columns {
-                let known = ["", "flow", "link", "host", "router"].contains(&column.category)
-                    || fixed.contains(&column.category);
-                assert!(known, "{}.{}: {}", table.name, column.name, column.category);
+                let known = ["", "flow", "link", "host", "router"].contains(&column.category())
+                    || fixed.contains(&column.category());
+                assert!(known, "{}.{}: {}", table.name, column.name, column.category());
                 if column.unit == "s" {
                     assert!(column.name.ends_with("_s"), "{}", column.name);
                 }

@@ -151,7 +151,7 @@ fn orderly_document(seed: u64, attempt: u64) -> Value {
         "links": links,
         "flows": flows,
         "record": "none",
-        "stop": {"when": "time", "at_latest": "3 s", "max_packets": 20_000},
+        "stop": {"when": "time", "at_latest": "3 s"},
     })
 }
 
@@ -188,7 +188,7 @@ pub fn document(seed: u64, attempt: u64) -> Value {
     }
     let when = STOP.iter().find(|param| param.name == "when").expect("a key of `stop`");
     let when = random(when, draw).unwrap_or_else(|| json!("flows-complete"));
-    whole.insert("stop".into(), json!({"when": when, "at_latest": "3 s", "max_packets": 20_000}));
+    whole.insert("stop".into(), json!({"when": when, "at_latest": "3 s"}));
     Value::Object(whole)
 }
 
