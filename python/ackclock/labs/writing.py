@@ -44,7 +44,13 @@ _KINDS = {
 
 
 def student(
-    lab: Lab, folder: Path, *, notebook: bool, force: bool, name: str | None = None
+    lab: Lab,
+    folder: Path,
+    *,
+    notebook: bool,
+    force: bool,
+    name: str | None = None,
+    secret: bytes | None = None,
 ) -> list[Path]:
     """Write what students get, with networks of the student of this name; return the files.
 
@@ -59,14 +65,16 @@ def student(
     who = personal.student(name)
     if name is not None and who is None:
         raise InputError("--student needs a name")
-    values = personal.networks(lab, who)
+    if secret is not None and who is None:
+        raise InputError("--secret is for networks of a student: give --student, too")
+    values = personal.networks(lab, who, secret)
     texts: dict[str, str] = {}
     page = _page(lab, lambda question, number: asked(question, number))
     if notebook:
         texts["lab.ipynb"] = _notebook(page)
     else:
         texts["lab.md"] = page
-    texts[ANSWERS] = _form(lab, lambda question: "null", who)
+    texts[ANSWERS] = _form(lab, lambda question: "null", who, secret is not None)
     if FORMULAS in lab.programs:
         texts[FORMULAS] = _skeleton(lab)
     runs = Runs(lab.folder, lab.scenarios)
@@ -121,7 +129,12 @@ def teacher(marker: Marker, folder: Path) -> Path:
 
 def solution(marker: Marker) -> str:
     """Return the file of answers that earns all points."""
-    return _form(marker.lab, lambda question: _solution(marker, question), marker.student)
+    return _form(
+        marker.lab,
+        lambda question: _solution(marker, question),
+        marker.student,
+        marker.secret is not None,
+    )
 
 
 def _solution(marker: Marker, question: Number | Choice) -> str:
@@ -209,12 +222,15 @@ def _credit(mistake: Mistake) -> str:
     return f" ({mistake.credit:.0%} of the points)".replace("%", " %") if mistake.credit else ""
 
 
-def _form(lab: Lab, value: Callable[[Any], str], who: str | None = None) -> str:
+def _form(
+    lab: Lab, value: Callable[[Any], str], who: str | None = None, secret: bool = False
+) -> str:
     lines = [f"# Answers to the lab '{lab.title}'."]
     if not any(isinstance(question, Number | Choice) for question in lab.questions):
         return "\n".join([*lines, "# All of them are in your program.", "", f"lab: {lab.name}\n"])
     lines += ["# Replace each null by your answer, with its unit.", ""]
     whose = [f"{personal.STUDENT}: {json.dumps(who, ensure_ascii=False)}"] if who else []
+    whose += [f"{personal.DRAWN}: {personal.BY_SECRET}"] if who and secret else []
     lines += [f"lab: {lab.name}", *whose, "answers:"]
     for i, question in enumerate(lab.questions, 1):
         if isinstance(question, Number):
