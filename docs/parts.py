@@ -13,6 +13,7 @@ from typer.models import ArgumentInfo
 from ackclock import Results, Scenario, _core, library, run
 from ackclock.theory import compare, predict
 from ackclock.theory.laws import LAWS
+from ackclock.theory.long_run import ENTRIES
 
 Override = tuple[str, Any]
 
@@ -287,6 +288,13 @@ def laws() -> str:
     return table(("Word", "Equilibrium", "Source"), rows)
 
 
+def long_run() -> str:
+    """Return the models of averages over a long run."""
+    models = [entry.model for entry in ENTRIES]
+    rows = [(m.name, m.says, m.holds_for, m.source) for m in models]
+    return table(("Model", "What it says", "For", "Source"), rows)
+
+
 def commands() -> str:
     """Return all commands with their arguments and options."""
     from ackclock.cli.app import application
@@ -535,6 +543,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "entries": entries,
     "labs": lab_list,
     "laws": laws,
+    "long-run": long_run,
     "params": params,
     "plots": plots,
     "presets": presets,

@@ -12,6 +12,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
+from ackclock import locks
 from ackclock.errors import AckclockError, InputError
 from ackclock.files import require_folder_above, umask
 
@@ -148,7 +149,7 @@ class RunDirectory:
                 shutil.rmtree(place, ignore_errors=True)
             raise
         finally:
-            os.close(unfinished.lock)
+            unfinished.unlock()
 
     def _take_place(self, staging: Path) -> None:
         if not os.path.lexists(self.path):
@@ -174,14 +175,14 @@ class Unfinished:
 
     Attributes:
         path: where it is.
-        lock: descriptor of the lock that keeps others away.
+        lock: descriptor of the lock that keeps others away, while it does.
         done: whether it has its place.
         keep: whether it stays where it is after an error.
     """
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path
-        self.lock = lock
+        self.lock: int | None = lock
         self.done = False
         self.keep = False
 
@@ -194,6 +195,12 @@ class Unfinished:
             "Free some, or choose another place with --out"
         )
 
+    def unlock(self) -> None:
+        """Let others have the directory; once is enough."""
+        if self.lock is not None:
+            os.close(self.lock)
+        self.lock = None
+
     def complete(self, target: RunDirectory) -> None:
         """Let it take the place of a run directory. All is on disk before the name changes.
 
@@ -201,6 +208,8 @@ class Unfinished:
         """
         self.path.chmod(0o777 & ~umask())
         _sync(self.path)
+        if not locks.FOLDERS:
+            self.unlock()
         target._take_place(self.path)
         self.done = True
         # Only now: whoever takes the lock before finds that its file has moved.
@@ -221,7 +230,7 @@ def _locked(place: Path) -> int:
             )
         lock = os.open(place / FILES.lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            _lock(lock)
+            locks.take(lock)
             if os.path.samestat(os.fstat(lock), (place / FILES.lock).stat()):
                 return lock
         except BlockingIOError:
@@ -235,24 +244,18 @@ def _locked(place: Path) -> int:
         os.close(lock)
 
 
-def _lock(descriptor: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # no locks of this kind on Windows
-        return
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 def _sync(directory: Path) -> None:
     """Force a directory and all below it to disk."""
     for folder, _, files in os.walk(directory):
         for file in files:
-            with (Path(folder) / file).open("rb") as stream:
+            with (Path(folder) / file).open("r+b") as stream:
                 os.fsync(stream.fileno())
         _sync_folder(Path(folder))
 
 
 def _sync_folder(directory: Path) -> None:
+    if not locks.FOLDERS:
+        return
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
