@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
+
+from ackclock.cli.terminal import console, print_json, table
 from ackclock.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -52,8 +55,6 @@ def list_(kind: str | None = None, name: str | None = None, as_json: bool = Fals
     [cyan]ackclock list block flow[/cyan]    what a scenario file can say about a flow
     [cyan]ackclock list record cwnd[/cyan]   columns of a table of records
     """
-    from ackclock.cli.terminal import console, print_json
-
     kinds = _kinds()
     if kind is None:
         if as_json:
@@ -146,8 +147,6 @@ def _scenario(name: str) -> Entry:
 
 
 def _print_kinds(console: Console, kinds: list[str]) -> None:
-    from ackclock.cli.terminal import table
-
     shown = table("Kind", "What")
     for kind in kinds:
         shown.add_row(kind, _TITLES.get(kind, kind))
@@ -156,10 +155,6 @@ def _print_kinds(console: Console, kinds: list[str]) -> None:
 
 
 def _print_entries(console: Console, kind: str, entries: list[Entry]) -> None:
-    from rich.markup import escape
-
-    from ackclock.cli.terminal import table
-
     if not entries:
         console.print(f"{_TITLES.get(kind, kind)}: none here.")
         return
@@ -178,8 +173,6 @@ def _print_entries(console: Console, kind: str, entries: list[Entry]) -> None:
 
 
 def _print_entry(console: Console, kind: str, entry: Entry) -> None:
-    from rich.markup import escape
-
     console.print(f"[bold]{escape(entry['name'])}[/bold]  {escape(entry['summary'])}")
     if entry.get("defect"):
         console.print("[yellow]Only reproduces a defect of another program.[/yellow]")
@@ -210,10 +203,6 @@ def _print_entry(console: Console, kind: str, entry: Entry) -> None:
 
 
 def _print_parameters(console: Console, params: list[Entry]) -> None:
-    from rich.markup import escape
-
-    from ackclock.cli.terminal import table
-
     limited = any(map(_range_of, params))
     shown = table("Parameter", "Value", "Default", *(["Range"] if limited else []), "What")
     for param in params:
@@ -247,10 +236,6 @@ def _range_of(param: Entry) -> str:
 
 
 def _print_columns(console: Console, columns: list[Entry]) -> None:
-    from rich.markup import escape
-
-    from ackclock.cli.terminal import table
-
     shown = table("Column", "Type", "Unit", "What")
     for column in columns:
         category = f"word of {column['category']}" if column.get("category") else column["type"]

@@ -20,6 +20,8 @@ from ackclock.cli.options import (
     read_overrides,
     set_up_logging,
 )
+from ackclock.cli.terminal import console, echo_error, print_json, terminable
+from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -81,9 +83,7 @@ def run(
     from ackclock import ControllerError, RunInterrupted, RunStoppedError
     from ackclock import run as simulate
     from ackclock.cli.progress import progress_line
-    from ackclock.cli.terminal import echo_error, print_json, terminable
     from ackclock.cli.theory import comparison_json
-    from ackclock.errors import InputError
     from ackclock.received_files import unidentical
     from ackclock.scenario import Scenario
 
@@ -173,7 +173,6 @@ def _report(
     from rich.markup import escape
 
     from ackclock.cli.summary import print_summary
-    from ackclock.cli.terminal import console
     from ackclock.cli.theory import print_comparison
     from ackclock.columns import PERCENTILES
     from ackclock.metrics.percentiles import with_percentiles
