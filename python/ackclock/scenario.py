@@ -77,6 +77,25 @@ class Scenario:
         return cls(document, path)
 
     @classmethod
+    def of(cls, given: Scenario | str | Path) -> Scenario:
+        """Return a scenario as it is, or load that of a file, a name, or a run directory.
+
+        Raises:
+            InputError: there is no such file or name, or it is neither of these.
+            ScenarioError: the scenario cannot be run.
+        """
+        if isinstance(given, Scenario):
+            return given
+        if isinstance(given, str | Path):
+            return cls.load(given)
+        what = (
+            "`Scenario.from_dict` makes one of a mapping"
+            if isinstance(given, Mapping)
+            else ("a Scenario, a file, or a name such as 'teach/sawtooth' is expected")
+        )
+        raise InputError(f"a {type(given).__name__} is not a scenario; {what}")
+
+    @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
         """Make a scenario from a document as in a scenario file: dicts, lists, text and numbers.
 

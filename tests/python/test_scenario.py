@@ -6,6 +6,7 @@ import time
 import pytest
 from small import document
 
+import ackclock
 from ackclock import InputError, Scenario, ScenarioError, _core, library
 from ackclock.canonical import to_yaml
 from ackclock.document import Document
@@ -198,3 +199,14 @@ def test_a_run_takes_the_seed_of_the_scenario_or_another():
     first, second, third, fourth = (json.loads(run.finish().summary) for run in runs)
     assert first == third and second == fourth
     assert first["digest"] != second["digest"]
+
+
+def test_functions_take_a_scenario_its_name_or_its_file_and_say_so_of_anything_else():
+    scenario = ackclock.Scenario.load("teach/tail-loss")
+    digest = ackclock.run(scenario).summary["digest"]
+    assert ackclock.run("teach/tail-loss").summary["digest"] == digest
+    assert ackclock.replicate("teach/tail-loss", 1, workers=1).asked == 1
+    with pytest.raises(ackclock.InputError, match=r"a dict is not a scenario; .*from_dict"):
+        ackclock.run(dict(scenario.head))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ackclock.InputError, match="a list is not a scenario"):
+        ackclock.replicate([scenario], 2)  # pyright: ignore[reportArgumentType]
