@@ -143,7 +143,10 @@ def test_links_lead_somewhere(page):
             assert anchor in anchors(file), f"{name_of(page)}: {match['target']}"
 
 
-ALGORITHMS = "aimd bbr classic codel cubic dctcp fast modern pie red reno selective-repeat vegas"
+ALGORITHMS = (
+    "aimd bbr classic codel copa cubic dctcp fast high-speed ledbat lossy-paths modern pie red reno selective-repeat "
+    "vegas"
+)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS.split())

@@ -39,6 +39,12 @@ pub fn exp(x: f64) -> f64 {
     sum * f64::from_bits((1023 + doublings) << 52)
 }
 
+/// A normal, positive number to a power; the result lies between e^-700 and e^700.
+pub fn pow(base: f64, power: f64) -> f64 {
+    let exponent = power * ln(base);
+    if exponent < 0.0 { 1.0 / exp(-exponent) } else { exp(exponent) }
+}
+
 /// The cube root of a number from 0 on, below 2^1020: Newton's iteration from a power of two, which it reaches from
 /// above.
 pub fn cbrt(x: f64) -> f64 {

@@ -130,6 +130,22 @@ impl Credit {
     }
 }
 
+/// Slow start where all that is acknowledged counts, up to the threshold; what is left of it for congestion
+/// avoidance, in segments. Nothing if the window may not grow.
+#[inline]
+pub(super) fn climb(window: &mut Window, ack: &AckEvent) -> f64 {
+    if !ack.may_grow {
+        return 0.0;
+    }
+    let mut counted = ack.newly_acked;
+    if window.in_slow_start() {
+        let step = counted.min(window.ssthresh - window.cwnd);
+        window.cwnd += step;
+        counted -= step;
+    }
+    counted / window.segment
+}
+
 /// Rules, and what is kept apart of the window.
 #[derive(Debug, Clone)]
 pub(super) struct Growth {

@@ -7,18 +7,28 @@
 mod aiad;
 mod aimd;
 mod bbr;
+mod bic;
+mod copa;
 mod cubic;
 mod dctcp;
 mod fast;
 mod fixed;
 
 mod growth;
+mod highspeed;
+mod htcp;
+mod hybla;
 mod hystart;
+mod illinois;
+mod ledbat;
 mod max_filter;
 pub mod python;
 mod reno;
 mod rounds;
+mod scalable;
 mod vegas;
+mod veno;
+mod westwood;
 
 use crate::journal::Rule;
 use ackclock_math::Stream;
@@ -399,12 +409,22 @@ registry! {
         Aimd: aimd as Box<aimd::Aimd>,
         Aiad: aiad as Box<aiad::Aiad>,
         Bbr: bbr as Box<bbr::Bbr>,
+        Bic: bic as Box<bic::Bic>,
+        Copa: copa as Box<copa::Copa>,
         Cubic: cubic as Box<cubic::Cubic>,
         Dctcp: dctcp as Box<dctcp::Dctcp>,
         Fast: fast as Box<fast::Fast>,
         Fixed: fixed as fixed::Fixed,
+        HighSpeed: highspeed as Box<highspeed::HighSpeed>,
+        Htcp: htcp as Box<htcp::Htcp>,
+        Hybla: hybla as Box<hybla::Hybla>,
+        Illinois: illinois as Box<illinois::Illinois>,
+        Ledbat: ledbat as Box<ledbat::Ledbat>,
         Foreign: python as Box<python::Foreign>,
+        Scalable: scalable as Box<scalable::Scalable>,
         Vegas: vegas as Box<vegas::Vegas>,
+        Veno: veno as Box<veno::Veno>,
+        Westwood: westwood as Box<westwood::Westwood>,
     }
     fn on_flow(&mut self, segment: u16, stream: &mut dyn FnMut() -> Stream);
     fn on_sample(&mut self, window: &mut Window, ack: &AckEvent);
