@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-# The simulator counts whole nanoseconds; the rounding of floats must not move an event over an edge.
+# Times are whole nanoseconds; the rounding of floats must not move an event over an edge.
 _HALF_NS = 0.5e-9
 
 
