@@ -32,6 +32,8 @@ _TITLES = {
     "receiver": "Receivers: when ACKs are sent",
     "topology": "Shapes: short forms of networks",
     "start": "Rules for the starts of flows",
+    "jitter": "Jitter: how delays vary",
+    "rate": "Rates that change in the course of a run",
     "ties": "Order of simultaneous events",
     "profile": "Profiles: named sets of defaults",
     "block": "Parts of a scenario file and their keys",

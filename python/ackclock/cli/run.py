@@ -208,14 +208,17 @@ def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced:
 
 def _print_next(screen: Console, summary: dict[str, Any], place: Path, again: str) -> None:
     # The first flows will do for a proposal.
-    kinds = {flow["cc"] for flow in islice(summary["flows"].values(), 1000)} - {None}
-    other = "reno" if kinds != {"reno"} else "fast"
+    kinds = {name: flow["cc"] for name, flow in islice(summary["flows"].items(), 1000)}
     commands = [
-        f"ackclock run {shlex.quote(again)} --set 'flows.*.tcp.cc={other}'",
         f"ackclock report {shlex.quote(str(place))}",
         f"ackclock plot {shlex.quote(str(place))} --format pdf",
         f"ackclock theory {shlex.quote(again)}",
     ]
+    if over_tcp := [name for name, cc in kinds.items() if cc]:
+        which = "*" if len(over_tcp) == len(kinds) else over_tcp[0]
+        other = "reno" if set(kinds.values()) != {"reno"} else "cubic"
+        path = shlex.quote(f"flows.{which}.tcp.cc={other}")
+        commands.insert(0, f"ackclock run {shlex.quote(again)} --set {path}")
     screen.print("\n[bold]Next[/bold]")
     for command in commands:
         screen.print(f"  [cyan]{command}[/cyan]", soft_wrap=True)
