@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from ackclock.cli.lab import line
+from ackclock.cli.terminal import echo_error
+from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from ackclock.labs.grading import Grade
@@ -24,6 +27,7 @@ def grade(
     table: Path | None = None,
     feedback: Path | None = None,
     personal: bool = False,
+    secret: Path | None = None,
     seconds: float = 20.0,
     memory: int = 1024,
 ) -> None:
@@ -41,17 +45,19 @@ def grade(
     [cyan]ackclock grade bufferbloat handed-in --csv grades.csv --feedback feedback[/cyan]
     """
     from ackclock import labs
-    from ackclock.errors import InputError
     from ackclock.labs import grading
     from ackclock.labs.hidden import Hidden
     from ackclock.labs.marking import Marker
-    from ackclock.labs.personal import is_personal
+    from ackclock.labs.personal import is_personal, secret_of
     from ackclock.labs.programs import Limits
 
     found = labs.find(lab)
-    marker = Marker(found, Hidden(found, seed, hidden), Limits(seconds, memory))
+    key = secret_of(secret)
+    marker = Marker(found, Hidden(found, seed, hidden), Limits(seconds, memory), secret=key)
     if personal and not is_personal(found):
         raise InputError(f"--personal: the lab '{found.name}' has the same networks for all")
+    if key is not None and not is_personal(found):
+        raise InputError(f"--secret: the lab '{found.name}' has the same networks for all")
     if table is not None:
         if json_file is not None:
             raise InputError("--json is for one submission; --feedback writes a file for each")
@@ -75,8 +81,6 @@ def grade(
 
 
 def _text(done: Grade, form: str) -> str:
-    import json
-
     from ackclock.labs.formats import FORMATS
 
     return json.dumps(FORMATS[form](done), indent=2, ensure_ascii=False) + "\n"
@@ -97,7 +101,6 @@ def _many(
 
     from ackclock._core import version
     from ackclock.cli.progress import progress_bar
-    from ackclock.cli.terminal import echo_error
     from ackclock.files import write_text
     from ackclock.labs import grading
 
@@ -106,7 +109,7 @@ def _many(
     for file in [*(one for one in files if "__pycache__" not in one.parts), marker.hidden.file]:
         if file.is_file():
             made.update(file.read_bytes())
-    made.update(str(marker.hidden.seed).encode())
+    made.update(str(marker.hidden.seed).encode() + (marker.secret or b""))
 
     def write(done: grading.Grade) -> None:
         if feedback is not None:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
+
 from ackclock.reproduce.linux.score import METRICS, KernelReport, Row, Score
 from ackclock.reproduce.rendering import counted, markdown_table, terminal_table
 
@@ -20,8 +22,6 @@ _HEAD = ("scenario", "figure", "kernel", "range", "ours", "tolerance", "off by")
 
 def render(report: KernelReport, console: Console) -> None:
     """Print a report: scores by algorithm, what differs, comparisons of single runs."""
-    from rich.markup import escape
-
     console.print(f"[bold]{escape(report.title)}[/bold]\n{escape(report.source)}\n")
     for note in report.notes:
         console.print(escape(note))
@@ -76,8 +76,6 @@ def _cell(score: Score | None) -> str:
 
 
 def _render_misses(report: KernelReport, console: Console) -> None:
-    from rich.markup import escape
-
     present = [row for row in report.misses if row.ours is not None or not row.reason]
     if present:
         table = terminal_table()
