@@ -12,7 +12,7 @@ from ackclock.reproduce import linux
 from ackclock.reproduce.linux import oracle, traces
 
 FOLDER = Path(__file__).parents[2] / "validation" / "linux"
-MODULES = ("form", "scenarios", "kernel", "analysis", "summarise")
+MODULES = ("form", "drawn", "scenarios", "kernel", "analysis", "summarise")
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +28,20 @@ def programs():
             sys.modules.pop(name, None)
             if module is not None:
                 sys.modules[name] = module
+
+
+def test_drawn_scenarios_are_enough_to_judge_each_algorithm_by(programs):
+    drawn, form = programs["drawn"].ALL, programs["form"]
+    assert len({one["name"] for one in drawn}) == len(drawn) == 206
+    for cc in form.ALGORITHMS:
+        mine = [one for one in drawn if one["flows"][0]["cc"] == cc]
+        vectors = [one for one in mine if form.family(one) == "vector"]
+        assert len(vectors) > 35
+        assert len({json.dumps(one["drop"]) for one in vectors}) > 15
+        assert {form.family(one) for one in mine} == {"vector", "micro", "bulk1", "loss", "multi"}
+    # The generator's rules and figures are those of one release of Python as of another.
+    first = drawn[0]
+    assert (first["rate_mbps"], first["rtt_ms"], first["drop"]) == (29, 38, ["0:276"])
 
 
 def test_the_scenarios_are_those_whose_figures_are_shipped(programs):
