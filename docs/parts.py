@@ -215,6 +215,7 @@ def records() -> str:
         for column in described["columns"]:
             category = column["category"]
             kind = f"word of `{category}`" if category else column["type"]
+            kind += " or null" if column["optional"] else ""
             rows.append((f"`{column['name']}`", kind, column["unit"] or "", column["summary"]))
         columns = table(("Column", "Type", "Unit", "Meaning"), rows)
         texts.append(f"### `{name}`\n\n{described['summary']}\n\n{columns}")

@@ -9,6 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 HOOKS: list[str]
+COMPILED_STATE: list[str]
+COMPILED_EVENT: list[str]
+COMPILED_WORDS: list[str]
 """Names of the methods that a controller may have, in the order of the engine."""
 
 def version() -> str:

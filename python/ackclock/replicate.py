@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ackclock.replications import Replications
     from ackclock.scenario import Scenario
     from ackclock.sweep import SweepProgress
@@ -36,7 +38,7 @@ class ReplicationsFailedError(AckclockError):
 
 
 def replicate(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     count: int,
     first_seed: int = 1,
     workers: int | None = None,
@@ -50,7 +52,8 @@ def replicate(
     the last digit, whatever the number of workers; only nothing is recorded.
 
     Args:
-        scenario: What to run; its own seed and what it records do not matter.
+        scenario: What to run: a scenario, or what `Scenario.load` takes; its own seed and what it
+            records do not matter.
         count: Number of replications, 1 to 1,000,000.
         first_seed: Seed of the first one.
         workers: Processes; default as many as there are cores for this process.
@@ -75,8 +78,10 @@ def replicate(
         (200, 1)
     """
     from ackclock.replications import Replications
+    from ackclock.scenario import Scenario
     from ackclock.sweep import Study, SweepInterrupted
 
+    scenario = Scenario.of(scenario)
     study = Study.of_seeds(scenario, first_seed, count)
     started = time.perf_counter()
     try:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from ackclock.errors import AckclockError, InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ackclock._core import Simulation
     from ackclock.controllers.faults import ControllerError
     from ackclock.recording import Keeper
@@ -51,7 +53,7 @@ class RunStoppedError(AckclockError):
 
 
 def run(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     progress: Callable[[Progress], None] | None = None,
     *,
     directory: str | PathLike[str] | None = None,
@@ -62,7 +64,7 @@ def run(
     """Simulate a scenario to its end.
 
     Args:
-        scenario: what to run.
+        scenario: what to run: a scenario, or what `Scenario.load` takes.
         progress: called about twenty times a second with how far the run is.
         directory: a run directory to write. Records go there while the run goes on, so that memory
             stays small however long it is. Default: none; records are kept in memory, up to 2 GiB
@@ -87,6 +89,8 @@ def run(
             results so far.
         InputError: something is in the place of the directory that is not replaced, another
             process writes there, or the number of threads is not one.
+        AckclockError: the disk has no room for the summary; records that were written stay in
+            `DIRECTORY.partial`.
         OSError: the place cannot be written to.
 
     Example:
@@ -96,8 +100,10 @@ def run(
         {'probe': 0.4, 'no-probe': 0.49}
     """
     from ackclock import received_files, recording
+    from ackclock.scenario import Scenario
 
     require_threads(threads)
+    scenario = Scenario.of(scenario)
     # Before the run: a file that has gone must not come as a surprise at its end.
     contents = [file.read() for file in scenario.files]
     log = _new_log(scenario)

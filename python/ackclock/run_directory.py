@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import locks
-from ackclock.errors import InputError
+from ackclock.errors import AckclockError, InputError
 from ackclock.files import require_folder_above, umask
 
 
@@ -121,6 +122,7 @@ class RunDirectory:
 
         Raises:
             InputError: another process is writing a run there, or it holds something else.
+            AckclockError: the disk is full; records that were written stay there.
         """
         self.path.absolute().parent.mkdir(parents=True, exist_ok=True)
         place = self.path.absolute()
@@ -136,7 +138,12 @@ class RunDirectory:
             for entry in place.iterdir():
                 if entry.name != FILES.lock:
                     shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-            yield unfinished
+            try:
+                yield unfinished
+            except OSError as error:
+                if error.errno not in NO_ROOM:
+                    raise
+                raise unfinished.no_room() from None
         except BaseException:
             if not unfinished.done and not unfinished.keep:
                 shutil.rmtree(place, ignore_errors=True)
@@ -159,6 +166,10 @@ class RunDirectory:
         shutil.rmtree(old, ignore_errors=True)
 
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system calls a full disk, a quota that is used up, and a limit to the size of files."""
+
+
 class Unfinished:
     """A run directory that is being written.
 
@@ -174,6 +185,15 @@ class Unfinished:
         self.lock: int | None = lock
         self.done = False
         self.keep = False
+
+    def no_room(self) -> AckclockError:
+        """Keep the records written to a disk that is full now; return the error that says so."""
+        self.keep |= any((self.path / FILES.records).rglob("*.parquet"))
+        what = "the records that were written stay there" if self.keep else "nothing was kept"
+        return AckclockError(
+            f"no room is left on the disk of '{self.path}' for the results of the run; {what}. "
+            "Free some, or choose another place with --out"
+        )
 
     def unlock(self) -> None:
         """Let others have the directory; once is enough."""

@@ -8,8 +8,9 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ackclock import files_transfer, library
 from ackclock.document import SUFFIXES, Document, parse_value, require_plain
@@ -49,7 +50,10 @@ class Scenario:
 
     @classmethod
     def load(
-        cls, path_or_name: str | Path, overrides: Iterable[Override] = (), seed: int | None = None
+        cls,
+        path_or_name: str | Path,
+        overrides: Iterable[Override] = (),
+        seed: SupportsIndex | None = None,
     ) -> Scenario:
         """Load a scenario file, a scenario of the package by its name, or that of a run directory.
 
@@ -63,7 +67,9 @@ class Scenario:
             InputError: there is no such file or name.
             ScenarioError: the scenario cannot be run.
         """
-        path = find(path_or_name)
+        if not isinstance(path_or_name, str | PathLike):
+            raise _no_scenario(path_or_name, "a file, or a name such as 'teach/sawtooth'")
+        path = find(Path(path_or_name) if isinstance(path_or_name, PathLike) else path_or_name)
         document = Document.read(path)
         for key in ("base", "scenario"):
             if key in document.data:
@@ -73,8 +79,18 @@ class Scenario:
         for place, value in overrides:
             document.override(place, _value(place, _plain(value)))
         if seed is not None:
-            document.override("seed", seed)
+            document.override("seed", _plain(seed))
         return cls(document, path)
+
+    @classmethod
+    def of(cls, given: Scenario | str | Path) -> Scenario:
+        """Return a scenario as it is, or load that of a file, a name, or a run directory.
+
+        Raises:
+            InputError: there is no such file or name, or it is neither of these.
+            ScenarioError: the scenario cannot be run.
+        """
+        return given if isinstance(given, Scenario) else cls.load(given)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
@@ -83,6 +99,8 @@ class Scenario:
         Raises:
             ScenarioError: the scenario cannot be run.
         """
+        if not isinstance(document, Mapping):
+            raise _no_scenario(document, "a mapping, as in a scenario file")
         data = _plain(copy.copy(dict(document)))
         require_plain(data)
         return cls(Document(data))
@@ -250,12 +268,19 @@ def find(path_or_name: str | Path) -> Path:
         raise
 
 
+def _no_scenario(given: Any, wanted: str) -> InputError:
+    hint = "; `Scenario.from_dict` takes mappings" if isinstance(given, Mapping) else ""
+    return InputError(f"`{type(given).__name__}` is not a scenario; needed is {wanted}{hint}")
+
+
 def _plain(value: Any) -> Any:
-    """Return a copy of a value with controllers in Python as mappings."""
+    """Return a copy of a value with controllers in Python as mappings, and numpy's as Python's."""
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_plain(inner) for inner in value]
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
     # The engine is loaded already where there is a controller.
     kind = value if isinstance(value, type) else type(value)
     if any(base.__module__ == "ackclock.controllers" for base in kind.__mro__):

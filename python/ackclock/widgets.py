@@ -58,7 +58,7 @@ class Explorer:
     ) -> None:
         widgets: Any = extras.load("ipywidgets")
         extras.require("matplotlib")
-        given = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+        given = Scenario.of(scenario)
         self._base = given.set("record", _RECORD)
         self._kind, self._flows = kind, flows
         link = bottleneck(given)

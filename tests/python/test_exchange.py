@@ -185,6 +185,14 @@ def test_what_hosts_cannot_do_is_named(tmp_path):
     assert not hosts.plan(Scenario.load("teach/cubic-bbr").model).unsaid
 
 
+@pytest.mark.parametrize("cc", ["westwood", "htcp", "bic"])
+def test_linux_is_asked_for_the_congestion_control_that_it_has(cc, tmp_path):
+    scenario = Scenario.load("teach/cubic-bbr", [("flows.bbr.tcp.cc", cc)])
+    assert not hosts.plan(scenario.model).unsaid
+    (path,) = export(scenario, "netem", tmp_path / "x.sh")
+    assert re.search(rf"iperf3 -c .* -C {cc}\b", path.read_text())
+
+
 def test_routes_lead_from_each_source_to_its_target():
     plan = hosts.plan(Scenario.load("teach/cubic-bbr").model)
     owner = {w.address(s): w.sides[s].node for w in plan.wires for s in (0, 1)}

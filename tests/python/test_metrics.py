@@ -179,3 +179,15 @@ def test_series(results):
     assert metrics.rtt_series(results, "F")[1].tolist() == [1.5, 2.4]
     assert metrics.packet_series(results, "sent", host="A")[1].tolist() == [1064, 1064]
     assert metrics.transmission_series(results, "L", kind="ack")[0].tolist() == [2.0]
+
+
+def test_a_constant_rate_is_constant_in_windows_whose_edges_are_no_binary_fractions():
+    # As floats, 0.07 // 0.01 is 7.000000000000001 and 0.35 / 0.01 is below 35.
+    at = np.arange(2000) * 1_000_000 * 1e-9
+    _, counts = metrics.windowed_counts(at, 0.0, 2.0, 0.01)
+    assert set(counts.tolist()) == {10}
+    _, rates = metrics.windowed_rates(at, 1500, 0.0, 2.0, 0.01)
+    assert np.allclose(rates, 12e6)
+    # (t - reach, t]: the packet at t counts, that at t - reach does not.
+    _, rates = metrics.sliding_rates(at, 1500, 1.99, 0.1, 0.01)
+    assert np.allclose(rates[10:], 12e6)

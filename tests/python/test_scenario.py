@@ -3,9 +3,11 @@
 import json
 import time
 
+import numpy as np
 import pytest
 from small import document
 
+import ackclock
 from ackclock import InputError, Scenario, ScenarioError, _core, library
 from ackclock.canonical import to_yaml
 from ackclock.document import Document
@@ -198,3 +200,30 @@ def test_a_run_takes_the_seed_of_the_scenario_or_another():
     first, second, third, fourth = (json.loads(run.finish().summary) for run in runs)
     assert first == third and second == fourth
     assert first["digest"] != second["digest"]
+
+
+def test_functions_take_a_scenario_its_name_or_its_file_and_say_so_of_anything_else():
+    scenario = ackclock.Scenario.load("teach/tail-loss")
+    digest = ackclock.run(scenario).summary["digest"]
+    assert ackclock.run("teach/tail-loss").summary["digest"] == digest
+    assert ackclock.replicate("teach/tail-loss", 1, workers=1).asked == 1
+    with pytest.raises(ackclock.InputError, match=r"`dict` is not a scenario; .*from_dict"):
+        ackclock.run(dict(scenario.head))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ackclock.InputError, match="`list` is not a scenario"):
+        ackclock.replicate([scenario], 2)  # pyright: ignore[reportArgumentType]
+
+
+def test_values_of_numpy_are_values():
+    scenario = ackclock.Scenario.load("teach/tail-loss", seed=np.int64(7))
+    assert scenario.seed == 7
+    assert scenario.set("seed", np.uint8(3)).seed == 3
+    document = scenario.canonical | {"seed": np.int32(9)}
+    assert ackclock.Scenario.from_dict(document).seed == 9
+
+
+@pytest.mark.parametrize("given", [3, None, ["teach/tail-loss"], b"teach/tail-loss"])
+def test_what_is_no_scenario_is_refused_by_its_type(given):
+    with pytest.raises(ackclock.InputError, match=f"`{type(given).__name__}` is not a scenario"):
+        ackclock.Scenario.load(given)
+    with pytest.raises(ackclock.InputError, match="a mapping, as in a scenario file"):
+        ackclock.Scenario.from_dict(given)

@@ -1,6 +1,6 @@
 //! Controllers in Python that numba has compiled: functions over arrays of numbers, called without the interpreter.
 //!
-//! `python/ackclock/controllers/compiled/layout.py` says what each place of the arrays means.
+//! The places of the arrays are declared here, once; `python/ackclock/controllers/compiled/layout.py` asks for them.
 
 use crate::controller::{Event, HOOKS, Hook, Methods, Rows, Watch, checked_ssthresh, unwanted};
 use ackclock_sim::controller::Window;
@@ -12,46 +12,43 @@ use std::sync::Arc;
 /// What numba makes of a method: state, event, rows to record; 0 if no exception ended it.
 type Function = unsafe extern "C" fn(*mut f64, *const f64, *mut f64) -> i32;
 
-// Places of the array of state.
-const CWND: usize = 0;
-const SSTHRESH: usize = 1;
-const SEGMENT: usize = 2;
-const MSS: usize = 3;
-const NOW: usize = 4;
-const PACING: usize = 5;
-const ANSWER: usize = 6;
-const ANSWERED: usize = 7;
-const LINE: usize = 8;
-const FAULT: usize = 9;
-const VALUE: usize = 10;
-const TURNS: usize = 11;
-const RECORDS: usize = 12;
-const ROWS: usize = 13;
-const PACES: usize = 14;
+/// Declares the places of the array of state, with the names that `layout.py` gives them.
+macro_rules! places {
+    ($($place:ident = $name:literal),* $(,)?) => {
+        /// Names of the places of the array of state, in their order; a program's own attributes come after these.
+        pub const STATE: &[&str] = &[$($name),*];
 
-/// An event as numbers, NaN for what is not known.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-struct Numbers {
-    now: f64,
-    rtt: f64,
-    srtt: f64,
-    min_rtt: f64,
-    newly_acked: f64,
-    in_flight: f64,
-    una: f64,
-    nxt: f64,
-    app_limited: f64,
-    may_grow: f64,
-    marked: f64,
-    delivered: f64,
-    delivery_rate: f64,
-    newly_lost: f64,
-    total_lost: f64,
-    signal: f64,
-    transmissions: f64,
-    state: f64,
-    before: f64,
+        #[derive(Clone, Copy)]
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "names of constants")]
+        enum Place { $($place),* }
+
+        $(const $place: usize = Place::$place as usize;)*
+    };
+}
+
+places! {
+    CWND = "cwnd", SSTHRESH = "ssthresh", SEGMENT = "segment", MSS = "mss", NOW = "now", PACING = "pacing_rate",
+    // What passes between the engine and the functions, beside the attributes of a controller.
+    ANSWER = "answer", ANSWERED = "answered", LINE = "line", FAULT = "fault", VALUE = "value", TURNS = "turns",
+    RECORDS = "records", ROWS = "rows", PACES = "paces",
+}
+
+/// Declares an event as numbers, and the names of these.
+macro_rules! numbers {
+    ($($field:ident),* $(,)?) => {
+        /// Names of the numbers of an event, in their order.
+        pub const EVENT: &[&str] = &[$(stringify!($field)),*];
+
+        /// An event as numbers, NaN for what is not known.
+        #[derive(Debug, Clone, Copy)]
+        #[repr(C)]
+        struct Numbers { $($field: f64),* }
+    };
+}
+
+numbers! {
+    now, rtt, srtt, min_rtt, newly_acked, in_flight, una, nxt, app_limited, may_grow, marked, delivered, delivery_rate,
+    newly_lost, total_lost, signal, transmissions, state, before,
 }
 
 impl From<&Event> for Numbers {
@@ -82,7 +79,8 @@ impl From<&Event> for Numbers {
 }
 
 /// Words of signals and states, in the order of their numbers, from 1 on.
-const WORDS: [&str; 8] = ["gap", "timeout", "ecn", "open", "disorder", "cwr", "recovery", "loss"];
+pub const WORDS: [&str; 8] =
+    ["gap", "timeout", "ecn", "open", "disorder", "cwr", "recovery", "loss"];
 
 /// The number of a word.
 fn word_code(word: &str) -> f64 {

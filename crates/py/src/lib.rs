@@ -69,7 +69,8 @@ fn record_tables() -> String {
                     "type": column.kind,
                     "unit": optional(column.unit),
                     "summary": column.summary,
-                    "category": optional(column.category),
+                    "category": optional(column.category()),
+                    "optional": column.optional(),
                 })
             })
             .collect();
@@ -362,6 +363,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<controller::Event>()?;
     module.add_class::<controller::Calls>()?;
     module.add("HOOKS", controller::HOOKS)?;
+    module.add("COMPILED_STATE", compiled::STATE.to_vec())?;
+    module.add("COMPILED_EVENT", compiled::EVENT.to_vec())?;
+    module.add("COMPILED_WORDS", compiled::WORDS)?;
     module.add_class::<queue::QueuedPacket>()?;
     module.add_class::<queue::QueueState>()?;
     module.add_class::<text::Text>()?;

@@ -205,33 +205,3 @@ def clos(
         "stop": {"when": "time", "at_latest": f"{round(seconds * 1e9)} ns"},
         "record": "none",
     }
-
-
-def written_out(document: Document) -> Document:
-    """A dumbbell with all its nodes, links and flows written out one by one."""
-    topology, (template,) = document["topology"], document["flows"]
-    n = topology["leaves"]
-
-    def link(name: str, ends: list[str], block: Document, i: int = 0) -> Document:
-        own = {k: v[i % len(v)] if isinstance(v, list) else v for k, v in block.items()}
-        return {"id": name, "between": ends, **own}
-
-    access = [link(f"access{i + 1}", [f"S{i + 1}", "R1"], topology["access"], i) for i in range(n)]
-    egress = [link(f"egress{i + 1}", ["R2", f"D{i + 1}"], topology["egress"]) for i in range(n)]
-    flows = [
-        {
-            "id": f"F{i + 1}",
-            "from": f"S{i + 1}",
-            "to": f"D{i + 1}",
-            "start": f"{40_000_000 * i // n} ns",
-            "tcp": template["tcp"],
-        }
-        for i in range(n)
-    ]
-    return {
-        **{key: value for key, value in document.items() if key != "topology"},
-        "hosts": [f"{side}{i + 1}" for side in "SD" for i in range(n)],
-        "routers": ["R1", "R2"],
-        "links": [*access, link("bottleneck", ["R1", "R2"], topology["bottleneck"]), *egress],
-        "flows": flows,
-    }

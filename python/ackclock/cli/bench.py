@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import typer
 
 
@@ -32,8 +34,6 @@ def bench(
 
     [cyan]ackclock bench clos 32x16x32 0.01 --threads 2[/cyan]
     """
-    import json
-
     from ackclock.bench import document, measure
 
     made = document(workload, size, seconds, sender=sender, queue=queue, record=record)

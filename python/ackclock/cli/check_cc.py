@@ -7,9 +7,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.markup import escape
 
 from ackclock.cli.options import pair
 from ackclock.cli.progress import progress_bar
+from ackclock.cli.terminal import console, print_json, table, terminable
+from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,9 +50,7 @@ def check_cc(
     [cyan]ackclock check-cc cubic[/cyan]   an algorithm of the engine
     """
     from ackclock import conformance
-    from ackclock.cli.terminal import console, print_json, terminable
     from ackclock.conformance import board, page
-    from ackclock.errors import InputError
 
     if (name is None) != (leaderboard is None):
         raise InputError("--leaderboard needs --name, and the other way round")
@@ -89,7 +90,6 @@ def check_cc(
 
 def _parameters(texts: list[str] | None) -> dict[str, Any]:
     from ackclock.document import parse_value
-    from ackclock.errors import InputError
 
     found = {}
     for text in texts or ():
@@ -103,10 +103,6 @@ def _parameters(texts: list[str] | None) -> dict[str, Any]:
 
 def print_board(console: Console, places: Sequence[Place]) -> None:
     """Print a leaderboard."""
-    from rich.markup import escape
-
-    from ackclock.cli.terminal import table
-
     shown = table(
         ">Place", "Name", "Controller", ">Failed checks", ">Mean rank", title="Leaderboard"
     )
@@ -124,9 +120,6 @@ _MARKS = {"passed": "[green]✓[/green]", "failed": "[red]✗[/red]", "skipped":
 
 def print_card(console: Console, card: Card) -> None:
     """Print a card."""
-    from rich.markup import escape
-
-    from ackclock.cli.terminal import table
     from ackclock.conformance.page import figure, verdict
 
     shown = table(" ", "Check", "Seen", title=f"Conformance of {escape(card.subject)}")

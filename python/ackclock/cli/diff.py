@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ackclock.cli.terminal import console, print_json, table
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -28,7 +30,6 @@ def diff(first: str, second: str, every: bool = False, as_json: bool = False) ->
     [cyan]ackclock diff teach/rtt-unfairness-reno teach/rtt-unfairness-cubic[/cyan]
     [cyan]ackclock diff my-experiment.yaml runs/my-experiment-1 --all[/cyan]
     """
-    from ackclock.cli.terminal import console, print_json
     from ackclock.differences import of_results, of_scenarios, opened, relevant
 
     runs = [opened(text) for text in (first, second)]
@@ -61,8 +62,6 @@ def _print(
     digests: Sequence[str],
 ) -> None:
     from rich.markup import escape
-
-    from ackclock.cli.terminal import table
 
     if settings:
         shown = table("Scenario", "First", "Second")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ackclock.cli.terminal import console, print_json
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,8 +25,6 @@ def doctor(as_json: bool = False) -> None:
 
     Exit status 1 if runs cannot be made here.
     """
-    from ackclock.cli.terminal import console, print_json
-
     findings = list(_findings())
     broken = any(found["state"] == "broken" for found in findings)
     if as_json:

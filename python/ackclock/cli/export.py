@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from ackclock.cli.options import choose, read_overrides
+from ackclock.cli.terminal import print_json
+from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from ackclock.export import Format, Options
@@ -39,8 +42,6 @@ def export(
     [cyan]ackclock export bene/two-flows --format csv --tables cwnd,drops --out tables[/cyan]
     """
     from ackclock import export as exporting
-    from ackclock.cli.terminal import print_json
-    from ackclock.errors import InputError
     from ackclock.export.registry import check
     from ackclock.scenario import Scenario
 
@@ -83,7 +84,6 @@ def _results(run: str, entry: Format, settings: list[str] | None, seed: int | No
     """The run of a directory; of a scenario, a new run that records what the format needs."""
     from ackclock import run as simulate
     from ackclock.cli.progress import progress_line
-    from ackclock.errors import InputError
     from ackclock.results import Results
     from ackclock.run_directory import RunDirectory
     from ackclock.scenario import Scenario
@@ -118,10 +118,6 @@ def _place(results: Results | Scenario, entry: Format, options: Options) -> Path
 
 
 def _print(results: Results | Scenario, entry: Format, options: Options) -> None:
-    import sys
-
-    from ackclock.errors import InputError
-
     if entry.name == "csv" and (options.tables is None or len(options.tables) != 1):
         raise InputError("only one table fits on standard output; choose it with --tables")
     for chunk in entry.load()(results, options):

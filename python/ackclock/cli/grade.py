@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from ackclock.cli.lab import line
+from ackclock.cli.terminal import echo_error
+from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from ackclock.labs.grading import Grade
@@ -42,7 +45,6 @@ def grade(
     [cyan]ackclock grade bufferbloat handed-in --csv grades.csv --feedback feedback[/cyan]
     """
     from ackclock import labs
-    from ackclock.errors import InputError
     from ackclock.labs import grading
     from ackclock.labs.hidden import Hidden
     from ackclock.labs.marking import Marker
@@ -79,8 +81,6 @@ def grade(
 
 
 def _text(done: Grade, form: str) -> str:
-    import json
-
     from ackclock.labs.formats import FORMATS
 
     return json.dumps(FORMATS[form](done), indent=2, ensure_ascii=False) + "\n"
@@ -101,7 +101,6 @@ def _many(
 
     from ackclock._core import version
     from ackclock.cli.progress import progress_bar
-    from ackclock.cli.terminal import echo_error
     from ackclock.files import write_text
     from ackclock.labs import grading
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Literal
 
 import typer
+
+from ackclock.cli.terminal import console, print_json, table
+from ackclock.errors import InputError
 
 lab = typer.Typer(
     help="Labs: experiments with questions, for students and teachers.",
@@ -19,7 +23,6 @@ lab = typer.Typer(
 def list_(as_json: bool = False) -> None:
     """Show the labs there are."""
     from ackclock import labs
-    from ackclock.cli.terminal import console, print_json, table
 
     found = [labs.find(name) for name in labs.names()]
     if as_json:
@@ -55,7 +58,6 @@ def start(
 ) -> None:
     """Write the student's part of a lab: the page, the scenarios, and a file for the answers."""
     from ackclock import labs
-    from ackclock.cli.terminal import console
     from ackclock.labs import personal, writing
 
     found = labs.find(lab)
@@ -85,7 +87,6 @@ def check(
     others are not marked here. Exit status 1: something is missing or wrong.
     """
     from ackclock import labs
-    from ackclock.cli.terminal import print_json
     from ackclock.labs import grading, hidden
     from ackclock.labs.marking import Marker
     from ackclock.labs.programs import Limits
@@ -121,8 +122,6 @@ def teach(lab: str, out: Path | None = None) -> None:
 
 def line(mark: str, name: str, text: str, *, width: int = 78) -> None:
     """Write a remark on a question, wrapped; lines of the text stay apart."""
-    import textwrap
-
     head = f"{mark:>7}  {name or '':18} "
     for part in text.splitlines() or [""]:
         typer.echo(textwrap.fill(part, width, initial_indent=head, subsequent_indent=" " * 28))
@@ -132,7 +131,6 @@ def line(mark: str, name: str, text: str, *, width: int = 78) -> None:
 def _named(folder: Path) -> str:
     """Return the lab that a folder of answers names."""
     from ackclock.document import Document
-    from ackclock.errors import InputError
     from ackclock.labs.questions import ANSWERS
 
     file = folder / ANSWERS

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
+
+from ackclock.cli.terminal import console, print_json, table
 from ackclock.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ _TITLES = {
     "receiver": "Receivers: when ACKs are sent",
     "topology": "Shapes: short forms of networks",
     "start": "Rules for the starts of flows",
+    "jitter": "Jitter: how delays vary",
+    "rate": "Rates that change in the course of a run",
     "ties": "Order of simultaneous events",
     "profile": "Profiles: named sets of defaults",
     "block": "Parts of a scenario file and their keys",
@@ -54,8 +59,6 @@ def list_(kind: str | None = None, name: str | None = None, as_json: bool = Fals
     [cyan]ackclock list block flow[/cyan]    what a scenario file can say about a flow
     [cyan]ackclock list record cwnd[/cyan]   columns of a table of records
     """
-    from ackclock.cli.terminal import console, print_json
-
     kinds = _kinds()
     if kind is None:
         if as_json:
@@ -148,8 +151,6 @@ def _scenario(name: str) -> Entry:
 
 
 def _print_kinds(console: Console, kinds: list[str]) -> None:
-    from ackclock.cli.terminal import table
-
     shown = table("Kind", "What")
     for kind in kinds:
         shown.add_row(kind, _TITLES.get(kind, kind))
@@ -158,10 +159,6 @@ def _print_kinds(console: Console, kinds: list[str]) -> None:
 
 
 def _print_entries(console: Console, kind: str, entries: list[Entry]) -> None:
-    from rich.markup import escape
-
-    from ackclock.cli.terminal import table
-
     if not entries:
         console.print(f"{_TITLES.get(kind, kind)}: none here.")
         return
@@ -180,8 +177,6 @@ def _print_entries(console: Console, kind: str, entries: list[Entry]) -> None:
 
 
 def _print_entry(console: Console, kind: str, entry: Entry) -> None:
-    from rich.markup import escape
-
     console.print(f"[bold]{escape(entry['name'])}[/bold]  {escape(entry['summary'])}")
     if entry.get("defect"):
         console.print("[yellow]Only reproduces a defect of another program.[/yellow]")
@@ -212,10 +207,6 @@ def _print_entry(console: Console, kind: str, entry: Entry) -> None:
 
 
 def _print_parameters(console: Console, params: list[Entry]) -> None:
-    from rich.markup import escape
-
-    from ackclock.cli.terminal import table
-
     limited = any(map(_range_of, params))
     shown = table("Parameter", "Value", "Default", *(["Range"] if limited else []), "What")
     for param in params:
@@ -249,10 +240,6 @@ def _range_of(param: Entry) -> str:
 
 
 def _print_columns(console: Console, columns: list[Entry]) -> None:
-    from rich.markup import escape
-
-    from ackclock.cli.terminal import table
-
     shown = table("Column", "Type", "Unit", "What")
     for column in columns:
         category = f"word of {column['category']}" if column.get("category") else column["type"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from pathlib import Path
 
 from ackclock.cli.options import choose
+from ackclock.cli.terminal import echo_error, print_json
 
 
 def log(
@@ -25,11 +28,7 @@ def log(
     [cyan]ackclock log runs/bene/two-flows-1 --kind events,packets --flows F1 --json[/cyan]
     [cyan]ackclock log runs/my-cubic-1 --why --from 1.2 --to 1.4[/cyan]
     """
-    import math
-    import sys
-
     from ackclock import log as logs
-    from ackclock.cli.terminal import echo_error, print_json
     from ackclock.results import Results
 
     results = Results.load(run_directory)

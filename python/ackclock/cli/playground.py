@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from ackclock.cli.terminal import print_json
+
 
 def playground(
     out: Path = Path("playground.html"),
@@ -24,7 +26,6 @@ def playground(
     [cyan]ackclock playground -o course/playground.html[/cyan]
     """
     from ackclock import playground as playgrounds
-    from ackclock.cli.terminal import print_json
 
     written = playgrounds.write(out, force=force)
     if as_json:

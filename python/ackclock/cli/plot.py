@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from ackclock.cli.options import ImageFormat, choose, name_list, read_where
+from ackclock.cli.terminal import print_json
 from ackclock.errors import InputError
 
 if TYPE_CHECKING:
@@ -150,8 +151,6 @@ def _sweep(places: Sequence[Path], chosen: list[str] | None) -> SweepResults:
 
 
 def _print_paths(written: list[Path], *, as_json: bool = False) -> None:
-    from ackclock.cli.terminal import print_json
-
     if as_json:
         print_json({"plots": [str(path) for path in written]})
     else:

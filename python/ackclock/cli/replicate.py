@@ -11,6 +11,8 @@ import typer
 from ackclock.cli import figures
 from ackclock.cli.options import choose, read_overrides, require_folder
 from ackclock.cli.progress import progress_bar
+from ackclock.cli.terminal import console, echo_error, print_json, terminable
+from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from ackclock.replications import Replications
@@ -54,7 +56,6 @@ def replicate(
     from ackclock import ReplicationsFailedError, ReplicationsInterrupted
     from ackclock import replicate as simulate
     from ackclock.cli.replicate_tables import print_tables, to_json
-    from ackclock.cli.terminal import console, echo_error, print_json, terminable
     from ackclock.replications import MEASURED
     from ackclock.scenario import Scenario
 
@@ -105,7 +106,6 @@ def _default_fields(scenario: Scenario) -> list[str]:
 
 def _require_free(out: Path, scenario: str) -> None:
     """Raise unless the file can be written and nothing else would be lost."""
-    from ackclock.errors import InputError
     from ackclock.replications import Replications
     from ackclock.results import ResultsError
 

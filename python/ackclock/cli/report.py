@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from ackclock.cli.options import choose
+from ackclock.cli.terminal import print_json
 from ackclock.cli.times import seconds
 
 
@@ -47,7 +48,6 @@ def report(
     [cyan]ackclock report runs/caltech/test-case-2-fast-1 --animate 20:21.5[/cyan]
     """
     from ackclock import report as reports
-    from ackclock.cli.terminal import print_json
     from ackclock.results import Results
 
     runs = [Results.load(directory) for directory in run_directories]

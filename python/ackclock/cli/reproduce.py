@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ackclock.cli.progress import progress_bar
+from ackclock.cli.terminal import console, print_json, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +39,6 @@ def reproduce(
     [cyan]ackclock reproduce all --json[/cyan]
     """
     from ackclock import reproduce as experiments_of
-    from ackclock.cli.terminal import console, print_json
 
     if show_list or not experiments:
         if as_json:
@@ -64,7 +64,6 @@ def reproduce(
 
 def _print_experiments(screen: Console) -> None:
     from ackclock import reproduce as experiments_of
-    from ackclock.cli.terminal import table
 
     shown = table("Name", "Source")
     known = experiments_of.available()

@@ -20,6 +20,8 @@ from ackclock.cli.options import (
     read_overrides,
     set_up_logging,
 )
+from ackclock.cli.terminal import console, echo_error, print_json, terminable
+from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,8 +70,9 @@ def run(
     scenario's record.limit end the run early and keep what there is, marked as unfinished; the exit
     status is 130 after Ctrl-C, else 1. A second Ctrl-C ends at once.
 
-    Large networks without records (--set record=none) that end at a time can be run in several
-    threads; what cannot runs in one, and a warning says why.
+    Large networks can be run in several threads, which pays where cores are free and links have
+    thousands of packets to carry within their delay. What cannot be divided runs in one thread, and
+    a warning says why.
 
     [bold]Examples[/bold]
 
@@ -80,9 +83,7 @@ def run(
     from ackclock import ControllerError, RunInterrupted, RunStoppedError
     from ackclock import run as simulate
     from ackclock.cli.progress import progress_line
-    from ackclock.cli.terminal import echo_error, print_json, terminable
     from ackclock.cli.theory import comparison_json
-    from ackclock.errors import InputError
     from ackclock.received_files import unidentical
     from ackclock.scenario import Scenario
 
@@ -172,7 +173,6 @@ def _report(
     from rich.markup import escape
 
     from ackclock.cli.summary import print_summary
-    from ackclock.cli.terminal import console
     from ackclock.cli.theory import print_comparison
     from ackclock.columns import PERCENTILES
     from ackclock.metrics.percentiles import with_percentiles
@@ -208,14 +208,17 @@ def _print_written(screen: Console, place: Path, plots: list[Path], *, replaced:
 
 def _print_next(screen: Console, summary: dict[str, Any], place: Path, again: str) -> None:
     # The first flows will do for a proposal.
-    kinds = {flow["cc"] for flow in islice(summary["flows"].values(), 1000)} - {None}
-    other = "reno" if kinds != {"reno"} else "fast"
+    kinds = {name: flow["cc"] for name, flow in islice(summary["flows"].items(), 1000)}
     commands = [
-        f"ackclock run {shlex.quote(again)} --set 'flows.*.tcp.cc={other}'",
         f"ackclock report {shlex.quote(str(place))}",
         f"ackclock plot {shlex.quote(str(place))} --format pdf",
         f"ackclock theory {shlex.quote(again)}",
     ]
+    if over_tcp := [name for name, cc in kinds.items() if cc]:
+        which = "*" if len(over_tcp) == len(kinds) else over_tcp[0]
+        other = "reno" if set(kinds.values()) != {"reno"} else "cubic"
+        path = shlex.quote(f"flows.{which}.tcp.cc={other}")
+        commands.insert(0, f"ackclock run {shlex.quote(again)} --set {path}")
     screen.print("\n[bold]Next[/bold]")
     for command in commands:
         screen.print(f"  [cyan]{command}[/cyan]", soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import typer
@@ -18,8 +19,6 @@ def schema(out: Path | None = None) -> None:
 
     [cyan]ackclock schema --out ackclock.schema.json[/cyan]
     """
-    import json
-
     from ackclock import _core
     from ackclock.files import write_text
     from ackclock.files_transfer import extended_schema

@@ -11,6 +11,7 @@ import typer
 
 from ackclock.cli.options import pair
 from ackclock.cli.progress import progress_bar
+from ackclock.cli.terminal import print_json
 from ackclock.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ def script(
 
     [cyan]ackclock script lost.pkt --json[/cyan]         what happened, as JSON
     """
-    from ackclock.cli.terminal import print_json
     from ackclock.script import run_script
 
     overrides = _overrides(settings)

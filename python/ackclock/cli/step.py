@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from ackclock.cli.options import read_overrides
+from ackclock.cli.terminal import console, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +46,6 @@ def step(
     """
     from ackclock import run as simulate
     from ackclock.cli.progress import progress_line
-    from ackclock.cli.terminal import console, print_json
     from ackclock.scenario import Scenario
     from ackclock.steps import TABLES, Steps
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ackclock.cli import figures
+from ackclock.cli.fitting import Cell, Column, print_fitting
 from ackclock.cli.options import LinkOrder
 from ackclock.cli.terminal import print_title, table
 
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
 
 # Longer tables are for files, not for eyes.
 _MOST_ROWS = 40
+
+# What a narrow terminal can do without, the first first.
+_FLOWS_WITHOUT = (
+    "p95",
+    "Base RTT",
+    "Time-outs",
+    "cwnd packets",
+    "min",
+    "Resent",
+    "Finish",
+    "TCP",
+    "max",
+)
+_LINKS_WITHOUT = ("p95", "Queue mean/max", "mean", "Queueing delay")
 
 
 def print_summary(
@@ -73,34 +88,40 @@ def _print_flows(
             if (value := flow.get(key)) is not None:
                 column.append(value)
     parts = _parts(("min", "mean", "p95", "max"), known)
-    shown = table(
-        "Flow", "TCP", ">Goodput", ">Finish", ">Base\nRTT (ms)", f">RTT (ms)\n{'/'.join(parts)}",
-        ">cwnd\npackets", ">Resent", ">Time-\nouts", ">Drops",
-    )  # fmt: skip
-    for name in names[: len(names) - left_out]:
-        flow = flows[name]
-        rtt = flow.get("rtt_s") or {}
-        times = [figures.milliseconds(rtt.get(key)) for key in parts]
-        window = (flow.get("cwnd_bytes") or {}).get("mean")
-        segment = flow.get("segment_bytes")
-        shown.add_row(
-            escape(name),
-            flow.get("label") or figures.NONE,
-            figures.rate(flow["goodput_bps"]),
-            figures.seconds(flow["finish_s"]),
-            figures.milliseconds(flow.get("path_rtt_s")),
-            "/".join(times) if rtt.get("mean") is not None else figures.NONE,
-            f"{window / segment:.1f}" if window is not None and segment else figures.NONE,
-            str(flow.get("retransmissions", figures.NONE)),
-            str(flow.get("timeouts", figures.NONE)),
-            str(flow["segments_dropped"]),
-        )
-    console.print(shown)
+    rows = [_flow_cells(name, flows[name], parts) for name in names[: len(names) - left_out]]
+    print_fitting(console, _flow_columns(parts), rows, without=_FLOWS_WITHOUT)
     if left_out:
         console.print(f"[dim]and {left_out} more; choose with --flows, or see summary.json[/dim]")
         _print_all(console, len(flows), values)
     console.print()
     _print_files(console, files)
+
+
+def _flow_columns(parts: Sequence[str]) -> list[Column]:
+    return [
+        Column("Flow"), Column("TCP"), Column(">Goodput"), Column(">Finish"),
+        Column(">Base\nRTT (ms)"), Column(">RTT (ms)", parts), Column(">cwnd\npackets"),
+        Column(">Resent"), Column(">Time-\nouts"), Column(">Drops"),
+    ]  # fmt: skip
+
+
+def _flow_cells(name: str, flow: dict[str, Any], parts: Sequence[str]) -> list[Cell]:
+    rtt = flow.get("rtt_s") or {}
+    window = (flow.get("cwnd_bytes") or {}).get("mean")
+    segment = flow.get("segment_bytes")
+    times = {key: figures.milliseconds(rtt.get(key)) for key in parts}
+    return [
+        escape(name),
+        flow.get("label") or figures.NONE,
+        figures.rate(flow["goodput_bps"]),
+        figures.seconds(flow["finish_s"]),
+        figures.milliseconds(flow.get("path_rtt_s")),
+        times if rtt.get("mean") is not None else figures.NONE,
+        f"{window / segment:.1f}" if window is not None and segment else figures.NONE,
+        str(flow.get("retransmissions", figures.NONE)),
+        str(flow.get("timeouts", figures.NONE)),
+        str(flow["segments_dropped"]),
+    ]
 
 
 def _print_all(console: Console, flows: int, values: Mapping[str, list[float]]) -> None:
@@ -167,22 +188,16 @@ def _print_links(
     else:
         rows = [row for place, row in enumerate(every()) if place < _MOST_ROWS]
     parts = _parts(("mean", "p95", "max"), known)
-    shown = table(
-        "Link", "Direction", ">Utilisation", ">Queue\nmean/max",
-        f">Queueing delay\n{'/'.join(parts)}", ">Drops",
-    )  # fmt: skip
-    for name, direction, way in rows:
-        queue, delay = way["queue_packets"], way["queueing_delay_s"]
-        waits = [figures.milliseconds(delay.get(key)) for key in parts]
-        shown.add_row(
-            escape(name),
-            direction,
-            figures.percent(way["utilization"]),
-            f"{figures.number(_rounded(queue['mean']))}/{queue['max']} pkt",
-            f"{'/'.join(waits)} ms",
-            str(_lost(way)),
-        )
-    console.print(shown)
+    columns = [
+        Column("Link"), Column("Direction"), Column(">Utilisation"), Column(">Queue\nmean/max"),
+        Column(">Queueing delay", parts, " ms"), Column(">Drops"),
+    ]  # fmt: skip
+    print_fitting(
+        console,
+        columns,
+        [_link_cells(name, direction, way, parts) for name, direction, way in rows],
+        without=_LINKS_WITHOUT,
+    )
     if count > 1 and wanted is None:
         how = "by utilisation, then drops" if order == "busiest" else "as in the scenario"
         console.print(f"[dim]Order: {how} (--link-order).[/dim]")
@@ -193,6 +208,18 @@ def _print_links(
             "--links, or see summary.json[/dim]"
         )
     console.print()
+
+
+def _link_cells(name: str, direction: str, way: dict[str, Any], parts: Sequence[str]) -> list[Cell]:
+    queue, delay = way["queue_packets"], way["queueing_delay_s"]
+    return [
+        escape(name),
+        direction,
+        figures.percent(way["utilization"]),
+        f"{figures.number(_rounded(queue['mean']))}/{queue['max']} pkt",
+        {key: figures.milliseconds(delay.get(key)) for key in parts},
+        str(_lost(way)),
+    ]
 
 
 def _lost(way: dict[str, Any]) -> int:
@@ -212,13 +239,16 @@ def _print_whole(console: Console, summary: dict[str, Any]) -> None:
     speed = f", {figures.large(hops / wall_s)} packet-hops/s" if wall_s > 0 else ""
     took = f"{figures.seconds(wall_s)}, {figures.large(hops)} packet-hops{speed}"
     console.print(f"[dim]Simulated in:[/dim]    {took}")
-    same = "  (the same in every run)" if summary["finished"] else ""
+    same = "" if summary["stop_reason"] in _BY_CHANCE else "  (the same in every run)"
     console.print(f"[dim]Digest:[/dim]          {summary['digest']}{same}")
 
 
 def _rounded(value: float) -> float:
     return round(value, 1) if value < 100 else round(value)
 
+
+_BY_CHANCE = ("interrupted", "disk-full", "controller-fault")
+"""Ends that need not come at the same moment in every run."""
 
 _QUANTITIES: list[tuple[str, str, Callable[[Any], str], bool]] = [
     ("Goodput", "goodput_bps", figures.rate, True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 import sys
@@ -15,6 +16,8 @@ import typer
 from ackclock.cli import figures
 from ackclock.cli.options import read_overrides
 from ackclock.cli.progress import progress_bar
+from ackclock.cli.terminal import console, echo_error, print_json, terminable
+from ackclock.errors import InputError
 
 # A process takes some 20 MB before it simulates anything.
 _LEAST_MEMORY = 64_000_000
@@ -75,8 +78,6 @@ def sweep(
     [cyan]ackclock sweep merge sweeps/grid.shard-*[/cyan]
     """
     from ackclock.cli.sweep_tables import explain_run, print_outlook, print_status, print_study
-    from ackclock.cli.terminal import console, print_json
-    from ackclock.errors import InputError
     from ackclock.sweep import Study
     from ackclock.sweep.session import outlook, status
     from ackclock.sweep.shards import Shard
@@ -147,8 +148,6 @@ def sweep(
 
 def _refuse(what: str, given: Mapping[str, object], others: set[str]) -> None:
     """Refuse options that have no effect beside another one."""
-    from ackclock.errors import InputError
-
     for name, value in given.items():
         if name in others and value not in (None, False):
             raise InputError(f"{name} has no meaning with {what}")
@@ -162,7 +161,6 @@ def _executor(address: str | None, *, wanted: bool) -> Iterator[DaskExecutor | N
         return
     from logging import CRITICAL, getLogger
 
-    from ackclock.cli.terminal import terminable
     from ackclock.sweep import DaskExecutor
 
     with terminable(), DaskExecutor(address) as executor:
@@ -177,7 +175,6 @@ def _merge(
     folders: list[Path], out: Path | None, publish: str | None, *, force: bool, as_json: bool
 ) -> None:
     from ackclock.cli.sweep_tables import print_results
-    from ackclock.cli.terminal import console, echo_error, print_json
     from ackclock.sweep.remote import require
     from ackclock.sweep.shards import merge, whole_of
 
@@ -198,7 +195,6 @@ def _merge(
 
 
 def _publish(place: Path, url: str, *, wanted: bool) -> None:
-    from ackclock.cli.terminal import console
     from ackclock.sweep.remote import publish
 
     where = publish(place, url)
@@ -209,7 +205,6 @@ def _publish(place: Path, url: str, *, wanted: bool) -> None:
 def default_directory(study: Study) -> Path:
     """Return `sweeps/NAME`; with overrides, a short hash of them is added."""
     import hashlib
-    import json
 
     parts = [part for part in study.name.split("/") if part.strip(".")]
     label = "/".join(parts) or "study"
@@ -223,7 +218,6 @@ def default_directory(study: Study) -> Path:
 def _run(plan: Plan, place: Path, options: Mapping[str, Any], *, as_json: bool) -> int:
     """Run a plan, print what came of it, and return the exit status."""
     from ackclock.cli.sweep_tables import print_results
-    from ackclock.cli.terminal import console, echo_error, print_json, terminable
     from ackclock.sweep import SweepInterrupted
     from ackclock.sweep.session import run
 

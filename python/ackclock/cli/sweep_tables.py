@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ackclock.cli import figures
-from ackclock.cli.terminal import table
+from ackclock.cli.terminal import print_json, table
 from ackclock.columns import pick
+from ackclock.errors import InputError
 from ackclock.sweep.figures import RUN
 
 if TYPE_CHECKING:
@@ -201,7 +202,6 @@ def explain_run(plan: Plan, place: Path, key: str, file: str, *, as_json: bool) 
         InputError: no run, or several, have a key that starts so.
     """
     from ackclock.canonical import to_yaml
-    from ackclock.cli.terminal import print_json
     from ackclock.scenario import Scenario
     from ackclock.sweep.store import Store
 
@@ -235,8 +235,6 @@ def explain_run(plan: Plan, place: Path, key: str, file: str, *, as_json: bool) 
 
 
 def _find(plan: Plan, start: str) -> int:
-    from ackclock.errors import InputError
-
     if len(start) < _LEAST_DIGITS:
         raise InputError(f"--why {start}: at least {_LEAST_DIGITS} digits of the key are needed")
     found = [index for index, key in enumerate(plan.keys) if key.startswith(start)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
@@ -9,6 +11,9 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 import typer
 
 from ackclock.cli.options import name_list, read_overrides, read_where, require_folder
+from ackclock.cli.terminal import console, print_json
+from ackclock.cli.terminal import table as frame
+from ackclock.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -167,9 +172,6 @@ def _listed(made: ResultTable) -> ResultTable:
 
 
 def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int | None) -> None:
-    import json
-
-    from ackclock.cli.terminal import console, print_json
     from ackclock.files import write_bytes
     from ackclock.tables.formats import TEXTS, to_json, to_parquet
 
@@ -196,8 +198,6 @@ def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int
 
 
 def _as_text(made: ResultTable, digits: int | None) -> str:
-    import io
-
     from rich.console import Console
 
     lines = io.StringIO()
@@ -208,7 +208,6 @@ def _as_text(made: ResultTable, digits: int | None) -> str:
 def _print(screen: Console, made: ResultTable, digits: int | None) -> None:
     from rich.markup import escape
 
-    from ackclock.cli.terminal import table as frame
     from ackclock.tables.shown import shown
 
     columns = shown(made, digits)
@@ -229,6 +228,4 @@ def _print(screen: Console, made: ResultTable, digits: int | None) -> None:
 
 
 def _refuse(message: str) -> NoReturn:
-    from ackclock.errors import InputError
-
     raise InputError(message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock.cli.options import read_overrides
+from ackclock.cli.terminal import console, print_json
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ def theory(
     [cyan]ackclock theory caltech/test-case-2-fast[/cyan]
     [cyan]ackclock theory caltech/test-case-2-fast --assume paper[/cyan]
     """
-    from ackclock.cli.terminal import console, print_json
     from ackclock.cli.theory_tables import print_prediction
     from ackclock.scenario import Scenario
     from ackclock.theory import TheoryError, predict

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 import typer
-
-_UNITS = {
-    "": 1.0,
-    "ns": 1e-9,
-    "us": 1e-6,
-    "µs": 1e-6,
-    "ms": 1e-3,
-    "s": 1.0,
-    "min": 60.0,
-    "h": 3600.0,
-    "d": 86400.0,
-}
 
 
 def seconds(text: str) -> float:
@@ -25,10 +11,12 @@ def seconds(text: str) -> float:
     Raises:
         typer.BadParameter: this is not a time.
     """
-    found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([a-zµ]*)\s*", text)
-    if not found or found[2] not in _UNITS:
+    from ackclock._core import quantity
+
+    kind, time_ns = quantity(text) or quantity(f"{text} s") or ("", 0)
+    if kind != "time":
         raise typer.BadParameter(f"'{text}' is not a time; write seconds or a unit: 0.5, '200 ms'")
-    return float(found[1]) * _UNITS[found[2]]
+    return time_ns / 1e9
 
 
 def limit(text: str) -> float:

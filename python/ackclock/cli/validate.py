@@ -8,6 +8,7 @@ import typer
 
 from ackclock.cli import figures
 from ackclock.cli.options import read_overrides
+from ackclock.cli.terminal import error_json, print_json, show_error
 from ackclock.errors import AckclockError, InputError
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ def validate(
     [cyan]ackclock validate scenarios/*.yaml --json[/cyan]
     [cyan]ackclock validate shapes/dumbbell --expand[/cyan]   short forms written out
     """
-    from ackclock.cli.terminal import error_json, print_json, show_error
     from ackclock.scenario import Scenario
 
     overrides = read_overrides(settings)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +60,12 @@ class Card:
             "subject": self.subject,
             "file": self.origin,
             "conforms": self.conforms,
-            "checks": [check.to_json() for check in self.checks],
+            "checks": [asdict(check) for check in self.checks],
             "warnings": [
                 {"place": f"{self.origin}:{flaw.line}", "message": flaw.message, "hint": flaw.hint}
                 for flaw in self.flaws
             ],
-            "scores": [score.to_json() for score in self.scores],
+            "scores": [asdict(score) for score in self.scores],
             "windows": dict(self.windows),
         }
 

@@ -7,8 +7,7 @@ congestion control has to show), RFC 8085 section 3.1 and RFC 5681.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from ackclock.conformance.networks import RATE_BPS
 from ackclock.conformance.trials import Figures, Trial
@@ -36,10 +35,6 @@ class Check:
     seen: str
     verdict: str
     place: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the check as a plain mapping."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

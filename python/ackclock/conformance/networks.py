@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 RATE_BPS = 20e6
-BASE_RTT_S = 0.040
 SUBJECT = "subject"
 """Stands for the algorithm that is tried in the flows of a network."""
 

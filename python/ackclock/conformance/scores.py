@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from ackclock.conformance.networks import RATE_BPS
 from ackclock.conformance.trials import Figures
@@ -28,10 +27,6 @@ class Score:
     meaning: str
     best: str | float
     values: dict[str, float | None]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the score as a plain mapping."""
-        return asdict(self)
 
 
 def _used(figures: Figures) -> float:

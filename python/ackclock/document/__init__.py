@@ -256,7 +256,7 @@ def flaws(data: Any) -> Iterator[tuple[Path, str, str | None]]:
             if not -(2**63) <= value < 2**64:
                 yield (path, "a number beyond 64 bits", None)
         elif not isinstance(value, str):
-            yield (path, f"a {type(value).__name__} is not a value of a scenario", None)
+            yield (path, f"`{type(value).__name__}` is not a value of a scenario", None)
         elif not _is_text(value):
             yield (path, "text with half of a surrogate pair", None)
 

@@ -12,7 +12,10 @@ from typing import Any
 
 from ackclock.theory.routes import Graph
 
-LINUX_CC = ("reno", "cubic", "bbr", "dctcp", "vegas")
+LINUX_CC = (
+    "reno", "cubic", "bbr", "dctcp", "vegas", "bic", "highspeed", "htcp", "hybla", "illinois",
+    "scalable", "veno", "westwood",
+)  # fmt: skip
 """Congestion control that Linux has under the same name."""
 
 QUEUES = ("droptail", "codel", "fq-codel", "pie", "red")

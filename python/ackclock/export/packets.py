@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.export.columns import ACK, DATA, KINDS, SYN, Columns, Flags, Ints
+from ackclock.metrics.segments import unwrapped
 
 if TYPE_CHECKING:
     from ackclock.results import Results
@@ -70,7 +71,7 @@ class Packets:
             if counts_bytes(flow):
                 for kind in (DATA, ACK):
                     mine = np.flatnonzero((made.flow == number) & (made.kind == kind))
-                    made.seq[mine] = _unwrapped(made.seq[mine])
+                    made.seq[mine] = unwrapped(made.seq[mine])
         return made
 
     def _complete_copies(self) -> None:
@@ -108,12 +109,3 @@ def counts_bytes(flow: dict[str, Any]) -> bool:
 def is_modern(flow: dict[str, Any]) -> bool:
     """Whether the ends of a flow of the model agree on options, and close, as in TCP."""
     return flow["tcp"] is not None and flow["tcp"]["sender"] == "modern"
-
-
-def _unwrapped(low: Ints) -> Ints:
-    """Sequence numbers whose low 32 bits were recorded, in the order of sending."""
-    if not len(low):
-        return low
-    steps = np.diff(low)
-    wraps = np.cumsum((steps < -(1 << 31)).astype(np.int64) - (steps > (1 << 31)))
-    return low + np.concatenate(([0], wraps)) * (1 << 32)

@@ -35,8 +35,9 @@ def chunks(results: Results, options: Options) -> Iterator[bytes]:
         if flow["tcp"] and (options.flows is None or flow["id"] in options.flows)
     ]
     if len(flows) != 1:
-        names = ", ".join(flow["id"] for flow in flows) or "none"
-        raise InputError(f"a file holds one TCP flow; choose one of {names} with --flows")
+        names = ", ".join(flow["id"] for flow in flows)
+        choice = f"choose one of {names} with --flows" if names else "there is none to write"
+        raise InputError(f"a file holds one TCP flow; {choice}")
     yield from _plot(results, flows[0])
 
 

@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
+# Times are whole nanoseconds; the rounding of floats must not move an event over an edge.
+_HALF_NS = 0.5e-9
+
 
 def window_edges(start_s: float, end_s: float, width_s: float) -> Floats:
     """Edges of the windows that cover ``[start_s, end_s]``.
@@ -67,7 +70,8 @@ def windowed_sums(
     amounts = np.broadcast_to(np.asarray(amount, dtype=np.float64), times.shape)
     inside = (times >= start_s) & (times <= end_s)
     # An event at the very end belongs to the last window.
-    place = np.minimum(np.searchsorted(edges, times[inside], side="right") - 1, edges.size - 2)
+    after = np.searchsorted(edges, times[inside] + _HALF_NS, side="right")
+    place = np.minimum(after - 1, edges.size - 2)
     sums = np.bincount(place, weights=amounts[inside], minlength=edges.size - 1)
     return edges, sums.astype(np.float64)
 
@@ -142,7 +146,7 @@ def sliding_rates(
     bits = np.broadcast_to(np.asarray(size_bytes, dtype=np.float64) * 8.0, times.shape)[order]
     done = np.concatenate(([0.0], np.cumsum(bits)))
     begin = np.maximum(at - reach_s, 0.0)
-    last = np.searchsorted(times[order], at, side="right")
-    first = np.searchsorted(times[order], begin, side="right")
+    last = np.searchsorted(times[order], at + _HALF_NS, side="right")
+    first = np.searchsorted(times[order], begin + _HALF_NS, side="right")
     first[begin == 0.0] = 0  # a packet at time 0 counts
     return at, (done[last] - done[first]) / (at - begin)

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from . import legends, palette, text
 from .saving import Figure
-from .words import EDGE_MM, MM, ROW_MM, TOP_MM, place, words, write_above
+from .words import EDGE_MM, MM, ROW_MM, TOP_MM, place, words, write_above, write_instead
 
 TICKS = 6.6
 """Size of numbers at axes, points."""
@@ -97,18 +97,7 @@ class Facets:
         self.height_mm, self.below_mm, self.heads = ROW_MM, 1.0, ()
         for axes in self.axes:
             axes.set_axis_off()
-        first = self.axes[0]
-        first.text(
-            0.0,
-            0.5,
-            message,
-            transform=first.transAxes,
-            size=TICKS,
-            color=palette.FAINT_INK,
-            va="center",
-            style="italic",
-            parse_math=False,
-        )
+        write_instead(self.axes[0], message)
         return self.finish()
 
     def finish(self) -> Figure:

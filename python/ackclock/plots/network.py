@@ -153,10 +153,7 @@ def _together(rides: Sequence[Ride]) -> list[Ride]:
 
 def _groups(model: Mapping[str, Any]) -> list[list[str]]:
     """Hosts with one link to the same router that are ends of flows in the same way."""
-    hosts, near = set(model["hosts"]), dict[str, list[str]]()
-    for link in model["links"]:
-        for end, other in (link["ends"], link["ends"][::-1]):
-            near.setdefault(end, []).append(other)
+    hosts, near = set(model["hosts"]), _neighbours(model)
     sources = {flow["from"] for flow in model["flows"]}
     targets = {flow["to"] for flow in model["flows"]}
     alike: dict[tuple[str, bool, bool], list[str]] = {}
@@ -167,12 +164,18 @@ def _groups(model: Mapping[str, Any]) -> list[list[str]]:
     return [members for members in alike.values() if len(members) >= _LEAST_GROUP]
 
 
-def _tiers(model: Mapping[str, Any]) -> list[list[str]]:
-    """Nodes by how many links they are away from the nearest host."""
+def _neighbours(model: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The other end of each link of a node."""
     near: dict[str, list[str]] = {}
     for link in model["links"]:
         for end, other in (link["ends"], link["ends"][::-1]):
             near.setdefault(end, []).append(other)
+    return near
+
+
+def _tiers(model: Mapping[str, Any]) -> list[list[str]]:
+    """Nodes by how many links they are away from the nearest host."""
+    near = _neighbours(model)
     tiers = [list(model["hosts"])]
     left = dict.fromkeys(model["routers"])
     while tiers[-1]:

@@ -62,6 +62,9 @@ DASHES: dict[LineStyle, Any] = {
 }
 """Line styles as matplotlib takes them; the same in panels and in their legends."""
 
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""Marks of points, for what differs besides its colour."""
+
 
 def flow_colors(flows: Sequence[str], drawn: Sequence[str]) -> dict[str, str]:
     """A colour for each drawn flow of a run with these flows.

@@ -20,7 +20,7 @@ from . import heading, legends, palette, text
 from .palette import DASHES, LineStyle
 from .saving import Figure
 from .view import View, evenly
-from .words import EDGE_MM, MM, ROW_MM, TOP_MM, Words, place, words, write_above
+from .words import EDGE_MM, MM, ROW_MM, TOP_MM, Words, place, words, write_above, write_instead
 
 _LEFT, _RIGHT, _BOTTOM = 11.5, EDGE_MM, 2.5
 _PANEL_SIZE = 7.2
@@ -247,17 +247,7 @@ class Page:
             axes.grid(visible=False)
             axes.spines[["left", "bottom"]].set_visible(last)
             axes.tick_params(bottom=last)
-            axes.text(
-                0.006,
-                0.5,
-                panel.message,
-                transform=axes.transAxes,
-                size=6.6,
-                color=palette.FAINT_INK,
-                va="center",
-                style="italic",
-                parse_math=False,
-            )
+            write_instead(axes, panel.message, 0.006)
         if not panel.title:
             return
         rows, beside = self._legend_rows(panel)

@@ -16,6 +16,7 @@ from . import palette
 from .across import Across, across
 from .errors import PlotError
 from .facets import Facets, beside
+from .palette import MARKS
 from .sweep_view import SweepView
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _ASIDE = 0.6
 """How much of the room of a word its points take."""
-_MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def draw(view: SweepView) -> Figure:
@@ -58,7 +58,7 @@ def draw(view: SweepView) -> Figure:
         for place, name in enumerate(names):
             key = (*cell, *([name] if lines else []))
             mine = {group.key[-1]: group for group in found if group.key[:-1] == key}
-            mark = _MARKS[place % len(_MARKS)]
+            mark = MARKS[place % len(MARKS)]
             # Points over a word stand beside each other; no line distinguishes them.
             aside = 0.0 if axis.numeric else (place - (len(names) - 1) / 2) * _ASIDE / len(names)
             _line(axes, axis, view.levels(x), mine, size, colors[spelled(name)], mark, aside)
@@ -72,7 +72,7 @@ def draw(view: SweepView) -> Figure:
     if lines:
         page.legend = [
             (
-                _handle(colors[spelled(name)], _MARKS[i % len(_MARKS)], axis),
+                _handle(colors[spelled(name)], MARKS[i % len(MARKS)], axis),
                 view.words([lines], (name,)),
             )
             for i, name in enumerate(names)

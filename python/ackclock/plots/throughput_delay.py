@@ -18,6 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from . import heading, palette, quantities
 from .errors import PlotError
 from .facets import Facets
+from .palette import MARKS
 from .sweep_view import SweepView
 from .view import View
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _MOST = 40
 
 
@@ -58,7 +58,7 @@ def draw(views: Sequence[View]) -> Figure:
             if rtt is not None:
                 name = f"{flow} ({heading.algorithm(view.flow(flow))})"
                 name += f", {heading.run_name(view, number + 1)}" if len(views) > 1 else ""
-                mark = _MARKS[number % len(_MARKS)]
+                mark = MARKS[number % len(MARKS)]
                 color = view.flow_color[flow]
                 clouds.append(Cloud(name, color, mark, [rtt], [found["goodput_bps"]]))
     view, several = views[0], len(views) > 1
@@ -87,7 +87,7 @@ def draw_sweep(view: SweepView) -> Figure:
              for key in held]  # fmt: skip
     colors = palette.flow_colors(names, names)
     clouds = [
-        Cloud(name, colors[name], _MARKS[i % len(_MARKS)], *map(list, zip(*points, strict=True)))
+        Cloud(name, colors[name], MARKS[i % len(MARKS)], *map(list, zip(*points, strict=True)))
         for i, (name, points) in enumerate(zip(names, held.values(), strict=True))
     ]
     return _figure(clouds, view.width_mm, view.subtitle(view.title), view.caption())

@@ -15,7 +15,7 @@ EDGE_MM, TOP_MM = 3.0, 3.0
 ROW_MM = 2.6
 """Height of a line below."""
 
-_TITLE, _SUBTITLE, _NOTE = 9.5, 7.0, 5.8
+_TITLE, _SUBTITLE, _NOTE, _INSTEAD = 9.5, 7.0, 5.8, 6.6
 _TITLE_MM, _SUBTITLE_MM = 4.4, 3.3
 _MOST_LINES = 3
 
@@ -88,4 +88,19 @@ def write_above(
         annotation_clip=False,
         parse_math=False,
         **style,
+    )
+
+
+def write_instead(axes: Axes, message: str, x: float = 0.0) -> None:
+    """Write within axes why nothing is drawn there."""
+    axes.text(
+        x,
+        0.5,
+        message,
+        transform=axes.transAxes,
+        size=_INSTEAD,
+        color=palette.FAINT_INK,
+        va="center",
+        style="italic",
+        parse_math=False,
     )

@@ -6,6 +6,8 @@ import math
 from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
+
 from ackclock.reproduce.report import Case, Group, Report, Row, Tolerance, Verdict
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ _COLOURS = {
     Verdict.INSIDE: "cyan",
     Verdict.OUTSIDE: "magenta",
     Verdict.NOT_REPRODUCIBLE: "magenta",
+    Verdict.NOT_MODELLED: "magenta",
 }
 _LEAST_NAME = 20
 """A name gets at least this many columns of the terminal; longer ones are wrapped."""
@@ -29,8 +32,6 @@ _SPARE = ("tolerance", "over orders", "predicted", "median")
 
 def render(report: Report, console: Console) -> None:
     """Print a report: tables, the reasons of what differs, and the sum at the end."""
-    from rich.markup import escape
-
     console.print(f"[bold]{escape(report.title)}[/bold]\n{escape(report.source)}\n")
     for note in report.notes:
         console.print(escape(note))
@@ -42,8 +43,6 @@ def render(report: Report, console: Console) -> None:
 
 
 def _render_case(case: Case, console: Console) -> None:
-    from rich.markup import escape
-
     console.print(f"\n[bold]{escape(case.title)}[/bold]  [dim]{escape(_command(case))}[/dim]")
     console.print(escape(case.about))
     reasons = _reasons(case)
@@ -69,8 +68,6 @@ def _widths(case: Case, reasons: dict[str, int]) -> dict[str, int]:
 def _render_group(
     case: Case, group: Group, console: Console, reasons: dict[str, int], widths: dict[str, int]
 ) -> None:
-    from rich.markup import escape
-
     every = _columns(case, group)
     shown = _fitting(every, widths, console.width)
     table = terminal_table()

@@ -15,6 +15,7 @@ OWN_MSS = 1460
 OWN_SCALE = 8
 _TIMESTAMPS = 12  # bytes of a segment
 _MOST_STEPS = 200_000
+_NOP = Option("nop")
 
 
 @dataclass
@@ -66,16 +67,20 @@ class Connection:
     def _own_options(
         self, sack: bool, timestamps: bool, *, scale: bool, now: int
     ) -> tuple[Option, ...]:
-        nop = Option("nop")
         options = [Option("mss", (self.most,))]
         if timestamps:
             stamp = Option("TS", (now // 1_000_000, 0))
-            options += [Option("sackOK"), stamp] if sack else [nop, nop, stamp]
+            options += [Option("sackOK"), stamp] if sack else [_NOP, _NOP, stamp]
         elif sack:
-            options += [nop, nop, Option("sackOK")]
+            options += [_NOP, _NOP, Option("sackOK")]
         if scale:
-            options += [nop, Option("wscale", (OWN_SCALE,))]
+            options += [_NOP, Option("wscale", (OWN_SCALE,))]
         return tuple(options)
+
+    def _stamped(self, now: int, echo: int) -> tuple[Option, ...]:
+        """The options of a segment that carries a timestamp, echoing this one, in milliseconds."""
+        stamp = Option("TS", (now // 1_000_000, echo))
+        return (_NOP, _NOP, stamp) if self.timestamps else ()
 
     def _agree(self, segment: Segment) -> bool:
         """Take what the other end offers; whether it scales its window."""
@@ -106,9 +111,7 @@ class Connection:
         self._agree(segment)
         self.ecn = self.host.ecn == 1 and "E" in segment.flags and "W" not in segment.flags
         self._establish(now, segment.window or 0)
-        nop = Option("nop")
-        stamp = (nop, nop, Option("TS", (now // 1_000_000, 0))) if self.timestamps else ()
-        self._put(now, Segment(".", 1, 0, 1, None, stamp))
+        self._put(now, Segment(".", 1, 0, 1, None, self._stamped(now, 0)))
 
     def _establish(self, now: int, window: int) -> None:
         self.state, self.ready_at, self._window = "established", now, window
@@ -198,13 +201,10 @@ class Connection:
         flags = ("F" if packet["fin"] else "") + ("P" if packet["push"] else "")
         flags += ("E" if packet["ece"] else "") + ("W" if packet["cwr"] else "")
         now = packet["time"]
-        nop = Option("nop")
-        options: tuple[Option, ...] = ()
-        if self.timestamps:
-            options += (nop, nop, Option("TS", (now // 1_000_000, packet["echo"] // 1_000_000)))
+        options = self._stamped(now, packet["echo"] // 1_000_000)
         if packet["blocks"]:
             edges = tuple(edge + 1 for block in packet["blocks"] for edge in block)
-            options += (nop, nop, Option("sack", edges))
+            options += (_NOP, _NOP, Option("sack", edges))
         segment = Segment(
             flags + ".", packet["seq"] + 1, packet["payload"], packet["ack"] + 1, None, options
         )
@@ -330,9 +330,7 @@ class Connection:
         if self.state == "syn-sent":
             self.state = "gone"
         elif whole and not self.deaf and self.unread and self._fin is None:
-            nop = Option("nop")
-            stamp = (nop, nop, Option("TS", (now // 1_000_000, self._stamp)))
-            options = stamp if self.timestamps else ()
+            options = self._stamped(now, self._stamp)
             ack = self.end.received() + 1
             self._put(now, Segment("R.", self._sent, 0, ack, None, options))
             self.state = "gone"

@@ -516,14 +516,18 @@ fn spelled_out(param: &Param, layer: &Layer<'_>) -> Option<Map<String, Value>> {
 pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
     const SYNONYMS: &[(&str, &str)] = &[
         ("algorithm", "cc"),
+        ("algorithm", "tcp"),
         ("bandwidth", "rate"),
         ("buffer", "queue"),
         ("bw", "rate"),
         ("bytes", "send"),
         ("capacity", "rate"),
+        ("cc", "tcp"),
         ("congestion_control", "cc"),
+        ("congestion_control", "tcp"),
         ("destination", "to"),
         ("dst", "to"),
+        ("duration", "stop"),
         ("end", "stop"),
         ("ends", "between"),
         ("initial_cwnd", "initial_window"),
@@ -535,6 +539,8 @@ pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
         ("propagation", "delay"),
         ("random_seed", "seed"),
         ("receiver", "to"),
+        ("sim_time", "stop"),
+        ("simulation_time", "stop"),
         ("size", "limit"),
         ("size", "send"),
         ("source", "from"),
@@ -543,10 +549,10 @@ pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
         ("time", "at_latest"),
     ];
     let has = |name: &str| table.iter().any(|param| param.name == name);
-    nearest(key, table.iter().map(|param| param.name))
-        .or_else(|| {
-            let meant = SYNONYMS.iter().find(|(other, name)| *other == key && has(name));
-            meant.map(|(_, name)| *name)
-        })
+    // A word of another program is no misspelling: `duration` is not `question`.
+    let synonym = SYNONYMS.iter().find(|(other, name)| *other == key && has(name));
+    synonym
+        .map(|(_, name)| *name)
+        .or_else(|| nearest(key, table.iter().map(|param| param.name)))
         .map(|name| format!("did you mean `{name}`?"))
 }

@@ -23,8 +23,13 @@ pub(super) fn no_number(text: &str, dimensions: &[Dimension]) -> QuantityError {
 
 /// The number is alone.
 pub(super) fn no_unit(number: &str, dimensions: &[Dimension]) -> QuantityError {
-    let meant: Vec<String> =
-        dimensions.iter().map(|dimension| format!("`{}`", dimension.example(number))).collect();
+    // Who writes a million and no unit has counted bits.
+    let counts_bits = number.parse().is_ok_and(|value: f64| value >= 1e5);
+    let example = |dimension: &Dimension| match dimension {
+        Rate if counts_bits => format!("`{number} bps`"),
+        _ => format!("`{}`", dimension.example(number)),
+    };
+    let meant: Vec<String> = dimensions.iter().map(example).collect();
     error(format!("`{number}` has no unit"), Some(format!("for example {}", meant.join(" or "))))
 }
 

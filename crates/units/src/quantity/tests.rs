@@ -87,6 +87,7 @@ fn what_is_no_whole_number_or_too_large_is_refused() {
 fn errors_teach() {
     for (text, dimensions, expected) in [
         ("10", &[Rate][..], "`10` has no unit | for example `10 Mbps`"),
+        ("1000000", &[Rate], "`1000000` has no unit | for example `1000000 bps`"),
         ("10", &[Size, Packets], "`10` has no unit | for example `10 KiB` or `10 packets`"),
         ("10Mb", &[Rate], "`10Mb` is an amount of data; a rate is `10 Mbps`"),
         ("10 MB", &[Rate], "`10 MB` is an amount of data; a rate is `10 MB/s`"),

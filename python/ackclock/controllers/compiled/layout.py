@@ -1,52 +1,17 @@
 """How compiled controllers see the world: three arrays of numbers, which the engine fills.
 
 Everything is a 64-bit float. What is None in plain Python is NaN here, words are numbers, flags are
-0 and 1. `crates/py/src/compiled.rs` has the same places.
+0 and 1. `crates/py/src/compiled.rs` declares the places.
 """
 
 from __future__ import annotations
 
-STATE = (
-    "cwnd",
-    "ssthresh",
-    "segment",
-    "mss",
-    "now",
-    "pacing_rate",
-    # What passes between the engine and the functions, beside the attributes of a controller.
-    "answer",
-    "answered",
-    "line",
-    "fault",
-    "value",
-    "turns",
-    "records",
-    "rows",
-    "paces",
-)
+from ackclock import _core
+
+STATE = tuple(_core.COMPILED_STATE)
 """Places of the array of state; attributes of the program's own come after these."""
 
-EVENT = (
-    "now",
-    "rtt",
-    "srtt",
-    "min_rtt",
-    "newly_acked",
-    "in_flight",
-    "una",
-    "nxt",
-    "app_limited",
-    "may_grow",
-    "marked",
-    "delivered",
-    "delivery_rate",
-    "newly_lost",
-    "total_lost",
-    "signal",
-    "transmissions",
-    "state",
-    "before",
-)
+EVENT = tuple(_core.COMPILED_EVENT)
 """Places of the array of an event."""
 
 FLAGS = frozenset({"app_limited", "may_grow"})
@@ -57,12 +22,7 @@ KNOWN = frozenset(
 )
 """Fields of an event that are never None; the same for the first attributes of a controller."""
 
-WORDS = {
-    word: float(code)
-    for code, word in enumerate(
-        ("gap", "timeout", "ecn", "open", "disorder", "cwr", "recovery", "loss"), 1
-    )
-}
+WORDS = {word: float(code) for code, word in enumerate(_core.COMPILED_WORDS, 1)}
 """Words of `signal` and `state`."""
 
 MOST_ROWS = 64

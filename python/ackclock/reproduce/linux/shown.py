@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
+
 from ackclock.reproduce.linux.score import METRICS, KernelReport, Row, Score
 from ackclock.reproduce.rendering import counted, markdown_table, terminal_table
 
@@ -20,8 +22,6 @@ _HEAD = ("scenario", "figure", "kernel", "range", "ours", "tolerance", "off by")
 
 def render(report: KernelReport, console: Console) -> None:
     """Print a report: scores by algorithm, what differs, comparisons of single runs."""
-    from rich.markup import escape
-
     console.print(f"[bold]{escape(report.title)}[/bold]\n{escape(report.source)}\n")
     for note in report.notes:
         console.print(escape(note))
@@ -69,13 +69,13 @@ def _required(scores: dict[str, Score]) -> str:
 def _cell(score: Score | None) -> str:
     if score is None:
         return ""
+    if not score.modelled:
+        return "not modelled"
     verdict = "" if score.criterion.required is None else " yes" if score.passes else " no"
     return f"{score.met}/{score.total} {math.floor(score.share * 100)} %{verdict}"
 
 
 def _render_misses(report: KernelReport, console: Console) -> None:
-    from rich.markup import escape
-
     present = [row for row in report.misses if row.ours is not None or not row.reason]
     if present:
         table = terminal_table()
@@ -89,7 +89,7 @@ def _render_misses(report: KernelReport, console: Console) -> None:
         if len(present) > _MOST_MISSES:
             console.print(f"and {len(present) - _MOST_MISSES} more; --json has all.")
     for reason, names in absent(report).items():
-        console.print(escape(f"\nAbsent, {reason}: {', '.join(names)}"))
+        console.print(escape(f"\nNot modelled, {reason}: {', '.join(names)}"))
 
 
 def absent(report: KernelReport) -> dict[str, list[str]]:
@@ -129,7 +129,7 @@ def markdown(report: KernelReport) -> str:
     if report.misses:
         parts += ["## Outside the tolerance", misses_table(report.misses)]
     parts += [
-        f"Absent, {reason}: {', '.join(f'`{name}`' for name in names)}."
+        f"Not modelled, {reason}: {', '.join(f'`{name}`' for name in names)}."
         for reason, names in absent(report).items()
     ]
     return "\n\n".join(parts) + "\n"

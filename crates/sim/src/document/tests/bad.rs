@@ -115,6 +115,12 @@ fn names_and_keys() {
             json!("1 ms"),
             "links.0.delya: unknown key `delya` | did you mean `delay`?",
         ),
+        ("/duration", json!("10 s"), "duration: unknown key `duration` | did you mean `stop`?"),
+        (
+            "/flows/0/algorithm",
+            json!("cubic"),
+            "flows.0.algorithm: unknown key `algorithm` | did you mean `tcp`?",
+        ),
         ("/links/1/backward/between", json!(3), "links.1.backward.between: unknown key `between`"),
         ("/colour", json!("red"), "colour: unknown key `colour`"),
         (
