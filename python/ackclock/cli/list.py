@@ -25,8 +25,6 @@ _TITLES = {
     "rto": "Retransmission timer",
     "queue": "Queue disciplines",
     "loss": "Loss models",
-    "jitter": "Jitter: laws by which delays vary",
-    "rate": "Rules by which the rate of a link changes",
     "routing": "Routing",
     "source": "Traffic sources",
     "period": "Lengths of on- and off-periods",
