@@ -13,6 +13,7 @@ from typer.models import ArgumentInfo
 from ackclock import Results, Scenario, _core, library, run
 from ackclock.theory import compare, predict
 from ackclock.theory.laws import LAWS
+from ackclock.theory.long_run import ENTRIES
 
 Override = tuple[str, Any]
 
@@ -214,6 +215,7 @@ def records() -> str:
         for column in described["columns"]:
             category = column["category"]
             kind = f"word of `{category}`" if category else column["type"]
+            kind += " or null" if column["optional"] else ""
             rows.append((f"`{column['name']}`", kind, column["unit"] or "", column["summary"]))
         columns = table(("Column", "Type", "Unit", "Meaning"), rows)
         texts.append(f"### `{name}`\n\n{described['summary']}\n\n{columns}")
@@ -284,6 +286,13 @@ def laws() -> str:
     """Return the laws that the theory knows."""
     rows = [(f"`{law.name}`", law.summary, "; ".join(law.references)) for law in LAWS.values()]
     return table(("Word", "Equilibrium", "Source"), rows)
+
+
+def long_run() -> str:
+    """Return the models of averages over a long run."""
+    models = [entry.model for entry in ENTRIES]
+    rows = [(m.name, m.says, m.holds_for, m.source) for m in models]
+    return table(("Model", "What it says", "For", "Source"), rows)
 
 
 def commands() -> str:
@@ -534,6 +543,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "entries": entries,
     "labs": lab_list,
     "laws": laws,
+    "long-run": long_run,
     "params": params,
     "plots": plots,
     "presets": presets,

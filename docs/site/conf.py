@@ -7,14 +7,20 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
+from ackclock import labs
+from ackclock.labs import writing
+
 project = "Ackclock"
 release = metadata.version("ackclock")
 
+LAB = ".lab"
+"""What pages of labs end with, which no test takes for a page of the project."""
+
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-include_patterns = ["*.md", "docs/**.md", "docs/**.ipynb", "validation/**.md"]
+include_patterns = ["*.md", "docs/**.md", "docs/**.ipynb", f"docs/labs/*{LAB}", "validation/**.md"]
 exclude_patterns = ["docs/site"]
 root_doc = "README"
-source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb", LAB: "myst-nb"}
 # Notebooks are shown as they are stored; `docs/notebooks/run.py` runs them.
 nb_execution_mode = "off"
 myst_heading_anchors = 4
@@ -68,6 +74,21 @@ def _fill(app: object, page: str, source: list[str]) -> None:
         source[0] += _reference()
 
 
+def _labs(app: Any) -> None:
+    """Write the pages of the labs, as students read them; the site alone has them."""
+    folder = Path(app.srcdir) / "docs" / "labs"
+    folder.mkdir(exist_ok=True)
+    for name in labs.names():
+        text = writing.page(labs.find(name))
+        start = f"Begin with `ackclock lab start {name}`, which writes this page and its files."
+        head, _, rest = text.partition("\n\n")
+        page = folder / f"{name}{LAB}"
+        text = f"{head}\n\n{start}\n\n{rest}"
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+
+
 def setup(app: Any) -> None:
     """Connect what Sphinx calls."""
+    app.connect("builder-inited", _labs)
     app.connect("source-read", _fill)

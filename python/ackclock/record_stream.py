@@ -7,7 +7,6 @@ parts of a table become one file, `records/TABLE.parquet`, by copying bytes.
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 from ackclock import parquet_join, record_tables
 from ackclock.memory import keep_memory
 from ackclock.record_tables import Columns, Schemas
+from ackclock.run_directory import NO_ROOM
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,7 +108,7 @@ class RecordStream:
         except BaseException as error:
             with suppress(OSError):
                 unfinished.unlink()
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise DiskFullError(self._folder, None) from None
             raise
 

@@ -52,11 +52,12 @@ class Schemas:
             if column["category"] is None:
                 array = _array(values)
             else:
-                codes = _array(values, values >= 0)
+                codes = _array(values, values >= 0 if column["optional"] else None)
                 array = pa.DictionaryArray.from_arrays(codes, self._words[column["category"]])
             arrays.append(array)
             metadata = {"description": column["summary"], "unit": column["unit"] or ""}
-            fields.append(pa.field(column["name"], array.type, metadata=metadata))
+            # Parquet files say of each value whether it is there, unless all are.
+            fields.append(pa.field(column["name"], array.type, column["optional"], metadata))
         metadata = {"description": described["summary"], **self._about}
         if is_sampled(kept := self._kept.get(name, "")):
             metadata["rows"] = kept
@@ -112,16 +113,43 @@ def write(table: pa.Table, path: Path) -> None:
     Raises:
         OSError: the disk is full, the folder cannot be written to.
     """
-    words = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
-    reals = [field.name for field in table.schema if pa.types.is_floating(field.type)]
+    names: dict[str, list[str]] = {
+        "words": [],
+        "reals": [],
+        "counts": [],
+        "numbers": [],
+        "flags": [],
+    }
+    for field in table.schema:
+        names[_kind(field.type)].append(field.name)
+    # Writing takes several times as long as the run itself, so each kind of column has the encoding
+    # that packs it for the fewest instructions. Statistics of words would be made by hashing every
+    # one of them; nobody asks for these.
     pq.write_table(
         table,
         path,
-        compression="zstd",
-        use_dictionary=words,  # pyright: ignore[reportArgumentType]  # names are allowed too
-        column_encoding=dict.fromkeys(reals, "BYTE_STREAM_SPLIT"),
+        compression={
+            **dict.fromkeys(names["words"] + names["counts"] + names["flags"], "zstd"),
+            **dict.fromkeys(names["reals"], "lz4"),
+            **dict.fromkeys(names["numbers"], "none"),
+        },
+        use_dictionary=names["words"] + names["counts"],  # pyright: ignore[reportArgumentType]  # names are allowed too
+        column_encoding={
+            **dict.fromkeys(names["reals"], "BYTE_STREAM_SPLIT"),
+            **dict.fromkeys(names["numbers"], "DELTA_BINARY_PACKED"),
+        },
+        write_statistics=["time_s"],
         write_page_checksum=True,
     )
+
+
+def _kind(of: pa.DataType) -> str:
+    if pa.types.is_dictionary(of):
+        return "words"
+    if pa.types.is_floating(of):
+        return "reals"
+    # 32 bits hold sizes and counts, of which there are few different ones; 64 bits what counts up.
+    return {"int32": "counts", "int64": "numbers", "bool": "flags"}[str(of)]
 
 
 class RecordFiles:

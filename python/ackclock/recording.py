@@ -125,7 +125,7 @@ class _OnDisk:
         packed = _PACKED * min(size, size if limit is None else limit)
         free = record_stream.room(self._unfinished.path) - record_stream.RESERVE_BYTES
         estimate = f"up to about {hops:.1g} packet-hops; their records may take {_amount(packed)}"
-        if packed > free:
+        if size and packed > free:
             return [
                 f"{estimate}, and {_amount(max(0, free))} are free on the disk; the run ends when "
                 f"these are used up. {_LESS}"

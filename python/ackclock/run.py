@@ -89,6 +89,8 @@ def run(
             results so far.
         InputError: something is in the place of the directory that is not replaced, another
             process writes there, or the number of threads is not one.
+        AckclockError: the disk has no room for the summary; records that were written stay in
+            `DIRECTORY.partial`.
         OSError: the place cannot be written to.
 
     Example:

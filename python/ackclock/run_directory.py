@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -11,7 +12,8 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import InputError
+from ackclock import locks
+from ackclock.errors import AckclockError, InputError
 from ackclock.files import require_folder_above, umask
 
 
@@ -120,6 +122,7 @@ class RunDirectory:
 
         Raises:
             InputError: another process is writing a run there, or it holds something else.
+            AckclockError: the disk is full; records that were written stay there.
         """
         self.path.absolute().parent.mkdir(parents=True, exist_ok=True)
         place = self.path.absolute()
@@ -135,13 +138,18 @@ class RunDirectory:
             for entry in place.iterdir():
                 if entry.name != FILES.lock:
                     shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-            yield unfinished
+            try:
+                yield unfinished
+            except OSError as error:
+                if error.errno not in NO_ROOM:
+                    raise
+                raise unfinished.no_room() from None
         except BaseException:
             if not unfinished.done and not unfinished.keep:
                 shutil.rmtree(place, ignore_errors=True)
             raise
         finally:
-            os.close(unfinished.lock)
+            unfinished.unlock()
 
     def _take_place(self, staging: Path) -> None:
         if not os.path.lexists(self.path):
@@ -158,21 +166,40 @@ class RunDirectory:
         shutil.rmtree(old, ignore_errors=True)
 
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system calls a full disk, a quota that is used up, and a limit to the size of files."""
+
+
 class Unfinished:
     """A run directory that is being written.
 
     Attributes:
         path: where it is.
-        lock: descriptor of the lock that keeps others away.
+        lock: descriptor of the lock that keeps others away, while it does.
         done: whether it has its place.
         keep: whether it stays where it is after an error.
     """
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path
-        self.lock = lock
+        self.lock: int | None = lock
         self.done = False
         self.keep = False
+
+    def no_room(self) -> AckclockError:
+        """Keep the records written to a disk that is full now; return the error that says so."""
+        self.keep |= any((self.path / FILES.records).rglob("*.parquet"))
+        what = "the records that were written stay there" if self.keep else "nothing was kept"
+        return AckclockError(
+            f"no room is left on the disk of '{self.path}' for the results of the run; {what}. "
+            "Free some, or choose another place with --out"
+        )
+
+    def unlock(self) -> None:
+        """Let others have the directory; once is enough."""
+        if self.lock is not None:
+            os.close(self.lock)
+        self.lock = None
 
     def complete(self, target: RunDirectory) -> None:
         """Let it take the place of a run directory. All is on disk before the name changes.
@@ -181,6 +208,8 @@ class Unfinished:
         """
         self.path.chmod(0o777 & ~umask())
         _sync(self.path)
+        if not locks.FOLDERS:
+            self.unlock()
         target._take_place(self.path)
         self.done = True
         # Only now: whoever takes the lock before finds that its file has moved.
@@ -201,7 +230,7 @@ def _locked(place: Path) -> int:
             )
         lock = os.open(place / FILES.lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            _lock(lock)
+            locks.take(lock)
             if os.path.samestat(os.fstat(lock), (place / FILES.lock).stat()):
                 return lock
         except BlockingIOError:
@@ -215,24 +244,18 @@ def _locked(place: Path) -> int:
         os.close(lock)
 
 
-def _lock(descriptor: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # no locks of this kind on Windows
-        return
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 def _sync(directory: Path) -> None:
     """Force a directory and all below it to disk."""
     for folder, _, files in os.walk(directory):
         for file in files:
-            with (Path(folder) / file).open("rb") as stream:
+            with (Path(folder) / file).open("r+b") as stream:
                 os.fsync(stream.fileno())
         _sync_folder(Path(folder))
 
 
 def _sync_folder(directory: Path) -> None:
+    if not locks.FOLDERS:
+        return
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

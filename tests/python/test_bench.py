@@ -102,10 +102,10 @@ def test_large_networks_record_samples_unless_they_say_otherwise():
     scenario = Scenario.from_dict(made)
     record = scenario.canonical["record"]
     assert record["kind"] == "sampled"
-    assert (record["cwnd"], record["events"]) == ("every 100 ms", "changes")
+    assert (record["cwnd"], record["events"]) == ("every 500 us", "changes")
     assert record["packets"] == record["transmissions"] == "off"
     (warning,) = scenario.warnings
-    assert "samples of 1001 flows are recorded" in warning.message
+    assert "samples of 1001 flows are recorded, every 500 us" in warning.message
     # What is written out says so itself.
     assert Scenario.from_dict(scenario.canonical).warnings == ()
     everything = Scenario.from_dict({**made, "record": "all"})

@@ -154,3 +154,38 @@ def test_many_submissions_some_of_them_archives(marker, ackclock, tmp_path):
     assert rows["ada"]["student"] == "ada"
     assert "'ada' has the networks of this student, too" in rows["copy"]["remarks"]
     assert "cannot be unpacked" in rows["broken"]["remarks"]
+
+
+def test_with_a_secret_nobody_else_can_draw_the_networks(ackclock, tmp_path):
+    key = tmp_path / "secret.txt"
+    key.write_text("of which nobody knows\n", encoding="utf-8")
+    secret = personal.secret_of(key)
+    drawn = {
+        str(personal.networks(LAB, "ada", one)) for one in (None, secret, b"another of some length")
+    }
+    assert len(drawn) > 1
+    start = ("lab", "start", "bufferbloat", "--student", "ada", "--secret", str(key))
+    assert ackclock(*start, "--out", "own").code == 0
+    marker = Marker(LAB, Hidden(LAB, 0), Limits(), secret=secret)
+    ada = marker.of_student("ada")
+    done = grade(marker, _solved(tmp_path / "a", ada), own=True)
+    assert done.points == done.most
+    assert "drawn: with a secret" in (tmp_path / "a" / "answers.yaml").read_text(encoding="utf-8")
+    without = grade(Marker(LAB, Hidden(LAB, 0), Limits()), tmp_path / "a")
+    assert without.points == 4  # the function, which is tried on other networks
+    assert any("--secret FILE" in remark for remark in without.remarks)
+
+
+def test_a_secret_has_to_be_one(ackclock, tmp_path):
+    short = tmp_path / "short.txt"
+    short.write_text("abc", encoding="utf-8")
+    for more, said in [
+        (("--secret", str(short), "--student", "ada"), "fewer than 8 characters"),
+        (("--secret", str(tmp_path / "none"), "--student", "ada"), "cannot be read"),
+    ]:
+        done = ackclock("lab", "start", "bufferbloat", *more, "--out", "own")
+        assert (done.code, said in done.err) == (2, True)
+    short.write_text("long enough", encoding="utf-8")
+    done = ackclock("lab", "start", "bufferbloat", "--secret", str(short), "--out", "own")
+    assert done.code == 2
+    assert "give --student, too" in done.err

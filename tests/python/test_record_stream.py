@@ -1,5 +1,6 @@
 """Records go to disk while a run goes on; whatever ends it, what was written can be read."""
 
+import errno
 import json
 import os
 import signal
@@ -8,20 +9,24 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from small import document
 
 from ackclock import (
+    AckclockError,
     InputError,
     Results,
     RunInterrupted,
     RunStoppedError,
     Scenario,
     record_stream,
+    record_tables,
     run,
 )
+from ackclock.record_tables import Schemas
 
 ENDLESS = document() | {"stop": {"when": "time", "at_latest": "100000 s"}}
 for _flow in ENDLESS["flows"]:
@@ -88,6 +93,34 @@ def test_a_short_run_is_the_same_bytes_as_a_saved_one(small_results, small_scena
 
 
 @pytest.mark.slow
+def test_files_pack_each_kind_of_column_by_its_values(results, tmp_path):
+    results.save(tmp_path / "run")
+    file = pq.ParquetFile(tmp_path / "run" / "records" / "transmissions.parquet")
+    chunks = {field.name: file.metadata.row_group(0).column(i)
+              for i, field in enumerate(file.schema_arrow)}  # fmt: skip
+    assert "DELTA_BINARY_PACKED" in chunks["packet_id"].encodings
+    assert "BYTE_STREAM_SPLIT" in chunks["arrival_s"].encodings
+    assert "RLE_DICTIONARY" in chunks["bytes"].encodings
+    # Statistics of words would cost as much as all the rest.
+    assert [name for name, chunk in chunks.items() if chunk.is_stats_set] == ["time_s"]
+    # Only where there may be none does a file say of each value whether it is there.
+    assert [field.name for field in file.schema_arrow if field.nullable] == ["flow"]
+
+
+def test_words_that_may_be_missing_are_null():
+    columns = record_tables.descriptions()["drops"]["columns"]
+    missing = [column["name"] for column in columns if column["optional"]]
+    assert missing == ["link", "direction", "flow"]
+    schemas = Schemas({c["category"]: ["a word"] for c in columns if c["category"]}, {}, {})
+    kinds = {"float64": np.float64, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
+    row = {c["name"]: np.full(1, -int(c["optional"]), kinds[c["type"]]) for c in columns}
+    (made,) = schemas.table("drops", row).to_pylist()
+    assert [name for name, value in made.items() if value is None] == missing
+    # Others are checked: a code without a word would be read as any text.
+    with pytest.raises(pa.ArrowException):
+        schemas.table("drops", row | {"reason": np.full(1, -1, np.int32)})
+
+
 def test_parts_do_not_depend_on_the_clock(scenario, small_parts, tmp_path, monkeypatch):
     run(scenario, directory=tmp_path / "one")
     monkeypatch.setattr(sys.modules["ackclock.run"], "_TURN_S", 1e-6)
@@ -245,6 +278,23 @@ def test_a_disk_without_room_for_a_part(small_parts, tmp_path, monkeypatch):
     assert results.tables
     assert all(results.table(name).num_rows for name in results.tables)
     assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_a_disk_without_room_for_the_summary(scenario, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("ackclock.summaries.write", full)
+    place = tmp_path / "run"
+    with pytest.raises(AckclockError, match=r"no room is left on the disk of .*stay there"):
+        run(scenario, directory=place)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.partial"]
+    kept = pq.read_table(tmp_path / "run.partial" / "records" / "packets.parquet")
+    assert kept.num_rows == run(scenario).rows("packets")
+    nothing = Scenario.from_dict(LONGER | {"record": "none"})
+    with pytest.raises(AckclockError, match="nothing was kept"):
+        run(nothing, directory=tmp_path / "other")
+    assert not (tmp_path / "other.partial").exists()
 
 
 def test_an_error_in_the_middle_keeps_what_was_written(small_parts, tmp_path, monkeypatch):

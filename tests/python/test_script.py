@@ -175,6 +175,15 @@ def test_what_is_not_understood_is_neither_passed_nor_failed(line, what):
     assert what in result.message
 
 
+def test_a_repeated_syn_and_keys_of_encryption_are_not_supported():
+    connect = (
+        "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 connect(3, ..., ...) = -1 EINPROGRESS\n"
+    )
+    result = run(f"{connect}+0 > S 0:0(0) <...>\n+1 > S 0:0(0) <...>")
+    assert (result.verdict, result.line) == ("unsupported", 4)
+    assert run(f"--psp_udp_port=1000\n{connect}").verdict == "unsupported"
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [

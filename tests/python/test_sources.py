@@ -66,4 +66,4 @@ def test_theory_has_no_law_for_a_flow_that_the_application_limits():
     limited = scenario.set("flows.F1.tcp.source", "{kind: cbr, rate: 1 Mbps}")
     prediction = theory.predict(limited.model)
     assert not prediction.periods
-    assert any("no theory of equilibrium" in note for note in prediction.notes)
+    assert any("no theory applies" in note for note in prediction.notes)

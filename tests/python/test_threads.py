@@ -2,7 +2,9 @@
 
 import json
 import logging
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -33,14 +35,39 @@ def test_threads_give_the_summary_of_one(caplog: pytest.LogCaptureFixture) -> No
 def test_what_is_not_divided_runs_in_one_thread_and_says_why(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    scenario = _scenario(record="all")
+    scenario = _scenario(ties="first-come")
     expected = _summary(scenario, 1)
     with caplog.at_level(logging.WARNING, "ackclock"):
         assert _summary(scenario, 2) == expected
     assert [record.message for record in caplog.records] == [
-        "one thread runs the network instead of 2: records of packets and links are written in the "
-        "order of events; `record: none` lets it be divided"
+        "one thread runs the network instead of 2: with `ties: first-come` simultaneous events come in "
+        "an order of the whole network"
     ]
+
+
+def test_a_plain_scenario_is_divided_with_all_its_records(tmp_path: Path, caplog) -> None:
+    # Records and the end are those that a scenario has by default: all tables, and the last flow.
+    flows = [
+        {"id": f"F{i}", "from": f"H{i + 1}", "to": f"H{(i + 5) % 8 + 1}", "send": "300 kB"}
+        for i in range(8)
+    ]
+    access = {"rate": "1 Gbps", "delay": "2 us"}
+    topology = {"kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts": 4, "access": access}
+    scenario = ackclock.Scenario.from_dict({"topology": topology, "flows": flows})
+    one, two = (
+        ackclock.run(scenario, directory=tmp_path / str(threads), threads=threads)
+        for threads in (1, 2)
+    )
+    assert not caplog.records
+    assert two.summary["stop_reason"] == "flows-complete"
+    assert two.summary["digest"] == one.summary["digest"]
+    names = sorted(path.name for path in (tmp_path / "1" / "records").iterdir())
+    assert len(names) > 8
+    for name in names:
+        tables = [pq.read_table(tmp_path / folder / "records" / name) for folder in ("1", "2")]
+        # As text, in which a number that is none equals itself.
+        first, second = (repr(table.to_pydict()) for table in tables)
+        assert first == second, name
 
 
 def test_a_network_of_few_parts_takes_fewer_threads(caplog: pytest.LogCaptureFixture) -> None:

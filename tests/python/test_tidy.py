@@ -16,6 +16,7 @@ import ackclock
 from ackclock import _core
 from ackclock.plots import PLOTS
 from ackclock.theory.laws import LAWS
+from ackclock.theory.long_run import ENTRIES
 
 ROOT = Path(__file__).parents[2]
 CRATES = ROOT / "crates"
@@ -207,6 +208,7 @@ def test_a_defect_is_never_a_default():
 
 def test_each_law_of_the_theory_has_a_file_of_its_own():
     homes = [type(law).__module__ for law in LAWS.values()]
+    homes += [entry.estimates.__module__ for entry in ENTRIES]
     assert len(homes) == len(set(homes))
 
 

@@ -158,7 +158,7 @@ def _measured(
             )
         )  # fmt: skip
     ended = [_report(source, scenario["duration_s"] + 30) for source in sources]
-    time.sleep(0.3)
+    time.sleep(_emptied_s(scenario))
     emulator.terminate()
     statistics = _report(emulator, 30)
     return Raw(
@@ -168,6 +168,15 @@ def _measured(
         [file.read_text() for file in samples],
         ended,
         [_report(sink, 10) for sink in sinks],
+    )
+
+
+def _emptied_s(scenario: Scenario) -> float:
+    """Return how long the last packets may be on their way: sinks wait for resets."""
+    queue_s = scenario["buffer_pkts"] * scenario["mtu"] * 8e-6 / scenario["rate_mbps"]
+    extra_s = max(flow.get("extra_rtt_ms", 0.0) for flow in scenario["flows"]) * 1e-3
+    return (
+        0.3 + scenario["rtt_ms"] * 1e-3 + extra_s + (queue_s if scenario["kind"] == "bulk" else 0)
     )
 
 

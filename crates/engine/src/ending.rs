@@ -11,16 +11,22 @@ use ackclock_units::Time;
 pub struct EndingQueue {
     queue: CalendarQueue,
     end: Time,
+    later: bool,
 }
 
 impl EndingQueue {
-    /// Runs that end later need another queue.
-    pub const LATEST_END: Time = Time::from_ns(CalendarQueue::REACH - 1);
+    /// Runs that end later need another queue. The last moments are kept for what comes after the end.
+    pub const LATEST_END: Time = Time::from_ns(CalendarQueue::REACH - 3);
 
     /// An empty queue for a run that ends then, and for about so many events at a time.
     pub fn new(end: Time, events: usize) -> Self {
         assert!(end <= Self::LATEST_END, "the run is too long");
-        Self { queue: CalendarQueue::with_room_for(events), end }
+        Self { queue: CalendarQueue::with_room_for(events), end, later: false }
+    }
+
+    /// Whether there were events after the end.
+    pub fn has_later_events(&self) -> bool {
+        self.later
     }
 }
 
@@ -42,6 +48,8 @@ impl EventQueue for EndingQueue {
     fn push(&mut self, time: Time, stamp: u64, entity: u32) {
         if time <= self.end {
             self.queue.push(time, stamp, entity);
+        } else {
+            self.later = true;
         }
     }
 
@@ -60,6 +68,7 @@ impl EventQueue for EndingQueue {
         if time <= self.end {
             self.queue.replace_top(time, stamp, entity);
         } else {
+            self.later = true;
             self.queue.pop();
         }
     }
@@ -78,7 +87,7 @@ mod tests {
     fn what_comes_after_the_end_does_not_keep_earlier_events_out() {
         let mut queue = EndingQueue::new(Time::from_secs(10), 4);
         queue.push(Time::from_secs(100_000), 0, 1);
-        assert_eq!(queue.peek(), None);
+        assert_eq!((queue.peek(), queue.has_later_events()), (None, true));
         queue.push(Time::from_secs(3), 0, 2);
         assert_eq!(queue.peek(), Some((Time::from_secs(3), 2)));
         queue.hold();

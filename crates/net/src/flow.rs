@@ -122,6 +122,15 @@ impl Flow {
         }
     }
 
+    /// Whether there are data that were never sent.
+    pub(crate) fn has_unsent(&self) -> bool {
+        match &self.endpoint {
+            Endpoint::Tcp(tcp) => tcp.connection.has_unsent(),
+            Endpoint::Udp(udp) => !udp.writer.is_finished(),
+            Endpoint::Stopped(_) => false,
+        }
+    }
+
     /// Whether the next write was planned before the run.
     pub(crate) fn write_is_planned(&self) -> bool {
         match &self.endpoint {

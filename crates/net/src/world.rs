@@ -21,7 +21,7 @@ use crate::queue::Decides;
 use crate::routing::distance_vector::{DistanceVector, Message};
 use crate::slots::Slots;
 use ackclock_engine::EventQueue;
-use ackclock_trace::{Digest, Recorder, drop_reason};
+use ackclock_trace::{Digest, Moment, Recorder, drop_reason};
 use ackclock_units::Time;
 use hosts::Leaving;
 use std::collections::VecDeque;
@@ -227,6 +227,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 self.last_change = time;
             }
             self.queue.hold();
+            if B::IS_PART && R::ON {
+                self.begin_rows(time, entity);
+            }
             match self.handle(entity) {
                 Some((next, stamp)) => self.queue.replace_top(next, stamp, entity),
                 None => self.queue.pop(),
@@ -247,6 +250,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     pub fn close(&mut self) {
         self.catch_up(u64::MAX);
         for index in 0..self.net.channels.len() {
+            if B::IS_PART && R::ON {
+                self.recorder.at(Moment::at_end(index as u32));
+            }
             let channel = &mut self.net.channels[index];
             channel.close(self.now, &mut self.slots, &mut self.recorder);
             let waiting: Vec<Packet> = channel.waiting_packets(&self.slots).collect();

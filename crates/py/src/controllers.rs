@@ -171,7 +171,9 @@ pub fn variables() -> Value {
                   unit: Option<&str>,
                   summary: &str,
                   category: Option<&str>| {
-        json!({ "name": name, "type": kind, "unit": unit, "summary": summary, "category": category })
+        json!({
+            "name": name, "type": kind, "unit": unit, "summary": summary, "category": category, "optional": false,
+        })
     };
     json!({
         "summary": "Values that controllers in Python write down by `self.record(name, value)`.",

@@ -69,7 +69,8 @@ fn record_tables() -> String {
                     "type": column.kind,
                     "unit": optional(column.unit),
                     "summary": column.summary,
-                    "category": optional(column.category),
+                    "category": optional(column.category()),
+                    "optional": column.optional(),
                 })
             })
             .collect();

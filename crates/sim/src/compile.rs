@@ -8,6 +8,7 @@ pub use routes::{longest_route, round_trips, special_paths};
 
 use crate::fitting::fitting;
 use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
+use crate::tables::MOST_PACKETS;
 use ackclock_engine::{Stream, Ties};
 use ackclock_net::routing::DistanceVector;
 use ackclock_net::source::{BULK_NAME, Source, Writer};
@@ -105,9 +106,11 @@ pub(crate) fn build(
         let (before, rest) = flows.split_at_mut(i);
         rest[0].share_rules(&before[i - 1]);
     }
-    // Walking runs ahead of time, so the end must be known and links must not change meanwhile.
+    // Walking runs ahead of time, so the end must be known and links must not change meanwhile. A walked packet may count
+    // as gone, and its answer as made, before its time: a limit that is meant to end the run must not see that.
     let stop = &scenario.stop;
-    let foreseeable = service == Service::Fused && !stop.flows_complete && stop.events.is_none();
+    let limited = stop.events.is_some() || stop.max_packets < MOST_PACKETS;
+    let foreseeable = service == Service::Fused && !stop.flows_complete && !limited;
     let steady = scenario.links.iter().all(|link| link.changes.is_empty());
     let walkable = if shortcuts.walked && foreseeable && steady {
         let receptions = if shortcuts.received && receivers_go_unseen(scenario) {

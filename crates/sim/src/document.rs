@@ -40,9 +40,10 @@ use crate::compile::longest_route;
 use crate::model::{Node, Scenario};
 use crate::preset::Preset;
 use crate::profile;
-use crate::record::{MOST_FLOWS_RECORDED, OF_LARGE};
+use crate::record::{MOST_FLOWS_RECORDED, OF_LARGE, SAMPLES, fitting_interval};
 use crate::tables::{DEFAULTS, LINK_DEFAULTS, MOST_ELEMENTS, SCENARIO};
 use ackclock_units::param::{Kind, Param};
+use ackclock_units::quantity::Quantity;
 use block::{Block, Setting};
 use elements::{Elements, Lists};
 use expand::Expanded;
@@ -180,6 +181,10 @@ fn resolve(resolver: &mut Resolver, root: &Map<String, Value>, expanded: &Expand
             _ => resolver.param(param, &layers, &here, &mut rest),
         }
     }
+    // Without an end that can be read the document is faulty.
+    let span_ns = rest.block("stop").and_then(|stop| stop.int("at_latest")).unwrap_or_default();
+    let every = format!("every {}", Quantity::Time(fitting_interval(span_ns)));
+    rest.replace_words("record", SAMPLES, &every);
     let Expanded { lists, complete, .. } = expanded;
     if *complete {
         let has = |key: &str| root.contains_key(key) || lists.contains_key(key);
@@ -348,7 +353,9 @@ fn finish(
         other => other.is_some(),
     };
     if flows.len() > MOST_FLOWS_RECORDED && !says_what {
-        let fault = Fault::new(format!("samples of {} flows are recorded", flows.len())).hint(
+        let interval =
+            rest.block("record").and_then(|record| record.word("cwnd")).unwrap_or_default();
+        let fault = Fault::new(format!("samples of {} flows are recorded, {interval}", flows.len())).hint(
             "`record: sampled` says that it is meant, `record: all` records every packet, `record: none` nothing",
         );
         warnings.add(&Path::default().key("record"), &Value::Null, fault);

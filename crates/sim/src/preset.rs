@@ -36,7 +36,8 @@ const fn classic(entry: Entry, recovery: &'static str, cc: &'static str) -> Pres
 /// first.
 const LINUX: &str = r#"{
     "segment": "1448 B", "header": "52 B", "ack": "52 B", "initial_window": 10, "rto": "linux",
-    "handshake": {"kind": "three-way", "syn": "60 B", "syn_ack": "60 B", "ack": "52 B", "timeout": "1 s"}
+    "handshake": {"kind": "three-way", "syn": "60 B", "syn_ack": "60 B", "ack": "52 B", "timeout": "1 s",
+                  "linear_timeouts": 4, "repetitions": 10}
 }"#;
 
 /// How Linux counts in each congestion control that it has in common with us; the first is its default.

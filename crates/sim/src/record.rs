@@ -11,8 +11,18 @@ const WHETHER: &[Choice] =
     &[Choice::new("changes", "a row for each change or event"), Choice::new("off", "no rows")];
 /// Of tables in which each row counts.
 const CHANGES: Kind = Kind::Choice(WHETHER);
+const HOW_OFTEN: &[Choice] = &[
+    Choice::new("changes", "a row for each change or event"),
+    Choice::new(
+        SAMPLES,
+        "every 100 ms; in shorter runs more often, so that the time until `stop.at_latest` gives 200 to 500 samples",
+    ),
+    Choice::new("off", "no rows"),
+];
 /// Of tables of values that change or are measured, for which fewer rows may do.
-const SAMPLED: Kind = Kind::Sampling(WHETHER);
+const SAMPLED: Kind = Kind::Sampling(HOW_OFTEN);
+/// As often as fits the length of the run: replaced by [`fitting_interval`] when a document is read.
+pub(crate) const SAMPLES: &str = "samples";
 
 macro_rules! recorded {
     ($default:literal) => {
@@ -71,9 +81,9 @@ pub static RECORD: &[&Entry] = &[
     },
     &Entry {
         name: SAMPLED_KIND,
-        summary: "Windows, round-trip times, queues and states of senders every 100 ms, events and routes; no packets.",
+        summary: "Windows, round-trip times, queues and states of senders at intervals that fit the length of the run, events and routes; no packets.",
         references: &[],
-        params: recorded!("off", "every 100 ms", "changes"),
+        params: recorded!("off", "samples", "changes"),
         ..Entry::BLANK
     },
     &Entry {
@@ -127,6 +137,14 @@ impl Record {
     }
 }
 
+/// The interval of samples in a run of this length: the longest of 1, 2 or 5 times a power of ten nanoseconds that is
+/// at most a two-hundredth of the run, and at most 100 ms.
+pub(crate) fn fitting_interval(span_ns: u64) -> u64 {
+    let most = (span_ns / 200).clamp(1, 100_000_000);
+    let power = 10_u64.pow(most.ilog10());
+    [5, 2, 1].map(|step| step * power).into_iter().find(|interval| *interval <= most).unwrap_or(1)
+}
+
 /// Which rows of a table a checked document asks for.
 pub(crate) fn kept(text: &str) -> Keep {
     let interval = |time: &str| match quantity::parse(time, &[Dimension::Time]) {
@@ -145,6 +163,23 @@ pub(crate) fn kept(text: &str) -> Keep {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn samples_fit_the_length_of_a_run() {
+        for (span_ns, interval_ns) in [
+            (0, 1),
+            (1_000, 5),
+            (1_000_000, 5_000),
+            (10_000_000, 50_000),
+            (15_000_000, 50_000),
+            (1_000_000_000, 5_000_000),
+            (19_999_999_999, 50_000_000),
+            (20_000_000_000, 100_000_000),
+            (u64::MAX, 100_000_000),
+        ] {
+            assert_eq!(fitting_interval(span_ns), interval_ns, "{span_ns}");
+        }
+    }
 
     #[test]
     fn every_table_of_records_can_be_switched() {

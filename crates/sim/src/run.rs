@@ -4,7 +4,7 @@ use crate::compile::{Controllers, Shortcuts, compile};
 use crate::figures::Figure;
 use crate::model::{Record, Scenario};
 use crate::outlook::{Outlook, outlook};
-use crate::parallel::{Divided, Threads, Undivided};
+use crate::parallel::{Threads, Undivided, divided};
 use crate::summary::{Totals, summarise, summarise_in_rows};
 use ackclock_engine::{CalendarQueue, ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::queue::Decides;
@@ -51,7 +51,7 @@ pub(crate) trait AnyWorld: Send + Sync {
 }
 
 /// A recorder that may hold columns.
-trait Recording: Recorder + Send + Sync {
+pub(crate) trait Recording: Recorder + Send + Sync {
     fn columns(&mut self) -> Option<&mut Columns>;
     fn into_columns(self) -> Option<Columns>;
 }
@@ -203,12 +203,9 @@ impl Simulation {
         if threads < 2 {
             return Self::with(scenario, shortcuts);
         }
-        match Divided::new(&scenario, shortcuts, threads) {
+        match divided(&scenario, shortcuts, threads) {
             Err(reason) => Self { undivided: Some(reason), ..Self::with(scenario, shortcuts) },
-            Ok(world) => {
-                let world = Box::new(world);
-                Self { scenario, world, done: false, full: false, undivided: None }
-            }
+            Ok(world) => Self { scenario, world, done: false, full: false, undivided: None },
         }
     }
 
@@ -235,12 +232,15 @@ impl Simulation {
     /// Runs at most `budget` events. True if the run is over, or its records hold as much as they may.
     pub fn advance(&mut self, budget: u64) -> bool {
         let budget = budget.min(self.events_left());
+        if self.world.threads().is_some() {
+            self.done = self.done || self.world.run(budget);
+            match self.world.undivided().or_else(|| self.has_too_many_records()) {
+                Some(reason) => self.start_again(reason),
+                None => return self.done,
+            }
+        }
         if self.scenario.record.is_off() {
             self.done = self.done || (budget > 0 && self.world.run(budget));
-            if let Some(reason) = self.world.undivided() {
-                self.world = world(&self.scenario, Shortcuts::default(), &mut |_| None);
-                (self.undivided, self.done) = (Some(reason), false);
-            }
             return self.done || self.events_left() == 0;
         }
         let mut left = budget;
@@ -255,6 +255,24 @@ impl Simulation {
             }
         }
         self.done || self.full || self.events_left() == 0
+    }
+
+    /// Why one thread has to say where the limit of records ends the run.
+    fn has_too_many_records(&mut self) -> Option<Undivided> {
+        let most = self.scenario.record.limit_bytes?;
+        let reason =
+            "the records reach their limit, and when the run ends by that, only one thread can say";
+        (self.records().bytes >= most).then(|| reason.to_owned())
+    }
+
+    /// One thread runs all from the beginning. It records the same rows: those that were taken out come no second time.
+    fn start_again(&mut self, reason: Undivided) {
+        let taken = self.world.columns().map(|columns| columns.taken());
+        self.world = world(&self.scenario, Shortcuts::default(), &mut |_| None);
+        if let (Some(taken), Some(columns)) = (taken, self.world.columns()) {
+            columns.leave_out(&taken);
+        }
+        (self.undivided, self.done) = (Some(reason), false);
     }
 
     /// Events that the scenario still allows.

@@ -79,3 +79,30 @@ fn a_crowded_network_ends_the_run() {
     assert_eq!(summary["finished"], false);
     assert!(summary["packets_created"].as_u64().unwrap() < 53_000, "{summary}");
 }
+
+#[test]
+fn where_a_limit_of_packets_ends_a_run_does_not_depend_on_records() {
+    let link = |id: &str, from: &str, to: &str, rate: &str| json!({"id": id, "between": [from, to], "rate": rate, "delay": "20 ms", "queue": {"limit": "unlimited"}});
+    let summary = |record: &str, shortcuts: Shortcuts| {
+        let document = json!({
+            "hosts": ["A", "B"],
+            "routers": ["R1", "R2"],
+            "links": [
+                link("L1", "A", "R1", "10 Mbps"), link("L2", "R1", "R2", "30 Mbps"), link("L3", "R2", "B", "20 Mbps"),
+            ],
+            "flows": [{"id": "F1", "from": "A", "to": "B", "tcp": {"sender": "classic", "cc": "reno"}}],
+            "stop": {"when": "time", "at_latest": "30 s", "max_packets": 200},
+            "record": record,
+        });
+        let mut simulation = Simulation::with(check(&document).scenario.unwrap(), shortcuts);
+        while !simulation.advance(1_000) {}
+        let mut summary = simulation.finish().summary;
+        summary.as_object_mut().unwrap().remove("record");
+        assert_eq!(summary["stop_reason"], "too-many-packets");
+        summary
+    };
+    let all = summary("all", Shortcuts::default());
+    let off = Shortcuts { walked: false, received: false, ..Shortcuts::default() };
+    assert_eq!(all, summary("none", off));
+    assert_eq!(all, summary("none", Shortcuts::default()));
+}

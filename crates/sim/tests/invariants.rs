@@ -7,30 +7,14 @@ use ackclock_sim::{Output, Shortcuts, Simulation};
 use ackclock_trace::{Column, Keep, OF_SENDERS, Table, packet_kind};
 use ackclock_units::Time;
 use ackclock_units::param::Value as Parameter;
-use common::{ALL_OFF, assert_conserved, chosen, networks, orderly, result, run, scenario};
+use common::{
+    ALL_OFF, assert_conserved, bits, bits_of, chosen, networks, orderly, result, run, scenario,
+};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-
-/// The records with real numbers as bits, so that NaN equals itself.
-fn bits(output: &Output) -> Vec<(&str, &str, Vec<u64>)> {
-    let columns = output
-        .tables
-        .iter()
-        .flat_map(|(table, columns)| columns.iter().map(|(name, column)| (*table, *name, column)));
-    columns.map(|(table, name, column)| (table, name, bits_of(column))).collect()
-}
-
-fn bits_of(column: &Column) -> Vec<u64> {
-    match column {
-        Column::F64(values) => values.iter().map(|v| v.to_bits()).collect(),
-        Column::I64(values) => values.iter().map(|v| *v as u64).collect(),
-        Column::I32(values) => values.iter().map(|v| *v as u64).collect(),
-        Column::Bool(values) => values.iter().map(|v| u64::from(*v)).collect(),
-    }
-}
 
 /// The rows of a table, as bits.
 fn rows(columns: &[(&str, Column)]) -> Vec<Vec<u64>> {

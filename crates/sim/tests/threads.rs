@@ -2,12 +2,14 @@
 
 mod common;
 
-use ackclock_sim::model::Scenario;
+use ackclock_sim::model::{Record, Scenario};
 use ackclock_sim::{Shortcuts, Simulation, check};
+use ackclock_trace::{Keep, OF_SENDERS};
+use ackclock_units::Time;
 use ackclock_units::param::Chosen;
-use common::{orderly, result, run, scenario};
+use common::{bits, orderly, result, run, scenario};
 use proptest::prelude::*;
-use proptest::test_runner::{RngSeed, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use std::cell::Cell;
 
@@ -17,7 +19,6 @@ fn in_threads(scenario: &Scenario, threads: usize) -> Simulation {
 
 /// A random network that nothing but its links keeps from being divided.
 fn divisible(mut scenario: Scenario) -> Scenario {
-    scenario.stop.flows_complete = false;
     if scenario.routing.kind == "distance-vector" {
         scenario.routing = Chosen { kind: "shortest-path".into(), values: Vec::new() };
     }
@@ -36,31 +37,57 @@ fn differences(place: &str, one: &Value, other: &Value) -> Vec<String> {
     }
 }
 
-/// Random networks of all kinds in 2, 3 and 5 threads. A fair share of them can be divided.
+/// Records of all kinds: none, those of senders alone, samples, and all.
+fn kinds_of_records() -> [Record; 4] {
+    let of_senders = |table: &str| OF_SENDERS.contains(&table);
+    let sampled = |table: &str| match table {
+        "cwnd" | "queue" => Keep::Last(Time::from_ms(20)),
+        "rtt" => Keep::Extremes(Time::from_ms(50)),
+        "events" => Keep::All,
+        _ => Keep::None,
+    };
+    let senders = |table: &str| if of_senders(table) { Keep::All } else { Keep::None };
+    [Record::default(), Record::new(senders), Record::new(sampled), Record::ALL]
+}
+
+/// Random networks of all kinds in 2, 3 and 5 threads, with records and without. A fair share of them can be divided.
 #[test]
 fn threads_change_nothing() {
     let divided = Cell::new(0);
-    let config = ProptestConfig {
-        cases: 120,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
-        ..ProptestConfig::default()
-    };
+    let config = common::networks(120);
+    let cases = config.cases;
     let networks = prop_oneof![scenario(), orderly(), orderly()];
     let outcome = TestRunner::new(config).run(&networks, |scenario| {
-        let scenario = divisible(scenario);
-        let expected = result(run(Simulation::new(scenario.clone())).summary);
-        for threads in [2, 3, 5] {
-            let simulation = in_threads(&scenario, threads);
-            let Some(shape) = simulation.threads() else { break };
-            let differs = differences("", &expected, &result(run(simulation).summary));
-            prop_assert!(differs.is_empty(), "{:#?} in {:?}: {:?}", differs, shape, scenario.flows);
-            divided.set(divided.get() + u32::from(threads == 2));
+        let mut scenario = divisible(scenario);
+        for record in kinds_of_records() {
+            scenario.record = record;
+            let expected = run(Simulation::new(scenario.clone()));
+            for threads in [2, 3, 5] {
+                let simulation = in_threads(&scenario, threads);
+                let Some(shape) = simulation.threads() else { break };
+                let output = run(simulation);
+                let differs = differences(
+                    "",
+                    &result(expected.summary.clone()),
+                    &result(output.summary.clone()),
+                );
+                prop_assert!(
+                    differs.is_empty(),
+                    "{:#?} in {:?}: {:?}",
+                    differs,
+                    shape,
+                    scenario.flows
+                );
+                for (known, found) in bits(&expected).into_iter().zip(bits(&output)) {
+                    prop_assert!(known == found, "{}.{}: {:?}", known.0, known.1, shape);
+                }
+                divided.set(divided.get() + u32::from(threads == 2));
+            }
         }
         Ok(())
     });
     outcome.unwrap();
-    assert!(divided.get() >= 40, "{} networks were divided", divided.get());
+    assert!(3 * divided.get() >= 4 * cases, "{} runs were divided", divided.get());
 }
 
 /// A scenario of a fabric, with a flow from each host to one half of the others further.
@@ -145,6 +172,94 @@ fn fabrics_are_divided_and_stay_the_same() {
     }
 }
 
+/// Files over a fabric as a scenario has them by default: all is recorded, and the run ends with the last flow, at that very
+/// event. The same with other records and other senders.
+#[test]
+fn files_over_a_fabric_end_at_the_same_event() {
+    let loss = json!({"kind": "bernoulli", "p": 0.01});
+    let link = json!({"rate": "1 Gbps", "delay": "2 us", "queue": {"kind": "droptail", "limit": "20 packets"}, "loss": loss});
+    let topology =
+        json!({"kind": "leaf-spine", "leaves": 4, "spines": 2, "hosts": 4, "access": link});
+    for tcp in [
+        json!({}),
+        json!({"cc": "reno", "receiver": "delayed"}),
+        json!("newreno"),
+        json!("linux-bbr"),
+    ] {
+        let flow = |i: usize| {
+            let (from, to) = (format!("H{}", i + 1), format!("H{}", (i + 9) % 16 + 1));
+            let send = format!("{} B", 20_000 + 7_001 * i);
+            json!({"id": format!("F{i}"), "from": from, "to": to, "start": format!("{} us", 5 * i), "send": send, "tcp": tcp})
+        };
+        let document = json!({
+            "topology": topology,
+            "flows": (0..16).map(flow).collect::<Vec<_>>(),
+            "routing": {"kind": "ecmp"},
+        });
+        let checked = check(&document);
+        assert!(checked.problems.is_empty(), "{:?}", checked.problems);
+        let mut scenario = checked.scenario.expect("a document without errors");
+        for record in kinds_of_records() {
+            scenario.record = record;
+            let expected = run(Simulation::new(scenario.clone()));
+            assert_eq!(expected.summary["stop_reason"], "flows-complete");
+            for threads in [2, 3] {
+                let mut simulation = in_threads(&scenario, threads);
+                while !simulation.advance(if threads == 3 { 700 } else { u64::MAX }) {}
+                assert_eq!(simulation.undivided(), None, "{tcp}");
+                assert_eq!(simulation.threads().map(|shape| shape.threads), Some(threads));
+                let output = simulation.finish();
+                let [one, other] =
+                    [&expected, &output].map(|output| result(output.summary.clone()));
+                assert_eq!(differences("", &one, &other), Vec::<String>::new(), "{tcp}");
+                assert!(bits(&expected) == bits(&output), "{tcp} in {threads} threads: {record:?}");
+            }
+        }
+    }
+}
+
+/// Where one thread has to start again, what was taken out of the records does not come twice.
+#[test]
+fn records_go_on_where_one_thread_starts_again() {
+    let link = json!({"rate": "1 Gbps", "delay": "2 us"});
+    let topology =
+        json!({"kind": "leaf-spine", "leaves": 4, "spines": 2, "hosts": 4, "access": link});
+    let few = json!({"when": "time", "at_latest": "1 ms", "max_packets": 150});
+    let limited = json!({"kind": "all", "limit": "1 MB"});
+    for (more, word) in [
+        (json!({"stop": few, "record": "all"}), "max_packets"),
+        (json!({"record": limited}), "limit"),
+    ] {
+        let scenario = fabric(&topology, 16, &json!({"cc": "reno"}), &more);
+        let expected = run(Simulation::new(scenario.clone()));
+        assert_ne!(expected.summary["stop_reason"], "time");
+        let mut simulation = in_threads(&scenario, 2);
+        let mut tables: Vec<(String, Vec<u64>)> = Vec::new();
+        let mut add = |output: &ackclock_sim::Output| {
+            for (table, column, values) in bits(output) {
+                let name = format!("{table}.{column}");
+                match tables.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, all)) => all.extend(values),
+                    None => tables.push((name, values)),
+                }
+            }
+        };
+        while !simulation.advance(1500) {
+            let tables = simulation.take_records(1);
+            add(&ackclock_sim::Output { summary: Value::Null, tables });
+        }
+        assert!(simulation.undivided().is_some_and(|reason| reason.contains(word)), "{word}");
+        let output = simulation.finish();
+        add(&output);
+        assert_eq!(output.summary, expected.summary);
+        for (table, column, values) in bits(&expected) {
+            let name = format!("{table}.{column}");
+            let found = tables.iter().find(|(known, _)| *known == name);
+            assert!(found.is_some_and(|(_, all)| *all == values), "{name}");
+        }
+    }
+}
+
 /// What can't be divided runs in one thread, and says why.
 #[test]
 fn what_is_not_divided_says_why() {
@@ -160,10 +275,8 @@ fn what_is_not_divided_says_why() {
     };
     for (more, word) in [
         (json!({"ties": "first-come"}), "ties"),
-        (json!({"record": "all"}), "record"),
         (json!({"stop": {"when": "time", "at_latest": "1 ms", "events": 1000}}), "events"),
         (json!({"stop": {"when": "time", "at_latest": "1 ms", "max_packets": 10}}), "max_packets"),
-        (json!({"stop": {"when": "flows-complete", "at_latest": "1 ms"}}), "stop.when"),
     ] {
         let said = reason(more, &topology);
         assert!(said.contains(word), "{word}: {said}");

@@ -38,6 +38,7 @@ macro_rules! families {
             fn finish(&mut self, now: Time);
             fn in_recovery(&self) -> bool;
             fn is_finished(&self) -> bool;
+            fn has_unsent(&self) -> bool;
             fn is_delivered(&self) -> bool;
             fn bytes_delivered(&self) -> u64;
             fn segment_bytes(&self) -> u16;

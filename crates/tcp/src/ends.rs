@@ -169,6 +169,10 @@ pub trait Ends {
     /// Whether the sender has all its ACKs.
     fn is_finished(&self) -> bool;
 
+    /// Whether there are data that were never sent, or will be: the sender cannot have all its ACKs before they have made
+    /// a round trip.
+    fn has_unsent(&self) -> bool;
+
     /// Whether the receiver has everything in order.
     fn is_delivered(&self) -> bool;
 

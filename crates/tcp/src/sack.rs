@@ -70,15 +70,24 @@ impl Notes {
     }
 
     /// The note that an ACK carries.
+    #[inline]
     pub fn get(&self, carried: u32) -> Option<&Note> {
         self.kept.get((carried as usize).checked_sub(1)?)
     }
 
     /// The ACK has arrived, or was dropped: its note, if it carries one, is not kept any longer.
+    #[inline]
+    pub fn release(&mut self, carried: u32) {
+        if let Some(place) = carried.checked_sub(1) {
+            self.free.push(place);
+        }
+    }
+
+    /// The note that an ACK carries, which is not kept any longer.
     pub fn take(&mut self, carried: u32) -> Option<Note> {
-        let place = carried.checked_sub(1)?;
-        self.free.push(place);
-        Some(self.kept[place as usize])
+        let note = self.get(carried).copied();
+        self.release(carried);
+        note
     }
 }
 

@@ -73,6 +73,12 @@ impl Flags {
         self.0 & others.0 == others.0
     }
 
+    /// Whether it has nothing that a receiver reacts to: neither a mark, nor CWR, nor FIN.
+    #[inline]
+    pub const fn are_plain(self) -> bool {
+        self.0 & (0b01 | Self::REDUCED.0 | Self::FIN.0) == 0
+    }
+
     /// Whether it says anything about congestion that a receiver reacts to.
     #[inline]
     pub const fn concern_ecn(self) -> bool {
@@ -91,4 +97,6 @@ pub struct Segment {
     pub cause: Cause,
     /// What it says besides.
     pub flags: Flags,
+    /// Nothing follows it at this moment: the sender need not be asked.
+    pub last: bool,
 }

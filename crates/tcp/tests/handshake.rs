@@ -98,6 +98,10 @@ fn the_loss_of_the_first_segment_is_a_loss_like_any_other() {
 }
 
 fn three_way(repetitions: u64) -> Connection {
+    waiting(3, 0, repetitions)
+}
+
+fn waiting(timeout_s: u64, linear: u64, repetitions: u64) -> Connection {
     let bytes = |name, value| (name, Value::Int(value));
     connection(&chosen(
         "three-way",
@@ -105,7 +109,8 @@ fn three_way(repetitions: u64) -> Connection {
             bytes("syn_bytes", 60),
             bytes("syn_ack_bytes", 56),
             bytes("ack_bytes", 52),
-            ("timeout_ns", Value::Int(3_000_000_000)),
+            ("timeout_ns", Value::Int(timeout_s * 1_000_000_000)),
+            ("linear_timeouts", Value::Int(linear)),
             ("repetitions", Value::Int(repetitions)),
         ],
     ))
@@ -131,6 +136,19 @@ fn three_messages_and_then_the_data() {
     // A second SYN-ACK changes nothing.
     assert_eq!(connection.on_answer(rtt + half, Time::ZERO), None);
     assert_eq!(sent(&mut connection, rtt + half), []);
+}
+
+/// Linux 6.18 was seen to send SYNs that nobody answers after these seconds.
+#[test]
+fn linux_waits_five_times_equally_long_before_it_doubles() {
+    let mut connection = waiting(1, 4, 10);
+    let mut now = Time::ZERO;
+    for after in [1, 2, 3, 4, 5, 7, 11, 19] {
+        assert_eq!(sent(&mut connection, now), [LONG_SYN]);
+        assert_eq!(connection.next_timer(), Time::from_secs(after));
+        now = connection.next_timer();
+        connection.on_timer(now);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! nothing. Channels are first in, first out, so the number of a packet that starts or arrives is the
 //! one that has been in the channel for longest; this module follows along.
 
+use crate::parts::Moment;
 use ackclock_units::Time;
 use std::collections::VecDeque;
 
@@ -16,6 +17,11 @@ pub struct PacketIds {
     on: bool,
     created: i64,
     present: i64,
+    /// In a part of a network: its numbers are those of which the remainder by the number of parts is its own.
+    step: i64,
+    /// In a part of a network: the event in which each packet was made.
+    made: Option<Vec<Moment>>,
+    moment: Moment,
     /// Packets sent that enter their links by events still to come.
     held: VecDeque<i64>,
     lanes: Vec<Lane>,
@@ -33,7 +39,22 @@ struct Lane {
 impl PacketIds {
     /// Ids that follow packets, or that do nothing.
     pub(crate) fn new(on: bool) -> Self {
-        Self { on, ..Self::default() }
+        Self { on, step: 1, ..Self::default() }
+    }
+
+    /// Numbers for one of several parts, until [`Numbers`](crate::Numbers) gives them those of the whole network.
+    pub(crate) fn of_part(on: bool, part: usize, parts: usize) -> Self {
+        let made = on.then(Vec::new);
+        Self { on, created: part as i64, step: parts as i64, made, ..Self::default() }
+    }
+
+    pub(crate) fn at(&mut self, moment: Moment) {
+        self.moment = moment;
+    }
+
+    /// The events in which packets were made since they were asked for last.
+    pub(crate) fn take_made(&mut self) -> Vec<Moment> {
+        self.made.as_mut().map_or_else(Vec::new, std::mem::take)
     }
 
     #[inline]
@@ -54,7 +75,10 @@ impl PacketIds {
     #[inline]
     pub fn create(&mut self) {
         self.present = self.created;
-        self.created += 1;
+        self.created += self.step;
+        if let Some(made) = &mut self.made {
+            made.push(self.moment);
+        }
     }
 
     /// Number of the present packet.
@@ -117,6 +141,14 @@ impl PacketIds {
         if self.on {
             self.lane(channel).on_wire.push_back(id);
         }
+    }
+
+    /// The packet that came onto a channel's wire last goes to another part of the network: its number.
+    pub fn take_newest(&mut self, channel: usize) -> i64 {
+        if !self.on {
+            return 0;
+        }
+        self.lane(channel).on_wire.pop_back().expect("a packet is on the wire")
     }
 
     /// The packet of this number reaches the end of a channel on whose wire packets overtake each other.

@@ -7,6 +7,7 @@
 mod column;
 mod digest;
 mod ids;
+mod parts;
 mod rows;
 mod sampling;
 mod tables;
@@ -14,6 +15,7 @@ mod tables;
 pub use column::Column;
 pub use digest::Digest;
 pub use ids::PacketIds;
+pub use parts::{Moment, Numbers};
 pub use sampling::Keep;
 pub use tables::{
     CATEGORIES, ColumnInfo, Columns, CwndRow, DropRow, EventRow, HeaderRow, InfoRow, MarkRow,
@@ -29,6 +31,8 @@ pub trait Recorder {
     /// Whether anything is recorded beside what senders know of themselves.
     const PACKETS: bool;
 
+    /// What comes belongs to this event; called where the rows of several parts of a network are put in order later.
+    fn at(&mut self, _moment: Moment) {}
     /// Numbers of packets; asked for only where these are recorded.
     fn ids(&mut self) -> &mut PacketIds;
     /// A host sent or received a packet.

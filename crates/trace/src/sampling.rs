@@ -24,6 +24,8 @@ pub(crate) trait Sampled: Copy {
     fn time(&self) -> Time;
     /// What the extremes are taken of.
     fn value(&self) -> f64;
+    /// The number of the packet that the row is about, if it names one.
+    fn packet_id(&mut self) -> Option<&mut i64>;
 }
 
 /// Holds the rows of an interval back until it is over.
@@ -131,6 +133,9 @@ mod tests {
         }
         fn value(&self) -> f64 {
             self.2
+        }
+        fn packet_id(&mut self) -> Option<&mut i64> {
+            None
         }
     }
 

@@ -1,6 +1,7 @@
 //! The tables: rows with typed fields, stored by columns, described once.
 
 use crate::column::{Cell, Column};
+use crate::parts::{Moment, Moments, Numbers};
 use crate::rows::Rows;
 use crate::sampling::{Sampled, Sampler};
 use crate::{Keep, PacketIds, Recorder};
@@ -96,10 +97,22 @@ pub struct ColumnInfo {
     pub kind: &'static str,
     /// Unit, or empty.
     pub unit: &'static str,
-    /// Category whose codes the column holds, or empty.
-    pub category: &'static str,
+    /// Category whose codes the column holds, or empty; with a `?` at its end if there may be none (-1).
+    category: &'static str,
     /// Meaning.
     pub summary: &'static str,
+}
+
+impl ColumnInfo {
+    /// Category whose codes the column holds, or empty.
+    pub fn category(&self) -> &'static str {
+        self.category.trim_end_matches('?')
+    }
+
+    /// Whether a row may have none; its code is -1 then.
+    pub fn optional(&self) -> bool {
+        self.category.ends_with('?')
+    }
 }
 
 /// Description of a table.
@@ -135,6 +148,16 @@ macro_rules! sampled {
     };
 }
 
+/// The number of a packet, if that is what the field holds.
+macro_rules! packet_id {
+    ($row:ident id) => {
+        Some(&mut $row.id)
+    };
+    ($row:ident $other:ident) => {
+        None
+    };
+}
+
 /// How much a recorder holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Size {
@@ -146,15 +169,19 @@ pub struct Size {
 
 /// The rows of one table.
 #[derive(Debug)]
-struct Store<R> {
+pub(crate) struct Store<R> {
     on: bool,
     /// Every row is kept.
     plain: bool,
     /// Where not every row is kept.
-    sampler: Option<Sampler<R>>,
-    rows: Rows<R>,
+    pub(crate) sampler: Option<Sampler<R>>,
+    pub(crate) rows: Rows<R>,
+    /// In a part of a network: when rows were written.
+    pub(crate) moments: Option<Moments>,
     /// Rows that were taken out.
     taken: usize,
+    /// Rows that somebody has already.
+    left_out: usize,
 }
 
 impl<R: Sampled> Store<R> {
@@ -164,24 +191,37 @@ impl<R: Sampled> Store<R> {
             plain: kept == Keep::All,
             sampler: Sampler::new(kept),
             rows: Rows::default(),
+            moments: None,
             taken: 0,
+            left_out: 0,
         }
     }
 
+    fn of_part(kept: Keep) -> Self {
+        Self { plain: false, moments: Some(Moments::default()), ..Self::new(kept) }
+    }
+
     #[inline(always)]
-    fn add(&mut self, row: R) {
+    fn add(&mut self, row: R, moment: Moment) {
         if self.plain {
             self.rows.push(row);
         } else if self.on {
-            self.sample(row);
+            self.sample(row, moment);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn sample(&mut self, row: R) {
-        if let Some(sampler) = &mut self.sampler {
-            sampler.add(row, |row| self.rows.push(row));
+    fn sample(&mut self, row: R, moment: Moment) {
+        let mut keep = |row| {
+            if let Some(moments) = &mut self.moments {
+                moments.add(moment);
+            }
+            self.rows.push(row);
+        };
+        match &mut self.sampler {
+            Some(sampler) => sampler.add(row, keep),
+            None => keep(row),
         }
     }
 
@@ -191,6 +231,13 @@ impl<R: Sampled> Store<R> {
             sampler.finish(|row| self.rows.push(row));
         }
     }
+}
+
+/// Of this many rows, those to pass over; they are no longer left out then.
+fn pass(left_out: &mut usize, rows: usize) -> usize {
+    let passed = rows.min(*left_out);
+    *left_out -= passed;
+    passed
 }
 
 /// A table with its columns.
@@ -215,6 +262,9 @@ macro_rules! tables {
                     self.time
                 }
                 sampled!($($subject, $value)?);
+                fn packet_id(&mut self) -> Option<&mut i64> {
+                    [$(packet_id!(self $field)),+].into_iter().flatten().next()
+                }
             }
         )+
 
@@ -242,6 +292,7 @@ macro_rules! tables {
         #[derive(Debug)]
         pub struct Columns {
             ids: PacketIds,
+            moment: Moment,
             $($table: Store<$row>,)+
         }
 
@@ -250,7 +301,28 @@ macro_rules! tables {
             pub fn new(keep: impl Fn(&str) -> Keep) -> Self {
                 let wanted = |table: &&str| keep(table) != Keep::None;
                 let ids = PacketIds::new(WITH_PACKET_IDS.iter().any(wanted));
-                Self { ids, $($table: Store::new(keep(stringify!($table))),)+ }
+                let moment = Moment::default();
+                Self { ids, moment, $($table: Store::new(keep(stringify!($table))),)+ }
+            }
+
+            /// The recorder of one of several parts of a network.
+            pub fn of_part(keep: impl Fn(&str) -> Keep, part: usize, parts: usize) -> Self {
+                let wanted = |table: &&str| keep(table) != Keep::None;
+                let on = WITH_PACKET_IDS.iter().any(wanted);
+                let (ids, moment) = (PacketIds::of_part(on, part, parts), Moment::default());
+                Self { ids, moment, $($table: Store::of_part(keep(stringify!($table))),)+ }
+            }
+
+            /// The run of a part is over: what samplers hold back.
+            pub fn finish_part(&mut self) {
+                $(self.$table.finish_part();)+
+            }
+
+            /// Takes what all parts have recorded, in the order of one thread.
+            pub fn absorb(&mut self, parts: &mut [&mut Self], numbers: &mut Numbers) {
+                let made: Vec<_> = parts.iter_mut().map(|part| part.ids.take_made()).collect();
+                numbers.add(&made);
+                $(self.$table.absorb(parts.iter_mut().map(|part| &mut part.$table).collect(), numbers);)+
             }
 
             /// Rows that are held now, and the bytes of all rows so far.
@@ -274,6 +346,7 @@ macro_rules! tables {
                         store.taken += count;
                         $(let mut $field = Vec::with_capacity(count);)+
                         for chunk in store.rows.chunks() {
+                            let chunk = &chunk[pass(&mut store.left_out, chunk.len())..];
                             $($field.extend(chunk.iter().map(|row| row.$field.value()));)+
                         }
                         let columns = vec![$(($name, <$type as Cell>::column($field)),)+];
@@ -282,6 +355,17 @@ macro_rules! tables {
                     }
                 )+
                 tables
+            }
+
+            /// Rows of each table that were taken out.
+            pub fn taken(&self) -> [usize; TABLES.len()] {
+                [$(self.$table.taken),+]
+            }
+
+            /// Rows of each table that need not be taken out: somebody has them from another run of the same scenario.
+            pub fn leave_out(&mut self, taken: &[usize; TABLES.len()]) {
+                let mut taken = taken.iter();
+                $(self.$table.left_out = *taken.next().expect("one for each table");)+
             }
 
             /// The recorded tables with their columns, in the order of [`TABLES`]; tables that were not
@@ -296,13 +380,18 @@ macro_rules! tables {
             const ON: bool = true;
             const PACKETS: bool = true;
 
+            fn at(&mut self, moment: Moment) {
+                self.moment = moment;
+                self.ids.at(moment);
+            }
+
             fn ids(&mut self) -> &mut PacketIds {
                 &mut self.ids
             }
             $(
                 #[inline]
                 fn $method(&mut self, row: $row) {
-                    self.$table.add(row);
+                    self.$table.add(row, self.moment);
                 }
             )+
         }
@@ -317,7 +406,7 @@ macro_rules! tables {
             $(
                 #[inline]
                 fn $method(&mut self, row: $row) {
-                    self.0.$table.add(row);
+                    self.0.$table.add(row, self.0.moment);
                 }
             )+
         }
@@ -382,7 +471,7 @@ tables! {
         time: Time as "time_s" ["s" ""] "Start of the transmission.",
         link: i32 as "link" ["" "link"] "The link.",
         direction: i8 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
-        flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
+        flow: i32 as "flow" ["" "flow?"] "The flow; none for a router's packet.",
         kind: i8 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
         bytes: u16 as "bytes" ["B" ""] "Size on the wire.",
         seq: u32 as "seq" ["" ""] "As in `packets`; of a router's packet, the router.",
@@ -394,9 +483,9 @@ tables! {
     /// A packet was dropped.
     drops / DropRow / drop: "Packets dropped." {
         time: Time as "time_s" ["s" ""] "When.",
-        link: i32 as "link" ["" "link"] "The link; none when a router had no route.",
-        direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
-        flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
+        link: i32 as "link" ["" "link?"] "The link; none when a router had no route.",
+        direction: i32 as "direction" ["" "direction?"] "Its direction; `both` for half duplex, none without a link.",
+        flow: i32 as "flow" ["" "flow?"] "The flow; none for a router's packet.",
         kind: i32 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
         seq: i64 as "seq" ["" ""] "Packet number; of an ACK, the packet that caused it.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
@@ -423,7 +512,7 @@ tables! {
         time: Time as "time_s" ["s" ""] "When it came to the queue.",
         link: i32 as "link" ["" "link"] "The link.",
         direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
-        flow: i32 as "flow" ["" "flow"] "The flow; none for a router's packet.",
+        flow: i32 as "flow" ["" "flow?"] "The flow; none for a router's packet.",
         kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or router packet.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         seq: i64 as "seq" ["" ""] "As in `packets`; of a router's packet, the router.",
@@ -435,8 +524,8 @@ tables! {
         time: Time as "time_s" ["s" ""] "When.",
         router: i32 as "router" ["" "router"] "The router.",
         host: i32 as "host" ["" "host"] "The destination.",
-        link: i32 as "link" ["" "link"] "The link to it from now on; none when the route is gone.",
-        previous_link: i32 as "previous_link" ["" "link"] "The link until now; none for the first route.",
+        link: i32 as "link" ["" "link?"] "The link to it from now on; none when the route is gone.",
+        previous_link: i32 as "previous_link" ["" "link?"] "The link until now; none for the first route.",
         cost: f64 as "cost_s" ["s" ""] "Distance to the destination by the protocol's measure.",
     }
     /// Something happened to a retransmission timer.
@@ -531,9 +620,9 @@ mod tests {
         let fixed: Vec<&str> = CATEGORIES.iter().map(|(name, _)| *name).collect();
         for table in TABLES {
             for column in table.columns {
-                let known = ["", "flow", "link", "host", "router"].contains(&column.category)
-                    || fixed.contains(&column.category);
-                assert!(known, "{}.{}: {}", table.name, column.name, column.category);
+                let known = ["", "flow", "link", "host", "router"].contains(&column.category())
+                    || fixed.contains(&column.category());
+                assert!(known, "{}.{}: {}", table.name, column.name, column.category());
                 if column.unit == "s" {
                     assert!(column.name.ends_with("_s"), "{}", column.name);
                 }

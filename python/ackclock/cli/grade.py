@@ -24,6 +24,7 @@ def grade(
     table: Path | None = None,
     feedback: Path | None = None,
     personal: bool = False,
+    secret: Path | None = None,
     seconds: float = 20.0,
     memory: int = 1024,
 ) -> None:
@@ -45,13 +46,16 @@ def grade(
     from ackclock.labs import grading
     from ackclock.labs.hidden import Hidden
     from ackclock.labs.marking import Marker
-    from ackclock.labs.personal import is_personal
+    from ackclock.labs.personal import is_personal, secret_of
     from ackclock.labs.programs import Limits
 
     found = labs.find(lab)
-    marker = Marker(found, Hidden(found, seed, hidden), Limits(seconds, memory))
+    key = secret_of(secret)
+    marker = Marker(found, Hidden(found, seed, hidden), Limits(seconds, memory), secret=key)
     if personal and not is_personal(found):
         raise InputError(f"--personal: the lab '{found.name}' has the same networks for all")
+    if key is not None and not is_personal(found):
+        raise InputError(f"--secret: the lab '{found.name}' has the same networks for all")
     if table is not None:
         if json_file is not None:
             raise InputError("--json is for one submission; --feedback writes a file for each")
@@ -106,7 +110,7 @@ def _many(
     for file in [*(one for one in files if "__pycache__" not in one.parts), marker.hidden.file]:
         if file.is_file():
             made.update(file.read_bytes())
-    made.update(str(marker.hidden.seed).encode())
+    made.update(str(marker.hidden.seed).encode() + (marker.secret or b""))
 
     def write(done: grading.Grade) -> None:
         if feedback is not None:

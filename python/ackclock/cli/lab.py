@@ -50,16 +50,20 @@ def start(
     out: Path | None = None,
     form: Literal["markdown", "notebook"] = "markdown",
     student: str | None = None,
+    secret: Path | None = None,
     force: bool = False,
 ) -> None:
     """Write the student's part of a lab: the page, the scenarios, and a file for the answers."""
     from ackclock import labs
     from ackclock.cli.terminal import console
-    from ackclock.labs import writing
+    from ackclock.labs import personal, writing
 
     found = labs.find(lab)
+    key = personal.secret_of(secret)
     folder = out if out is not None else Path(found.name)
-    files = writing.student(found, folder, notebook=form == "notebook", force=force, name=student)
+    files = writing.student(
+        found, folder, notebook=form == "notebook", force=force, name=student, secret=key
+    )
     screen = console()
     screen.print(f"[bold]{found.title}[/bold]", soft_wrap=True)
     for file in files:

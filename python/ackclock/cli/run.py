@@ -68,8 +68,9 @@ def run(
     scenario's record.limit end the run early and keep what there is, marked as unfinished; the exit
     status is 130 after Ctrl-C, else 1. A second Ctrl-C ends at once.
 
-    Large networks without records (--set record=none) that end at a time can be run in several
-    threads; what cannot runs in one, and a warning says why.
+    Large networks can be run in several threads, which pays where cores are free and links have
+    thousands of packets to carry within their delay. What cannot be divided runs in one thread, and
+    a warning says why.
 
     [bold]Examples[/bold]
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from ackclock.theory.averaged import MeasuredAverage
     from ackclock.theory.comparison import ComparedPeriod, Comparison, Figure
+    from ackclock.theory.estimate import Averages, Estimate
     from ackclock.theory.prediction import Period, Prediction, QueueState
 
 SHOWN = 0.5
@@ -60,6 +62,15 @@ def print_prediction(console: Console, prediction: Prediction) -> None:
             "[dim]Queues are data packets that wait, of all flows, without the one in service."
             "[/dim]"
         )
+    if prediction.averages:
+        shown = table("Average of", ">Theory", "Model", title="Averages over a long run")
+        for known in prediction.averages:
+            for estimate in known.estimates:
+                what, size, _ = _average(estimate, unit, bps)
+                shown.add_row(what, _range(estimate, size), known.model.name)
+        console.print()
+        console.print(shown)
+        _print_sources(console, prediction.averages)
     _print_notes(console, prediction.notes)
 
 
@@ -114,6 +125,8 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         for figure in comparison.finishes:
             shown.add_row(escape(figure.subject), _pair(figure, 1.0, ".2f"), _error(figure))
         console.print(shown)
+    if comparison.averages:
+        _print_averages(console, comparison)
     if comparison.agrees is not None:
         console.print(_verdict(comparison))
     _print_notes(console, comparison.notes)
@@ -143,6 +156,64 @@ def _add_compared(shown: Table, period: ComparedPeriod, bps: float, wide: bool) 
     shown.add_section()
 
 
+def _print_averages(console: Console, comparison: Comparison) -> None:
+    unit, bps = comparison.prediction.rate_unit
+    shown = table(
+        "Average of", ">Theory", ">Run", ">Error", "Over, s", title="Theory and run: averages"
+    )
+    for known in comparison.averages:
+        span = _span(*known.span)
+        for figure in known.figures:
+            what, size, form = _average(figure.estimate, unit, bps)
+            run = NONE if figure.measured is None else f"{figure.measured / size:{form}}"
+            shown.add_row(what, _range(figure.estimate, size), run, _outside(figure), span)
+            span = ""
+        shown.add_section()
+    console.print()
+    console.print(shown)
+    _print_sources(console, [known.averages for known in comparison.averages])
+    for known in comparison.averages:
+        if known.too_short:
+            console.print(
+                f"[dim]Note:[/dim] {escape(known.averages.model.name)}: not judged, since its "
+                f"averages need {known.averages.least_s:.3g} s, and the run has "
+                f"{known.span[1] - known.span[0]:.3g} s of them."
+            )
+
+
+def _average(estimate: Estimate, unit: str, bps: float) -> tuple[str, float, str]:
+    """What an average is of, the size of its unit, and the form of its values."""
+    names = (
+        ("rate", unit, bps, ".3f") if estimate.quantity == "rate" else ("", "packets", 1.0, ".1f")
+    )
+    word = names[0] or estimate.quantity
+    return f"{escape(estimate.subject)}: {word}, {names[1]}", names[2], names[3]
+
+
+def _range(estimate: Estimate, size: float) -> str:
+    low, high = (f"{end / size:.4g}" for end in (estimate.low, estimate.high))
+    return low if low == high else f"{low} to {high}"
+
+
+def _outside(figure: MeasuredAverage) -> str:
+    """How far a run is outside the range."""
+    if figure.error is None:
+        return NONE
+    text = f"{figure.error * 100:+.1f} %" if figure.error else "in range"
+    if figure.agrees is None:
+        return text
+    return f"[green]{text}[/green]" if figure.agrees else f"[red]{text}[/red]"
+
+
+def _print_sources(console: Console, averages: Sequence[Averages]) -> None:
+    """Say which models these are; each once."""
+    for model in {known.model.name: known.model for known in averages}.values():
+        console.print(
+            f"[dim]Model:[/dim] {escape(model.name)}. {escape(model.says)} For "
+            f"{escape(model.holds_for)} ({escape(model.source)})."
+        )
+
+
 def _pair(figure: Figure, unit: float, form: str) -> str:
     run = NONE if figure.measured is None else f"{figure.measured / unit:{form}}"
     return f"{figure.predicted / unit:{form}}  {run}"
@@ -160,12 +231,16 @@ def _error(figure: Figure) -> str:
 
 
 def _verdict(comparison: Comparison) -> str:
-    judged = [figure for figure in comparison.figures if figure.agrees is not None]
-    wrong = [figure for figure in judged if not figure.agrees]
-    asked = "rates 3 %, queues on a path 5 % or 1 packet, finish 0.7 s or 1 %"
-    if not wrong:
-        return f"[green]Theory and run agree[/green] in all {len(judged)} figures ({asked})."
-    return f"[red]Theory and run differ[/red] in {len(wrong)} of {len(judged)} figures ({asked})."
+    verdicts = comparison.verdicts
+    asked = [
+        *(("rates 3 %, queues on a path 5 % or 1 packet",) if comparison.periods else ()),
+        *(("finish 0.7 s or 1 %",) if comparison.finishes else ()),
+        *(("averages as their models claim",) if comparison.averages else ()),
+    ]
+    shown = f"({', '.join(asked)})"
+    if wrong := verdicts.count(False):
+        return f"[red]Theory and run differ[/red] in {wrong} of {len(verdicts)} figures {shown}."
+    return f"[green]Theory and run agree[/green] in all {len(verdicts)} figures {shown}."
 
 
 def _span(start_s: float, end_s: float | None) -> str:

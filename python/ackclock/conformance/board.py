@@ -19,6 +19,7 @@ from typing import Any
 from ackclock.conformance import Card
 from ackclock.conformance.checks import FAILED
 from ackclock.errors import InputError
+from ackclock.locks import BINARY
 
 _FORMAT = "ackclock-leaderboard-1"
 _MOST_BYTES = 64 << 20
@@ -72,7 +73,7 @@ def enter(path: Path, name: str, card: Card, program: bytes | None) -> Entry:
     document = {"format": _FORMAT, **vars(entry)}
     line = json.dumps(document, ensure_ascii=False, sort_keys=True) + "\n"
     # One write at the end of the file, so that two people at a time lose nothing.
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | BINARY, 0o666)
     try:
         os.write(file, line.encode())
     finally:

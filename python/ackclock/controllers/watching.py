@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import signal
 import threading
@@ -58,7 +59,10 @@ def _interrupt(thread: int) -> None:
     main = thread == threading.main_thread().ident
     if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Ends a call that waits, such as `time.sleep`, too.
-        signal.pthread_kill(thread, signal.SIGINT)
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(thread, signal.SIGINT)
+        else:  # Windows, where the call has to return first
+            _thread.interrupt_main()
         return
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread), ctypes.py_object(CallLimitError)

@@ -32,6 +32,7 @@ class Submission:
     answers: dict[str, Any]
     problems: tuple[str, ...]
     student: str | None = None
+    secret: bool = False
 
 
 def read(lab: Lab, folder: Path) -> Submission:
@@ -70,7 +71,10 @@ def read(lab: Lab, folder: Path) -> Submission:
     if who is not None and not personal.is_personal(lab):
         problems.append(f"{ANSWERS}: `student` has no effect; all have the networks of this lab")
         who = None
-    return Submission(folder, {name: given.get(name) for name in asked}, tuple(problems), who)
+    secret = who is not None and document.data.get(personal.DRAWN) == personal.BY_SECRET
+    return Submission(
+        folder, {name: given.get(name) for name in asked}, tuple(problems), who, secret
+    )
 
 
 def _placed(problem: Problem) -> str:

@@ -79,7 +79,8 @@ def _limit(memory_mb: int) -> None:
         return
     used = 0
     try:
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+        used = int(pages) * resource.getpagesize()
     except OSError:
         used = 4 << 30
     most = used + (memory_mb << 20)

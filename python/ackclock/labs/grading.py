@@ -68,12 +68,19 @@ def _graded(marker: Marker, folder: Path, name: str, own: bool) -> Grade:
     remarks, personal = list(submission.problems), marker.of_student(submission.student)
     if submission.student is not None:
         remarks.append(f"Figures are those of the networks of student '{submission.student}'.")
+    unknown = submission.secret and marker.secret is None
+    if unknown:
+        remarks.append("These networks were drawn with a secret, which --secret FILE has to give.")
     marks = []
     for question in marker.lab.questions:
         answer = submission.answers.get(question.name)
         figure = isinstance(question, Number | Choice)
         if figure and own and submission.student is None:
             said = f"{ANSWERS} does not say whose networks these are: `student: NAME`."
+            marks.append(Mark(question.name, 0.0, question.points, said))
+            continue
+        if figure and unknown:
+            said = "Not marked: the networks of this student were drawn with a secret."
             marks.append(Mark(question.name, 0.0, question.points, said))
             continue
         try:
@@ -111,7 +118,7 @@ def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
         said, fine = "Readable.", True
         if answer is None:
             said, fine = "No answer yet.", False
-        elif question.public:
+        elif question.public and not submission.secret:
             mark = marker.mark(question, answer, folder)
             said, fine = mark.feedback, mark.full
         elif isinstance(question, Choice):

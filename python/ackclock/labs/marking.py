@@ -56,12 +56,18 @@ class Marker:
     """Marks the answers to the questions of a lab; runs are simulated once for all submissions."""
 
     def __init__(
-        self, lab: Lab, hidden: Hidden, limits: Limits, student: str | None = None
+        self,
+        lab: Lab,
+        hidden: Hidden,
+        limits: Limits,
+        student: str | None = None,
+        secret: bytes | None = None,
     ) -> None:
         self.lab = lab
         self.limits = limits
         self.student = student
-        self.runs = Runs(lab.folder, lab.scenarios, personal.networks(lab, student))
+        self.secret = secret
+        self.runs = Runs(lab.folder, lab.scenarios, personal.networks(lab, student, secret))
         self.hidden = hidden
         self._references: dict[str, Any] = {}
 
@@ -69,7 +75,7 @@ class Marker:
         """Return what marks figures of the networks of a student; this one without a name."""
         if student is None:
             return self
-        return Marker(self.lab, self.hidden, self.limits, student)
+        return Marker(self.lab, self.hidden, self.limits, student, self.secret)
 
     def mark(self, question: Question, answer: Any, folder: Path) -> Mark:
         """Mark one answer; `folder` holds the programs of the submission."""

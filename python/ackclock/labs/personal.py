@@ -1,14 +1,17 @@
 """Networks of each student: values of a lab's scenarios that differ from one student to the next.
 
 The file `personal.yaml` of a lab has, for each scenario that differs, a list of values for each
-path. Which of them a student gets is decided by the student's name, the path and nothing else, so
-that scenarios that are compared with each other agree.
+path. Which of them a student gets is decided by the student's name, the path, and the teacher's
+secret if there is one, so that scenarios that are compared with each other agree. Without a secret
+every student can find out the networks of every other.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ackclock.document import Document
@@ -19,7 +22,13 @@ PERSONAL = "personal.yaml"
 STUDENT = "student"
 """The key of `answers.yaml` that says whose networks they are."""
 
+DRAWN = "drawn"
+"""The key of `answers.yaml` that says how, where that is not by the name alone."""
+
+BY_SECRET = "with a secret"
+
 _MOST = 200
+_LEAST_SECRET = 8
 
 
 def student(value: Any) -> str | None:
@@ -32,12 +41,29 @@ def student(value: Any) -> str | None:
     return " ".join(str(value).split()).casefold()[:_MOST] or None
 
 
+def secret_of(file: Path | None) -> bytes | None:
+    """Return what a teacher's file of a secret holds, without what ends its line.
+
+    Raises:
+        InputError: it cannot be read, or is so short that it can be guessed.
+    """
+    if file is None:
+        return None
+    try:
+        secret = file.read_bytes().strip()
+    except OSError as error:
+        raise InputError(f"--secret: '{file}' cannot be read: {error.strerror}") from None
+    if len(secret) < _LEAST_SECRET:
+        raise InputError(f"--secret: '{file}' holds fewer than {_LEAST_SECRET} characters")
+    return secret
+
+
 def is_personal(lab: Lab) -> bool:
     """Whether students can have networks of their own in this lab."""
     return (lab.folder / PERSONAL).is_file()
 
 
-def networks(lab: Lab, name: str | None) -> dict[str, dict[str, Any]]:
+def networks(lab: Lab, name: str | None, secret: bytes | None = None) -> dict[str, dict[str, Any]]:
     """Return the values of a student by scenario and path; nothing without a name.
 
     Raises:
@@ -61,10 +87,16 @@ def networks(lab: Lab, name: str | None) -> dict[str, dict[str, Any]]:
         ):
             message = "a scenario has a list of values for each path"
             raise ScenarioError([document.problem((scenario,), message)])
-        found[scenario] = {path: _drawn(values, name, path) for path, values in paths.items()}
+        found[scenario] = {
+            path: _drawn(values, name, path, secret) for path, values in paths.items()
+        }
     return found
 
 
-def _drawn(values: list[Any], name: str, path: str) -> Any:
-    digest = hashlib.sha256(f"{name}\0{path}".encode()).digest()
+def _drawn(values: list[Any], name: str, path: str, secret: bytes | None) -> Any:
+    text = f"{name}\0{path}".encode()
+    if secret is None:
+        digest = hashlib.sha256(text).digest()
+    else:
+        digest = hmac.digest(secret, text, "sha256")
     return values[int.from_bytes(digest[:8], "big") % len(values)]

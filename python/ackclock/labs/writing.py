@@ -33,6 +33,9 @@ _BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>[^>]+) -->\n)?^```(?P<language>bash|python|yaml)\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
+_ANSWERS_GO = (
+    f" Answers go into `{ANSWERS}`, each by the name that stands below its question, with a unit."
+)
 _KINDS = {
     "time": "A time, such as 12.5 ms.",
     "rate": "A rate, such as 9.4 Mbps.",
@@ -44,7 +47,13 @@ _KINDS = {
 
 
 def student(
-    lab: Lab, folder: Path, *, notebook: bool, force: bool, name: str | None = None
+    lab: Lab,
+    folder: Path,
+    *,
+    notebook: bool,
+    force: bool,
+    name: str | None = None,
+    secret: bytes | None = None,
 ) -> list[Path]:
     """Write what students get, with networks of the student of this name; return the files.
 
@@ -59,14 +68,15 @@ def student(
     who = personal.student(name)
     if name is not None and who is None:
         raise InputError("--student needs a name")
-    values = personal.networks(lab, who)
+    if secret is not None and who is None:
+        raise InputError("--secret is for networks of a student: give --student, too")
+    values = personal.networks(lab, who, secret)
     texts: dict[str, str] = {}
-    page = _page(lab, lambda question, number: asked(question, number))
     if notebook:
-        texts["lab.ipynb"] = _notebook(page)
+        texts["lab.ipynb"] = _notebook(page(lab))
     else:
-        texts["lab.md"] = page
-    texts[ANSWERS] = _form(lab, lambda question: "null", who)
+        texts["lab.md"] = page(lab)
+    texts[ANSWERS] = _form(lab, lambda question: "null", who, secret is not None)
     if FORMULAS in lab.programs:
         texts[FORMULAS] = _skeleton(lab)
     runs = Runs(lab.folder, lab.scenarios)
@@ -98,6 +108,11 @@ def _scenario(file: Path, values: Mapping[str, Any] | None, who: str | None) -> 
     return to_yaml(document.data, [f"The network of {who}: {listed}."])
 
 
+def page(lab: Lab) -> str:
+    """Return what students read, in Markdown."""
+    return _page(lab, asked)
+
+
 def teacher(marker: Marker, folder: Path) -> Path:
     """Write a lab as a folder of one's own, with a page that has the answers; return the page.
 
@@ -108,20 +123,25 @@ def teacher(marker: Marker, folder: Path) -> Path:
     if folder.exists():
         raise InputError(f"'{folder}' is there already; choose another folder with --out")
     require_folder_above(folder)
-    page = _page(lab, lambda question, number: _answered(marker, question, number))
+    answered = _page(lab, lambda question, number: _answered(marker, question, number))
     solved = _form(lab, lambda question: _solution(marker, question))
     folder.parent.mkdir(parents=True, exist_ok=True)
     shutil.copytree(lab.folder, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "solution").mkdir(exist_ok=True)
     solved = solved.replace(f"\nlab: {lab.name}\n", f"\nlab: {folder.absolute().name}\n")
     write_text(folder / "solution" / ANSWERS, solved)
-    write_text(folder / "teacher.md", page)
+    write_text(folder / "teacher.md", answered)
     return folder / "teacher.md"
 
 
 def solution(marker: Marker) -> str:
     """Return the file of answers that earns all points."""
-    return _form(marker.lab, lambda question: _solution(marker, question), marker.student)
+    return _form(
+        marker.lab,
+        lambda question: _solution(marker, question),
+        marker.student,
+        marker.secret is not None,
+    )
 
 
 def _solution(marker: Marker, question: Number | Choice) -> str:
@@ -144,8 +164,9 @@ def _page(lab: Lab, block: Callable[[Question, int], str]) -> str:
     hand_in = [ANSWERS] * any(isinstance(q, Number | Choice) for q in lab.questions)
     files = " and ".join(f"`{name}`" for name in [*hand_in, *lab.programs])
     return (
-        f"# {lab.title}\n\n{lab.about} About {lab.minutes} minutes, {lab.points:g} points.\n\n"
-        f"{body.rstrip()}\n\n## Hand in\n\n`ackclock lab check .` in this folder says what is "
+        f"# {lab.title}\n\n{lab.about} About {lab.minutes} minutes, {lab.points:g} points."
+        f"{_ANSWERS_GO * bool(hand_in)}\n\n{body.rstrip()}\n\n"
+        "## Hand in\n\n`ackclock lab check .` in this folder says what is "
         f"missing or cannot be. Then hand in {files}.\n\nSource: {lab.source}\n"
     )
 
@@ -156,10 +177,10 @@ def asked(question: Question, number: int) -> str:
     text = f"**Question {number}** ({points}). {question.text}"
     if isinstance(question, Number):
         kind = _KINDS[Unit.of(question.unit).kind]
-        return f"{text}\n\n`{question.name}` in `{ANSWERS}`. {kind}"
+        return f"{text}\n\n`{question.name}`: {kind[0].lower()}{kind[1:]}"
     if isinstance(question, Choice):
         options = "\n".join(f"- `{word}`: {text}" for word, text in question.options.items())
-        return f"{text}\n\n{options}\n\n`{question.name}` in `{ANSWERS}`."
+        return f"{text}\n\n`{question.name}`: one of\n\n{options}"
     if isinstance(question, Formula):
         arguments = "\n".join(f"- `{name}`: {text}" for name, text in question.arguments.items())
         return (
@@ -209,12 +230,15 @@ def _credit(mistake: Mistake) -> str:
     return f" ({mistake.credit:.0%} of the points)".replace("%", " %") if mistake.credit else ""
 
 
-def _form(lab: Lab, value: Callable[[Any], str], who: str | None = None) -> str:
+def _form(
+    lab: Lab, value: Callable[[Any], str], who: str | None = None, secret: bool = False
+) -> str:
     lines = [f"# Answers to the lab '{lab.title}'."]
     if not any(isinstance(question, Number | Choice) for question in lab.questions):
         return "\n".join([*lines, "# All of them are in your program.", "", f"lab: {lab.name}\n"])
     lines += ["# Replace each null by your answer, with its unit.", ""]
     whose = [f"{personal.STUDENT}: {json.dumps(who, ensure_ascii=False)}"] if who else []
+    whose += [f"{personal.DRAWN}: {personal.BY_SECRET}"] if who and secret else []
     lines += [f"lab: {lab.name}", *whose, "answers:"]
     for i, question in enumerate(lab.questions, 1):
         if isinstance(question, Number):

@@ -48,15 +48,25 @@ def html(engine: Path) -> str:
     )
     folder = Path(report.__file__).parent / "page"
     shared = [path for path in sorted(folder.glob("*.js")) if path.name.startswith(_OF_REPORTS)]
+    worker = _joined(_scripts("worker"))
     parts = {
-        "style": report.style() + (_HERE / "page" / "page.css").read_text(encoding="utf-8"),
+        "title": "Ackclock playground",
+        "head": _read("head.html"),
+        "tabs": _read("tabs.html"),
+        "main": _read("main.html"),
+        "more": f'<script type="text/plain" id="worker">{worker}</script>\n',
+        "allowed": " 'wasm-unsafe-eval' blob:; worker-src blob:",
+        "style": report.style() + _read("page.css"),
         "footer": escape(footer),
         "data": pack.written(document),
-        "worker": _joined(_scripts("worker")),
         "uplot": report.uplot(),
         "script": _joined([*shared, _HERE / "worker" / "10-engine.js", *_scripts("page")]),
     }
-    return report.filled((_HERE / "page" / "page.html").read_text(encoding="utf-8"), parts)
+    return report.framed("playground", parts)
+
+
+def _read(name: str) -> str:
+    return (_HERE / "page" / name).read_text(encoding="utf-8")
 
 
 def _scripts(folder: str) -> list[Path]:

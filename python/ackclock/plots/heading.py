@@ -51,7 +51,10 @@ def caption(view: View) -> str:
     if summary.get("ackclock"):
         parts.append(f"Ackclock {summary['ackclock']}")
     if some := sampled(view.model):
-        rows = ", ".join(f"{table} {kept}" for table, kept in some.items())
+        alike: dict[str, list[str]] = {}
+        for table, kept in some.items():
+            alike.setdefault(kept, []).append(table)
+        rows = "; ".join(f"{', '.join(tables)} {kept}" for kept, tables in alike.items())
         parts.append(f"not all rows are recorded: {rows}")
     return "  ·  ".join(part for part in parts if part)
 

@@ -79,15 +79,19 @@ def _theory(runs: Mapping[str, Results]) -> Iterator[str]:
         except TheoryError as error:
             yield f"<p>None for this scenario: {escape(str(error))}</p>"
             continue
-        for table in (_periods(comparison), _finishes(comparison)):
+        for table in (_periods(comparison), _finishes(comparison), _averages(comparison)):
             if len(table):
                 yield f'<div class="wide">{tables.to_html(table)}</div>'
-        judged = [figure.agrees for figure in comparison.figures if figure.agrees is not None]
+        judged = comparison.verdicts
         if wrong := judged.count(False):
             yield f"<p><b>Theory and run differ</b> in {wrong} of {len(judged)} figures.</p>"
         elif judged:
             yield f"<p>Theory and run agree in all {len(judged)} figures.</p>"
-        yield from (f'<p class="faint">{escape(note)}</p>' for note in comparison.notes)
+        models = {known.averages.model.name: known.averages.model for known in comparison.averages}
+        said = [
+            f"{model.says} For {model.holds_for} ({model.source})." for model in models.values()
+        ]
+        yield from (f'<p class="faint">{escape(note)}</p>' for note in (*said, *comparison.notes))
 
 
 def _periods(comparison: Comparison) -> ResultTable:
@@ -126,6 +130,34 @@ def _finishes(comparison: Comparison) -> ResultTable:
         for figure in comparison.finishes
     ]
     return _table(columns, rows, "Completion")
+
+
+def _averages(comparison: Comparison) -> ResultTable:
+    """A row for each average that a model gives; a range has two ends."""
+    unit, bps = comparison.prediction.rate_unit
+    words = [("of", "Average of"), ("quantity", ""), ("span", "Over (s)"), ("unit", "Unit")]
+    numbers = [("low", "Theory, from"), ("high", "to"), ("run", "run")]
+    columns = [Column(name, title, "word") for name, title in words]
+    columns += [Column(name, title) for name, title in numbers]
+    columns.append(Column("error", "error", shown="%", digits=2))
+    rows: list[dict[str, Any]] = []
+    for known in comparison.averages:
+        for figure in known.figures:
+            estimate = figure.estimate
+            size = bps if estimate.quantity == "rate" else 1.0
+            rows.append(
+                {
+                    "of": estimate.subject,
+                    "quantity": estimate.quantity,
+                    "span": f"{known.span[0]:.2f} to {known.span[1]:.2f}",
+                    "unit": unit if estimate.quantity == "rate" else "packets",
+                    "low": estimate.low / size,
+                    "high": estimate.high / size,
+                    "run": None if figure.measured is None else figure.measured / size,
+                    "error": figure.error,
+                }
+            )
+    return _table(columns, rows, "Averages")
 
 
 def _columns(key: str, title: str, unit: str, people: str, error: str = "") -> list[Column]:

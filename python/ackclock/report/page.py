@@ -47,7 +47,7 @@ def html(
         "title": escape(f"{first.summary['scenario']}: report"),
         "style": style(),
         "head": _head(runs),
-        "tables": figures.html(runs) + _scenarios(runs),
+        "main": _read("page/main.html") + figures.html(runs) + _scenarios(runs),
         "uplot": uplot(),
         "script": "\n".join(
             path.read_text(encoding="utf-8") for path in sorted((_HERE / "page").glob("*.js"))
@@ -58,7 +58,7 @@ def html(
     for share in _SHARES:
         note = "" if share == 1 else _COARSE
         parts |= {"data": _data(views, animate, share), "footer": escape(made + note)}
-        text = filled(_read("page/page.html"), parts)
+        text = framed("report", parts)
         if len(text.encode()) < MOST_BYTES:
             break
     return text
@@ -91,6 +91,18 @@ def uplot() -> str:
 def filled(template: str, parts: Mapping[str, str]) -> str:
     """A template with its parts, which stand there as `{{name}}`."""
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
+def framed(kind: str, parts: Mapping[str, str]) -> str:
+    """A page: its parts in the frame that pages for browsers share.
+
+    Args:
+        kind: `report` or `playground`.
+        parts: `title`, `style`, `head`, `main`, `footer`, `data`, `uplot`, `script`; where there is
+            something: `tabs` in the head, `more` before the scripts, `allowed` to scripts.
+    """
+    nothing = {"tabs": "", "more": "", "allowed": ""}
+    return filled(_read("page/frame.html"), {**nothing, "kind": kind, **parts})
 
 
 def style() -> str:

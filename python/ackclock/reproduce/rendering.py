@@ -19,6 +19,7 @@ _COLOURS = {
     Verdict.INSIDE: "cyan",
     Verdict.OUTSIDE: "magenta",
     Verdict.NOT_REPRODUCIBLE: "magenta",
+    Verdict.NOT_MODELLED: "magenta",
 }
 _LEAST_NAME = 20
 """A name gets at least this many columns of the terminal; longer ones are wrapped."""

@@ -29,6 +29,8 @@ class Verdict(StrEnum):
     """The figure depends on the order of simultaneous events; the published one lies elsewhere."""
     NOT_REPRODUCIBLE = "not reproducible"
     """The published figure is not a property of the model; the reason says why."""
+    NOT_MODELLED = "not modelled"
+    """The experiment needs what no model here has, so nothing is compared; the reason says what."""
 
 
 def verdict_counts(verdicts: Iterable[Verdict]) -> dict[str, int]:

@@ -48,8 +48,11 @@ OPTIONS = {
     "remote_ip",
     "define",
     "non_fatal",
+    "psp_udp_port",
 }
 """Options of a file that are known; some of them say nothing here (addresses)."""
+
+_NOT_SUPPORTED = {"non_fatal", "psp_udp_port"}
 
 
 class _Reader:
@@ -145,7 +148,7 @@ def _option(reader: _Reader, script: Script, defines: dict[str, str]) -> None:
         return
     if name == "ip_version" and value == "ipv6":
         raise NotSupportedError(line, "IPv6 headers")
-    if name == "non_fatal":
+    if name in _NOT_SUPPORTED:
         raise NotSupportedError(line, f"the option --{name}")
     script.options[name] = value
 

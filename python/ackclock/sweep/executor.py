@@ -194,9 +194,10 @@ class _Process:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-            pass_fds=[] if inherit is None else [inherit],
+            pass_fds=[] if inherit is None or os.name == "nt" else [inherit],
             # Ctrl-C on the terminal is for the parent.
             process_group=0,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
         self.pid = self._process.pid
 

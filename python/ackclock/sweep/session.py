@@ -15,6 +15,7 @@ from os import PathLike
 from pathlib import Path
 
 from ackclock.sweep import table as tables
+from ackclock.sweep import worker
 from ackclock.sweep.executor import Executor, LocalExecutor
 from ackclock.sweep.model import Batch, Receipt
 from ackclock.sweep.plan import Plan, cores
@@ -98,6 +99,8 @@ def run(
 ) -> SweepResults:
     """Simulate what is missing of a plan and write the table; see `Study.run`."""
     limits = (time_limit_s, memory_limit)
+    if executor is None:
+        worker.check_limit(memory_limit)
     with _folder(out) as path:
         with _Session(plan, Store(path), workers, force, executor, limits, shard) as session:
             try:

@@ -25,6 +25,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock import locks
 from ackclock.errors import AckclockError, InputError
 from ackclock.files import require_folder_above, write_text
 from ackclock.results import ResultsError
@@ -115,15 +116,13 @@ class Store:
         Raises:
             SweepBusyError: another sweep works here.
         """
-        import fcntl
-
         self.path.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             deadline = time.monotonic() + _PATIENCE_S
             while True:
                 try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    locks.take(descriptor)
                     break
                 except OSError:
                     if time.monotonic() > deadline:
@@ -137,14 +136,12 @@ class Store:
 
     def is_busy(self) -> bool:
         """Return whether a sweep works here at this moment."""
-        import fcntl
-
         try:
             descriptor = os.open(self.path / LOCK, os.O_RDONLY)
         except OSError:
             return False
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            locks.take(descriptor, shared=True)
         except OSError:
             return True
         finally:

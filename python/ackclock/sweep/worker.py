@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import resource
 import signal
 import sys
 import threading
@@ -22,10 +21,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core
+from ackclock import _core, locks
+from ackclock.errors import InputError
 from ackclock.sweep import figures
 
 
@@ -90,8 +91,19 @@ def parted(runs: list[Any], count: int) -> tuple[list[Any], list[Any]]:
     return first, []
 
 
+def check_limit(limit: int | None) -> None:
+    """Check that this system can limit the memory of processes, if that is asked for."""
+    if limit is not None and find_spec("resource") is None:
+        raise InputError("this system cannot limit the memory of a process; leave the limit out")
+
+
 def limit_memory(limit: int | None) -> None:
     """Let this process end when it asks for more memory than this many bytes."""
+    try:
+        import resource
+    except ImportError:
+        assert limit is None, "`check_limit` has refused it"
+        return
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     wanted = most if limit is None else limit
     # -1 stands for no limit.
@@ -101,7 +113,7 @@ def limit_memory(limit: int | None) -> None:
 @contextmanager
 def appending(path: str | Path) -> Iterator[int]:
     """Give a descriptor of a file to append to."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | locks.BINARY, 0o666)
     try:
         yield descriptor
     finally:

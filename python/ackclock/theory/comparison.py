@@ -6,6 +6,7 @@ from typing import Any
 from ackclock.errors import listed
 from ackclock.record_tables import sampled
 from ackclock.results import Results
+from ackclock.theory.averaged import ComparedAverages, averaged
 from ackclock.theory.measured import (
     Measures,
     Span,
@@ -108,12 +109,14 @@ class Comparison:
         prediction: The prediction.
         periods: Periods that were both predicted and measured.
         finishes: Completion times (last ACK at the sender).
+        averages: Averages of flows without an equilibrium.
         notes: What could not be compared, and why.
     """
 
     prediction: Prediction
     periods: list[ComparedPeriod]
     finishes: list[Figure]
+    averages: list[ComparedAverages]
     notes: list[str]
 
     @property
@@ -122,9 +125,15 @@ class Comparison:
         return [figure for period in self.periods for figure in period.figures] + self.finishes
 
     @property
+    def verdicts(self) -> list[bool]:
+        """Whether each figure that is judged agrees."""
+        averages = [figure for known in self.averages for figure in known.figures]
+        return [f.agrees for f in (*self.figures, *averages) if f.agrees is not None]
+
+    @property
     def agrees(self) -> bool | None:
         """Whether all figures with a tolerance agree; none if there is no such figure."""
-        verdicts = [f.agrees for f in self.figures if f.agrees is not None]
+        verdicts = self.verdicts
         return all(verdicts) if verdicts else None
 
     def to_json(self) -> dict[str, Any]:
@@ -144,6 +153,7 @@ class Comparison:
                 for period in self.periods
             ],
             "finishes": [figure.to_json() for figure in self.finishes],
+            "averages": [known.to_json() for known in self.averages],
             "notes": self.notes,
         }
 
@@ -165,7 +175,8 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
     Returns:
         Figures with verdicts: 3 % for rates, 5 % for queues along a path (or one packet), 0.7 s (or
         1 % of the duration) for completion times; window, RTT and single queues are for
-        information. Where a law is at rest in a whole range, the range is tolerated as well.
+        information. Averages of flows without an equilibrium have the accuracy of their model.
+        Where a law is at rest in a whole range, the range is tolerated as well.
 
     Example:
         >>> import ackclock
@@ -194,12 +205,19 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
         figures = _figures(prediction, match, measures, spans) if spans else []
         compared.append(ComparedPeriod(found.start_s, found.end_s, spans, match, figures))
     missing = [t for t in ("packets", "queue", "cwnd", "rtt") if t not in results.tables]
-    if missing and compared:
+    if missing and (compared or prediction.averages):
         notes.append(f"Not recorded in this run, so not compared: {', '.join(missing)}.")
-    if compared and (some := sampled(results.canonical)):
+    if (compared or prediction.averages) and (some := sampled(results.canonical)):
         rows = ", ".join(f"{table} {kept}" for table, kept in some.items())
         notes.append(f"Means are of the rows that were recorded, which are not all: {rows}.")
-    return Comparison(prediction, compared, _finishes(prediction, results), notes)
+    averages = [averaged(known, results, measures) for known in prediction.averages]
+    return Comparison(
+        prediction,
+        compared,
+        _finishes(prediction, results),
+        [known for known in averages if known is not None],
+        notes,
+    )
 
 
 def _figures(

@@ -6,7 +6,7 @@ the way back, with its ACKs. A visit costs the bits of the packet, and a packet 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -123,6 +123,33 @@ class Network:
                     self.stations.append(_station(link, way))
                 self._number[index, way] = len(self.stations) - 1
         self.flows = [self._flow(flow) for flow in model["flows"]]
+        self._limit_by_time()
+
+    def _limit_by_time(self) -> None:
+        """Give buffers of some BDP or milliseconds their bytes, as the engine does."""
+        asking = {
+            (link["id"], side): link[side]["queue"]
+            for link in self._model["links"]
+            for side in ("forward", "backward")
+            if side in link and {"limit_ns", "limit_products"} & link[side]["queue"].keys()
+        }
+        if not asking:
+            return
+        trips = [0] * len(self.stations)
+        for flow, said in zip(self.flows, self._model["flows"], strict=True):
+            crossed = [*flow.data_visits, *(self._number[hop] for hop in self._way_back(said))]
+            trip_ns = sum(self.stations[place].delay_ns for place in crossed)
+            for place in crossed:
+                trips[place] = max(trips[place], trip_ns)
+        for place, station in enumerate(self.stations):
+            side = "forward" if station.direction == "both" else station.direction
+            if (queue := asking.get((station.link, side))) is None:
+                continue
+            time_ns = queue.get("limit_ns")
+            if time_ns is None:
+                time_ns = queue["limit_products"] * trips[place] // 1000
+            limit = (station.rate_bps * time_ns + 4 * NS_PER_S) // (8 * NS_PER_S)
+            self.stations[place] = replace(station, limit_bytes=limit)
 
     def capacity(self) -> Floats:
         """Capacity of each station, bit/s; shape (stations,)."""

@@ -6,10 +6,12 @@ from itertools import chain
 from typing import Any
 
 from ackclock.errors import listed
-from ackclock.theory import conditions, swings
+from ackclock.theory import conditions
 from ackclock.theory.assumptions import Assumptions, assumptions_named
 from ackclock.theory.errors import TheoryError
+from ackclock.theory.estimate import Averages
 from ackclock.theory.laws import Law, law_of
+from ackclock.theory.long_run import averages_of
 from ackclock.theory.network import NS_PER_S, FlowPath, Network
 from ackclock.theory.periods import ActiveFlows
 from ackclock.theory.prediction import FlowFacts, Prediction
@@ -28,8 +30,8 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
             equilibria are reached at once), `paper-with-acks`, or a set of your own.
 
     Returns:
-        The prediction. Flows whose congestion control has no law here, and flows that share queues
-        with them, have their base RTT in it and a note instead of rates.
+        The prediction. Flows whose congestion control has no equilibrium, and flows that share
+        queues with them, have averages in it if a model of `long_run` knows them, else a note.
 
     Raises:
         TheoryError: No assumptions have this name, or two hosts are not connected.
@@ -44,7 +46,8 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
     chosen = assumptions_named(assumptions)
     network = Network(model)
     notes: list[str] = []
-    laws = _predictable(model, network, chosen, notes)
+    averages: list[Averages] = []
+    laws = _predictable(model, network, chosen, notes, averages)
     at_latest = model["stop"].get("at_latest_ns")
     horizon_s = math.inf if at_latest is None else at_latest / NS_PER_S
     timeline = Timeline(network, laws, chosen, horizon_s)
@@ -64,6 +67,7 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
             for index, flow in enumerate(network.flows)
         },
         periods=timeline.periods,
+        averages=averages,
         notes=notes,
         rate_unit=_rate_unit(model),
         uncertain=frozenset(uncertain),
@@ -104,7 +108,11 @@ def _queues_along(
 
 
 def _predictable(
-    model: Mapping[str, Any], network: Network, assumptions: Assumptions, notes: list[str]
+    model: Mapping[str, Any],
+    network: Network,
+    assumptions: Assumptions,
+    notes: list[str],
+    averages: list[Averages],
 ) -> dict[int, Law]:
     """Laws by index of those flows that share queues only with flows that have one."""
     laws = {index: law_of(flow) for index, flow in enumerate(network.flows)}
@@ -112,13 +120,15 @@ def _predictable(
     for group in _sharing(network.flows):
         unknown = [index for index in group if laws[index] is None]
         names = listed([network.flows[index].id for index in group])
-        if unknown and (known := swings.note(model, network, group)):
-            notes.append(known)
+        known, remark = averages_of(model, network, group) if unknown else (None, None)
+        if known:
+            averages.append(known)
+            notes += [remark] if remark else []
             continue
         if unknown:
             kinds = ", ".join(sorted({network.flows[index].params["kind"] for index in unknown}))
             notes.append(
-                f"{names}: no theory of equilibrium applies to {kinds} (and to flows that share "
+                f"{names}: no theory applies to {kinds} on this path (and to flows that share "
                 "queues with it); only the RTT of the empty network is given."
             )
             continue

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ackclock.theory.estimate import Averages
+
 
 @dataclass(frozen=True)
 class FlowState:
@@ -107,6 +109,7 @@ class Prediction:
         flows: Facts by name of flow, every flow of the scenario.
         periods: Equilibria, in order of time. Flows without theory, and those that share a queue
             with them, are not in them.
+        averages: Averages over a long run, of flows without an equilibrium.
         notes: What the reader should know: conventions used, what no theory covers.
         rate_unit: Name of the unit of rates in tables, and its bit/s.
         uncertain: Flows of which the figures depend on single packets; they are not judged.
@@ -116,6 +119,7 @@ class Prediction:
     assumptions: str
     flows: dict[str, FlowFacts]
     periods: list[Period]
+    averages: list[Averages]
     notes: list[str]
     rate_unit: tuple[str, float]
     uncertain: frozenset[str] = frozenset()
@@ -127,6 +131,7 @@ class Prediction:
             "assumptions": self.assumptions,
             "flows": {name: _flow_facts(facts) for name, facts in self.flows.items()},
             "periods": [_period(period) for period in self.periods],
+            "averages": [known.to_json() for known in self.averages],
             "notes": list(self.notes),
         }
 

@@ -9,12 +9,13 @@ use crate::slots::{Entry, Slots};
 use ackclock_units::Time;
 
 impl Channel {
-    /// Packets go to another part; the channel must be empty. Fused, the chain holds only what waits, as in a walked one.
-    pub(crate) fn lead_away(&mut self) {
+    /// Packets go to another part; the channel must be empty. Fused, the chain holds only what waits, as in a walked one,
+    /// unless it `shadows` what is on the wire.
+    pub(crate) fn lead_away(&mut self, shadows: bool) {
         if self.managed.is_some() {
             self.harm.get_or_insert_default();
         }
-        if self.service == Service::Fused {
+        if self.service == Service::Fused && !shadows {
             self.walk();
         }
     }
@@ -40,7 +41,9 @@ impl Channel {
     /// Adds what the part of the far end knows.
     pub(crate) fn add_far_end(&mut self, far: &Self) {
         self.stats.drops_corrupted += far.stats.drops_corrupted;
-        self.late += far.chain.held();
+        if self.service != Service::Fused {
+            self.late += far.chain.held();
+        }
     }
 
     /// The least time from when a packet enters, or begins to be transmitted, to its arrival.

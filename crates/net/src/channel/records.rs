@@ -20,7 +20,7 @@ impl Channel {
 
     /// Where the numbers of this channel's packets are kept.
     #[inline(always)]
-    pub(super) fn lane(&self) -> usize {
+    pub(crate) fn lane(&self) -> usize {
         2 * self.link as usize + usize::from(self.direction == direction::BACKWARD)
     }
 

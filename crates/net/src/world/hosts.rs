@@ -232,6 +232,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             let mut sent = 0;
             while let Some(leaving) = self.poll(index) {
                 self.send_segment(index, leaving);
+                if leaving.segment.last {
+                    break;
+                }
                 sent += 1;
                 if sent == MOST_AT_ONCE {
                     self.pause(index);

@@ -10,7 +10,7 @@ use crate::routing::distance_vector::Message;
 use crate::routing::graph::Node;
 use ackclock_engine::EventQueue;
 use ackclock_tcp::{AckFields, Ends};
-use ackclock_trace::{DropRow, Recorder, drop_reason};
+use ackclock_trace::{DropRow, Moment, Recorder, drop_reason};
 use ackclock_units::Time;
 
 impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
@@ -33,6 +33,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         }
         while let Some(&(_, flow)) = self.net.stops.get(self.cut_off).filter(|(at, _)| *at <= now) {
             if self.boundary.sends(flow) {
+                if B::IS_PART && R::ON {
+                    self.recorder.at(Moment::new(now, self.sends + 2 + flow, true));
+                }
                 self.stop_flow(flow);
             }
             self.cut_off += 1;
@@ -66,7 +69,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         let channel = &mut self.net.channels[index as usize];
         if self.boundary.leads_away(index) {
             let (arrival, packet) = channel.take_started(&mut self.slots);
-            return self.send_away(arrival, index, packet);
+            let id = R::PACKETS.then(|| self.recorder.ids().take_newest(channel.lane()));
+            return self.send_away(arrival, index, packet, id);
         }
         let stamp = self.queue.stamp(channel.serving_s() + channel.delay().as_secs());
         channel.push_stamp(stamp.into());
@@ -82,6 +86,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     pub(super) fn arrival(&mut self, index: u32) -> Option<(Time, Q::Stamp)> {
         if self.boundary.is_extra(index) {
             self.counters.events -= 1;
+        }
+        if R::PACKETS && self.boundary.shadows(index) {
+            return self.arrive_elsewhere(index);
         }
         let channel = &mut self.net.channels[index as usize];
         let packet = channel.deliver(self.now, &mut self.slots, &mut self.recorder);
@@ -234,7 +241,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                         }
                         if self.boundary.leads_away(index) {
                             let packet = channel.as_it_entered(packet);
-                            self.send_away(arrival, index, packet);
+                            let id = R::PACKETS.then(|| self.recorder.ids().present());
+                            self.send_away(arrival, index, packet, id);
                             return time;
                         }
                         let next = channel.next();
@@ -249,7 +257,13 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                         }
                         continue;
                     }
-                    if channel.arm() {
+                    let arms = channel.arm();
+                    if R::PACKETS && self.boundary.shadows(index) {
+                        let packet = self.net.channels[index as usize].as_it_entered(packet);
+                        let id = self.recorder.ids().present();
+                        self.send_away(arrival, index, packet, Some(id));
+                    }
+                    if arms {
                         self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
                     }
                 }
@@ -260,6 +274,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                         }
                     } else if arrival > self.net.end {
                         channel.on_late();
+                    } else if self.boundary.leads_away(index) {
+                        let packet = channel.as_it_entered(packet);
+                        self.send_away(arrival, index, packet, None);
                     } else {
                         self.ahead = self.ahead.max(arrival);
                         self.lose(arrival, index, packet);

@@ -62,6 +62,19 @@ impl Block {
         self.values.extend(other.values);
     }
 
+    /// Puts a text in the place of each text that is this word, in the block of this name.
+    pub fn replace_words(&mut self, name: &str, word: &str, text: &str) {
+        let blocks = self.values.iter_mut().filter(|(param, _)| param.name == name);
+        for (_, setting) in blocks {
+            let Setting::Block(block) = setting else { continue };
+            for (_, setting) in &mut block.values {
+                if *setting == Setting::Text(word.to_owned()) {
+                    *setting = Setting::Text(text.to_owned());
+                }
+            }
+        }
+    }
+
     pub fn get(&self, name: &str) -> Option<&Setting> {
         self.values.iter().find(|(param, _)| param.name == name).map(|(_, setting)| setting)
     }

@@ -1,12 +1,12 @@
 //! Whether a scenario can be run in parts, and in which.
 
 use super::partition::{Graph, Tie};
-use crate::model::{Link, Node, Scenario, Transport};
+use crate::model::{Flow, Link, Node, Scenario, Transport};
 use crate::outlook::packets_of_flows;
 use ackclock_engine::{EndingQueue, PackedQueue, Ties};
 use ackclock_net::{Division, Endpoint, Network};
 use ackclock_tcp::Ends;
-use ackclock_trace::direction;
+use ackclock_trace::{Moment, direction};
 use ackclock_units::Time;
 
 /// Why one thread runs the whole network.
@@ -15,7 +15,7 @@ pub type Undivided = String;
 /// Refuses scenarios whose parts would have to know of each other at every moment.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Undivided> {
     let stop = &scenario.stop;
-    let foreign = |flow: &crate::model::Flow| match &flow.transport {
+    let foreign = |flow: &Flow| match &flow.transport {
         Transport::Tcp(tcp) => tcp.cc.kind == "python",
         Transport::Udp { .. } => false,
     };
@@ -27,20 +27,26 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Undivided> {
         )
     } else if scenario.routing.kind == "distance-vector" {
         "with `routing: distance-vector` routers share what they know".to_owned()
-    } else if stop.flows_complete {
-        "the run ends when the last flow is complete, wherever that is; `stop.when: time` lets it be divided".to_owned()
+    } else if stop.flows_complete && scenario.flows.iter().any(is_limited_udp) {
+        "the run ends when the last flow is complete, and UDP flows are when each packet has arrived or was dropped, \
+         wherever that is; `stop.when: time` lets it be divided"
+            .to_owned()
     } else if stop.events.is_some() {
         "the number of events is limited".to_owned()
     } else if stop.at_latest > EndingQueue::LATEST_END {
         format!("the run is longer than {:.1} hours", EndingQueue::LATEST_END.as_secs() / 3600.0)
-    } else if !scenario.record.is_off() {
-        "records of packets and links are written in the order of events; `record: none` lets it be divided".to_owned()
     } else if scenario.flows.iter().any(foreign) || ways().any(|way| way.queue.kind == "python") {
         "programs in Python run in one thread".to_owned()
     } else {
         return Ok(());
     };
     Err(reason)
+}
+
+/// Whether the last packet of a flow without feedback completes it.
+fn is_limited_udp(flow: &Flow) -> bool {
+    let udp = matches!(flow.transport, Transport::Udp { .. });
+    udp && (flow.send_bytes.is_some() || flow.stop.is_some())
 }
 
 /// A network divided.
@@ -62,8 +68,10 @@ pub(super) fn cut(
     parts: usize,
 ) -> Result<Cut, Undivided> {
     let channels = &network.channels;
-    let entities = 2 * channels.len() + network.routers + network.flows.len() + 2;
-    if entities > PackedQueue::ENTITIES {
+    let flows = network.flows.len();
+    let entities = 2 * channels.len() + network.routers + flows + 2;
+    let recorded = !scenario.record.is_off();
+    if entities > PackedQueue::ENTITIES || recorded && entities + flows > Moment::ENTITIES {
         return Err("the network has too many links and flows".to_owned());
     }
     let hosts = scenario.hosts.len();
@@ -84,10 +92,12 @@ pub(super) fn cut(
 
     let mut work = vec![0.0; hosts + scenario.routers.len()];
     let mut packets = vec![0.0; channels.len()];
+    let mut trips = vec![Time::ZERO; network.flows.len()];
     for (flow, sent) in packets_of_flows(scenario, network).into_iter().enumerate() {
         for (path, sent) in network.path_channels(flow).unwrap_or_default().iter().zip(sent) {
             for channel in path {
                 packets[*channel] += sent;
+                trips[flow] += journey(*channel);
                 work[ends(*channel)[1]] += sent;
             }
         }
@@ -95,17 +105,22 @@ pub(super) fn cut(
         work[from] += sent[1] * WORK_OF_ACK;
         work[to] += sent[0] * WORK_OF_SEGMENT;
     }
+    // Where packets are recorded, what a walked channel leads to writes rows in the event of the first one.
+    let follows = |channel: usize| walkable[channel] && !scenario.record.is_of_senders();
     let tie = |channel: usize| Tie {
         nodes: ends(channel),
         packets: packets[channel],
-        journey_ns: journey(channel).as_ns(),
+        journey_ns: if follows(channel) { 0 } else { journey(channel).as_ns() },
     };
     let mut ties: Vec<Tie> = (0..channels.len()).map(tie).collect();
-    for (model, flow) in scenario.flows.iter().zip(&network.flows) {
+    for (place, (model, flow)) in scenario.flows.iter().zip(&network.flows).enumerate() {
         let parts = match &flow.endpoint {
             Endpoint::Tcp(tcp) => tcp.connection.can_part(model.send_bytes.is_some()),
             _ => true,
         };
+        if model.stop.is_some() {
+            trips[place] = Time::ZERO;
+        }
         if !parts || model.stop.is_some() {
             ties.push(Tie { nodes: [model.from, model.to], packets: 0.0, journey_ns: 0 });
         }
@@ -127,7 +142,8 @@ pub(super) fn cut(
     let flows = scenario.flows.iter().map(|flow| [flow.from, flow.to].map(|host| of_nodes[host]));
     let extra = (0..channels.len()).map(|channel| walkable[channel] && is_cut(&channel)).collect();
     let flows = flows.collect();
-    Ok(Cut { division: Division { parts: count, channels: of_channels, flows, extra }, lookahead })
+    let division = Division { parts: count, channels: of_channels, flows, extra, trips };
+    Ok(Cut { division, lookahead })
 }
 
 /// The same where the delay of a link becomes shorter in the course of the run.

@@ -3,6 +3,7 @@
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Looks at the clock tower before a thread lets others have its core, and before it goes to sleep. Threads wait for
 /// microseconds, as a rule; to sleep and be woken takes longer than that.
@@ -62,17 +63,11 @@ impl Meeting {
     }
 
     fn wait(&self, number: usize) {
-        for _ in 0..SPINS {
+        for turn in 0..SPINS + YIELDS {
             if self.is_over(number) {
                 return;
             }
-            spin_loop();
-        }
-        for _ in 0..YIELDS {
-            if self.is_over(number) {
-                return;
-            }
-            std::thread::yield_now();
+            if turn < SPINS { spin_loop() } else { std::thread::yield_now() }
         }
         self.asleep.fetch_add(1, Ordering::SeqCst);
         let mut guard = self.door.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,6 +84,25 @@ impl Meeting {
             drop(self.door.lock().unwrap_or_else(PoisonError::into_inner));
             self.opens.notify_all();
         }
+    }
+}
+
+/// Waits for others that nobody has to meet.
+#[derive(Debug, Default)]
+pub(super) struct Patience(u32);
+
+impl Patience {
+    /// Waits a little, longer from time to time. False if a thread has failed.
+    pub fn wait(&mut self, meeting: &Meeting) -> bool {
+        self.0 = (self.0 + 1).min(SPINS + YIELDS);
+        if self.0 < SPINS {
+            spin_loop();
+        } else if self.0 < SPINS + YIELDS {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        self.0 < SPINS || !meeting.broken.load(Ordering::Acquire)
     }
 }
 

@@ -1,8 +1,7 @@
 //! One run in several threads.
 //!
-//! Each thread runs a part of the network ([`Part`]). All run for a span of simulated time in which no packet can come
-//! from one part to another, exchange what has set out, and go on from the earliest event that is left. The results are
-//! those of one thread, bit by bit, however many there are.
+//! Each thread runs a part of the network ([`Part`]), and may be ahead of the others by a span of simulated time in which no
+//! packet can come from one part to another. The results are those of one thread, bit by bit, however many there are.
 
 mod division;
 mod meeting;
@@ -14,15 +13,15 @@ pub use division::Undivided;
 use crate::compile::{Built, Shortcuts, build};
 use crate::fitting::fitting;
 use crate::model::Scenario;
-use crate::run::{AnyWorld, Queues};
+use crate::run::{AnyWorld, Queues, Recording};
 use ackclock_engine::EndingQueue;
 use ackclock_net::{Counters, Network, Part, World};
-use ackclock_trace::{Columns, NoRecord};
+use ackclock_trace::{Columns, NoRecord, Numbers};
 use ackclock_units::Time;
 use division::Cut;
 use std::sync::Arc;
 
-type PartWorld = World<EndingQueue, NoRecord, Part>;
+type PartWorld<R> = World<EndingQueue, R, Part>;
 
 /// How a run is divided, and what that has come to so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,25 +39,49 @@ pub struct Threads {
 }
 
 /// The parts of a network, and where they are.
-pub(crate) struct Divided {
-    parts: Vec<PartWorld>,
+pub(crate) struct Divided<R> {
+    parts: Vec<PartWorld<R>>,
+    /// What all parts have recorded, and the numbers of packets in it.
+    records: Option<Columns>,
+    numbers: Numbers,
     lookahead: Time,
     end: Time,
     /// The present moment; all events before are handled, and none of it or later.
     now: Time,
     done: bool,
+    /// The run ends when all flows are complete: it may be over soon, it is, or nothing is left that could go on.
+    completes: bool,
+    completing: bool,
+    complete: bool,
+    idle: bool,
     /// There may have been more packets than the scenario allows.
     crowded: bool,
     most_packets: u64,
     threads: Threads,
 }
 
-impl Divided {
-    /// The parts of a scenario's network, at most one for each thread; or why it has none.
-    pub fn new(
+/// The parts of a scenario's network, at most one for each thread; or why it has none.
+pub(crate) fn divided(
+    scenario: &Scenario,
+    shortcuts: Shortcuts,
+    threads: usize,
+) -> Result<Box<dyn AnyWorld>, Undivided> {
+    if scenario.record.is_off() {
+        return Ok(Box::new(Divided::new(scenario, shortcuts, threads, |_, _| NoRecord)?));
+    }
+    let keep = |table: &str| scenario.record.keep(table);
+    let columns = |part, parts| Columns::of_part(keep, part, parts);
+    let mut divided = Divided::new(scenario, shortcuts, threads, columns)?;
+    divided.records = Some(Columns::new(keep));
+    Ok(Box::new(divided))
+}
+
+impl<R: Recording> Divided<R> {
+    fn new(
         scenario: &Scenario,
         shortcuts: Shortcuts,
         threads: usize,
+        recorder: impl Fn(usize, usize) -> R,
     ) -> Result<Self, Undivided> {
         division::check(scenario)?;
         let Built { network, walkable } = build(scenario, shortcuts, &mut |_| None);
@@ -77,27 +100,48 @@ impl Divided {
             lookahead_ns: lookahead.as_ns(),
             ..Threads::default()
         };
-        let end = network.end;
+        let (end, completes) = (network.end, network.stop_when_complete);
         // Not by the part: room for twice as much spares the calendar's heap most of what comes from elsewhere.
         let events = network.channels.len() + network.flows.len();
         let mut networks = vec![network; division.parts].into_iter();
         let numbers = 0..fitting::<_, u16>(division.parts);
         let parts = numbers.map(|number| {
             let network = networks.next().expect("one for each part");
-            let part = Part::new(number, Arc::clone(&division));
-            World::of_part(network, EndingQueue::new(end, events), NoRecord, part)
+            let recorder = recorder(number.into(), division.parts);
+            let shadows = !scenario.record.is_of_senders();
+            let part = Part::new(number, Arc::clone(&division), shadows);
+            World::of_part(network, EndingQueue::new(end, events), recorder, part)
         });
-        let parts = parts.collect();
+        let parts: Vec<_> = parts.collect();
         Ok(Self {
+            numbers: Numbers::new(parts.len()),
             parts,
+            records: None,
             lookahead,
             end,
             now: Time::ZERO,
             done: false,
+            completes,
+            completing: false,
+            complete: false,
+            idle: false,
             crowded: false,
             most_packets: scenario.stop.max_packets,
             threads,
         })
+    }
+
+    /// Puts what the parts have recorded in order.
+    fn gather(&mut self) {
+        let Some(records) = &mut self.records else { return };
+        let parts = self.parts.iter_mut().filter_map(|part| part.recorder().columns());
+        records.absorb(&mut parts.collect::<Vec<_>>(), &mut self.numbers);
+    }
+
+    /// Flows that are not complete.
+    fn active(&self) -> usize {
+        let flows = self.parts[0].network().flows.len();
+        flows - self.parts.iter().map(|part| flows - part.active_flows()).sum::<usize>().min(flows)
     }
 
     /// How it is divided.
@@ -107,9 +151,12 @@ impl Divided {
     }
 }
 
-impl AnyWorld for Divided {
+impl<R: Recording> AnyWorld for Divided<R> {
     fn run(&mut self, budget: u64) -> bool {
-        self.done = self.done || self.run_to(self.end, budget);
+        if !self.done {
+            self.done = self.run_to(self.end, budget);
+            self.gather();
+        }
         self.done
     }
 
@@ -124,16 +171,15 @@ impl AnyWorld for Divided {
     }
 
     fn active_flows(&self) -> usize {
-        let flows = self.network().flows.len();
-        flows - self.parts.iter().map(|part| flows - part.active_flows()).sum::<usize>().min(flows)
+        self.active()
     }
 
     fn is_complete(&self) -> bool {
-        false
+        self.complete
     }
 
     fn is_idle(&self) -> bool {
-        false
+        self.idle
     }
 
     fn is_crowded(&self) -> bool {
@@ -142,12 +188,20 @@ impl AnyWorld for Divided {
 
     fn catch_up(&mut self, budget: u64) -> bool {
         let ahead = self.parts.iter().map(World::ahead).max().unwrap_or_default();
-        ahead <= self.now || self.run_to(ahead, budget)
+        ahead <= self.now || {
+            let reached = self.run_to(ahead, budget);
+            self.gather();
+            reached
+        }
     }
 
     fn close(&mut self) {
         self.catch_up(u64::MAX);
         self.parts.iter_mut().for_each(World::close);
+        for part in &mut self.parts {
+            part.recorder().columns().into_iter().for_each(Columns::finish_part);
+        }
+        self.gather();
         self.threads.events = self.threads().events;
         World::join(&mut self.parts);
     }
@@ -167,15 +221,15 @@ impl AnyWorld for Divided {
     fn attach(&mut self, _decides: Queues<'_>) {}
 
     fn columns(&mut self) -> Option<&mut Columns> {
-        None
+        self.records.as_mut()
     }
 
     fn into_columns(self: Box<Self>) -> Option<Columns> {
-        None
+        self.records
     }
 
     fn threads(&self) -> Option<Threads> {
-        Some(Divided::threads(self))
+        Some(Self::threads(self))
     }
 
     fn undivided(&self) -> Option<Undivided> {

@@ -8,6 +8,7 @@ use ackclock_sim::model::Scenario;
 use ackclock_sim::tables::{STOP, TCP, UDP};
 use ackclock_sim::{Output, Shortcuts, Simulation, check};
 use ackclock_tcp::connection::ENTRIES as FAMILIES;
+use ackclock_trace::Column;
 use ackclock_units::param::{Chosen, Value as Setting};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -46,6 +47,25 @@ pub fn run(mut simulation: Simulation) -> Output {
 pub fn result(mut summary: Value) -> Value {
     summary.as_object_mut().expect("a summary is a mapping").remove("events");
     summary
+}
+
+/// The records with real numbers as bits, so that NaN equals itself.
+pub fn bits(output: &Output) -> Vec<(&str, &str, Vec<u64>)> {
+    let columns = output
+        .tables
+        .iter()
+        .flat_map(|(table, columns)| columns.iter().map(|(name, column)| (*table, *name, column)));
+    columns.map(|(table, name, column)| (table, name, bits_of(column))).collect()
+}
+
+/// A column, as bits.
+pub fn bits_of(column: &Column) -> Vec<u64> {
+    match column {
+        Column::F64(values) => values.iter().map(|v| v.to_bits()).collect(),
+        Column::I64(values) => values.iter().map(|v| *v as u64).collect(),
+        Column::I32(values) => values.iter().map(|v| *v as u64).collect(),
+        Column::Bool(values) => values.iter().map(|v| u64::from(*v)).collect(),
+    }
 }
 
 /// Packets are neither lost nor made on the way.
@@ -131,7 +151,7 @@ fn orderly_document(seed: u64, attempt: u64) -> Value {
         "links": links,
         "flows": flows,
         "record": "none",
-        "stop": {"when": "time", "at_latest": "3 s", "max_packets": 20_000},
+        "stop": {"when": "time", "at_latest": "3 s"},
     })
 }
 
@@ -168,7 +188,7 @@ pub fn document(seed: u64, attempt: u64) -> Value {
     }
     let when = STOP.iter().find(|param| param.name == "when").expect("a key of `stop`");
     let when = random(when, draw).unwrap_or_else(|| json!("flows-complete"));
-    whole.insert("stop".into(), json!({"when": when, "at_latest": "3 s", "max_packets": 20_000}));
+    whole.insert("stop".into(), json!({"when": when, "at_latest": "3 s"}));
     Value::Object(whole)
 }
 

@@ -12,6 +12,9 @@
 //!
 //! `arithmetic: linux` is that of `tcp_dctcp.c`: whole segments; alpha in 1/1024, and at the end of its fall zero.
 //!
+//! DEVIATION: a loss within a reduction by marks does not cut once more. Linux halves the threshold there, too
+//! (`dctcp_state`); RFC 8257 section 3.5 asks for the reaction of RFC 5681, which is one for each window of data.
+//!
 //! DEVIATION: messages of the handshake and data sent again are never marked, as in RFC 3168; RFC 8257 section 3.6 leaves
 //! that open.
 

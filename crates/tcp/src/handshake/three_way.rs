@@ -2,7 +2,8 @@
 //!
 //! Source: RFC 9293 section 3.5; for the timer RFC 6298 section 5 (rules 5.5 and 5.7), with the values of
 //! ns-3.24 (`TcpSocket`: ConnTimeout 3 s, ConnCount 6) as defaults: the SYN is sent again after 3 s, 6 s, 12 s
-//! and so on, at most five times, and then the flow gives up.
+//! and so on, at most five times, and then the flow gives up. Linux waits 1 s five times before it doubles
+//! (`tcp_retransmit_timer`, `tcp_syn_linear_timeouts`), and repeats the SYN ten times (`tcp_write_timeout`).
 //!
 //! DEVIATION: the receiver does not send its SYN-ACK again by itself; each SYN brings one. Data that arrive
 //! without the ACK before them are taken.
@@ -30,6 +31,13 @@ pub(super) static ENTRY: Entry = Entry {
             "Wait for the SYN-ACK, doubled with each repetition (ns-3.24; 1 s in RFC 6298 section 2.1).",
         )
         .at_least("1 us"),
+        Param::new(
+            "linear_timeouts",
+            Kind::Count,
+            "0",
+            "Repetitions whose wait is not doubled (4 in Linux since 6.5, `tcp_syn_linear_timeouts`).",
+        )
+        .at_most("30"),
         Param::new("repetitions", Kind::Count, "5", "How often the SYN is sent again at most.")
             .at_most("30"),
     ],
@@ -43,6 +51,7 @@ pub struct ThreeWay {
     syn_ack: u16,
     ack: u16,
     timeout: Time,
+    linear_timeouts: u32,
     repetitions: u32,
 }
 
@@ -53,6 +62,7 @@ impl ThreeWay {
             syn_ack: chosen.int("syn_ack_bytes") as u16,
             ack: chosen.int("ack_bytes") as u16,
             timeout: Time::from_ns(chosen.int("timeout_ns")),
+            linear_timeouts: chosen.int("linear_timeouts") as u32,
             repetitions: chosen.int("repetitions") as u32,
         }
     }
@@ -83,7 +93,7 @@ impl Rules for ThreeWay {
     }
 
     fn wait(&self, tries: u32) -> Option<Time> {
-        Some(self.timeout.times(1 << tries.min(30)))
+        Some(self.timeout.times(1 << tries.saturating_sub(self.linear_timeouts).min(30)))
     }
 
     fn repetitions(&self) -> u32 {

@@ -56,7 +56,8 @@ impl Timer for Linux {
         if self.srtt8 == 0 {
             return self.initial.min(self.max);
         }
-        Time::from_ns((self.srtt8 / 8).saturating_add(self.rttvar) as u64).min(self.max)
+        // Neither is negative; a division that had to think of that would take longer.
+        Time::from_ns((self.srtt8 >> 3) as u64 + self.rttvar as u64).min(self.max)
     }
 
     #[inline]
@@ -69,9 +70,9 @@ impl Timer for Linux {
             self.rttvar = self.mdev4.max(self.min);
             self.mdev_max = self.rttvar;
         } else {
-            let error = rtt - self.srtt8 / 8;
+            let error = rtt - (self.srtt8 >> 3);
             self.srtt8 += error;
-            let mut change = error.abs() - self.mdev4 / 4;
+            let mut change = error.abs() - (self.mdev4 >> 2);
             if error < 0 && change > 0 {
                 change /= 8;
             }

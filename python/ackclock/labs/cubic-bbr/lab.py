@@ -83,7 +83,7 @@ LAB = Lab(
         ),
         Number(
             name="crossing",
-            text="Vary the buffer (`ackclock sweep buffers.yaml`, see below). At how many "
+            text="Vary the buffer (`ackclock sweep buffers.yaml`). At how many "
             "bandwidth-delay products do both have the same?",
             unit="",
             value=_crossing,

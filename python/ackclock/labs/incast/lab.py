@@ -132,7 +132,7 @@ LAB = Lab(
         ),
         Number(
             name="dctcp",
-            text="Give the switch a queue that marks, and the servers DCTCP (see below). When has "
+            text="Give the switch a queue that marks, and the servers DCTCP. When has "
             "the slowest of 16 answers arrived?",
             unit="ms",
             value=lambda runs: _slowest(runs.of("incast", DCTCP)),

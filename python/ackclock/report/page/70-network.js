@@ -14,6 +14,7 @@ const drawn = (name, attributes, ...children) => {
 class Picture {
   constructor(run, view) {
     Object.assign(this, { run, view });
+    this.countLosses();
     this.place(run.network);
     this.svg = drawn("svg", {
       viewBox: `0 0 ${WIDE} ${this.tall}`,
@@ -32,7 +33,6 @@ class Picture {
       element("div", { class: "picture" }, this.svg, this.canvas),
       element("figcaption", {}, this.caption),
     );
-    this.countLosses();
   }
 
   place({ nodes, edges }) {
@@ -96,10 +96,17 @@ class Picture {
 
   labelOf({ name, words, from, to, ways }, along, aside) {
     // Above the link, or to the right of an upright one; nearer to its second end.
-    const up = aside[1] > 0.3 || (Math.abs(aside[1]) <= 0.3 && aside[0] < 0) ? -1 : 1;
+    const usual = aside[1] > 0.3 || (Math.abs(aside[1]) <= 0.3 && aside[0] < 0) ? -1 : 1;
+    // Not where the queue of a direction and the count of its losses are, if there is another side.
+    const taken = (side) =>
+      ways.some((way) => {
+        const here = way.aside[0] * aside[0] + way.aside[1] * aside[1] > 0 ? 1 : -1;
+        return here === side && way.lanes.some((lane) => this.lost.get(lane).times.length);
+      });
+    const up = taken(usual) && !taken(-usual) ? -usual : usual;
     const share = from.router && to.router ? 0.5 : to.router ? 0.38 : 0.62;
     const steep = Math.abs(aside[0]);
-    const off = up * (12 + 5 * steep);
+    const off = up * ((taken(up) ? 46 : 12) + 5 * steep);
     const x = from.x + share * (to.x - from.x) + off * aside[0];
     const y = from.y + share * (to.y - from.y) + off * aside[1];
     const anchor = steep < 0.3 ? "middle" : off * aside[0] > 0 ? "start" : "end";

@@ -27,6 +27,10 @@ _HOSTS_S = 2e-5
 packet's way through a host. Without, flows with round-trip times of whole milliseconds keep step
 for ever."""
 
+_APPLICATION_S = 1e-4
+"""What the application takes from the return of `connect` to its first write, the order of
+magnitude of a wake-up: the handshake's ACK has left by then."""
+
 _MORE_THAN_ENOUGH = 2
 """Flows without end write this many times what the link carries."""
 
@@ -199,7 +203,7 @@ def _writes(scenario: KernelScenario, flow: KernelFlow) -> dict[str, Any]:
     It writes when `connect` has returned.
     """
     propagation_s = (scenario.rtt_ms + flow.extra_rtt_ms) / 1e3
-    connected_s = propagation_s + _HOSTS_S + _SYN * 8e-6 / scenario.rate_mbps
+    connected_s = propagation_s + _HOSTS_S + _SYN * 8e-6 / scenario.rate_mbps + _APPLICATION_S
     rows: list[tuple[float, int]] = []
     if flow.offered is not None:
         writes: dict[float, int] = {}

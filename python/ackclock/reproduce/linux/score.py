@@ -65,6 +65,8 @@ class Row:
     @property
     def verdict(self) -> Verdict:
         """The verdict of the row."""
+        if self.ours is None and self.reason:
+            return Verdict.NOT_MODELLED
         return Verdict.AGREES if self.agrees else Verdict.DIFFERS
 
     @property
@@ -138,12 +140,16 @@ CRITERIA = tuple(Criterion(**one) for one in _DATA["criteria"])
 
 @dataclass(frozen=True)
 class Score:
-    """How many figures of an algorithm are as a criterion asks."""
+    """How many figures of an algorithm are as a criterion asks.
+
+    ``modelled`` is false where none of its scenarios can be run.
+    """
 
     criterion: Criterion
     algorithm: str
     met: int
     total: int
+    modelled: bool = True
 
     @property
     def share(self) -> float:
@@ -166,6 +172,7 @@ class Score:
             "share": round(self.share, 4),
             "required": self.criterion.required,
             "passes": self.passes,
+            "modelled": self.modelled,
         }
 
 
@@ -202,7 +209,8 @@ class KernelReport:
                 ]
                 if counted:
                     met = sum(criterion.met(row) for row in counted)
-                    yield Score(criterion, algorithm, met, len(counted))
+                    modelled = any(row.verdict is not Verdict.NOT_MODELLED for row in counted)
+                    yield Score(criterion, algorithm, met, len(counted), modelled)
 
     @property
     def misses(self) -> list[Row]:

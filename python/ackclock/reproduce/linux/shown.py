@@ -69,6 +69,8 @@ def _required(scores: dict[str, Score]) -> str:
 def _cell(score: Score | None) -> str:
     if score is None:
         return ""
+    if not score.modelled:
+        return "not modelled"
     verdict = "" if score.criterion.required is None else " yes" if score.passes else " no"
     return f"{score.met}/{score.total} {math.floor(score.share * 100)} %{verdict}"
 
@@ -89,7 +91,7 @@ def _render_misses(report: KernelReport, console: Console) -> None:
         if len(present) > _MOST_MISSES:
             console.print(f"and {len(present) - _MOST_MISSES} more; --json has all.")
     for reason, names in absent(report).items():
-        console.print(escape(f"\nAbsent, {reason}: {', '.join(names)}"))
+        console.print(escape(f"\nNot modelled, {reason}: {', '.join(names)}"))
 
 
 def absent(report: KernelReport) -> dict[str, list[str]]:
@@ -129,7 +131,7 @@ def markdown(report: KernelReport) -> str:
     if report.misses:
         parts += ["## Outside the tolerance", misses_table(report.misses)]
     parts += [
-        f"Absent, {reason}: {', '.join(f'`{name}`' for name in names)}."
+        f"Not modelled, {reason}: {', '.join(f'`{name}`' for name in names)}."
         for reason, names in absent(report).items()
     ]
     return "\n\n".join(parts) + "\n"

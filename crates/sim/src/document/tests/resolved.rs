@@ -179,6 +179,20 @@ fn tables_of_values_are_sampled_in_time() {
 }
 
 #[test]
+fn samples_come_as_often_as_fits_the_run() {
+    let mut document = with("/record", json!("sampled"));
+    document["stop"] = json!({"when": "time", "at_latest": "2 ms"});
+    let resolved = check(&document).canonical().unwrap();
+    assert_eq!(resolved["record"]["queue"], "every 10 us");
+    assert_eq!(model(&document)["record"]["tcp_info"], "every 10 us");
+    assert_eq!(check(&resolved).canonical().unwrap(), resolved);
+    document["stop"]["at_latest"] = json!("1 h");
+    document["record"] = json!({"rtt": "samples"});
+    assert_eq!(model(&document)["record"]["rtt"], "every 100 ms");
+    assert_eq!(model(&document)["record"]["cwnd"], "changes");
+}
+
+#[test]
 fn text_with_a_byte_order_mark_is_read_and_other_text_refused() {
     assert!(check_text(&format!("\u{feff}{}", valid())).scenario.is_some());
     assert_eq!(messages(&check_text("  \r\n").problems), [": the document is empty"]);

@@ -154,6 +154,10 @@ impl Ends for Classic {
         self.sender.in_recovery()
     }
 
+    fn has_unsent(&self) -> bool {
+        self.sender.has_unsent()
+    }
+
     #[inline]
     fn is_finished(&self) -> bool {
         self.sender.is_finished()

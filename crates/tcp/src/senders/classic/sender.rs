@@ -244,6 +244,11 @@ impl Sender {
         self.state.una == self.written.total
     }
 
+    /// Whether there are data that were never sent, or will be.
+    pub fn has_unsent(&self) -> bool {
+        self.state.max < self.written.total
+    }
+
     /// Bytes to send in all; none without end, or while the application may write more.
     pub fn bytes(&self) -> Option<u64> {
         (self.written.total != u64::MAX).then_some(self.written.total)

@@ -55,6 +55,20 @@ impl Modern {
         self.receiver = other.receiver;
     }
 
+    /// Data reach the receiver that [`Receiver::on_next`] is not for.
+    #[inline(never)]
+    fn on_other_data(
+        &mut self,
+        now: Time,
+        seq: u32,
+        payload: u16,
+        stamp: Time,
+        flags: Flags,
+    ) -> Option<AckOut> {
+        let seq = extend(seq, self.receiver.next());
+        self.receiver.on_data(now, &Arrival { seq, payload, stamp, flags })
+    }
+
     /// One end alone, which plays both parts: it sends and receives.
     pub fn into_endpoint(self) -> Endpoint {
         Endpoint::new(self.sender, self.receiver)
@@ -70,7 +84,7 @@ impl From<AckOut> for Ack {
 }
 
 impl Ends for Modern {
-    #[inline(never)]
+    #[inline(always)]
     fn on_data(
         &mut self,
         now: Time,
@@ -79,21 +93,24 @@ impl Ends for Modern {
         stamp: Time,
         flags: Flags,
     ) -> Option<Ack> {
-        let seq = extend(seq, self.receiver.next());
-        let arrival = Arrival { seq, payload, stamp, flags };
-        let out = self.receiver.on_data(now, &arrival)?;
+        let out = match self.receiver.on_next(now, seq, payload, stamp, flags) {
+            Some(out) => out,
+            None => self.on_other_data(now, seq, payload, stamp, flags)?,
+        };
         Some(out.into())
     }
 
     #[inline(never)]
     fn on_ack(&mut self, now: Time, ack: AckFields, ece: bool) -> Option<Time> {
         let number = extend(ack.seq, self.sender.una());
-        let note = self.receiver.notes.take(ack.aux);
-        self.sender.on_ack(now, number, note.as_ref(), ack.stamp, ece)
+        let note = self.receiver.notes.get(ack.aux);
+        let rtt = self.sender.on_ack(now, number, note, ack.stamp, ece);
+        self.receiver.notes.release(ack.aux);
+        rtt
     }
 
     fn on_ack_dropped(&mut self, ack: AckFields) {
-        self.receiver.notes.take(ack.aux);
+        self.receiver.notes.release(ack.aux);
     }
 
     fn duplicate_ack(&mut self, ack: AckFields) -> AckFields {
@@ -200,6 +217,10 @@ impl Ends for Modern {
         self.sender.in_recovery()
     }
 
+    fn has_unsent(&self) -> bool {
+        self.sender.has_unsent()
+    }
+
     #[inline]
     fn is_finished(&self) -> bool {
         self.sender.is_finished()
@@ -259,8 +280,10 @@ impl Ends for Modern {
     }
 
     fn can_part(&self, finite: bool) -> bool {
-        // A second ACK that is due at the same moment leaves with the flow's next event, which may be the sender's.
-        self.receiver.never_answers_twice() && !(finite && self.sender.sends_fin())
+        // The second ACK of a FIN without data leaves with the flow's next event, which may be the sender's. Where all data
+        // are there from the start, the FIN goes with the last of them.
+        let bare_fin = finite && self.sender.sends_fin() && self.sender.bytes().is_none();
+        !self.receiver.keeps_buffer() && !bare_fin
     }
 
     fn word(&self) -> Word {

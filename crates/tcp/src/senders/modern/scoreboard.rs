@@ -7,6 +7,7 @@
 //! is in a ring, 16 bytes, four to a cache line. RACK looks at segments by their last transmission: those that
 //! were sent once are in that order already, and those that were sent again stand in a list of their own.
 
+use crate::sack::MOST_BLOCKS;
 use ackclock_units::Time;
 use std::collections::VecDeque;
 
@@ -103,6 +104,8 @@ pub struct Scoreboard {
     highest_sack: u64,
     /// Bytes that have arrived out of order, as disjoint ranges in ascending order.
     arrived: Vec<(u64, u64)>,
+    /// The block that was last at each place of an ACK.
+    reported: [(u64, u64); MOST_BLOCKS],
 }
 
 impl Default for Scoreboard {
@@ -121,6 +124,7 @@ impl Default for Scoreboard {
             again: VecDeque::new(),
             highest_sack: 0,
             arrived: Vec::new(),
+            reported: [(0, 0); MOST_BLOCKS],
         }
     }
 }
@@ -254,19 +258,36 @@ impl Scoreboard {
         low
     }
 
+    /// The first range of what has arrived that does not end before a byte.
+    #[inline]
+    fn first_not_before(&self, from: u64) -> usize {
+        match self.arrived.last() {
+            // Most news is of the highest one.
+            Some(&(low, high)) if low <= from && from <= high => self.arrived.len() - 1,
+            _ => self.arrived.partition_point(|&(_, known)| known < from),
+        }
+    }
+
+    /// Whether a block at this place of an ACK is the one that was there last, whose bytes are known to have arrived. Those of
+    /// this one will be.
+    #[inline]
+    pub fn is_repeated(&mut self, place: usize, block: (u64, u64)) -> bool {
+        std::mem::replace(&mut self.reported[place], block) == block
+    }
+
     /// Whether all bytes in `from..to`, whole segments, are known to have arrived.
     pub fn has_arrived(&self, from: u64, to: u64) -> bool {
         if to > self.highest_sack {
             return false;
         }
-        let at = self.arrived.partition_point(|&(_, known)| known < from);
+        let at = self.first_not_before(from);
         self.arrived.get(at).is_some_and(|&(low, high)| low <= from && to <= high)
     }
 
     /// Bytes in `from..to` have arrived, of which some were not known to have; calls `tag` with each segment that is
     /// complete with them, in ascending order.
     pub fn arrive(&mut self, from: u64, to: u64, mut tag: impl FnMut(&mut Self, u64)) {
-        let first = self.arrived.partition_point(|&(_, known)| known < from);
+        let first = self.first_not_before(from);
         let beyond = self.arrived.get(first + 1).map_or(u64::MAX, |next| next.0);
         match self.arrived.get_mut(first) {
             // A range grows, as most do.
@@ -409,6 +430,7 @@ impl Scoreboard {
         if reneged {
             self.sacked_out = 0;
             self.arrived.clear();
+            self.reported = [(0, 0); MOST_BLOCKS];
         }
         for segment in self.first..self.end {
             if reneged {

@@ -227,6 +227,11 @@ impl Sender {
         self.base == self.total
     }
 
+    /// Whether there are data that were never sent, or will be.
+    pub fn has_unsent(&self) -> bool {
+        self.next < self.total
+    }
+
     /// Packets to send in all; none without end, or while the application may write more.
     pub fn packets(&self) -> Option<u32> {
         (self.total != u32::MAX).then_some(self.total)
@@ -484,7 +489,7 @@ impl Sender {
         let payload = self.payload(seq);
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(payload);
-        Segment { seq, payload, cause, flags: Flags::NONE }
+        Segment { seq, payload, cause, flags: Flags::NONE, last: false }
     }
 
     #[inline]

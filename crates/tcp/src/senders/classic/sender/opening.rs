@@ -60,7 +60,8 @@ impl Sender {
             }
         }
         let payload = self.rules().handshake.bytes(message);
-        Segment { seq: 0, payload, cause: Cause::Handshake(message), flags: Flags::NONE }
+        let cause = Cause::Handshake(message);
+        Segment { seq: 0, payload, cause, flags: Flags::NONE, last: false }
     }
 
     /// The rules of the handshake.

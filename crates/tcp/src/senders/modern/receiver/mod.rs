@@ -96,26 +96,29 @@ pub struct Receiver {
     stamp: Time,
     /// When an ACK is due at the latest.
     deadline: Time,
+    /// When the window of a finite buffer opens again.
+    opens: Time,
     /// When the last segment arrived.
     last_arrival: Time,
-    pace: Pace,
+    /// Each segment is acknowledged at once, and there is room for any.
+    never_waits: bool,
     /// A mark is to be echoed.
     ece: bool,
     /// Blocks that an ACK carries at most; none without SACK.
     blocks: u8,
     /// Each ACK echoes whether its segments were marked (RFC 8257), instead of until the sender has reacted.
     exact_ecn: bool,
-    /// Data beyond the next byte expected, as disjoint ranges in ascending order.
+    /// Data beyond the next byte expected, as disjoint ranges in ascending order that do not touch.
     ahead: Vec<(u64, u64)>,
+    pace: Pace,
     /// The ranges that were extended last, newest first.
     recent: Vec<(u64, u64)>,
     /// What arrived once more, to be reported by the next ACK.
     repeated: Option<(u64, u64)>,
     /// The application does not close when the other end does, so that the ACK of a FIN may wait.
     lingers: bool,
-    /// A finite buffer, and when its window opens again.
+    /// A finite buffer.
     buffer: Option<Box<Buffer>>,
-    opens: Time,
     /// What the ACKs on their way carry.
     pub notes: Notes,
     /// Segments that brought nothing new.
@@ -127,23 +130,25 @@ pub struct Receiver {
 impl Receiver {
     /// The receiver that a scenario chose, for segments of this many bytes.
     pub fn new(chosen: &Chosen, segment: u16, exact_ecn: bool, blocks: usize) -> Self {
+        let pace = Pace::new(policy(chosen), segment);
         Self {
             next: 0,
             acknowledged: 0,
             total: u64::MAX,
             stamp: Time::ZERO,
             deadline: Time::NEVER,
+            opens: Time::NEVER,
             last_arrival: Time::ZERO,
-            pace: Pace::new(policy(chosen), segment),
+            never_waits: pace.never_waits(),
             ece: false,
             exact_ecn,
             blocks: blocks as u8,
             ahead: Vec::new(),
+            pace,
             recent: Vec::new(),
             repeated: None,
             lingers: false,
             buffer: None,
-            opens: Time::NEVER,
             notes: Notes::default(),
             duplicates: 0,
             reordered: 0,
@@ -153,6 +158,7 @@ impl Receiver {
     /// The application reads at a rate from a finite buffer, instead of at once.
     pub fn set_buffer(&mut self, buffer: Buffer) {
         self.buffer = Some(Box::new(buffer));
+        self.never_waits = false;
     }
 
     /// Whether the application stays when the other end closes. Else it closes, too, and its FIN carries the ACK.
@@ -166,9 +172,9 @@ impl Receiver {
         (self.buffer.is_none() && !self.exact_ecn).then(|| self.pace.never_waits())
     }
 
-    /// Whether a segment never causes two ACKs at once, unless it ends the data.
-    pub fn never_answers_twice(&self) -> bool {
-        self.buffer.is_none() && (!self.exact_ecn || self.pace.never_waits())
+    /// Whether data wait until an application reads them.
+    pub fn keeps_buffer(&self) -> bool {
+        self.buffer.is_some()
     }
 
     /// Next byte expected.
@@ -208,8 +214,32 @@ impl Receiver {
         self.next >= self.total
     }
 
-    /// A segment arrives; the ACK to send at once, if any.
+    /// A segment arrives as most do, and its ACK leaves: each is acknowledged at once, it is the one expected, and there is
+    /// nothing else to say. Answers as [`Receiver::on_data`] would; none where it is not so.
     #[inline(always)]
+    pub fn on_next(
+        &mut self,
+        now: Time,
+        seq: u32,
+        payload: u16,
+        stamp: Time,
+        flags: Flags,
+    ) -> Option<AckOut> {
+        let usual = self.never_waits && seq == self.next as u32 && self.ahead.is_empty();
+        // An ACK that is still due comes first.
+        if !usual || !flags.are_plain() || self.ece || self.deadline != Time::NEVER {
+            return None;
+        }
+        debug_assert!(self.acknowledged == self.next && self.repeated.is_none());
+        self.last_arrival = now;
+        self.stamp = self.stamp.max(stamp);
+        self.next += u64::from(payload);
+        self.acknowledged = self.next;
+        Some(AckOut { ack: self.next, stamp: self.stamp, ece: false, aux: 0 })
+    }
+
+    /// A segment arrives; the ACK to send at once, if any.
+    #[inline]
     pub fn on_data(&mut self, now: Time, arrival: &Arrival) -> Option<AckOut> {
         let end = arrival.seq + u64::from(arrival.payload) + u64::from(arrival.is_fin());
         self.last_arrival = now;
@@ -217,7 +247,9 @@ impl Receiver {
         if arrival.flags.concern_ecn() || self.ece {
             owed = self.on_ecn(arrival);
         }
-        if arrival.seq <= self.acknowledged {
+        // Begins no later than the last ACK said, and does not end before: that would be outside the window, where RFC 7323
+        // section 4.3 (R2) and Linux (`tcp_sequence`) leave the timestamp to echo as it is.
+        if self.acknowledged.wrapping_sub(arrival.seq) <= end - arrival.seq {
             self.stamp = self.stamp.max(arrival.stamp);
         }
         let before = self.next;
@@ -306,8 +338,18 @@ impl Receiver {
     #[cold]
     fn on_disorder(&mut self, now: Time, arrival: &Arrival, end: u64) -> bool {
         let seq = arrival.seq;
-        let inside = |range: &&(u64, u64)| range.0 <= seq && end <= range.1;
-        if end <= self.next || self.ahead.iter().find(inside).is_some() {
+        if self.extend_newest(seq, end) {
+            self.reordered += 1;
+            self.repeated = None;
+            self.pace.on_arrival(now, arrival);
+            return self.pace.is_at_once(self.next);
+        }
+        // The first range that does not end before it, and the one after the last that it touches.
+        let at = self.ahead.partition_point(|&(_, high)| high < seq);
+        let beyond = &self.ahead[at..];
+        let last = at + beyond.iter().take_while(|&&(low, _)| low <= end).count();
+        let inside = beyond.first().is_some_and(|&(low, high)| low <= seq && end <= high);
+        if end <= self.next || inside {
             self.duplicates += 1;
             self.repeated = Some((seq, end));
             self.pace.hurry(16);
@@ -317,26 +359,20 @@ impl Receiver {
             self.repeated = Some((seq, self.next));
         } else {
             let again = |&&(low, high): &&(u64, u64)| low < end && seq < high;
-            let range = self.ahead.iter().find(again);
+            let range = self.ahead[at..last].iter().find(again);
             self.repeated = range.map(|&(low, high)| (low.max(seq), high.min(end)));
         }
         if seq > self.next {
             self.reordered += 1;
         }
         self.pace.on_arrival(now, arrival);
-        if self.extend_newest(seq, end) {
-            return self.pace.is_at_once(self.next);
-        }
-        let (mut from, mut to) = (seq, end);
-        self.ahead.retain(|&(low, high)| {
-            let apart = high < from || low > to;
-            if !apart {
-                from = from.min(low);
-                to = to.max(high);
-            }
-            apart
-        });
+        let (from, to) = match &self.ahead[at..last] {
+            [] => (seq, end),
+            [first, .., last] => (seq.min(first.0), end.max(last.1)),
+            [one] => (seq.min(one.0), end.max(one.1)),
+        };
         if from <= self.next {
+            self.ahead.drain(at..last);
             self.next = to;
             if arrival.is_fin() && to == end {
                 // Linux forgets what it would report when it takes a FIN (`tcp_fin`).
@@ -347,8 +383,12 @@ impl Receiver {
             // RFC 5681 section 4.2: a segment that fills a gap is acknowledged at once.
             return self.ahead.is_empty() || self.pace.is_at_once(self.next);
         }
-        let at = self.ahead.partition_point(|&(low, _)| low < from);
-        self.ahead.insert(at, (from, to));
+        if at == last {
+            self.ahead.insert(at, (from, to));
+        } else {
+            self.ahead[at] = (from, to);
+            self.ahead.drain(at + 1..last);
+        }
         self.recent.retain(|&(low, high)| high < from || low > to);
         self.recent.insert(0, (from, to));
         self.recent.truncate(MOST_BLOCKS + 1);
@@ -358,15 +398,19 @@ impl Receiver {
     /// A segment follows on the range that was extended last, as most that arrive beyond a gap do; whether that
     /// is all that it does.
     fn extend_newest(&mut self, seq: u64, end: u64) -> bool {
-        let Some(newest) = self.recent.first_mut() else { return false };
-        let at = self.ahead.partition_point(|&(low, _)| low < newest.0);
+        let Some(newest) = self.recent.first_mut().filter(|newest| newest.1 == seq) else {
+            return false;
+        };
+        let at = match self.ahead.last() {
+            Some(last) if last.0 == newest.0 => self.ahead.len() - 1,
+            _ => self.ahead.partition_point(|&(low, _)| low < newest.0),
+        };
         let free = self.ahead.get(at + 1).is_none_or(|next| end < next.0);
-        let extends = newest.1 == seq && free;
-        if extends {
+        if free {
             newest.1 = end;
             self.ahead[at].1 = end;
         }
-        extends
+        free
     }
 
     /// The ACK that leaves now, whatever it leaves with.
@@ -468,6 +512,25 @@ mod tests {
             let block = (300 * number + 100, 300 * number + 300);
             assert!(reported.contains(&block), "{number}: {reported:?}");
         }
+    }
+
+    /// What lies below the last ACK leaves the timestamp to echo alone (RFC 7323 section 4.3, R2); what ends at it, or after
+    /// it, does not.
+    #[test]
+    fn a_segment_below_the_window_is_not_echoed() {
+        let chosen = Chosen { kind: "immediate".into(), values: vec![] };
+        let mut receiver = Receiver::new(&chosen, 100, false, 3);
+        let mut echoed = |seq: u64, ms: u64| {
+            let (payload, stamp) = (100, Time::from_ms(ms));
+            let arrival = Arrival { seq, payload, stamp, flags: Flags::NONE };
+            receiver.on_data(stamp, &arrival).expect("each is acknowledged").stamp
+        };
+        assert_eq!(echoed(0, 1), Time::from_ms(1));
+        assert_eq!(echoed(100, 2), Time::from_ms(2));
+        assert_eq!(echoed(0, 3), Time::from_ms(2));
+        assert_eq!(echoed(100, 4), Time::from_ms(4));
+        assert_eq!(echoed(300, 5), Time::from_ms(4));
+        assert_eq!(echoed(200, 6), Time::from_ms(6));
     }
 
     /// Each second segment arrives: after the first three ACKs, one leaves with each second arrival.

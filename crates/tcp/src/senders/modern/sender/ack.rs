@@ -49,7 +49,7 @@ pub(super) struct Acked {
     pub newest: Time,
     /// First byte of what has arrived after later data.
     pub reordered: u64,
-    /// What it was before: highest byte reported, segments in flight and lost.
+    /// What it was before: highest byte reported, segments in flight (where rates are measured) and lost.
     pub highest_before: u64,
     pub in_flight_before: u32,
     pub lost_before: u64,
@@ -96,7 +96,7 @@ impl Sender {
             newest: Time::ZERO,
             reordered: u64::MAX,
             highest_before: self.board.highest_sack(),
-            in_flight_before: self.board.in_flight(),
+            in_flight_before: self.rate.as_ref().map_or(0, |_| self.board.in_flight()),
             lost_before: self.board.lost,
             sets_timer: false,
         };

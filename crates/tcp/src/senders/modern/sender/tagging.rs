@@ -17,10 +17,13 @@ impl Sender {
         }
         let mut blocks = [(0, 0); crate::sack::MOST_BLOCKS];
         let mut count = 0;
-        for &block in note.blocks() {
+        for (place, &block) in note.blocks().iter().enumerate() {
             // Blocks that begin below the ACK can only report duplicates. Most were in the ACK before.
             let inside = block.0 > ack && block.1 <= self.nxt && block.0 < block.1;
-            if inside && !self.board.has_arrived(block.0, block.1) {
+            if inside
+                && !self.board.is_repeated(place, block)
+                && !self.board.has_arrived(block.0, block.1)
+            {
                 blocks[count] = block;
                 count += 1;
             }

@@ -89,6 +89,7 @@ impl Sender {
     }
 
     /// How long until the retransmission timer would expire for the first segment in flight (`tcp_rto_delta_us`).
+    #[inline]
     fn left_of_timeout(&self, now: Time) -> Time {
         let (first, _) = self.board.span();
         (self.board.get(first).time + self.rto.current()).since(now)

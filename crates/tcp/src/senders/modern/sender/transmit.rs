@@ -22,10 +22,25 @@ impl Sender {
                 return Some(self.send_again(now, segment));
             }
             if let Some(payload) = self.may_send() {
-                return Some(self.send_new(now, payload, false));
+                let mut sent = self.send_new(now, payload, false);
+                sent.last = self.ends_with_it(now);
+                return Some(sent);
             }
         }
         self.end_burst(now)
+    }
+
+    /// Whether nothing follows a new segment that is about to leave, as after most ACKs; if so, the burst is over.
+    #[inline(always)]
+    fn ends_with_it(&mut self, now: Time) -> bool {
+        let limited = !self.has_room();
+        let ends = (limited || self.departure > now)
+            && self.leave != Leave::New
+            && (self.fin_due || !self.rules.fin);
+        if ends {
+            self.close_burst(now, limited);
+        }
+        ends
     }
 
     /// First byte that the receiver's window does not allow.
@@ -102,7 +117,7 @@ impl Sender {
             flags = flags.with(Flags::CAPABLE).with_if(reduced, Flags::REDUCED);
         }
         let payload = payload as u16;
-        Segment { seq: seq as u32, payload, cause: Cause::New, flags }
+        Segment { seq: seq as u32, payload, cause: Cause::New, flags, last: false }
     }
 
     #[cold]
@@ -154,7 +169,7 @@ impl Sender {
         self.stats.fast_retransmits += u64::from(cause == Cause::FastRetransmit);
         let seq = seq as u32;
         let flags = Flags::NONE.with_if(sent.is_fin(), Flags::PUSH.with(Flags::FIN));
-        Segment { seq, payload: sent.payload, cause, flags }
+        Segment { seq, payload: sent.payload, cause, flags, last: false }
     }
 
     /// What is sent whatever the window says.
@@ -184,8 +199,8 @@ impl Sender {
         }
     }
 
-    /// Nothing more leaves at this moment.
-    #[inline(always)]
+    /// Nothing more leaves at this moment. By itself, since most bursts end with a segment.
+    #[inline(never)]
     fn end_burst(&mut self, now: Time) -> Option<Segment> {
         if self.leave == Leave::New {
             self.leave = Leave::Holes;
@@ -195,12 +210,26 @@ impl Sender {
             }
             self.leave = Leave::NoHoles;
         }
+        let limited = !self.has_room();
+        self.close_burst(now, limited);
+        if !self.fin_due && !self.opening && self.written.is_complete() && self.rules.fin {
+            // What leaves from now on does so after the application has closed.
+            self.fin_due = true;
+            if self.nxt == self.end {
+                return self.poll_again(now);
+            }
+        }
+        None
+    }
+
+    /// What the end of a burst brings about; `limited` if the window has no room left.
+    #[inline(always)]
+    fn close_burst(&mut self, now: Time, limited: bool) {
         self.polled = now;
         if self.train.segments > 0 {
             self.end_train();
         }
         let sent = std::mem::take(&mut self.burst);
-        let limited = !self.has_room();
         if self.is_reducing() {
             self.prr_out += u64::from(sent);
         }
@@ -215,14 +244,6 @@ impl Sender {
         if self.board.packets_out() == 0 && self.nxt < self.end && self.pending == Pending::None {
             self.arm_persist(now);
         }
-        if !self.fin_due && !self.opening && self.written.is_complete() && self.rules.fin {
-            // What leaves from now on does so after the application has closed.
-            self.fin_due = true;
-            if self.nxt == self.end {
-                return self.poll_again(now);
-            }
-        }
-        None
     }
 
     /// What calls itself is not inlined elsewhere.

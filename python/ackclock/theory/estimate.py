@@ -1,0 +1,101 @@
+"""What a model of averages over a long run says."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An average over a long run, as a range.
+
+    Attributes:
+        quantity: `rate` (payload of the flows together, bit/s), `window` (mean, packets) or `queue`
+            (mean number of data packets that wait at the link).
+        flows: Names of the flows.
+        link: Name of the link, and `forward` or `backward`.
+        low: Least value that the model allows; where it gives one value alone, that value.
+        high: Greatest value.
+        accuracy: How far a run may be outside the range, as a share of the nearer end; none if the
+            model does not claim an accuracy here, and the figure is shown, not judged.
+        grain: How far it may be outside at least, in the unit of the quantity.
+    """
+
+    quantity: str
+    flows: tuple[str, ...]
+    link: tuple[str, str]
+    low: float
+    high: float
+    accuracy: float | None
+    grain: float = 0.0
+
+    @property
+    def subject(self) -> str:
+        """The flows of a rate or window, the link of a queue."""
+        return self.link[0] if self.quantity == "queue" else " + ".join(self.flows)
+
+    def holds(self, measured: float) -> bool | None:
+        """Whether a measured average is in the range; none if nothing is claimed."""
+        if self.accuracy is None:
+            return None
+        below = max(self.grain, self.low * self.accuracy)
+        above = max(self.grain, self.high * self.accuracy)
+        return self.low - below <= measured <= self.high + above
+
+    def error(self, measured: float) -> float | None:
+        """Nearest value of the range less the measured one, as a share of that."""
+        nearest = min(max(measured, self.low), self.high)
+        return (nearest - measured) / measured if measured else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The estimate as a document."""
+        kept = ("quantity", "low", "high", "accuracy", "grain")
+        return {
+            "subject": self.subject,
+            "flows": list(self.flows),
+            "link": list(self.link),
+            **{name: getattr(self, name) for name in kept},
+        }
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of averages.
+
+    Attributes:
+        name: Its name in tables.
+        says: One sentence on what it says.
+        source: Where it is from.
+        holds_for: Where it holds, in words.
+    """
+
+    name: str
+    says: str
+    source: str
+    holds_for: str
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Estimates of flows that share queues.
+
+    Attributes:
+        model: The model that they are from.
+        flows: Names of the flows.
+        estimates: The estimates.
+        least_s: Over how much time a run has to be averaged to be judged, seconds.
+    """
+
+    model: Model
+    flows: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    least_s: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The estimates as a document."""
+        return {
+            "model": self.model.name,
+            "source": self.model.source,
+            "flows": list(self.flows),
+            "least_s": self.least_s,
+            "estimates": [estimate.to_json() for estimate in self.estimates],
+        }

@@ -1,0 +1,102 @@
+"""BBR, version 1, with nothing but BBR beside it.
+
+Source: Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR: Congestion-based congestion control", ACM
+Queue 14(5), 2016 (one flow); Hock, Bless, Zitterbart, "Experimental evaluation of BBR congestion
+control", ICNP 2017 (several).
+
+**One flow** sends at the bandwidth of the link. A round trip in eight it sends a quarter more, so
+that the queue is never above a quarter of the bandwidth-delay product P. Each 10 s it keeps four
+packets in flight for 200 ms and a round trip, which costs that share of the rate.
+
+**Several flows** keep the greatest rate of ten round trips each, so that together they count on
+more than the link has: up to a quarter, which is what they try. What stops them is the cap of two
+such bandwidth-delay products in flight and three bursts each; one product fits into the path, and
+the rest stands in the queue: P to 1.5 P (Hock and others), and the bursts.
+
+DEVIATION: room for ACKs in clumps (`ack_aggregation`) is not in it, and adds up over flows: with
+eight flows a run had 7 % more than the range. The shares of several flows, which differ for
+minutes, are given as equal, and not judged.
+"""
+
+from ackclock.theory.estimate import Estimate, Model
+from ackclock.theory.long_run.entry import Entry
+from ackclock.theory.long_run.shared import Shared
+
+_ACCURACY = 0.1
+_RATE_ACCURACY = 0.02
+_KEPT = 4
+"""Packets in flight while the empty path is measured."""
+_MOST_PRODUCTS = 1.5
+_MARGIN = 0.99
+"""BBR paces at this share of what it measured."""
+
+
+def probing_share(shared: Shared) -> float:
+    """Share of what BBR carries that is left beside the measurements of the empty path."""
+    cc = shared.members[0].cc
+    every_s, kept_s = cc["min_rtt_window_ns"] / 1e9, cc["probe_rtt_ns"] / 1e9
+    rtt_s = shared.members[0].rtt_s
+    idle = 1 - min(1.0, _KEPT / (rtt_s * shared.rate))
+    return 1 - idle * (kept_s + rtt_s) / (every_s + kept_s + rtt_s)
+
+
+def burst_packets(rate_bps: float, payload_bits: int) -> int:
+    """Packets of a burst at a rate, as `bbr_tso_segs_goal` of Linux has it."""
+    least = 1 if rate_bps < 1.2e6 else 2
+    return max(least, int(min(rate_bps / 8 / 1024, 65_215) / (payload_bits / 8)))
+
+
+def _applies(shared: Shared) -> bool:
+    only = {member.kind for member in shared.members} == {"bbr"}
+    return only and not shared.disturbed and not shared.loss and shared.one_rtt
+
+
+def _estimates(shared: Shared) -> list[Estimate] | None:
+    if not _applies(shared):
+        return None
+    path = shared.path_packets
+    room = float("inf") if shared.buffer is None else shared.buffer
+    names, link, payload = shared.names("bbr"), shared.link, shared.payload_bps
+    if len(names) == 1:
+        rate = payload * probing_share(shared)
+        judged = room >= path / 4
+        return [
+            Estimate("rate", names, link, _MARGIN * rate, rate, _RATE_ACCURACY if judged else None),
+            Estimate("queue", names, link, 0.0, path / 4, _ACCURACY if judged else None, grain=1.0),
+        ]
+    share = payload / len(names)
+    bursts = 3 * len(names) * burst_packets(share, shared.payload_bits)
+    ends = [min(room, products * path + bursts) for products in (1.0, _MOST_PRODUCTS)]
+    deep = room >= ends[1]
+    return [
+        Estimate("rate", names, link, _MARGIN * payload, payload, _RATE_ACCURACY if deep else None),
+        Estimate("queue", names, link, ends[0], ends[1], _ACCURACY if deep else None, grain=1.0),
+        *(Estimate("rate", (name,), link, share, share, None) for name in names),
+    ]
+
+
+def _remark(shared: Shared) -> str | None:
+    buffer = shared.buffer
+    if len(shared.members) > 1 and buffer is not None and buffer < shared.path_packets:
+        return (
+            f"{shared.station.link}: several flows of BBR before a buffer of less than one "
+            "bandwidth-delay product lose many packets, which no model here has; shown, not judged."
+        )
+    return None
+
+
+def _least_s(shared: Shared) -> float:
+    return 3 * shared.members[0].cc["min_rtt_window_ns"] / 1e9
+
+
+ENTRY = Entry(
+    Model(
+        "BBR in flight",
+        "One flow keeps the queue short; several are stopped by the cap of two BDP in flight.",
+        "Cardwell and others 2016; Hock, Bless, Zitterbart 2017",
+        "flows of BBRv1 with one RTT at one queue",
+    ),
+    _estimates,
+    _remark,
+    _least_s,
+)

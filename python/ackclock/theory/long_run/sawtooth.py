@@ -1,0 +1,171 @@
+"""One flow that reacts to losses, alone before a drop-tail buffer.
+
+Source: Appenzeller, Keslassy, McKeown, "Sizing Router Buffers", SIGCOMM 2004 (Reno); RFC 9438,
+sections 4.2 and 4.3 (how CUBIC grows).
+
+With P packets that the empty path holds (rate times RTT) and a buffer of B, a window overflows at
+W = P + B, and falls to `left` W. It then grows to W again:
+
+    Reno    1 packet a round trip
+    CUBIC   W + C (t - K)^3 with K = cbrt((1 - left) W / C), but at least left W + a t / RTT
+            with a = 3 (1 - left) / (1 + left), its Reno-friendly region
+
+The queue is what of the window does not fit into the path, W(t) - P; where that is negative the
+link idles, and the rate is W(t) / RTT. Averages are integrals over this cycle.
+
+With CUBIC's fast convergence (RFC 9438 section 4.7) a peak that is a packet below the one before
+moves the middle of the next rise to (1 + left) / 2 of the peak, and the window is flat there
+instead of at the top. Which cycles do so depends on single packets: the averages are between those
+with and without.
+
+DEVIATION: slow start, and the round trips of each recovery, are not in it.
+"""
+
+from dataclasses import dataclass
+
+from ackclock.theory.estimate import Estimate, Model
+from ackclock.theory.long_run.entry import Entry
+from ackclock.theory.long_run.shared import LOSS_BASED, Member, Shared
+
+_STEPS = 4000
+"""Steps of the integral over a cycle."""
+
+_ACCURACY = 0.03
+"""Reno's closed form meets kernels and simulators to this."""
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """One cycle of the window.
+
+    Attributes:
+        high: Window at which the buffer overflows, packets.
+        low: Window after the loss.
+        length_s: How long the cycle lasts.
+        window: Mean window, packets.
+        queue: Mean queue, packets.
+        utilization: Share of the link that is used.
+    """
+
+    high: float
+    low: float
+    length_s: float
+    window: float
+    queue: float
+    utilization: float
+
+
+def cycle_of(shared: Shared, converging: bool = False) -> Cycle | None:
+    """Return the cycle of a flow that is alone; none where it is not known.
+
+    Args:
+        shared: The flow and its bottleneck.
+        converging: Whether each rise of CUBIC is one of fast convergence.
+    """
+    if len(shared.members) != 1 or shared.members[0].kind not in LOSS_BASED:
+        return None
+    if shared.buffer is None or shared.disturbed or shared.loss:
+        return None
+    member = shared.members[0]
+    high = shared.path_packets + shared.buffer
+    low = member.left * high
+    steps = _reno_steps(member, shared, low, high)
+    if member.kind == "cubic":
+        middle = (1 + member.left) / 2 * high if converging else high
+        steps = _cubic_steps(member, shared, low, high, middle)
+    length = window = queue = sent = 0.0
+    for step_s, packets in steps:
+        length += step_s
+        window += packets * step_s
+        queue += max(0.0, packets - shared.path_packets) * step_s
+        sent += min(shared.rate, packets / member.rtt_s) * step_s
+    return Cycle(high, low, length, window / length, queue / length, sent / length / shared.rate)
+
+
+def _rtt_s(member: Member, shared: Shared, window: float) -> float:
+    return max(member.rtt_s, window / shared.rate)
+
+
+def _reno_steps(
+    member: Member, shared: Shared, low: float, high: float
+) -> list[tuple[float, float]]:
+    """Length and mean window of each step, for a packet a round trip."""
+    step = (high - low) / _STEPS
+    windows = [low + (number + 0.5) * step for number in range(_STEPS)]
+    return [(step * _rtt_s(member, shared, window), window) for window in windows]
+
+
+def _cubic_steps(
+    member: Member, shared: Shared, low: float, high: float, middle: float
+) -> list[tuple[float, float]]:
+    c = float(member.cc["c"])
+    flat_s = ((middle - low) / c) ** (1 / 3)
+    rise_s = flat_s + ((high - middle) / c) ** (1 / 3)
+    friendly = 3 * (1 - member.left) / (1 + member.left)
+    step_s = rise_s / _STEPS
+    reno = low
+    steps = []
+    for number in range(_STEPS):
+        time_s = (number + 0.5) * step_s
+        window = max(reno, middle + c * (time_s - flat_s) ** 3)
+        if window >= high:
+            break
+        steps.append((step_s, window))
+        reno += friendly * step_s / _rtt_s(member, shared, window)
+    return steps
+
+
+def _estimates(shared: Shared) -> list[Estimate] | None:
+    cycle = cycle_of(shared)
+    if cycle is None:
+        return None
+    ends = [cycle]
+    if shared.members[0].cc.get("fast_convergence") and (other := cycle_of(shared, True)):
+        ends.append(other)
+    names, link = shared.names(*LOSS_BASED), shared.link
+
+    def between(quantity: str, values: list[float], grain: float) -> Estimate:
+        return Estimate(quantity, names, link, min(values), max(values), _ACCURACY, grain)
+
+    return [
+        between("rate", [end.utilization * shared.payload_bps for end in ends], 0.0),
+        between("window", [end.window for end in ends], 1.0),
+        between("queue", [end.queue for end in ends], 1.0),
+    ]
+
+
+def _remark(shared: Shared) -> str | None:
+    cycle = cycle_of(shared)
+    if cycle is None:
+        return None
+    path = shared.path_packets
+    idle = (
+        "the link never idles, since the empty path holds only"
+        if cycle.low >= path
+        else "the link idles after each loss, since the empty path holds"
+    )
+    member = shared.members[0]
+    return (
+        f"{member.id}: {'CUBIC' if member.kind == 'cubic' else 'Reno'} has no equilibrium, it "
+        f"swings. A window of about {cycle.high:.3g} packets overflows the buffer of "
+        f"{shared.station.link}, and a loss leaves {cycle.low:.3g}; {idle} {path:.3g}. "
+        f"A cycle takes {cycle.length_s:.3g} s."
+    )
+
+
+def _least_s(shared: Shared) -> float:
+    cycle = cycle_of(shared)
+    return 3 * cycle.length_s if cycle else 0.0
+
+
+ENTRY = Entry(
+    Model(
+        "sawtooth",
+        "A window grows until the buffer overflows, and falls to a share of it.",
+        "Appenzeller, Keslassy, McKeown 2004; RFC 9438",
+        "one flow of CUBIC or Reno alone before a drop-tail buffer",
+    ),
+    _estimates,
+    _remark,
+    _least_s,
+)

@@ -1,0 +1,163 @@
+"""Flows that share one bottleneck, in the terms of the models."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.theory import conditions
+from ackclock.theory.network import FlowPath, Network, Station
+
+LOSS_BASED = ("cubic", "reno")
+KNOWN = (*LOSS_BASED, "bbr")
+"""Congestion controls of which averages are known."""
+
+RENO_LEFT = 0.5
+"""Share of the window that Reno keeps after a loss."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A flow at the bottleneck.
+
+    Attributes:
+        id: Its name.
+        cc: Congestion control, with parameters.
+        rtt_s: Round-trip time of the empty path, seconds.
+    """
+
+    id: str
+    cc: Mapping[str, Any]
+    rtt_s: float
+
+    @property
+    def kind(self) -> str:
+        """Name of the congestion control."""
+        return self.cc["kind"]
+
+    @property
+    def left(self) -> float:
+        """Share of the window that a loss leaves."""
+        return float(self.cc["decrease"]) if self.kind == "cubic" else RENO_LEFT
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Flows that share one bottleneck, and nothing else.
+
+    Attributes:
+        station: The queue of the bottleneck.
+        members: The flows.
+        rate: Packets a second that the link transmits.
+        buffer: Packets that the queue holds; none without limit.
+        payload_bits: Payload of a packet.
+        loss: Probability of a random loss on the way of the data.
+        disturbed: What disturbs the path, in words; none if nothing does.
+    """
+
+    station: Station
+    members: tuple[Member, ...]
+    rate: float
+    buffer: float | None
+    payload_bits: int
+    loss: float
+    disturbed: str | None
+
+    @property
+    def link(self) -> tuple[str, str]:
+        """Name and direction of the link."""
+        return self.station.link, self.station.direction
+
+    @property
+    def payload_bps(self) -> float:
+        """Payload a second that the link carries, bit/s."""
+        return self.rate * self.payload_bits
+
+    @property
+    def one_rtt(self) -> bool:
+        """Whether the empty paths have one round-trip time, to 1 %."""
+        times = [member.rtt_s for member in self.members]
+        return max(times) <= 1.01 * min(times)
+
+    @property
+    def path_packets(self) -> float:
+        """Packets that the empty path holds; with several paths, their mean."""
+        return self.rate * sum(member.rtt_s for member in self.members) / len(self.members)
+
+    def names(self, *kinds: str) -> tuple[str, ...]:
+        """Names of the flows of these kinds."""
+        return tuple(member.id for member in self.members if member.kind in kinds)
+
+
+def shared_by(model: Mapping[str, Any], network: Network, group: Sequence[int]) -> Shared | None:
+    """Return what flows share; none unless all are bulk transfers over one bottleneck.
+
+    They have the modern sender and no limit but the congestion window, packets of one size, and
+    one slowest queue that is full duplex.
+    """
+    flows = [network.flows[index] for index in group]
+    settings = [model["flows"][index].get("tcp") for index in group]
+    if any(tcp is None or not _free(tcp, flow) for tcp, flow in zip(settings, flows, strict=True)):
+        return None
+    if len({(flow.data_bits, flow.segment_bits) for flow in flows}) > 1:
+        return None
+    stations = {_bottleneck(network, flow) for flow in flows}
+    station = stations.pop()
+    if stations or station is None:
+        return None
+    data_bits = flows[0].data_bits
+    buffer = None if station.limit_packets is None else float(station.limit_packets)
+    if buffer is None and station.limit_bytes is not None:
+        buffer = station.limit_bytes * 8 / data_bits
+    rate = station.rate_bps / data_bits
+    if buffer is not None and any(
+        tcp["receive_window_bytes"] is not None
+        and tcp["receive_window_bytes"] * 8 < (rate * flow.empty_rtt_s + buffer) * flow.segment_bits
+        for tcp, flow in zip(settings, flows, strict=True)
+    ):
+        return None
+    loss = _loss(model, network, flows)
+    return Shared(
+        station,
+        tuple(
+            Member(flow.id, tcp["cc"], flow.empty_rtt_s)
+            for tcp, flow in zip(settings, flows, strict=True)
+        ),
+        rate,
+        buffer,
+        flows[0].segment_bits,
+        loss or 0.0,
+        None if loss else conditions.disturbed_by(model, network, group),
+    )
+
+
+def _free(tcp: Mapping[str, Any], flow: FlowPath) -> bool:
+    """Whether nothing but its congestion window limits a flow."""
+    free = tcp["sender"] == "modern" and tcp["receive_buffer_bytes"] is None and not tcp["ecn"]
+    return free and flow.params["kind"] in KNOWN
+
+
+def _bottleneck(network: Network, flow: FlowPath) -> Station | None:
+    """Return the slowest station of a flow's data, if it is one alone and full duplex."""
+    visited = [network.stations[place] for place in flow.data_visits]
+    least = min(station.rate_bps for station in visited)
+    slowest = [station for station in visited if station.rate_bps == least]
+    alone = len(slowest) == 1 and slowest[0].direction != "both"
+    return slowest[0] if alone else None
+
+
+def _loss(model: Mapping[str, Any], network: Network, flows: Sequence[FlowPath]) -> float | None:
+    """Return the probability of a random loss, if that alone disturbs all of some flows."""
+    links = {link["id"]: link for link in model["links"]}
+    kept = set()
+    for flow in flows:
+        share = 1.0
+        for place in flow.data_visits:
+            station = network.stations[place]
+            link = links[station.link]
+            loss = link["forward" if station.direction == "both" else station.direction]["loss"]
+            if link.get("changes") or loss["kind"] not in ("none", "bernoulli"):
+                return None
+            if loss["kind"] == "bernoulli":
+                share *= 1.0 - loss["p"]
+        kept.add(share)
+    return 1.0 - kept.pop() if len(kept) == 1 else None
