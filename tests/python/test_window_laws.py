@@ -167,7 +167,7 @@ def test_ledbat_keeps_the_wait_at_its_target_and_yields():
 
 
 def test_a_latecomer_starves_a_flow_of_ledbat():
-    """What RFC 6817 is known for: the second flow takes the queue of the first for the empty path."""
+    """RFC 6817 is known for it: the second takes the queue of the first for the empty path."""
     shares = beside(
         {"cc": "ledbat"}, {"cc": "ledbat"}, start="20 s", end="200 s", limit="2000 packets"
     )
