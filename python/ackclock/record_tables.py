@@ -125,22 +125,21 @@ def write(table: pa.Table, path: Path) -> None:
     # Writing takes several times as long as the run itself, so each kind of column has the encoding
     # that packs it for the fewest instructions. Statistics of words would be made by hashing every
     # one of them; nobody asks for these.
-    pq.write_table(
-        table,
-        path,
-        compression={
+    # Columns may differ in each of these, which the types of pyarrow do not say.
+    by_column: dict[str, Any] = {
+        "compression": {
             **dict.fromkeys(names["words"] + names["counts"] + names["flags"], "zstd"),
             **dict.fromkeys(names["reals"], "lz4"),
             **dict.fromkeys(names["numbers"], "none"),
         },
-        use_dictionary=names["words"] + names["counts"],  # pyright: ignore[reportArgumentType]  # names are allowed too
-        column_encoding={
+        "use_dictionary": names["words"] + names["counts"],
+        "column_encoding": {
             **dict.fromkeys(names["reals"], "BYTE_STREAM_SPLIT"),
             **dict.fromkeys(names["numbers"], "DELTA_BINARY_PACKED"),
         },
-        write_statistics=["time_s"],
-        write_page_checksum=True,
-    )
+        "write_statistics": ["time_s"],
+    }
+    pq.write_table(table, path, write_page_checksum=True, **by_column)
 
 
 def _kind(of: pa.DataType) -> str:

@@ -230,6 +230,14 @@ def test_list_of_something_unknown(ackclock):
     assert "did you mean 'queue'" in done.err
 
 
+def test_each_kind_has_a_title(ackclock):
+    kinds = json.loads(ackclock("list", "--json").out)["kinds"]
+    shown = ackclock("list").out.splitlines()
+    for kind in kinds:
+        (line,) = [line for line in shown if line.startswith(f"{kind} ")]
+        assert line.split(maxsplit=1)[1].strip() != kind
+
+
 def test_list_names_the_kinds(ackclock):
     done = ackclock("list")
     assert all(kind in done.out for kind in [*KINDS, "scenario", "plot", "record"])

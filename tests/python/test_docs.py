@@ -144,8 +144,8 @@ def test_links_lead_somewhere(page):
 
 
 ALGORITHMS = (
-    "aimd bbr classic codel copa cubic dctcp fast high-speed ledbat lossy-paths modern pie red reno selective-repeat "
-    "vegas"
+    "aimd bbr classic codel copa cubic dctcp fast high-speed ledbat lossy-paths modern pie red "
+    "reno selective-repeat vegas"
 )
 
 

@@ -40,8 +40,8 @@ def test_what_is_not_divided_runs_in_one_thread_and_says_why(
     with caplog.at_level(logging.WARNING, "ackclock"):
         assert _summary(scenario, 2) == expected
     assert [record.message for record in caplog.records] == [
-        "one thread runs the network instead of 2: with `ties: first-come` simultaneous events come in "
-        "an order of the whole network"
+        "one thread runs the network instead of 2: with `ties: first-come` simultaneous events "
+        "come in an order of the whole network"
     ]
 
 

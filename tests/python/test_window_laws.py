@@ -10,7 +10,7 @@ RTT_MS = 100
 
 
 def mean_window(cc, every, end_s):
-    """Return the mean window, second half of the run, of a flow that loses one packet of so many."""
+    """Return the mean window in the second half of a run that loses one packet of so many."""
     loss = {"kind": "periodic", "every": every, "first": every}
     results = one_link(1000, RTT_MS, {"cc": cc}, loss=loss, end_s=end_s, record=["cwnd"])
     time_s, cwnd = window(results)
@@ -77,7 +77,7 @@ def test_bic_searches_by_halves():
 def test_westwood_leaves_what_the_link_needs_whatever_the_queue_is():
     queue = {"limit": "100 packets"}
     results = one_link(10, 40, {"cc": "westwood"}, queue=queue, end_s=60, record=["cwnd"])
-    time_s, cwnd = window(results)
+    _, cwnd = window(results)
     state = results.table("cwnd").to_pandas().state.to_numpy()
     ends = np.flatnonzero((state[:-1] == "recovery") & (state[1:] != "recovery"))
     fit = 10e6 * (0.040 + PACKET * 8 / 10e6) / 8 / PACKET
@@ -125,7 +125,7 @@ def beside_reno(tcp):
 
 
 def beside(one, other, *, start, end, limit):
-    """Return the shares of two flows in what is delivered in the last half; the other starts late."""
+    """Return two flows' shares of the windows in the last half; the other starts late."""
     scenario = ackclock.Scenario.from_dict(
         {
             "topology": {
@@ -167,7 +167,7 @@ def test_ledbat_keeps_the_wait_at_its_target_and_yields():
 
 
 def test_a_latecomer_starves_a_flow_of_ledbat():
-    """What RFC 6817 is known for: the second flow takes the queue of the first for the empty path."""
+    """RFC 6817 is known for it: the second takes the queue of the first for the empty path."""
     shares = beside(
         {"cc": "ledbat"}, {"cc": "ledbat"}, start="20 s", end="200 s", limit="2000 packets"
     )

@@ -132,7 +132,7 @@ impl<K: Key> Heap<K> {
     #[inline]
     fn sift_down(&mut self, key: K) {
         let groups = self.groups.as_mut_slice();
-        let Some((mut seat, least)) = groups.first().map(Group::least) else {
+        let Some((mut hole, least)) = groups.first().map(Group::least) else {
             self.top = key;
             return;
         };
@@ -141,17 +141,14 @@ impl<K: Key> Heap<K> {
             return;
         }
         self.top = least;
-        // The hole is a seat in a group.
-        let mut group = 0;
-        loop {
-            let below = group * ARITY + seat + 1;
-            let Some((child, least)) = groups.get(below).map(Group::least) else { break };
+        while let Some(group) = groups.get(hole + 1) {
+            let (child, least) = group.least();
             if key <= least {
                 break;
             }
-            groups[group].0[seat] = least;
-            (group, seat) = (below, child);
+            groups[hole / ARITY].0[hole % ARITY] = least;
+            hole = (hole + 1) * ARITY + child;
         }
-        groups[group].0[seat] = key;
+        groups[hole / ARITY].0[hole % ARITY] = key;
     }
 }

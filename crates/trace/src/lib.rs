@@ -10,6 +10,7 @@ mod ids;
 mod parts;
 mod rows;
 mod sampling;
+mod store;
 mod tables;
 
 pub use column::Column;

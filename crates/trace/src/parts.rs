@@ -4,7 +4,7 @@
 //! rows of all parts are merged by them.
 
 use crate::sampling::Sampled;
-use crate::tables::Store;
+use crate::store::Store;
 use ackclock_units::Time;
 
 /// The place of an event among all of a run: its time, its entity, and, where two parts share an event, whose rows come

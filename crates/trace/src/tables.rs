@@ -1,9 +1,9 @@
 //! The tables: rows with typed fields, stored by columns, described once.
 
 use crate::column::{Cell, Column};
-use crate::parts::{Moment, Moments, Numbers};
-use crate::rows::Rows;
-use crate::sampling::{Sampled, Sampler};
+use crate::parts::{Moment, Numbers};
+use crate::sampling::Sampled;
+use crate::store::{Store, pass};
 use crate::{Keep, PacketIds, Recorder};
 use ackclock_units::Time;
 use ackclock_units::param::help;
@@ -165,79 +165,6 @@ pub struct Size {
     pub rows: usize,
     /// Bytes of all rows, with those that were taken out.
     pub bytes: u64,
-}
-
-/// The rows of one table.
-#[derive(Debug)]
-pub(crate) struct Store<R> {
-    on: bool,
-    /// Every row is kept.
-    plain: bool,
-    /// Where not every row is kept.
-    pub(crate) sampler: Option<Sampler<R>>,
-    pub(crate) rows: Rows<R>,
-    /// In a part of a network: when rows were written.
-    pub(crate) moments: Option<Moments>,
-    /// Rows that were taken out.
-    taken: usize,
-    /// Rows that somebody has already.
-    left_out: usize,
-}
-
-impl<R: Sampled> Store<R> {
-    fn new(kept: Keep) -> Self {
-        Self {
-            on: kept != Keep::None,
-            plain: kept == Keep::All,
-            sampler: Sampler::new(kept),
-            rows: Rows::default(),
-            moments: None,
-            taken: 0,
-            left_out: 0,
-        }
-    }
-
-    fn of_part(kept: Keep) -> Self {
-        Self { plain: false, moments: Some(Moments::default()), ..Self::new(kept) }
-    }
-
-    #[inline(always)]
-    fn add(&mut self, row: R, moment: Moment) {
-        if self.plain {
-            self.rows.push(row);
-        } else if self.on {
-            self.sample(row, moment);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn sample(&mut self, row: R, moment: Moment) {
-        let mut keep = |row| {
-            if let Some(moments) = &mut self.moments {
-                moments.add(moment);
-            }
-            self.rows.push(row);
-        };
-        match &mut self.sampler {
-            Some(sampler) => sampler.add(row, keep),
-            None => keep(row),
-        }
-    }
-
-    /// What the sampler holds back.
-    fn finish(&mut self) {
-        if let Some(mut sampler) = self.sampler.take() {
-            sampler.finish(|row| self.rows.push(row));
-        }
-    }
-}
-
-/// Of this many rows, those to pass over; they are no longer left out then.
-fn pass(left_out: &mut usize, rows: usize) -> usize {
-    let passed = rows.min(*left_out);
-    *left_out -= passed;
-    passed
 }
 
 /// A table with its columns.

@@ -25,10 +25,11 @@ def theory(
     assumptions: Assumptions = "ours",
     as_json: bool = False,
 ) -> None:
-    """Predict the equilibrium of a scenario, without simulating it.
+    """Predict rates, windows and queues of a scenario, without simulating it.
 
     Splits the time into periods in which the same flows are active and solves each for rates,
-    windows, queues and round-trip times; from these follows when each flow is done.
+    windows, queues and round-trip times; from these follows when each flow is done. CUBIC, Reno
+    and BBR have no equilibrium: of them it gives averages over a long run, by the models of papers.
     [cyan]ackclock run[/cyan] shows the same beside what it measured.
 
     [bold]Examples[/bold]

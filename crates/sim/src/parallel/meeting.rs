@@ -3,7 +3,6 @@
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
 
 /// Looks at the clock tower before a thread lets others have its core, and before it goes to sleep. Threads wait for
 /// microseconds, as a rule; to sleep and be woken takes longer than that.
@@ -87,22 +86,20 @@ impl Meeting {
     }
 }
 
-/// Waits for others that nobody has to meet.
+/// Waits for the clocks of others, between meetings: for microseconds, as a rule.
 #[derive(Debug, Default)]
 pub(super) struct Patience(u32);
 
 impl Patience {
-    /// Waits a little, longer from time to time. False if a thread has failed.
+    /// Waits a little; after a while others get the core meanwhile. False if a thread has failed.
     pub fn wait(&mut self, meeting: &Meeting) -> bool {
-        self.0 = (self.0 + 1).min(SPINS + YIELDS);
         if self.0 < SPINS {
+            self.0 += 1;
             spin_loop();
-        } else if self.0 < SPINS + YIELDS {
-            std::thread::yield_now();
-        } else {
-            std::thread::sleep(Duration::from_micros(50));
+            return true;
         }
-        self.0 < SPINS || !meeting.broken.load(Ordering::Acquire)
+        std::thread::yield_now();
+        !meeting.broken.load(Ordering::Acquire)
     }
 }
 

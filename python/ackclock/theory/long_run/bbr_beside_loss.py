@@ -1,7 +1,8 @@
 """BBR, version 1, beside flows that react to losses, before one drop-tail buffer.
 
 Source: Ware, Mukerjee, Seshan, Sherry, "Modeling BBR's interactions with loss-based congestion
-control", IMC 2019; Mishra, Tiu, Leong, "Are we heading towards a BBR-dominant internet?", IMC 2022.
+control", IMC 2019. The other end of the range is derived here from the same equations; Mishra, Tiu,
+Leong, "Are we heading towards a BBR-dominant internet?", IMC 2022, model the same mixture.
 
 With P packets in the path and a buffer of q = X P that is full, BBR's share f of the link is its
 share of the packets in flight, f (P + q), and those are two bandwidth-delay products as it takes
@@ -15,7 +16,7 @@ flows of BBR. This leads to
 
 where the last factor is the time for which BBR keeps four packets in flight, each 10 s.
 
-**They have just cut their windows** (as Mishra and others take it): `left` (1 - f) (P + q)
+**They have just cut their windows** (derived here): `left` (1 - f) (P + q)
 packets, which fill the path as well as the queue, so that c R = left (1 - f) (P + q). With c R =
 (P + q) / 2 from above
 
@@ -97,7 +98,7 @@ ENTRY = Entry(
     Model(
         "BBR beside loss-based",
         "BBR keeps what it takes for two BDP in flight; the others fill the rest of the buffer.",
-        "Ware and others 2019; Mishra and others 2022",
+        "Ware and others 2019, and what follows from it",
         "BBRv1 beside CUBIC or Reno, with one RTT, at a drop-tail buffer of 2 to 64 BDP",
     ),
     _estimates,

@@ -84,7 +84,7 @@ impl From<AckOut> for Ack {
 }
 
 impl Ends for Modern {
-    #[inline(always)]
+    #[inline(never)]
     fn on_data(
         &mut self,
         now: Time,
