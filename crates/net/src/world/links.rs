@@ -259,9 +259,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                     }
                     let arms = channel.arm();
                     if R::PACKETS && self.boundary.shadows(index) {
-                        let packet = self.net.channels[index as usize].as_it_entered(packet);
-                        let id = self.recorder.ids().present();
-                        self.send_away(arrival, index, packet, Some(id));
+                        self.send_shadowed(arrival, index, packet);
                     }
                     if arms {
                         self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
@@ -275,8 +273,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                     } else if arrival > self.net.end {
                         channel.on_late();
                     } else if self.boundary.leads_away(index) {
-                        let packet = channel.as_it_entered(packet);
-                        self.send_away(arrival, index, packet, None);
+                        self.send_lost(arrival, index, packet);
                     } else {
                         self.ahead = self.ahead.max(arrival);
                         self.lose(arrival, index, packet);

@@ -323,6 +323,23 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         Moment::new(time, entity, first)
     }
 
+    /// The same for a packet that is followed to its far end here, too.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn send_shadowed(&mut self, arrival: Time, channel: u32, packet: Packet) {
+        let packet = self.net.channels[channel as usize].as_it_entered(packet);
+        let id = self.recorder.ids().present();
+        self.send_away(arrival, channel, packet, Some(id));
+    }
+
+    /// The same for a packet that is lost on its way there.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn send_lost(&mut self, arrival: Time, channel: u32, packet: Packet) {
+        let packet = self.net.channels[channel as usize].as_it_entered(packet);
+        self.send_away(arrival, channel, packet, None);
+    }
+
     /// A packet that is followed in the part that sent it has arrived in another one.
     #[cold]
     #[inline(never)]
