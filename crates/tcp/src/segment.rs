@@ -40,11 +40,20 @@ impl Flags {
     pub const PUSH: Self = Self(1 << 4);
     /// It ends the data of the flow (FIN).
     pub const FIN: Self = Self(1 << 5);
+    /// For the network, no part of the packet: nothing follows at this moment, so that the sender need not be asked.
+    pub const LAST: Self = Self(1 << 6);
 
     /// The flags of these bits.
     #[inline]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & ((1 << Self::BITS) - 1))
+    }
+
+    /// Those that a packet carries.
+    #[inline]
+    #[must_use]
+    pub const fn of_packet(self) -> Self {
+        Self::from_bits(self.0)
     }
 
     /// The bits.
@@ -97,6 +106,7 @@ pub struct Segment {
     pub cause: Cause,
     /// What it says besides.
     pub flags: Flags,
-    /// Nothing follows it at this moment: the sender need not be asked.
-    pub last: bool,
 }
+
+// It is handed on in a register.
+const _: () = assert!(size_of::<Option<Segment>>() == 8);

@@ -6,7 +6,7 @@ use crate::hop::Hop;
 use crate::packet::{Kind, Packet};
 use crate::recorded::header_row;
 use ackclock_engine::EventQueue;
-use ackclock_tcp::{AckFields, Cause, Ends, Message, Segment};
+use ackclock_tcp::{AckFields, Cause, Ends, Flags, Message, Segment};
 use ackclock_trace::{EventRow, PacketRow, Recorder, RttRow, flow_event, packet_event, rto_event};
 use ackclock_units::Time;
 
@@ -232,7 +232,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             let mut sent = 0;
             while let Some(leaving) = self.poll(index) {
                 self.send_segment(index, leaving);
-                if leaving.segment.last {
+                if leaving.segment.flags.has(Flags::LAST) {
                     break;
                 }
                 sent += 1;
@@ -301,7 +301,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         let mut packet = Packet::new(Kind::Data, index, segment.payload + header);
         packet.stamp = self.now;
         packet.seq = segment.seq;
-        packet.add_flags(segment.flags);
+        packet.add_flags(segment.flags.of_packet());
         if segment.cause != Cause::New {
             packet.set_retransmission();
             let event = match segment.cause {

@@ -212,7 +212,7 @@ impl Endpoint {
         let mut packet = self.plain(now);
         packet.seq = extend(segment.seq, una) as i64;
         packet.payload = u64::from(segment.payload);
-        packet.flags = segment.flags;
+        packet.flags = segment.flags.of_packet();
         if let Cause::Handshake(message) = segment.cause {
             packet.payload = 0;
             match message {

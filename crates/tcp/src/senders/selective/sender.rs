@@ -489,7 +489,7 @@ impl Sender {
         let payload = self.payload(seq);
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(payload);
-        Segment { seq, payload, cause, flags: Flags::NONE, last: false }
+        Segment { seq, payload, cause, flags: Flags::NONE }
     }
 
     #[inline]

@@ -61,7 +61,7 @@ impl Sender {
         }
         let payload = self.rules().handshake.bytes(message);
         let cause = Cause::Handshake(message);
-        Segment { seq: 0, payload, cause, flags: Flags::NONE, last: false }
+        Segment { seq: 0, payload, cause, flags: Flags::NONE }
     }
 
     /// The rules of the handshake.

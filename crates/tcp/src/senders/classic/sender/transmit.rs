@@ -87,7 +87,7 @@ impl Sender {
             self.start_timer(now);
         }
         let flags = if self.rules().ecn { self.ecn_of(cause) } else { Flags::NONE };
-        Segment { seq: seq as u32, payload, cause, flags, last: false }
+        Segment { seq: seq as u32, payload, cause, flags }
     }
 
     #[inline]

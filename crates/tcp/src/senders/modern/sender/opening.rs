@@ -85,7 +85,7 @@ impl Sender {
     pub(super) fn message_of(&self, message: Message) -> Segment {
         let payload = self.rules.handshake.bytes(message);
         let cause = Cause::Handshake(message);
-        Segment { seq: 0, payload, cause, flags: Flags::NONE, last: false }
+        Segment { seq: 0, payload, cause, flags: Flags::NONE }
     }
 
     /// A FIN without data.

@@ -23,7 +23,7 @@ impl Sender {
             }
             if let Some(payload) = self.may_send() {
                 let mut sent = self.send_new(now, payload, false);
-                sent.last = self.ends_with_it(now);
+                sent.flags = sent.flags.with_if(self.ends_with_it(now), Flags::LAST);
                 return Some(sent);
             }
         }
@@ -117,7 +117,7 @@ impl Sender {
             flags = flags.with(Flags::CAPABLE).with_if(reduced, Flags::REDUCED);
         }
         let payload = payload as u16;
-        Segment { seq: seq as u32, payload, cause: Cause::New, flags, last: false }
+        Segment { seq: seq as u32, payload, cause: Cause::New, flags }
     }
 
     #[cold]
@@ -169,7 +169,7 @@ impl Sender {
         self.stats.fast_retransmits += u64::from(cause == Cause::FastRetransmit);
         let seq = seq as u32;
         let flags = Flags::NONE.with_if(sent.is_fin(), Flags::PUSH.with(Flags::FIN));
-        Segment { seq, payload: sent.payload, cause, flags, last: false }
+        Segment { seq, payload: sent.payload, cause, flags }
     }
 
     /// What is sent whatever the window says.
