@@ -213,12 +213,13 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     }
 
     /// Puts a packet on a channel now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn offer(&mut self, hop: Hop, packet: Packet) {
         self.offer_at(self.now, hop, packet);
     }
 
     /// Puts a packet on a channel at `time`, and walks it on as far as channels allow.
+    #[inline(always)]
     pub(super) fn offer_at(&mut self, time: Time, hop: Hop, packet: Packet) {
         let walked = self.walk(time, hop, packet);
         self.ahead = self.ahead.max(walked);
@@ -265,20 +266,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                         self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
                     }
                 }
-                Offer::LostInTransit(arrival) => {
-                    if channel.service() != Service::Walked {
-                        if channel.arm() {
-                            self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
-                        }
-                    } else if arrival > self.net.end {
-                        channel.on_late();
-                    } else if self.boundary.leads_away(index) {
-                        self.send_lost(arrival, index, packet);
-                    } else {
-                        self.ahead = self.ahead.max(arrival);
-                        self.lose(arrival, index, packet);
-                    }
-                }
+                Offer::LostInTransit(arrival) => self.lost_in_transit(arrival, index, packet),
                 Offer::Started => self.start(index),
                 Offer::Waiting => {}
                 Offer::Kept { started } => {
@@ -290,6 +278,25 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 Offer::Dropped(reason) => self.refused(time, hop, packet, reason),
             }
             return time;
+        }
+    }
+
+    /// A packet takes its time on a channel, and will not come to its far end.
+    #[cold]
+    #[inline(never)]
+    fn lost_in_transit(&mut self, arrival: Time, index: u32, packet: Packet) {
+        let channel = &mut self.net.channels[index as usize];
+        if channel.service() != Service::Walked {
+            if channel.arm() {
+                self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
+            }
+        } else if arrival > self.net.end {
+            channel.on_late();
+        } else if self.boundary.leads_away(index) {
+            self.send_lost(arrival, index, packet);
+        } else {
+            self.ahead = self.ahead.max(arrival);
+            self.lose(arrival, index, packet);
         }
     }
 

@@ -102,6 +102,7 @@ impl Bic {
 }
 
 impl CongestionControl for Bic {
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let acked = climb(window, ack);
         if acked > 0.0 {
@@ -110,6 +111,7 @@ impl CongestionControl for Bic {
         }
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
         let segments = window.cwnd / window.segment;
         self.last_max = if loss.signal == Signal::Timeout {

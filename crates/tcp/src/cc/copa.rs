@@ -197,6 +197,7 @@ impl CongestionControl for Copa {
         self.pace(window.cwnd / window.segment, rtt);
     }
 
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
         let wait = self.measure(ack, rtt);
@@ -228,6 +229,7 @@ impl CongestionControl for Copa {
         self.pace(segments, standing);
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, _loss: &LossEvent) -> Option<f64> {
         if self.delta < self.default_delta {
             self.delta = (2.0 * self.delta).min(self.default_delta);

@@ -119,6 +119,7 @@ impl HighSpeed {
 }
 
 impl CongestionControl for HighSpeed {
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let acked = climb(window, ack);
         if acked > 0.0 {
@@ -132,6 +133,7 @@ impl CongestionControl for HighSpeed {
         }
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, _loss: &LossEvent) -> Option<f64> {
         Some(window.cwnd * (1.0 - self.decrease(window.cwnd / window.segment)))
     }

@@ -158,6 +158,7 @@ impl Htcp {
 }
 
 impl CongestionControl for Htcp {
+    #[inline(never)]
     fn on_sample(&mut self, window: &mut Window, ack: &AckEvent) {
         let state = ack.sender.state();
         if let Some(rtt) = ack.rtt {
@@ -172,6 +173,7 @@ impl CongestionControl for Htcp {
         }
     }
 
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let acked = climb(window, ack);
         if acked > 0.0 {
@@ -180,6 +182,7 @@ impl CongestionControl for Htcp {
         }
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
         self.before = self.now;
         let left = window.cwnd * self.adapt();

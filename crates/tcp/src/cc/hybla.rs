@@ -74,6 +74,7 @@ impl CongestionControl for Hybla {
         self.learn(rtt);
     }
 
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         if let Some(srtt) = ack.sender.srtt() {
             self.learn(srtt);
@@ -92,6 +93,7 @@ impl CongestionControl for Hybla {
         window.cwnd += window.segment * window.segment * increase * acked / window.cwnd;
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, _loss: &LossEvent) -> Option<f64> {
         Some(window.cwnd / 2.0)
     }

@@ -175,6 +175,7 @@ impl Illinois {
 }
 
 impl CongestionControl for Illinois {
+    #[inline(never)]
     fn on_sample(&mut self, window: &mut Window, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt.map(Time::as_secs) {
             self.least = self.least.min(rtt);
@@ -187,6 +188,7 @@ impl CongestionControl for Illinois {
         }
     }
 
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let acked = climb(window, ack);
         if acked > 0.0 {
@@ -194,6 +196,7 @@ impl CongestionControl for Illinois {
         }
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, _loss: &LossEvent) -> Option<f64> {
         Some(window.cwnd * (1.0 - self.beta))
     }

@@ -112,6 +112,7 @@ impl Ledbat {
 }
 
 impl CongestionControl for Ledbat {
+    #[inline(never)]
     fn on_sample(&mut self, _window: &mut Window, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt {
             self.measure(ack.now, rtt);
@@ -119,6 +120,7 @@ impl CongestionControl for Ledbat {
         self.flight = ack.flight + ack.newly_acked;
     }
 
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let Some(wait) = self.wait() else { return };
         if window.in_slow_start() {
@@ -137,6 +139,7 @@ impl CongestionControl for Ledbat {
         window.cwnd = (window.cwnd + step).min(most.max(window.cwnd)).max(LEAST * window.segment);
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, _loss: &LossEvent) -> Option<f64> {
         Some((window.cwnd / 2.0).max(LEAST * window.segment))
     }

@@ -47,6 +47,7 @@ impl Scalable {
 }
 
 impl CongestionControl for Scalable {
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let acked = climb(window, ack);
         if acked > 0.0 {
@@ -55,6 +56,7 @@ impl CongestionControl for Scalable {
         }
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, _loss: &LossEvent) -> Option<f64> {
         Some(window.cwnd * (1.0 - self.decrease))
     }

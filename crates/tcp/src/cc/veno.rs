@@ -77,6 +77,7 @@ impl Veno {
 }
 
 impl CongestionControl for Veno {
+    #[inline(never)]
     fn on_sample(&mut self, _window: &mut Window, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
@@ -85,6 +86,7 @@ impl CongestionControl for Veno {
         }
     }
 
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let acked = climb(window, ack);
         if acked > 0.0 {
@@ -95,6 +97,7 @@ impl CongestionControl for Veno {
         }
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, _loss: &LossEvent) -> Option<f64> {
         Some(window.cwnd * if self.is_uncongested(window) { self.random_loss } else { 0.5 })
     }

@@ -95,6 +95,7 @@ impl CongestionControl for Westwood {
         self.rtt = rtt;
     }
 
+    #[inline(never)]
     fn on_sample(&mut self, _window: &mut Window, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
@@ -104,6 +105,7 @@ impl CongestionControl for Westwood {
         self.acked += ack.newly_acked;
     }
 
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let acked = climb(window, ack);
         if acked > 0.0 {
@@ -111,6 +113,7 @@ impl CongestionControl for Westwood {
         }
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64> {
         let measured = self.rate > 0.0 && self.min_rtt != Time::NEVER;
         let left = if measured { self.rate * self.min_rtt.as_secs() } else { window.cwnd / 2.0 };
