@@ -183,7 +183,9 @@ fn resolve(resolver: &mut Resolver, root: &Map<String, Value>, expanded: &Expand
     }
     // Without an end that can be read the document is faulty.
     let span_ns = rest.block("stop").and_then(|stop| stop.int("at_latest")).unwrap_or_default();
-    let every = format!("every {}", Quantity::Time(fitting_interval(span_ns)));
+    let links = expanded.lists.get("links").map_or(0, Elements::len);
+    let interval = fitting_interval(span_ns, (flows + links) as u64);
+    let every = format!("every {}", Quantity::Time(interval));
     rest.replace_words("record", SAMPLES, &every);
     let Expanded { lists, complete, .. } = expanded;
     if *complete {

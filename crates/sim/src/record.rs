@@ -15,7 +15,7 @@ const HOW_OFTEN: &[Choice] = &[
     Choice::new("changes", "a row for each change or event"),
     Choice::new(
         SAMPLES,
-        "every 100 ms; in shorter runs more often, so that the time until `stop.at_latest` gives 200 to 500 samples",
+        "every 100 ms; in shorter runs more often, so that the time until `stop.at_latest` gives 200 to 500 samples, fewer with more than 2,500 flows and links",
     ),
     Choice::new("off", "no rows"),
 ];
@@ -137,10 +137,15 @@ impl Record {
     }
 }
 
-/// The interval of samples in a run of this length: the longest of 1, 2 or 5 times a power of ten nanoseconds that is
-/// at most a two-hundredth of the run, and at most 100 ms.
-pub(crate) fn fitting_interval(span_ns: u64) -> u64 {
-    let most = (span_ns / 200).clamp(1, 100_000_000);
+/// Samples of one flow or link that show how it went, and of all flows and links together.
+const SAMPLES_OF_EACH: u64 = 200;
+const SAMPLES_OF_ALL: u64 = 500_000;
+
+/// The interval of samples in a run of this length with so many flows and links: the longest of 1, 2 or 5 times a power of
+/// ten nanoseconds that is at most a two-hundredth of the run (of large networks a larger part), and at most 100 ms.
+pub(crate) fn fitting_interval(span_ns: u64, elements: u64) -> u64 {
+    let samples = (SAMPLES_OF_ALL / elements.max(1)).clamp(1, SAMPLES_OF_EACH);
+    let most = (span_ns / samples).clamp(1, 100_000_000);
     let power = 10_u64.pow(most.ilog10());
     [5, 2, 1].map(|step| step * power).into_iter().find(|interval| *interval <= most).unwrap_or(1)
 }
@@ -177,8 +182,12 @@ mod tests {
             (20_000_000_000, 100_000_000),
             (u64::MAX, 100_000_000),
         ] {
-            assert_eq!(fitting_interval(span_ns), interval_ns, "{span_ns}");
+            assert_eq!(fitting_interval(span_ns, 2_500), interval_ns, "{span_ns}");
         }
+        // Fewer of each where there are many: 50 of 10,000, and 2 of 250,000.
+        assert_eq!(fitting_interval(200_000_000, 10_000), 2_000_000);
+        assert_eq!(fitting_interval(200_000_000, 250_000), 100_000_000);
+        assert_eq!(fitting_interval(10_000_000, 250_000), 5_000_000);
     }
 
     #[test]
