@@ -197,4 +197,4 @@ def test_sampled_tables_are_a_part_of_all_and_say_so(rows, folder, tmp_path):
     assert any(f"queue {rows}" in note for note in comparison.notes)
     figure = plots.figure(sampled, "link-queue")
     words = " ".join(text.get_text() for text in figure.findobj(lambda a: hasattr(a, "get_text")))
-    assert f"not all rows are recorded: cwnd {rows}" in words
+    assert f"not all rows are recorded: cwnd, rtt, queue {rows}" in words

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ackclock import InputError, Results
+from ackclock import AckclockError, InputError, Results
 
 
 def listing(folder: Path) -> set[str]:
@@ -71,9 +71,9 @@ def test_nothing_is_left_of_a_failed_write(small_results, tmp_path, monkeypatch)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("pyarrow.parquet.write_table", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(AckclockError, match="no room is left on the disk"):
         small_results.save(path)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(AckclockError, match="no room is left on the disk"):
         small_results.save(tmp_path / "new")
     assert listing(tmp_path) == before
     monkeypatch.undo()
@@ -85,7 +85,7 @@ def test_a_full_disk(small_file, tmp_path):
     script = (
         "import resource, signal, sys;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192));"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048));"
         "from ackclock.cli.app import main; main()"
     )
     command = [sys.executable, "-c", script, "run", str(small_file), "--out", "out", "--no-plots"]

@@ -232,7 +232,7 @@ impl Simulation {
     /// Runs at most `budget` events. True if the run is over, or its records hold as much as they may.
     pub fn advance(&mut self, budget: u64) -> bool {
         let budget = budget.min(self.events_left());
-        if self.world.threads().is_some() {
+        if !FEW_COPIES && self.world.threads().is_some() {
             self.done = self.done || self.world.run(budget);
             match self.world.undivided().or_else(|| self.has_too_many_records()) {
                 Some(reason) => self.start_again(reason),
