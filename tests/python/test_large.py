@@ -146,3 +146,19 @@ def test_equal_values_have_equal_codes_across_chunks():
     codes = tables.codes(column)
     assert codes[0] == codes[4] and codes[2] == codes[3] and codes[1] == codes[5]
     assert len(np.unique(codes)) == 3
+
+
+def test_a_very_large_run_has_no_charts_and_says_how_to_get_some(
+    tmp_path, short, capsys, monkeypatch
+):
+    path = tmp_path / "s.json"
+    document = {**dumbbell(400, 0.05), "record": "sampled"}
+    path.write_text(json.dumps(document))
+    command = ["ackclock", "run", str(path), "--no-plots", "--out", str(tmp_path / "r")]
+    monkeypatch.setattr("sys.argv", command)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    shown = capsys.readouterr().out
+    assert "congestion window" not in shown
+    assert "ackclock plot DIR --flows A,B --links L" in shown

@@ -21,6 +21,7 @@ from ackclock.cli.options import (
     set_up_logging,
 )
 from ackclock.cli.terminal import console, echo_error, print_json, terminable
+from ackclock.cli.theory import MOST_FLOWS, print_comparison
 from ackclock.errors import InputError
 
 if TYPE_CHECKING:
@@ -173,7 +174,6 @@ def _report(
     from rich.markup import escape
 
     from ackclock.cli.summary import print_summary
-    from ackclock.cli.theory import print_comparison
     from ackclock.columns import PERCENTILES
     from ackclock.metrics.percentiles import with_percentiles
 
@@ -189,7 +189,9 @@ def _report(
     if not short:
         screen.print("[dim]Percentiles:[/dim]     ackclock table DIR --columns all")
     print_comparison(screen, results)
-    if shown.chart:
+    if shown.chart and scenario.is_large:
+        screen.print("\n[dim]Charts:[/dim]          ackclock plot DIR --flows A,B --links L")
+    elif shown.chart:
         from ackclock.cli.glance import print_glance
 
         print_glance(screen, results, shown.flows, shown.links)
@@ -212,8 +214,9 @@ def _print_next(screen: Console, summary: dict[str, Any], place: Path, again: st
     commands = [
         f"ackclock report {shlex.quote(str(place))}",
         f"ackclock plot {shlex.quote(str(place))} --format pdf",
-        f"ackclock theory {shlex.quote(again)}",
     ]
+    if len(summary["flows"]) <= MOST_FLOWS:
+        commands.append(f"ackclock theory {shlex.quote(again)}")
     if over_tcp := [name for name, cc in kinds.items() if cc]:
         which = "*" if len(over_tcp) == len(kinds) else over_tcp[0]
         other = "reno" if set(kinds.values()) != {"reno"} else "cubic"

@@ -53,7 +53,7 @@ def theory(
 
 
 # With more flows the comparison is a file of its own, not a table below a summary.
-_MOST_FLOWS = 200
+MOST_FLOWS = 200
 
 
 def _compared(results: Results) -> Comparison | str:
@@ -61,8 +61,8 @@ def _compared(results: Results) -> Comparison | str:
     from ackclock.extras import MissingExtraError
     from ackclock.theory import TheoryError, compare, predict
 
-    if len(results.summary["flows"]) > _MOST_FLOWS:
-        return f"not shown for more than {_MOST_FLOWS} flows"
+    if len(results.summary["flows"]) > MOST_FLOWS:
+        return f"not shown for more than {MOST_FLOWS} flows"
     try:
         return compare(predict(results.model), results)
     except TheoryError as error:
