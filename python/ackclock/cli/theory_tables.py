@@ -201,7 +201,7 @@ def _outside(figure: MeasuredAverage) -> str:
         return NONE
     text = f"{figure.error * 100:+.1f} %" if figure.error else "in range"
     if figure.agrees is None:
-        return text
+        return f"[dim]({text})[/dim]"
     return f"[green]{text}[/green]" if figure.agrees else f"[red]{text}[/red]"
 
 
