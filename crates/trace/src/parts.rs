@@ -32,7 +32,7 @@ impl Moment {
     }
 
     /// After that: the last row of a subject that is sampled.
-    fn of_last_row(subject: usize) -> Self {
+    pub(crate) fn of_last_row(subject: usize) -> Self {
         Self::of(END + 1, subject as u32, false)
     }
 
@@ -109,18 +109,6 @@ impl Moments {
 }
 
 impl<R: Sampled> Store<R> {
-    /// What the sampler of a part holds back.
-    pub(crate) fn finish_part(&mut self) {
-        if let Some(mut sampler) = self.sampler.take() {
-            sampler.finish(|row| {
-                if let Some(moments) = &mut self.moments {
-                    moments.add(Moment::of_last_row(row.subject()));
-                }
-                self.rows.push(row);
-            });
-        }
-    }
-
     /// Takes the rows of all parts, in the order of their moments.
     pub(crate) fn absorb(&mut self, mut parts: Vec<&mut Self>, numbers: &Numbers) {
         let mut heads: Vec<_> = parts

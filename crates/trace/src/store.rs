@@ -66,7 +66,12 @@ impl<R: Sampled> Store<R> {
     /// What the sampler holds back.
     pub fn finish(&mut self) {
         if let Some(mut sampler) = self.sampler.take() {
-            sampler.finish(|row| self.rows.push(row));
+            sampler.finish(|row| {
+                if let Some(moments) = &mut self.moments {
+                    moments.add(Moment::of_last_row(row.subject()));
+                }
+                self.rows.push(row);
+            });
         }
     }
 }

@@ -242,7 +242,7 @@ macro_rules! tables {
 
             /// The run of a part is over: what samplers hold back.
             pub fn finish_part(&mut self) {
-                $(self.$table.finish_part();)+
+                $(self.$table.finish();)+
             }
 
             /// Takes what all parts have recorded, in the order of one thread.

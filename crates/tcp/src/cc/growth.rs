@@ -146,6 +146,12 @@ pub(super) fn climb(window: &mut Window, ack: &AckEvent) -> f64 {
     counted / window.segment
 }
 
+/// Congestion avoidance by so many segments for each window of data, of which these segments are a part.
+#[inline]
+pub(super) fn add(window: &mut Window, increase: f64, acked: f64) {
+    window.cwnd += window.segment * window.segment * increase * acked / window.cwnd;
+}
+
 /// Rules, and what is kept apart of the window.
 #[derive(Debug, Clone)]
 pub(super) struct Growth {

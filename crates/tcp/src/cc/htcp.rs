@@ -17,7 +17,7 @@
 //! DEVIATION: windows and times are real numbers, and alpha follows with each ACK. Linux counts whole segments,
 //! ticks and whole seconds' parts of f, and renews alpha when the window has grown by a segment.
 
-use super::growth::climb;
+use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, StateEvent, Window};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
@@ -177,8 +177,7 @@ impl CongestionControl for Htcp {
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let acked = climb(window, ack);
         if acked > 0.0 {
-            window.cwnd +=
-                window.segment * window.segment * self.alpha(ack.now) * acked / window.cwnd;
+            add(window, self.alpha(ack.now), acked);
         }
     }
 

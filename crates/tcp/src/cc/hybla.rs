@@ -16,7 +16,7 @@
 //! DEVIATION: each acknowledged segment counts; Linux counts ACKs, so that delayed ones halve its growth.
 //! DEVIATION: rho is a real number, at most 16 in slow start; Linux has eighths.
 
-use super::growth::climb;
+use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Window};
 use ackclock_math::elementary::pow;
 use ackclock_units::Time;
@@ -90,7 +90,7 @@ impl CongestionControl for Hybla {
         }
         let increase = if open { self.rho * self.rho } else { 1.0 };
         let acked = climb(window, ack);
-        window.cwnd += window.segment * window.segment * increase * acked / window.cwnd;
+        add(window, increase, acked);
     }
 
     #[inline(never)]

@@ -16,7 +16,7 @@
 //!
 //! DEVIATION: windows are real numbers; Linux counts whole segments, and forgets the rest of a step.
 
-use super::growth::climb;
+use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Rounds, StateEvent, Window};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
@@ -192,7 +192,7 @@ impl CongestionControl for Illinois {
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let acked = climb(window, ack);
         if acked > 0.0 {
-            window.cwnd += window.segment * window.segment * self.alpha * acked / window.cwnd;
+            add(window, self.alpha, acked);
         }
     }
 

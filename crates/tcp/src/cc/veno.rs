@@ -14,7 +14,7 @@
 //!
 //! DEVIATION: the window grows by half of Reno's step in each round trip, where Linux makes a step in every second one.
 
-use super::growth::climb;
+use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Window};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
@@ -93,7 +93,7 @@ impl CongestionControl for Veno {
             let estimates = self.samples >= FEW && ack.sender.state() == CongestionState::Open;
             let half = estimates && !self.is_uncongested(window);
             let increase = if half { 0.5 } else { 1.0 };
-            window.cwnd += window.segment * window.segment * increase * acked / window.cwnd;
+            add(window, increase, acked);
         }
     }
 

@@ -18,7 +18,7 @@
 //! for, as in the papers, but no more than the window.
 //! DEVIATION: what duplicate ACKs say counts with the ACK of new data that follows.
 
-use super::growth::climb;
+use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, LossEvent, Signal, Window};
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
@@ -109,7 +109,7 @@ impl CongestionControl for Westwood {
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
         let acked = climb(window, ack);
         if acked > 0.0 {
-            window.cwnd += window.segment * window.segment * acked / window.cwnd;
+            add(window, 1.0, acked);
         }
     }
 
