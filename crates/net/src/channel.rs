@@ -40,7 +40,7 @@ pub use stats::ChannelStats;
 
 use crate::hop::Hop;
 use crate::jitter::Jitter;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Kind, Packet, Parcel};
 use crate::queue::{Decides, Discipline, DropTail, Occupancy, Queue};
 use crate::rate::Varying;
 use crate::serial::Serial;
@@ -314,14 +314,14 @@ impl Channel {
         recorder: &mut R,
     ) -> Offer {
         if self.service == Service::Events {
-            return self.offer_served(now, packet, exempt, slots, recorder);
+            return self.offer_served(now, packet.pack(), exempt, slots, recorder);
         }
         let idle = self.free_at <= now;
         if self.chain.queued() > 0 && (R::PACKETS || self.gated || idle) {
             self.settle(now, slots, recorder);
         }
         if self.gated {
-            return self.offer_gated(now, packet, exempt, slots, recorder);
+            return self.offer_gated(now, packet.pack(), exempt, slots, recorder);
         }
         if idle {
             // Nothing waits behind an idle transmitter, so most queues need not be asked.
@@ -353,11 +353,12 @@ impl Channel {
     fn offer_gated<R: Recorder>(
         &mut self,
         now: Time,
-        mut packet: Packet,
+        parcel: Parcel,
         exempt: bool,
         slots: &mut Slots,
         recorder: &mut R,
     ) -> Offer {
+        let mut packet = parcel.open();
         if let Some(twice) = self.duplicates(&packet) {
             return twice;
         }

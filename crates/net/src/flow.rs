@@ -1,7 +1,7 @@
 //! A flow: its two ends, and what is counted about it.
 
 use crate::hop::Hop;
-use crate::packet::{Ecn, Kind, Packet};
+use crate::packet::{Ecn, Kind, Packet, Parcel};
 use crate::recorded::Last;
 use crate::source::Writer;
 use ackclock_tcp::{Ack, AckFields, Connection, Ends, Reply};
@@ -248,14 +248,16 @@ impl TcpFlow {
 
     /// A message of the handshake reaches the receiver; what to send at once, if anything.
     #[cold]
-    pub(crate) fn accept_message(&mut self, now: Time, packet: Packet) -> Option<Packet> {
+    pub(crate) fn accept_message(&mut self, now: Time, parcel: Parcel) -> Option<Parcel> {
+        let packet = parcel.open();
         let flow = packet.flow();
-        Some(match self.connection.on_message(now, packet.message(), packet.stamp)? {
+        let answer = match self.connection.on_message(now, packet.message(), packet.stamp)? {
             Reply::Ack(ack) => self.packet_of(flow, ack),
             Reply::Message(message, bytes, stamp) => {
                 Packet::of_handshake(flow, message, bytes, stamp)
             }
-        })
+        };
+        Some(answer.pack())
     }
 
     /// The packet of an ACK.

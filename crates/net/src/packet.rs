@@ -58,6 +58,26 @@ impl Default for Packet {
     }
 }
 
+/// A packet handed to a function that is not inlined, in three words.
+///
+/// Calls hand such values over in memory. A packet that is handed to some rare call as it is lies in memory on all other
+/// ways, too; and there it is written in parts and then read as a whole, for which the processor waits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parcel {
+    stamp: Time,
+    numbers: u64,
+    word: u64,
+}
+
+impl Parcel {
+    /// The packet.
+    #[inline(always)]
+    pub const fn open(self) -> Packet {
+        let Self { stamp, numbers, word } = self;
+        Packet { stamp, seq: numbers as u32, aux: (numbers >> 32) as u32, word }
+    }
+}
+
 /// What is left of a packet once it has left: flow, size, direction and what else is in its word.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outline(u64);
@@ -76,6 +96,13 @@ impl Outline {
 }
 
 impl Packet {
+    /// The packet, to be handed over.
+    #[inline(always)]
+    pub(crate) const fn pack(self) -> Parcel {
+        let numbers = self.seq as u64 | (self.aux as u64) << 32;
+        Parcel { stamp: self.stamp, numbers, word: self.word }
+    }
+
     /// Its outline. Of a message of a handshake the direction is in what it carries: it becomes data or an ACK.
     #[inline]
     pub(crate) fn outline(&self) -> Outline {

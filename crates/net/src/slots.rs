@@ -100,7 +100,7 @@ impl Slots {
     }
 
     /// Fills the last slot of a channel; answers the free one after it.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, slot: u32, entry: Entry) -> u32 {
         *self.get_mut(slot) = entry;
         if slot % CHUNK < CHUNK - 1 {

@@ -3,7 +3,7 @@
 use super::line::Line;
 use super::{Channel, Offer};
 use crate::jitter::Jitter;
-use crate::packet::Packet;
+use crate::packet::{Packet, Parcel};
 use crate::rate::{Begun, Rates, Varying};
 use crate::serial::Serial;
 use crate::slots::{Entry, Slots};
@@ -67,7 +67,7 @@ impl Channel {
     pub(super) fn offer_served<R: Recorder>(
         &mut self,
         now: Time,
-        packet: Packet,
+        parcel: Parcel,
         exempt: bool,
         slots: &mut Slots,
         recorder: &mut R,
@@ -76,8 +76,9 @@ impl Channel {
             self.catch_up(now, slots, recorder);
         }
         if self.gated {
-            return self.offer_gated(now, packet, exempt, slots, recorder);
+            return self.offer_gated(now, parcel, exempt, slots, recorder);
         }
+        let packet = parcel.open();
         let idle = self.takes_when_idle && !self.busy;
         if !idle && !exempt && !self.admits(now, packet) {
             return self.full();

@@ -6,7 +6,7 @@
 use super::{Boundary, World};
 use crate::flow::Endpoint;
 use crate::hop::Hop;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Kind, Packet, Parcel};
 use ackclock_engine::EventQueue;
 use ackclock_tcp::Ends;
 use ackclock_trace::Recorder;
@@ -19,7 +19,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         debug_assert!(!self.net.stop_when_complete);
         let index = packet.flow();
         let Endpoint::Tcp(tcp) = &mut self.net.flows[index as usize].endpoint else {
-            self.receive_datagram_ahead(time, packet);
+            self.receive_datagram_ahead(time, packet.pack());
             return None;
         };
         if tcp.connection.receiver_timer() < time {
@@ -31,7 +31,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         let Endpoint::Tcp(tcp) = &mut flow.endpoint else { return None };
         let answer = match packet.kind() {
             Kind::Data => tcp.accept(time, packet),
-            _ => tcp.accept_message(time, packet),
+            _ => tcp.accept_message(time, packet.pack()).map(Parcel::open),
         };
         let Some(mut answer) = answer else {
             self.wake(index);
@@ -43,7 +43,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     }
 
     #[cold]
-    fn receive_datagram_ahead(&mut self, time: Time, packet: Packet) {
+    fn receive_datagram_ahead(&mut self, time: Time, parcel: Parcel) {
+        let packet = parcel.open();
         self.counters.delivered += 1;
         let flow = &mut self.net.flows[packet.flow() as usize];
         let Endpoint::Udp(udp) = &mut flow.endpoint else {

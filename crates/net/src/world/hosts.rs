@@ -3,7 +3,7 @@
 use super::{Boundary, World};
 use crate::flow::{Endpoint, Stopped};
 use crate::hop::Hop;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Kind, Packet, Parcel};
 use crate::recorded::header_row;
 use ackclock_engine::EventQueue;
 use ackclock_tcp::{AckFields, Cause, Ends, Flags, Message, Segment};
@@ -33,7 +33,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         match packet.kind() {
             Kind::Data => self.receive_data(packet),
             Kind::Ack => self.receive_ack(packet),
-            Kind::Handshake => self.receive_message(packet),
+            Kind::Handshake => self.receive_message(packet.pack()),
             Kind::Router => unreachable!("routers' packets do not reach hosts"),
         }
     }
@@ -82,7 +82,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         let flow = &mut self.net.flows[packet.flow() as usize];
         let tcp = match &mut flow.endpoint {
             Endpoint::Tcp(tcp) => tcp,
-            Endpoint::Stopped(_) => return self.receive_late(packet),
+            Endpoint::Stopped(_) => return self.receive_late(packet.pack()),
             Endpoint::Udp(udp) => {
                 if udp.accept(now, packet, flow.dropped) {
                     self.complete_flow();
@@ -98,7 +98,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         }
         match answer {
             Some(ack) => {
-                self.send(ack);
+                self.send(ack.pack());
                 // It may owe another one, at once or later: for this segment, or a FIN of its own.
                 if owes {
                     self.wake(packet.flow());
@@ -111,7 +111,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
 
     /// A message of a handshake has come.
     #[cold]
-    fn receive_message(&mut self, packet: Packet) {
+    fn receive_message(&mut self, parcel: Parcel) {
+        let packet = parcel.open();
         let index = packet.flow();
         let flow = &mut self.net.flows[index as usize];
         let Endpoint::Tcp(tcp) = &mut flow.endpoint else {
@@ -123,7 +124,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             self.after_ack(index, packet.seq, rtt);
             return;
         }
-        if let Some(answer) = tcp.accept_message(self.now, packet) {
+        if let Some(answer) = tcp.accept_message(self.now, parcel) {
             self.send(answer);
         }
     }
@@ -131,7 +132,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     #[cold]
     fn send_message(&mut self, flow: u32, message: Message, bytes: u16) {
         self.net.flows[flow as usize].extra.add(bytes);
-        self.send(Packet::of_handshake(flow, message, bytes, self.now));
+        self.send(Packet::of_handshake(flow, message, bytes, self.now).pack());
     }
 
     pub(super) fn complete_flow(&mut self) {
@@ -141,7 +142,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
 
     /// A host sends a packet.
     #[inline(never)]
-    pub(super) fn send(&mut self, packet: Packet) {
+    pub(super) fn send(&mut self, parcel: Parcel) {
+        let packet = parcel.open();
         let from = usize::from(packet.goes_back());
         self.send_over(self.net.flows[packet.flow() as usize].first[from], packet);
     }
@@ -422,7 +424,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                     self.record_event(index, flow_event::START, 0);
                 }
                 if let Some(ack) = owed {
-                    self.send(ack);
+                    self.send(ack.pack());
                 }
                 self.pass_word_on(index);
                 self.transmit(index);

@@ -5,7 +5,7 @@ use crate::channel::served::Ended;
 use crate::channel::{Offer, Service};
 use crate::flow::Endpoint;
 use crate::hop::Hop;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Kind, Packet, Parcel};
 use crate::routing::distance_vector::Message;
 use crate::routing::graph::Node;
 use ackclock_engine::EventQueue;
@@ -94,7 +94,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         let packet = channel.deliver(self.now, &mut self.slots, &mut self.recorder);
         let next = channel.next();
         if packet.is_harmed() {
-            self.arrive_harmed(index, packet);
+            self.arrive_harmed(index, packet.pack());
         } else {
             self.forward(index, next, packet);
         }
@@ -105,7 +105,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// A packet would have come to the end of a channel, or has come there corrupted.
     #[cold]
     #[inline(never)]
-    fn arrive_harmed(&mut self, index: u32, packet: Packet) {
+    fn arrive_harmed(&mut self, index: u32, parcel: Parcel) {
+        let packet = parcel.open();
         if packet.is_lost() {
             return self.lose(self.now, index, packet);
         }
@@ -167,7 +168,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     #[inline(always)]
     pub(super) fn forward(&mut self, index: u32, next: Hop, mut packet: Packet) {
         if self.dynamic {
-            self.forward_dynamic(index, packet);
+            self.forward_dynamic(index, packet.pack());
             return;
         }
         packet.advance();
@@ -179,7 +180,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         }
     }
 
-    pub(super) fn forward_dynamic(&mut self, index: u32, packet: Packet) {
+    pub(super) fn forward_dynamic(&mut self, index: u32, parcel: Parcel) {
+        let packet = parcel.open();
         let node = self.net.ends[index as usize][usize::from(packet.is_reverse())];
         let router = match node {
             Node::Host(_) => return self.receive(packet),
@@ -266,7 +268,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                         self.queue.push(arrival, Q::Stamp::default(), self.arrivals + index);
                     }
                 }
-                Offer::LostInTransit(arrival) => self.lost_in_transit(arrival, index, packet),
+                Offer::LostInTransit(arrival) => {
+                    self.lost_in_transit(arrival, index, packet.pack());
+                }
                 Offer::Started => self.start(index),
                 Offer::Waiting => {}
                 Offer::Kept { started } => {
@@ -275,7 +279,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                     }
                     self.take_dropped(index);
                 }
-                Offer::Dropped(reason) => self.refused(time, hop, packet, reason),
+                Offer::Dropped(reason) => self.refused(time, hop, packet.pack(), reason),
             }
             return time;
         }
@@ -284,7 +288,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// A packet takes its time on a channel, and will not come to its far end.
     #[cold]
     #[inline(never)]
-    fn lost_in_transit(&mut self, arrival: Time, index: u32, packet: Packet) {
+    fn lost_in_transit(&mut self, arrival: Time, index: u32, parcel: Parcel) {
+        let packet = parcel.open();
         let channel = &mut self.net.channels[index as usize];
         if channel.service() != Service::Walked {
             if channel.arm() {
@@ -303,7 +308,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// A channel has dropped a packet that was offered, or wants it twice.
     #[cold]
     #[inline(never)]
-    fn refused(&mut self, time: Time, hop: Hop, packet: Packet, reason: i32) {
+    fn refused(&mut self, time: Time, hop: Hop, parcel: Parcel, reason: i32) {
+        let packet = parcel.open();
         if reason == Offer::TWICE {
             return self.offer_twice(time, hop, packet);
         }

@@ -374,7 +374,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             && let Some(ack) = tcp.connection.on_receiver_timer(now)
         {
             let ack = tcp.packet_of(index, ack);
-            self.send(ack);
+            self.send(ack.pack());
         }
         let flow = &mut self.net.flows[index as usize];
         let Endpoint::Tcp(tcp) = &flow.endpoint else { return None };

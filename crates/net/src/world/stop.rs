@@ -9,7 +9,7 @@
 
 use super::{Boundary, World};
 use crate::flow::{Endpoint, Stopped};
-use crate::packet::Packet;
+use crate::packet::Parcel;
 use ackclock_engine::EventQueue;
 use ackclock_trace::{Recorder, flow_event};
 use ackclock_units::Time;
@@ -40,7 +40,8 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
 
     /// Data of a flow that was cut off reach its receiver.
     #[cold]
-    pub(super) fn receive_late(&mut self, packet: Packet) {
+    pub(super) fn receive_late(&mut self, parcel: Parcel) {
+        let packet = parcel.open();
         let now = self.now;
         let Endpoint::Stopped(stopped) = &mut self.net.flows[packet.flow() as usize].endpoint
         else {
@@ -53,7 +54,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             self.record_event(packet.flow(), flow_event::FINISH, packet.seq);
         }
         if let Some(ack) = answer {
-            self.send(ack);
+            self.send(ack.pack());
         }
     }
 }
