@@ -23,6 +23,8 @@ const FAIR: RangeInclusive<u64> = 16..=48;
 const TODAY: usize = 2 * DAY;
 /// Events at a time for each day of the year: most are due within its first half.
 const SHARE: usize = 16;
+/// Events at a time whose channels and packets fill more than the cache of a core.
+const MANY: usize = 8_000;
 /// Days that a word of marks stands for.
 const MONTH: usize = u64::BITS as usize;
 /// The longest year, in days.
@@ -41,6 +43,8 @@ pub struct Calendar {
     coming: usize,
     /// The least event is in the heap.
     in_heap: bool,
+    /// There are so many events that what they are about is in no cache.
+    foresees: bool,
     /// A day is that many lower bits of a key; the present one, and how many of them are kept apart.
     bits: u32,
     day: u64,
@@ -65,6 +69,7 @@ impl Calendar {
             left: 0,
             coming: 0,
             in_heap: false,
+            foresees: events >= MANY,
             bits: 0,
             day: 0,
             year: days as u64,
@@ -215,6 +220,16 @@ impl Keys for Calendar {
         if self.in_heap {
             self.heap.pop();
         }
+    }
+
+    #[inline(always)]
+    fn foresees(&self) -> bool {
+        self.foresees
+    }
+
+    #[inline(always)]
+    fn foresee(&self, others: usize) -> u64 {
+        self.today[self.left.wrapping_sub(1 + others) % TODAY]
     }
 
     fn restart(&mut self) {

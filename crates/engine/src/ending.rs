@@ -77,6 +77,16 @@ impl EventQueue for EndingQueue {
     fn pop(&mut self) {
         self.queue.pop();
     }
+
+    #[inline(always)]
+    fn foresees(&self) -> bool {
+        self.queue.foresees()
+    }
+
+    #[inline(always)]
+    fn foresee(&self, others: usize) -> u32 {
+        self.queue.foresee(others)
+    }
 }
 
 #[cfg(test)]

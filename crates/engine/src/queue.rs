@@ -76,6 +76,18 @@ pub trait EventQueue {
 
     /// Removes the event being handled.
     fn pop(&mut self);
+
+    /// Whether it is worth while to ask what else will happen soon.
+    #[inline(always)]
+    fn foresees(&self) -> bool {
+        false
+    }
+
+    /// While an event is handled: whose event is likely to follow after so many others. It may be anybody's.
+    #[inline(always)]
+    fn foresee(&self, _others: usize) -> u32 {
+        0
+    }
 }
 
 /// Keeps the keys of events that are due within an epoch. Its methods are those of [`EventQueue`].
@@ -90,6 +102,16 @@ pub trait Keys {
     fn replace_top(&mut self, key: u64);
     /// Removes it.
     fn pop(&mut self);
+    /// As in [`EventQueue`].
+    #[inline(always)]
+    fn foresees(&self) -> bool {
+        false
+    }
+    /// The key of an event that is likely to follow after so many others, or any other one that was entered.
+    #[inline(always)]
+    fn foresee(&self, _others: usize) -> u64 {
+        0
+    }
     /// Another epoch begins; nothing is left of the one before.
     fn restart(&mut self) {}
 }
@@ -235,6 +257,16 @@ impl<K: Keys> EventQueue for PackedQueue<K> {
     #[inline(always)]
     fn pop(&mut self) {
         self.near.pop();
+    }
+
+    #[inline(always)]
+    fn foresees(&self) -> bool {
+        self.near.foresees()
+    }
+
+    #[inline(always)]
+    fn foresee(&self, others: usize) -> u32 {
+        (self.near.foresee(others) & ((1 << ENTITY_BITS) - 1)) as u32
     }
 }
 

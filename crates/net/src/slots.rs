@@ -82,6 +82,12 @@ impl Slots {
         &self.slots[slot as usize].0
     }
 
+    /// The time of a slot that need not exist.
+    #[inline(always)]
+    pub fn time(&self, slot: u32) -> Time {
+        self.slots.get(slot as usize).map_or(Time::ZERO, |slot| slot.0.time)
+    }
+
     #[inline]
     pub fn get_mut(&mut self, slot: u32) -> &mut Entry {
         &mut self.slots[slot as usize].0

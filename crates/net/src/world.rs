@@ -228,6 +228,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 self.last_change = time;
             }
             self.queue.hold();
+            if self.queue.foresees() {
+                self.read_ahead();
+            }
             if B::IS_PART && R::ON {
                 self.begin_rows(time, entity);
             }
@@ -237,6 +240,22 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             }
         }
         false
+    }
+
+    /// Reads what the next arrivals will read, so that it is on its way into the cache while this event is handled: in
+    /// large networks each of them would wait for its channel, and then for the packet after the one that arrives.
+    #[inline(always)]
+    fn read_ahead(&self) {
+        let arriving = |others| {
+            let entity: u32 = self.queue.foresee(others);
+            self.net.channels.get(entity.wrapping_sub(self.arrivals) as usize)
+        };
+        if let Some(channel) = arriving(3) {
+            channel.read_ahead();
+        }
+        if let Some(channel) = arriving(1) {
+            channel.read_packet_ahead(&self.slots);
+        }
     }
 
     /// Goes on to the latest moment to which a packet was walked, for at most `budget` events: what links have

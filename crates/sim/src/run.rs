@@ -398,8 +398,8 @@ impl Simulation {
 /// downloaded, the most general of them serve all; the results are the same.
 const FEW_COPIES: bool = cfg!(target_family = "wasm");
 
-/// Events at a time for which a calendar takes less time than a heap. With fewer the heap has few levels; with more the
-/// calendar leaves too little of the cache to the flows.
+/// Events at a time for which a calendar takes less time than a heap. With fewer the heap has few levels; with more the year
+/// is too short for what is due at once.
 const FOR_CALENDAR: std::ops::Range<usize> = 200..80_000;
 
 /// The world of a scenario, of the kinds of queue and recorder that suit it.

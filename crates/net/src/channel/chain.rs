@@ -10,6 +10,7 @@
 
 use crate::packet::Packet;
 use crate::slots::{Entry, Slots};
+use ackclock_units::Time;
 
 /// The packets that a channel holds.
 #[derive(Debug, Clone)]
@@ -55,6 +56,12 @@ impl Chain {
     pub fn front(&self) -> &Entry {
         debug_assert!(self.held > 0);
         &self.front
+    }
+
+    /// When the packet arrives that follows the front, if there is one; anything otherwise.
+    #[inline(always)]
+    pub fn time_of_second(&self, slots: &Slots) -> Time {
+        slots.time(self.head)
     }
 
     /// Puts a packet at the end, on the wire or into the queue.
