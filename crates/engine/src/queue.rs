@@ -484,6 +484,25 @@ mod tests {
     }
 
     #[test]
+    fn a_calendar_keeps_the_order_of_more_events_than_a_day_holds() {
+        for crowd in [10, 60, 300] {
+            let mut queue = CalendarQueue::with_room_for(4_000);
+            for entity in 0..4_000 {
+                let moment = u64::from(entity * 7919 % 4_000) / crowd;
+                queue.push(Time::from_ns(moment * 500), 0, entity);
+            }
+            let mut before = (Time::ZERO, 0);
+            for _ in 0..40_000 {
+                let event = queue.peek().expect("they all go on");
+                assert!(event > before || before == (Time::ZERO, 0), "{event:?} after {before:?}");
+                before = event;
+                queue.hold();
+                queue.replace_top(event.0 + Time::from_ns(100_000), 0, event.1);
+            }
+        }
+    }
+
+    #[test]
     fn numbers_come_before_entities() {
         let mut queue = WideQueue::new(Ties::FirstCome { count: 0 });
         for entity in [5, 3, 9] {
