@@ -90,9 +90,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Sets what lies within a boundary in motion.
     fn within(mut net: Network, mut queue: Q, recorder: R, boundary: B) -> Self {
-        let mut slots = Slots::with_room_for(net.channels.len());
+        let chains = net.channels.iter().filter(|channel| !channel.has_backlog::<R>()).count();
+        let mut slots = Slots::with_room_for(chains);
         for channel in &mut net.channels {
-            channel.open(&mut slots);
+            channel.open::<R>(&mut slots);
         }
         let walks = net.channels.iter().any(|channel| channel.service() == Service::Walked);
         let channels = net.channels.len() as u32;
