@@ -40,8 +40,8 @@ html_extra_path = ["index.html"]
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 templates_path = ["templates"]
-# Each page says of which version it is. `VERSIONS="0.1.0 0.2.0" make docs` links the sites of others,
-# which lie beside this one, in folders called after their versions.
+# Each page says of which version it is. `VERSIONS="0.1.0 0.2.0" make docs` links the sites of
+# others, which lie beside this one, in folders called after their versions.
 others = [version for version in os.environ.get("VERSIONS", "").split() if version != release]
 html_context = {"versions": others}
 html_sidebars = {
