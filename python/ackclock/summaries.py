@@ -64,6 +64,7 @@ class Rows(Mapping[str, Any]):
         self._source = source
         self._places: dict[str, int] | None = None
         self._block: tuple[int, dict[str, Any]] = (-1, {})
+        self._last = -1
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -75,9 +76,13 @@ class Rows(Mapping[str, Any]):
         return name in self._by_name()
 
     def __getitem__(self, name: str) -> Any:
-        first = self._by_name()[name] // _BLOCK_ROWS * _BLOCK_ROWS
-        # Who asks for one often asks for the next.
+        place = self._by_name()[name]
+        first = place // _BLOCK_ROWS * _BLOCK_ROWS
+        before, self._last = self._last, place
         if self._block[0] != first:
+            if place not in (before, before + 1):
+                return self._entries(place, place + 1)[name]
+            # Who asks for one after the other goes on.
             self._block = first, self._entries(first, min(first + _BLOCK_ROWS, len(self)))
         return self._block[1][name]
 

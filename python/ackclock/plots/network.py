@@ -193,9 +193,11 @@ def _span(names: Sequence[str]) -> str:
 
 def _properties(view: View, links: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Rate, delay, buffer and duplex of links in words."""
+    # Of those that share their values, one will do.
+    different = {id(link["forward"]): link for link in links}.values()
     ways = [
         link[way]
-        for link in links
+        for link in different
         for way in (("forward",) if link["duplex"] == "half" else ("forward", "backward"))
     ]
 
@@ -212,7 +214,7 @@ def _properties(view: View, links: Sequence[Mapping[str, Any]]) -> dict[str, str
         ),
         "delay": among([way["delay_ns"] for way in ways], quantities.delay),
         "buffer": " / ".join(buffers) if len(buffers) <= 2 else f"{len(buffers)} sizes of buffers",
-        "duplex": " / ".join(dict.fromkeys(f"{link['duplex']} duplex" for link in links)),
+        "duplex": " / ".join(dict.fromkeys(f"{link['duplex']} duplex" for link in different)),
     }
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.errors import InputError
-from ackclock.files import write_text
+from ackclock.files import readable, write_text
 
 if TYPE_CHECKING:
     from ackclock.results import Results
@@ -105,10 +105,12 @@ def _require_records(run: Results) -> None:
 def _names(runs: Sequence[Results]) -> list[str]:
     """What the runs are called: their folders, with as much of the path as tells them apart."""
     places = [run.directory for run in runs]
-    short = [run.directory.name if run.directory else run.summary["scenario"] for run in runs]
+    short = [
+        readable(run.directory.name) if run.directory else run.summary["scenario"] for run in runs
+    ]
     count = Counter(short)
     names = [
-        str(place) if count[name] > 1 and place else name
+        readable(str(place)) if count[name] > 1 and place else name
         for name, place in zip(short, places, strict=True)
     ]
     return [
