@@ -211,9 +211,12 @@ class Page:
         """The entries of the legend; of very many, a few that show the order of the colours."""
         if not panel.ramp or len(panel.entries) <= _MOST_ENTRIES:
             return panel.entries
-        picked = evenly(panel.entries, 5)
-        blank = Line2D([], [], lw=0)
-        return [*picked, (blank, f"{len(panel.entries)} drawn, in this order")]
+        lines = [entry for entry in panel.entries if entry[0].get_linestyle() != "None"]
+        marks = [entry for entry in panel.entries if entry not in lines]
+        if len(lines) <= _MOST_ENTRIES:
+            return panel.entries
+        drawn = Line2D([], [], lw=0), f"{len(lines)} drawn, in this order"
+        return [*evenly(lines, 5), drawn, *marks]
 
     def _legend_columns(self, labels: Sequence[str]) -> int:
         """How many entries are in a row, where the rows are as equal as can be."""
