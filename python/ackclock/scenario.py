@@ -37,6 +37,11 @@ class Scenario:
     >>> slower.links, slower.flows
     (['L1'], ['F1'])
 
+    Two scenarios are equal if they describe the same run.
+
+    >>> scenario == scenario.set("flows.F1.tcp.cc.alpha", 50), scenario == slower
+    (True, False)
+
     A scenario that cannot be run never becomes an object: every way to make one raises
     `ScenarioError` with all its problems.
     """
@@ -237,6 +242,15 @@ class Scenario:
         """What is allowed but probably not meant."""
         found = (_located(self._source, entry) for entry in self._warnings)
         return (*found, *self._prepared.warnings)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both describe the same run: all values equal, written out or left to defaults."""
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        return self is other or self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Scenario:
         return self
