@@ -59,10 +59,10 @@ def _stretch_tornado() -> None:
 
     real = PeriodicCallback._update_next
 
-    def later(self: PeriodicCallback, now: float) -> None:
+    def later(self: PeriodicCallback, current_time: float) -> None:
         every = self.callback_time
         self.callback_time = SLOWER * every
-        real(self, now)
+        real(self, current_time)
         self.callback_time = every
 
     PeriodicCallback._update_next = later

@@ -4,8 +4,9 @@ A scheduler and two workers are started on this machine, each a process of its o
 have the same bytes as those of local processes: undisturbed, with a worker that is killed at 40 %
 of the runs, and with the program killed at 40 % and started again. Of a study with a run that ends
 its process, or every worker that begins with it, only that run may be a failed row. No run may be
-simulated twice but those that were lost, and undisturbed the workers may use 5 % more processor
-time a run than local ones, in at most 100 submissions.
+simulated twice but those that were lost, and undisturbed there may be at most 100 submissions.
+Processor time is shown only: on a busy machine a run lasts longer and has more of what Dask does by
+the clock. `cluster_instructions.py` holds the cost of a run against a limit.
 
 It takes some minutes. Exit status 1 if something is not as it must be.
 """
@@ -33,7 +34,7 @@ from dask_cluster import DEADLY, Cluster  # pyright: ignore[reportMissingImports
 
 COMBINATIONS = 20
 LOST_AT = 0.4
-MOST_CPU, MOST_SUBMISSIONS = 1.05, 100
+MOST_SUBMISSIONS = 100
 TICK = os.sysconf("SC_CLK_TCK")
 COMMAND = [sys.executable, "-c", "from ackclock.cli.app import program; program()", "sweep"]
 
@@ -97,7 +98,7 @@ class Bench:
             self.study.run(self.folder / "calm", executor=executor)
             ratio = (sum(map(_cpu, workers)) - before) / self.runs / local_s
         self.complete("two workers", "calm")
-        self.check("two workers: processor time of local ones", ratio <= MOST_CPU, f"{ratio:.3f}")
+        print(f"       two workers: {ratio:.2f} of the processor time of local ones", flush=True)
         self.check("two workers: submissions", sent <= MOST_SUBMISSIONS, sent)
 
     def worker_killed(self) -> None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 TableFormat = Literal["text", "csv", "parquet", "markdown", "latex", "json"]
 What = Literal["flows", "links", "drops", "runs", "steady", "sharing", "delays", "harm"]
 
+# Rows that are printed as text: more are read by programs only, which take files.
+_MOST_ROWS = 10_000
+
 _SUFFIXES: dict[str, TableFormat] = {
     ".txt": "text",
     ".csv": "csv",
@@ -179,7 +182,12 @@ def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int
         print_json(to_json(made))
         return
     if chosen == "text" and out is None:
-        _print(console(), made, digits)
+        left = len(made) - _MOST_ROWS
+        _print(console(), made.take(range(_MOST_ROWS)) if left > 0 else made, digits)
+        if left > 0:
+            console().print(
+                f"and {left:,} more rows; --where and --by choose, --out FILE writes all of them"
+            )
         return
     if chosen == "parquet":
         content = to_parquet(made)

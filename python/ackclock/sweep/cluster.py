@@ -115,7 +115,9 @@ class DaskExecutor:
     def submit(self, batch: Batch) -> Future[list[Receipt]]:
         """Take a batch."""
         order = _Order(batch)
-        self._send(order, batch.runs)
+        with self._guard:
+            self._waiting.append((order, batch.runs))
+        self._fly()
         return order
 
     def close(self) -> None:
@@ -131,11 +133,6 @@ class DaskExecutor:
             if isinstance(found, Exception):
                 raise ClusterError(f"{place} cannot simulate: {_reason(found)}")
             _require_same(place, found)
-
-    def _send(self, order: _Order, runs: Sequence[Runs]) -> None:
-        with self._guard:
-            self._waiting.append((order, tuple(runs)))
-        self._fly()
 
     def _fly(self) -> None:
         """Send what may go: all that waits, or suspects, one by one and nothing beside them."""

@@ -75,7 +75,8 @@ class Study(Design):
         self.file = None
         self.inline = False
         self.base, self.folder, own_name = _base(base)
-        self._read(parts, name or own_name, title)
+        reader = Grammar(None, figures.RESERVED)
+        self._take(reader, tree_of(parts), name or own_name, title)
 
     @classmethod
     def of_seeds(cls, scenario: Scenario, first_seed: int, count: int) -> Study:
@@ -120,10 +121,6 @@ class Study(Design):
         study._take(reader, root, name or _stem(place), title)
         study.settings += tuple(_outside(path_, value) for path_, value in overrides)
         return study
-
-    def _read(self, parts: dict[str, Any], name: str, title: str | None) -> None:
-        reader = Grammar(None, figures.RESERVED)
-        self._take(reader, tree_of(parts), name, title)
 
     def _take(self, reader: Grammar, root: Any, name: str, title: str | None) -> None:
         """Read what is varied, and raise if anything is wrong with the study."""

@@ -385,7 +385,10 @@ impl Writer<'_> {
         map.insert("start_draw".into(), draw);
         // Only where it is not the first of the shortest paths: index of the link, and 1 for backward.
         for (key, way) in ["data_path", "ack_path"].into_iter().zip(ways.into_iter().flatten()) {
-            map.insert(key.into(), way.into_iter().map(|(link, back)| json!([link, back])).collect());
+            map.insert(
+                key.into(),
+                way.into_iter().map(|(link, back)| json!([link, back])).collect(),
+            );
         }
         map
     }
