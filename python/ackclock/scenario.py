@@ -147,8 +147,18 @@ class Scenario:
 
     @cached_property
     def model(self) -> dict[str, Any]:
-        """The resolved scenario in numbers (`_ns`, `_bps`, `_bytes`). Do not change it."""
-        return json.loads(self._handle.model())
+        """The resolved scenario in numbers (`_ns`, `_bps`, `_bytes`). Do not change it.
+
+        Links and flows share what they have in common, so that very many fit into memory.
+        """
+        pieces: list[bytes] = []
+        self._handle.write_model(pieces.append)
+        model = json.loads(b"".join(pieces))
+        for elements, shared in (("links", "natures"), ("flows", "transports")):
+            common = model.pop(shared)
+            for element in model[elements]:
+                element.update(common[element.pop("like")])
+        return model
 
     @cached_property
     def head(self) -> dict[str, Any]:
@@ -174,7 +184,7 @@ class Scenario:
                 piece = _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text).encode()
             digest.update(piece)
 
-        self._handle.write_canonical(True, add)
+        self._handle.write_canonical(add)
         return digest.hexdigest()
 
     @property

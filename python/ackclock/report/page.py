@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ackclock.packaged import filled
 from ackclock.plots import heading, palette, quantities
 from ackclock.plots.lanes import Lane
 from ackclock.plots.view import View
@@ -99,11 +100,6 @@ def uplot() -> str:
     return _read("vendor/uplot/uPlot.iife.min.js")
 
 
-def filled(template: str, parts: Mapping[str, str]) -> str:
-    """A template with its parts, which stand there as `{{name}}`."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
-
-
 def framed(kind: str, parts: Mapping[str, str]) -> str:
     """A page: its parts in the frame that pages for browsers share.
 
@@ -113,7 +109,7 @@ def framed(kind: str, parts: Mapping[str, str]) -> str:
             something: `tabs` in the head, `more` before the scripts, `allowed` to scripts.
     """
     nothing = {"tabs": "", "more": "", "allowed": ""}
-    return filled(_read("page/frame.html"), {**nothing, "kind": kind, **parts})
+    return filled(_HERE / "page/frame.html", {**nothing, "kind": kind, **parts})
 
 
 def style() -> str:

@@ -11,7 +11,7 @@ from ackclock.plots import lanes as lane_rules
 from ackclock.plots import packets
 from ackclock.plots.errors import PlotError
 from ackclock.plots.lanes import Interest, Lane
-from ackclock.plots.view import FEW_PACKETS, View
+from ackclock.plots.view import View
 
 from .cut import Grid, Series, changes, fitted
 from .pack import Pack, time_unit
@@ -54,10 +54,7 @@ def worth_drawing(view: View) -> list[Lane]:
     """The transmitters that are shown at first, judged by the summary: no records are read."""
     seen: dict[Lane, Interest] = {}
     for lane in view.all_lanes:
-        told = view.summary["links"][lane.link][lane.direction]
-        queue = told["queue_packets"]
-        mean = float(queue["mean"] or 0.0) if (queue["max"] or 0) > FEW_PACKETS else 0.0
-        seen[lane] = Interest(sum(told["drops"].values()), mean, float(told["utilization"]))
+        seen[lane] = Interest.of_summary(view.summary["links"][lane.link][lane.direction])
     return lane_rules.worth_drawing(seen, view.own_links)
 
 
