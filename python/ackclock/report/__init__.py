@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["write"]
 
 MOST_RUNS = 4
-MOST_FLOWS = 30_000
-"""Beyond that the scenario of a run, read back with all its defaults, takes over 3 GB."""
 _MADE_BY_US = '<meta name="generator" content="Ackclock report">'
 
 
@@ -65,11 +63,6 @@ def write(
     if not 1 <= len(runs) <= MOST_RUNS:
         raise InputError(f"a report shows 1 to {MOST_RUNS} runs side by side, not {len(runs)}")
     for run in runs:
-        if (count := len(run.summary["flows"])) > MOST_FLOWS:
-            raise InputError(
-                f"a report is for at most {MOST_FLOWS:,} flows, not {count:,}; "
-                "'ackclock table RUN' has the figures of each"
-            )
         _require_records(run)
         end_s = float(run.summary["end_s"])
         if animate is not None and animate[0] >= end_s:
