@@ -69,7 +69,7 @@ def test_what_students_get_is_what_the_grader_runs(name, ackclock, tmp_path):
     ("arguments", "said"),
     [
         (("lab", "start", "incast", "--student", "ada"), "the same networks for all students"),
-        (("lab", "start", "bufferbloat", "--student", " "), "--student needs a name"),
+        (("lab", "start", "bufferbloat", "--student", " "), "--student: the value is empty"),
         (("grade", "incast", ".", "--personal"), "the same networks for all"),
     ],
 )

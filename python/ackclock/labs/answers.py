@@ -81,7 +81,9 @@ def read(lab: Lab, folder: Path) -> Submission:
 
 
 def _placed(problem: Problem) -> str:
-    return f"line {problem.line}: {problem.message}" if problem.line else problem.message
+    hint = f"; {problem.hint}" if problem.hint else ""
+    place = f"line {problem.line}: " if problem.line else ""
+    return f"{place}{problem.message}{hint}"
 
 
 def is_plain(file: Path) -> bool:
