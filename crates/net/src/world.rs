@@ -28,6 +28,9 @@ use ackclock_units::Time;
 use hosts::Leaving;
 use std::collections::VecDeque;
 
+/// A page carries the program: one copy of a walk, of a receiver and of a sender, not a fast one at each place.
+const FEW_COPIES: bool = cfg!(target_family = "wasm");
+
 /// A network in motion, with its event queue and its recorder; or the part of one that a thread runs.
 #[derive(Debug)]
 pub struct World<Q: EventQueue, R, B = Whole> {
@@ -90,9 +93,10 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Sets what lies within a boundary in motion.
     fn within(mut net: Network, mut queue: Q, recorder: R, boundary: B) -> Self {
-        let mut slots = Slots::with_room_for(net.channels.len());
+        let chains = net.channels.iter().filter(|channel| !channel.has_backlog::<R>()).count();
+        let mut slots = Slots::with_room_for(chains);
         for channel in &mut net.channels {
-            channel.open(&mut slots);
+            channel.open::<R>(&mut slots);
         }
         let walks = net.channels.iter().any(|channel| channel.service() == Service::Walked);
         let channels = net.channels.len() as u32;

@@ -64,7 +64,7 @@ def limit_packets(view: View, lane: Lane) -> float:
         flow["tcp"]["segment_bytes"] + flow["tcp"]["header_bytes"]
         if flow.get("tcp")
         else _largest_write(flow["udp"]["source"])
-        for flow in view.model["flows"]
+        for flow, _ in view.transports
     ]
     return math.floor(lane.limit_bytes / max(sizes)) if sizes else 0
 
