@@ -3,7 +3,7 @@
 //! A standard or a paper means more than a congestion control by such a word: the family of senders, how losses
 //! are repaired, how the window grows. A preset says all of that at once. What the `tcp` block says itself wins over
 //! its preset, which wins over the defaults below. What the receiver does is not part of the sender: there the preset
-//! has the last word, after profiles, before the tables. To add one: a static here, and one line in [`PRESETS`].
+//! has the last word, after profiles, before the tables. To add one: a static here, and its name in `presets!`.
 //!
 //! What Linux sends and how it counts stands here once: presets take it as settings, and below everything it is what
 //! a flow of the family `modern` has that says nothing else ([`base`]).
@@ -255,9 +255,6 @@ presets! {
     RFC1122, TAHOE, RENO, NEWRENO, VEGAS, FAST,
 }
 
-/// Words that are meant by others, and for which there is no preset yet.
-const MISSING: &[&str] = &["bic", "compound", "hstcp", "htcp", "illinois", "westwood"];
-
 /// The settings of a preset: above the defaults, and below everything.
 type Settings = [Map<String, Value>; 2];
 
@@ -313,8 +310,7 @@ pub fn hint(word: &str) -> Option<String> {
     if Preset::named(&linux).is_some() {
         return Some(format!("write `tcp: {linux}`, or `cc: {word}` with settings of your own"));
     }
-    let missing = MISSING.contains(&word.as_str());
-    missing.then(|| format!("there is no `{word}` yet; `ackclock list preset` shows what there is"))
+    (word == "hstcp").then(|| "write `tcp: {cc: highspeed}`".to_owned())
 }
 
 /// What a flow of these settings is called in tables and plots.
@@ -418,8 +414,11 @@ mod tests {
             ),
             (
                 json!({"preset": "bic"}),
-                "flows.0.tcp.preset: unknown preset `bic` | there is no `bic` yet; `ackclock list preset` \
-                 shows what there is",
+                "flows.0.tcp.preset: unknown preset `bic` | did you mean `{cc: bic}`?",
+            ),
+            (
+                json!({"cc": "hstcp"}),
+                "flows.0.tcp.cc: unknown cc `hstcp` | write `tcp: {cc: highspeed}`",
             ),
             (
                 json!({"cc": "tahoe"}),

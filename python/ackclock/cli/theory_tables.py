@@ -105,7 +105,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     """Print a comparison."""
     unit, bps = comparison.prediction.rate_unit
     wide = console.width >= WIDE
-    if comparison.periods:
+    if any(period.figures for period in comparison.periods):
         shown = table(
             "Steady part, s",
             "Flow",
