@@ -102,6 +102,7 @@ def prepare(document: Document, folder: Path) -> Prepared:
         if outside:
             # `--set flows.F1.send.file=PATH` on a size, which counts as a word with a parameter.
             flow = {**flow, "send": {"file": flow["send"]["file"]}}
+        written = flow["send"]["file"]
         try:
             files.append(_file(flow, Path() if outside else folder))
             data["flows"][index]["send"] = f"{files[-1].size} B"
@@ -112,7 +113,7 @@ def prepare(document: Document, folder: Path) -> Prepared:
                 document.problem(
                     (*place, "file"),
                     str(error),
-                    value=flow["send"]["file"],
+                    value=written,
                     allowed="send: {file: PATH}; relative to the scenario file, with --set to the "
                     "current folder",
                 )
