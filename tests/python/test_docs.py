@@ -144,7 +144,7 @@ def test_links_lead_somewhere(page):
 
 
 ALGORITHMS = (
-    "aimd bbr classic codel copa cubic dctcp fast high-speed ledbat lossy-paths modern pie red "
+    "aimd bbr bbr3 classic codel copa cubic dctcp dualpi2 fast high-speed ledbat lossy-paths modern pie red "
     "reno selective-repeat vegas"
 )
 

@@ -28,6 +28,9 @@ use ackclock_units::Time;
 use hosts::Leaving;
 use std::collections::VecDeque;
 
+/// A page carries the program: one copy of a walk, of a receiver and of a sender, not a fast one at each place.
+const FEW_COPIES: bool = cfg!(target_family = "wasm");
+
 /// A network in motion, with its event queue and its recorder; or the part of one that a thread runs.
 #[derive(Debug)]
 pub struct World<Q: EventQueue, R, B = Whole> {

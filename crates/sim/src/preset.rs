@@ -115,6 +115,18 @@ static LINUX_BBR: Preset = linux(
     "{}",
 );
 
+static LINUX_BBR3: Preset = linux(
+    Entry {
+        name: "linux-bbr3",
+        label: "BBRv3",
+        summary: "BBR version 3 as Google's branch of Linux has it: bounded by losses, on the same sender.",
+        references: &["Google's BBR, branch v3, tcp_bbr.c", "draft-ietf-ccwg-bbr"],
+        ..Entry::BLANK
+    },
+    "bbr3",
+    r#"{"cc": {"kind": "bbr3", "rules": "linux"}}"#,
+);
+
 static LINUX_DCTCP: Preset = linux(
     Entry {
         name: "linux-dctcp",
@@ -124,6 +136,18 @@ static LINUX_DCTCP: Preset = linux(
         ..Entry::BLANK
     },
     "dctcp",
+    r#"{"ecn": true}"#,
+);
+
+static PRAGUE: Preset = linux(
+    Entry {
+        name: "prague",
+        label: "Prague",
+        summary: "TCP Prague, for L4S: ECT(1), marks echoed exactly, on the same sender.",
+        references: &["draft-briscoe-iccrg-prague-congestion-control", "RFC 9331"],
+        ..Entry::BLANK
+    },
+    "prague",
     r#"{"ecn": true}"#,
 );
 
@@ -227,7 +251,7 @@ macro_rules! presets {
 }
 
 presets! {
-    LINUX_CUBIC, LINUX_RENO, LINUX_BBR, LINUX_DCTCP, RFC_CUBIC,
+    LINUX_CUBIC, LINUX_RENO, LINUX_BBR, LINUX_BBR3, LINUX_DCTCP, PRAGUE, RFC_CUBIC,
     RFC1122, TAHOE, RENO, NEWRENO, VEGAS, FAST,
 }
 

@@ -416,7 +416,7 @@ const FEW_COPIES: bool = cfg!(target_family = "wasm");
 
 /// Events at a time for which a calendar takes less time than a heap. With fewer the heap has few levels; with more the
 /// calendar leaves too little of the cache to the flows.
-const FOR_CALENDAR: std::ops::Range<usize> = 1_000..8_000;
+const FOR_CALENDAR: std::ops::Range<usize> = 200..80_000;
 
 /// The world of a scenario, of the kinds of queue and recorder that suit it.
 pub(crate) fn world(

@@ -32,6 +32,8 @@ impl Flags {
     pub const NONE: Self = Self(0);
     /// It may be marked instead of dropped (ECT(0)).
     pub const CAPABLE: Self = Self(0b10);
+    /// The same of a scalable flow (ECT(1)).
+    pub const SCALABLE: Self = Self(0b01);
     /// It is marked (CE).
     pub const MARKED: Self = Self(0b11);
     /// The window was reduced since the last new segment (CWR).

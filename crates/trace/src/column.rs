@@ -27,6 +27,12 @@ pub(crate) trait Cell: Copy {
     fn column(values: Vec<Self::Value>) -> Column;
 }
 
+/// A column goes on with the cells of these rows.
+#[inline]
+pub(crate) fn extend<R, C: Cell>(values: &mut Vec<C::Value>, rows: &[R], cell: fn(&R) -> C) {
+    values.extend(rows.iter().map(|row| cell(row).value()));
+}
+
 macro_rules! cells {
     ($($held:ty => $value:ty, $variant:ident $name:literal |$cell:ident| $convert:expr;)+) => {
         $(impl Cell for $held {

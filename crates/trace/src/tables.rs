@@ -1,6 +1,6 @@
 //! The tables: rows with typed fields, stored by columns, described once.
 
-use crate::column::{Cell, Column};
+use crate::column::{Cell, Column, extend};
 use crate::parts::{Moment, Numbers};
 use crate::sampling::Sampled;
 use crate::store::{Store, pass};
@@ -274,7 +274,7 @@ macro_rules! tables {
                         $(let mut $field = Vec::with_capacity(count);)+
                         for chunk in store.rows.chunks() {
                             let chunk = &chunk[pass(&mut store.left_out, chunk.len())..];
-                            $($field.extend(chunk.iter().map(|row| row.$field.value()));)+
+                            $(extend(&mut $field, chunk, |row| row.$field);)+
                         }
                         let columns = vec![$(($name, <$type as Cell>::column($field)),)+];
                         tables.push((stringify!($table), columns));
@@ -316,7 +316,9 @@ macro_rules! tables {
                 &mut self.ids
             }
             $(
-                #[inline]
+                // In a page one copy for all places.
+                #[cfg_attr(target_family = "wasm", inline(never))]
+                #[cfg_attr(not(target_family = "wasm"), inline)]
                 fn $method(&mut self, row: $row) {
                     self.$table.add(row, self.moment);
                 }

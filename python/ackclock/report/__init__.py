@@ -41,7 +41,7 @@ def write(
     Args:
         runs: One run, or several, which stand side by side.
         place: The file. An earlier report is replaced, anything else only with `force`.
-        flows: The flows to show; default all, or some evenly chosen of very many.
+        flows: The flows to show; default all, or the busiest of very many.
         links: The links to show at first; default those with something to see.
         animate: The span whose packets are shown in motion, seconds; default around the first loss.
         force: Replace whatever file stands there.

@@ -16,6 +16,7 @@ mod codel;
 mod control;
 mod drop_head;
 mod droptail;
+mod dualpi2;
 mod fates;
 mod fifo;
 mod fq_codel;
@@ -106,6 +107,7 @@ registry! {
         RandomDrop: random_drop as random_drop::RandomDrop,
         CoDel: codel as codel::CoDel,
         Pie: pie as pie::Pie,
+        DualPi2: dualpi2 as dualpi2::DualPi2,
         FqCoDel: fq_codel as fq_codel::FqCoDel,
         Foreign: python as python::Foreign,
     }

@@ -1,6 +1,6 @@
 //! What happens in hosts: packets come, timers expire, packets go.
 
-use super::{Boundary, World};
+use super::{Boundary, FEW_COPIES, World};
 use crate::flow::{Endpoint, Stopped};
 use crate::hop::Hop;
 use crate::packet::{Kind, Packet};
@@ -25,6 +25,16 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// A packet has come to its destination.
     #[inline(always)]
     pub(super) fn receive(&mut self, packet: Packet) {
+        if FEW_COPIES { self.receive_apart(packet) } else { self.receive_here(packet) }
+    }
+
+    #[inline(never)]
+    fn receive_apart(&mut self, packet: Packet) {
+        self.receive_here(packet);
+    }
+
+    #[inline(always)]
+    fn receive_here(&mut self, packet: Packet) {
         self.counters.delivered += 1;
         if R::PACKETS {
             let receiver = usize::from(!packet.goes_back());
@@ -226,6 +236,16 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Sends what the sender wants to send now, at most [`MOST_AT_ONCE`] packets of it.
     #[inline(always)]
     pub(super) fn transmit(&mut self, index: u32) {
+        if FEW_COPIES { self.transmit_apart(index) } else { self.transmit_here(index) }
+    }
+
+    #[inline(never)]
+    fn transmit_apart(&mut self, index: u32) {
+        self.transmit_here(index);
+    }
+
+    #[inline(always)]
+    fn transmit_here(&mut self, index: u32) {
         if self.net.burst_order.is_some() {
             self.transmit_shuffled(index);
         } else {

@@ -7,6 +7,7 @@
 mod aiad;
 mod aimd;
 mod bbr;
+mod bbr3;
 mod bic;
 mod copa;
 mod cubic;
@@ -22,6 +23,7 @@ mod hystart;
 mod illinois;
 mod ledbat;
 mod max_filter;
+mod prague;
 pub mod python;
 mod reno;
 mod rounds;
@@ -230,7 +232,7 @@ impl Default for AckEvent<'_> {
 
 /// How fast data were delivered between the sending of a segment and its ACK
 /// (draft-cheng-iccrg-delivery-rate-estimation; Linux, `tcp_rate.c`). Counts are segments.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RateSample {
     /// Segments delivered in the interval; none without a valid sample.
     pub delivered: Option<u64>,
@@ -254,6 +256,44 @@ pub struct RateSample {
     pub prior_in_flight: u64,
     /// Whether the ACK is of one short segment, so that the receiver may have delayed it.
     pub ack_delayed: bool,
+    /// Whether a segment gave the sample, even if its interval is too short for a rate.
+    pub taken: bool,
+    /// Segments in flight when that one was sent, itself included.
+    pub tx_in_flight: u64,
+    /// Segments that have counted as lost since it was sent.
+    pub lost: u64,
+    /// Segments that have arrived marked since then.
+    pub marked: u64,
+    /// Segments delivered by this ACK that arrived marked.
+    pub newly_marked: u64,
+    /// All such segments so far.
+    pub total_marked: u64,
+    /// Whether the window has limited what is sent.
+    pub cwnd_limited: bool,
+}
+
+impl RateSample {
+    /// The rate, if there is one.
+    pub fn segments_per_second(&self) -> Option<f64> {
+        self.delivered.map(|delivered| delivered as f64 / self.interval.as_secs())
+    }
+}
+
+/// A segment counts as lost.
+#[derive(Debug, Clone, Copy)]
+pub struct LostSegment {
+    /// Now.
+    pub now: Time,
+    /// Segments that the flow has delivered so far.
+    pub total_delivered: u64,
+    /// Segments that have counted as lost since it was sent, itself included.
+    pub lost: u64,
+    /// Segments in flight when it was sent, itself included.
+    pub in_flight: u64,
+    /// Whether the flow was limited by its application then.
+    pub app_limited: bool,
+    /// Whether the sender knows of its sending; if not, the three values above say nothing.
+    pub is_known: bool,
 }
 
 /// How congestion was noticed.
@@ -315,6 +355,9 @@ pub trait CongestionControl {
     /// algorithm does not react to losses. The sender applies the floor and sets the window.
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
 
+    /// A segment counts as lost, of a sender that takes rate samples: before the ACK, or the timer, has its effect.
+    fn on_lost(&mut self, _window: &mut Window, _lost: &LostSegment) {}
+
     /// The flow starts, with the initial window; before a handshake, if there is one.
     fn on_start(&mut self, _window: &mut Window) {}
 
@@ -367,6 +410,11 @@ pub trait CongestionControl {
         false
     }
 
+    /// Whether its data say that marks mean to it what they mean to a scalable flow: ECT(1) (RFC 9331 section 4.1).
+    fn is_scalable(&self) -> bool {
+        false
+    }
+
     /// Whether it does otherwise with marks than with losses, so that without ECN that has no effect.
     fn heeds_marks(&self) -> bool {
         self.exact_ecn()
@@ -409,6 +457,7 @@ registry! {
         Aimd: aimd as Box<aimd::Aimd>,
         Aiad: aiad as Box<aiad::Aiad>,
         Bbr: bbr as Box<bbr::Bbr>,
+        Bbr3: bbr3 as Box<bbr3::Bbr3>,
         Bic: bic as Box<bic::Bic>,
         Copa: copa as Box<copa::Copa>,
         Cubic: cubic as Box<cubic::Cubic>,
@@ -420,6 +469,7 @@ registry! {
         Hybla: hybla as Box<hybla::Hybla>,
         Illinois: illinois as Box<illinois::Illinois>,
         Ledbat: ledbat as Box<ledbat::Ledbat>,
+        Prague: prague as Box<prague::Prague>,
         Foreign: python as Box<python::Foreign>,
         Scalable: scalable as Box<scalable::Scalable>,
         Vegas: vegas as Box<vegas::Vegas>,
@@ -430,6 +480,7 @@ registry! {
     fn on_sample(&mut self, window: &mut Window, ack: &AckEvent);
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent);
     fn on_loss(&mut self, window: &Window, loss: &LossEvent) -> Option<f64>;
+    fn on_lost(&mut self, window: &mut Window, lost: &LostSegment);
     fn on_start(&mut self, window: &mut Window);
     fn on_established(&mut self, window: &mut Window, now: Time, rtt: Time);
     fn on_state(&mut self, window: &mut Window, change: &StateEvent);
@@ -440,6 +491,7 @@ registry! {
     fn owns_window(&self) -> bool;
     fn counts_segments(&self) -> bool;
     fn exact_ecn(&self) -> bool;
+    fn is_scalable(&self) -> bool;
     fn heeds_marks(&self) -> bool;
     fn holds_back(&self) -> bool;
     fn needs_send_times(&self) -> bool;

@@ -127,7 +127,8 @@ impl Path {
             newly_lost: 0,
             total_lost: 0,
             prior_in_flight,
-            ack_delayed: false,
+            taken: true,
+            ..RateSample::default()
         };
         let event = AckEvent {
             now: Time::from_ns(self.now),
@@ -264,7 +265,7 @@ fn a_loss_bounds_the_window_for_a_round_trip_and_not_longer() {
         newly_lost,
         total_lost: 3,
         prior_in_flight: 60,
-        ack_delayed: false,
+        ..RateSample::default()
     };
     #[derive(Debug)]
     struct InState(RateSample, CongestionState);

@@ -4,7 +4,8 @@
 //! What a segment must remember for a sample is kept in a ring of its own, which exists only if the congestion
 //! control asks for samples.
 
-use crate::cc::RateSample;
+use super::scoreboard::Scoreboard;
+use crate::cc::{LostSegment, RateSample};
 use ackclock_units::Time;
 
 /// What is remembered of a segment's last transmission.
@@ -13,6 +14,10 @@ struct Snapshot {
     delivered: u64,
     delivered_time: Time,
     first_time: Time,
+    /// Segments lost and marked so far, and in flight with it.
+    lost: u64,
+    marked: u64,
+    in_flight: u32,
     app_limited: bool,
     /// It has given its sample, or none was taken.
     used: bool,
@@ -22,6 +27,9 @@ const UNUSED: Snapshot = Snapshot {
     delivered: 0,
     delivered_time: Time::ZERO,
     first_time: Time::ZERO,
+    lost: 0,
+    marked: 0,
+    in_flight: 0,
     app_limited: false,
     used: true,
 };
@@ -36,6 +44,8 @@ pub struct Rate {
     delivered_time: Time,
     /// Delivered segments beyond which the flow is not limited by its application any more; zero if it is not.
     app_limited: u64,
+    /// Segments that arrived marked.
+    marked: u64,
     /// The best segment of the present ACK, and its end.
     best: Option<(Snapshot, Time)>,
     best_end: u64,
@@ -48,6 +58,7 @@ impl Default for Rate {
             first_time: Time::ZERO,
             delivered_time: Time::ZERO,
             app_limited: 0,
+            marked: 0,
             best: None,
             best_end: 0,
         }
@@ -55,8 +66,9 @@ impl Default for Rate {
 }
 
 impl Rate {
-    /// A segment is sent (`tcp_rate_skb_sent`); `span` are the segments in flight, and whether any is.
-    pub fn on_send(&mut self, now: Time, segment: u64, span: (u64, u64), delivered: u64) {
+    /// A segment is sent (`tcp_rate_skb_sent`), which `board` does not yet know of.
+    pub fn on_send(&mut self, now: Time, segment: u64, board: &Scoreboard, delivered: u64) {
+        let span = board.span();
         if span.0 == span.1 {
             self.first_time = now;
             self.delivered_time = now;
@@ -70,6 +82,9 @@ impl Rate {
             delivered,
             delivered_time: self.delivered_time,
             first_time: self.first_time,
+            lost: board.lost,
+            marked: self.marked,
+            in_flight: board.in_flight() + 1,
             app_limited: self.app_limited > 0,
             used: false,
         };
@@ -112,6 +127,10 @@ impl Rate {
         }
         counts.delivered_time = self.delivered_time;
         let Some((snapshot, sent)) = self.best.take() else { return counts };
+        counts.taken = true;
+        counts.tx_in_flight = u64::from(snapshot.in_flight);
+        counts.lost = counts.total_lost - snapshot.lost;
+        counts.marked = counts.total_marked - snapshot.marked;
         counts.prior_delivered = snapshot.delivered;
         counts.app_limited = snapshot.app_limited;
         counts.interval = sent.since(snapshot.first_time).max(now.since(snapshot.delivered_time));
@@ -119,6 +138,25 @@ impl Rate {
             counts.delivered = Some(counts.total_delivered - snapshot.delivered);
         }
         counts
+    }
+
+    /// Segments have arrived marked; how many so far.
+    pub fn on_marked(&mut self, segments: u64) -> u64 {
+        self.marked += segments;
+        self.marked
+    }
+
+    /// A segment counts as lost; so many have counted as lost with it.
+    pub fn lost(&self, now: Time, segment: u64, lost: u64, total_delivered: u64) -> LostSegment {
+        let snapshot = self.ring[segment as usize & (self.ring.len() - 1)];
+        LostSegment {
+            now,
+            total_delivered,
+            lost: lost - snapshot.lost,
+            in_flight: u64::from(snapshot.in_flight),
+            app_limited: snapshot.app_limited,
+            is_known: !snapshot.used,
+        }
     }
 
     /// The application has nothing more to send, though the window has room: what is in flight now, and what was

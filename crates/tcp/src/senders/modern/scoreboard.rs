@@ -94,6 +94,8 @@ pub struct Scoreboard {
     pub retrans_out: u32,
     /// Segments that have ever been counted as lost.
     pub lost: u64,
+    /// Those that the congestion control has not yet heard of, if it wants to.
+    pub losses: Option<Vec<u64>>,
     /// No segment before this one is lost and waits for its retransmission.
     hint: u64,
     /// RACK does not look at segments before this one that were sent once.
@@ -119,6 +121,7 @@ impl Default for Scoreboard {
             lost_out: 0,
             retrans_out: 0,
             lost: 0,
+            losses: None,
             hint: 0,
             fresh: 0,
             again: VecDeque::new(),
@@ -130,6 +133,11 @@ impl Default for Scoreboard {
 }
 
 impl Scoreboard {
+    /// An empty one; it keeps a list of losses, or not.
+    pub fn new(lists_losses: bool) -> Self {
+        Self { losses: lists_losses.then(Vec::new), ..Self::default() }
+    }
+
     #[inline]
     fn slot(&self, segment: u64) -> usize {
         segment as usize & (self.ring.len() - 1)
@@ -377,6 +385,7 @@ impl Scoreboard {
             return;
         }
         self.hint = self.hint.min(segment);
+        let before = self.lost;
         if !sent.is_lost() {
             self.lost_out += 1;
             self.lost += 1;
@@ -385,6 +394,11 @@ impl Scoreboard {
             self.retrans_out -= 1;
             self.lost += 1;
             self.get_mut(segment).marks &= !RETRANSMITTED;
+        }
+        if self.lost > before
+            && let Some(losses) = &mut self.losses
+        {
+            losses.push(segment);
         }
     }
 

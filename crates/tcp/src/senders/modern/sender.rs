@@ -32,6 +32,7 @@ use crate::data::Written;
 use crate::handshake::{Handshake, Message};
 use crate::journal::Journal;
 use crate::rto::Rto;
+use crate::segment::Flags;
 use crate::senders::Common;
 use crate::stats::SenderStats;
 use ackclock_units::Time;
@@ -63,6 +64,8 @@ struct Rules {
     nagle: bool,
     decays_idle: bool,
     ecn: bool,
+    /// What data say of marks.
+    capable: Flags,
     coarse_timers: bool,
     fin: bool,
     /// The pace follows the window, and this many segments leave together.
@@ -262,6 +265,7 @@ impl Sender {
             nagle: chosen.flag("nagle"),
             decays_idle: chosen.word("idle_restart") == "decay",
             ecn: chosen.flag("ecn"),
+            capable: if common.cc.is_scalable() { Flags::SCALABLE } else { Flags::CAPABLE },
             coarse_timers: chosen.word("timers") == "linux",
             fin: chosen.flag("fin"),
             paced: chosen.word("pacing") == "window",
@@ -272,7 +276,7 @@ impl Sender {
         let written = Written::new(&common.data, mss);
         let rate = common.cc.needs_rate().then(Box::default);
         Self {
-            board: Scoreboard::default(),
+            board: Scoreboard::new(rate.is_some()),
             nxt: 0,
             end: written.bytes,
             receive_window: rules.receive_window,

@@ -331,19 +331,21 @@ impl Sender {
     #[inline]
     fn control(&mut self, acked: &Acked, rtt: Option<Time>, samples: bool) {
         let newly_lost = self.board.lost - acked.lost_before;
+        if newly_lost > 0 {
+            self.report_losses(acked.now);
+        }
         if let Some(rate) = &mut self.rate {
+            let newly_marked = if acked.ece { acked.delivered } else { 0 };
             let counts = RateSample {
-                delivered: None,
-                interval: Time::ZERO,
-                prior_delivered: 0,
-                app_limited: false,
                 total_delivered: self.delivered,
                 total_lost: self.board.lost,
-                delivered_time: Time::ZERO,
                 newly_delivered: acked.delivered,
                 newly_lost,
                 prior_in_flight: u64::from(acked.in_flight_before),
-                ack_delayed: false,
+                newly_marked,
+                total_marked: rate.on_marked(newly_marked),
+                cwnd_limited: self.cwnd_limited,
+                ..RateSample::default()
             };
             let mut sample = rate.sample(acked.now, self.min_rtt, counts);
             sample.ack_delayed = self.may_be_delayed(acked);
@@ -387,6 +389,19 @@ impl Sender {
         if self.rules.paced {
             self.follow_window();
         }
+    }
+
+    /// The congestion control hears of each segment that counts as lost since it was told last.
+    #[cold]
+    pub(super) fn report_losses(&mut self, now: Time) {
+        let (Some(rate), Some(mut losses)) = (&self.rate, self.board.losses.take()) else { return };
+        let mut lost = self.board.lost - losses.len() as u64;
+        for segment in losses.drain(..) {
+            lost += 1;
+            let event = rate.lost(now, segment, lost, self.delivered);
+            self.cc.on_lost(&mut self.window, &event);
+        }
+        self.board.losses = Some(losses);
     }
 
     /// The threshold that the congestion control asks for; one that does not react to losses keeps its window.

@@ -179,6 +179,7 @@ impl Sender {
         let reneged = self.board.get(first).is_sacked();
         self.forget_counted();
         self.rack.on_timeout(now, &mut self.board, reneged);
+        self.report_losses(now);
         let first_in_loss = self.state == CongestionState::Loss && self.retransmits == 0;
         if self.state <= CongestionState::Disorder
             || self.high_seq <= self.board.una
@@ -217,6 +218,7 @@ impl Sender {
         } else {
             self.deadline = Time::NEVER;
         }
+        self.report_losses(now);
         if self.board.in_flight() != in_flight && self.state != CongestionState::Recovery {
             self.enter_recovery(now, false);
             if !self.cc.owns_window() {

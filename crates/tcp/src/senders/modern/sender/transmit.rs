@@ -74,7 +74,7 @@ impl Sender {
     #[inline(always)]
     pub(super) fn send_new(&mut self, now: Time, payload: u64, probe: bool) -> Segment {
         let before = self.board.packets_out();
-        let (first, segment) = self.board.span();
+        let (_, segment) = self.board.span();
         if self.board.in_flight() == 0 {
             self.start_from_idle(now);
         }
@@ -83,7 +83,7 @@ impl Sender {
         let drained = seq + payload == self.end;
         let fin = drained && self.fin_due && self.written.is_complete();
         if let Some(rate) = &mut self.rate {
-            rate.on_send(now, segment, (first, segment), self.delivered);
+            rate.on_send(now, segment, &self.board, self.delivered);
         }
         self.board.push(now, seq, payload as u16, fin);
         self.nxt += payload + u64::from(fin);
@@ -114,7 +114,7 @@ impl Sender {
         let mut flags = Flags::NONE.with_if(push, Flags::PUSH).with_if(fin, Flags::FIN);
         if self.rules.ecn {
             let reduced = std::mem::take(&mut self.cwr);
-            flags = flags.with(Flags::CAPABLE).with_if(reduced, Flags::REDUCED);
+            flags = flags.with(self.rules.capable).with_if(reduced, Flags::REDUCED);
         }
         let payload = payload as u16;
         Segment { seq: seq as u32, payload, cause: Cause::New, flags }
@@ -148,7 +148,7 @@ impl Sender {
         let probe = cause == Cause::Probe;
         let seq = self.board.start_of(segment);
         if let Some(rate) = &mut self.rate {
-            rate.on_send(now, segment, self.board.span(), self.delivered);
+            rate.on_send(now, segment, &self.board, self.delivered);
         }
         self.board.resend(now, segment, probe);
         if !probe {
