@@ -1,5 +1,6 @@
 """Real files through the simulated network: what arrives, and what is said about it."""
 
+import copy
 import hashlib
 import json
 import random
@@ -244,7 +245,7 @@ def test_udp_cannot_send_a_file(folder):
 
 
 def test_all_files_that_are_missing_are_errors_together(folder):
-    data = document(send={"file": "no"})
+    data = copy.deepcopy(document(send={"file": "no"}))
     data["links"][0]["rate"] = {"kind": "table", "file": "no.csv"}
     data["flows"][0]["tcp"]["cc"] = {"kind": "python", "file": "no.py"}
     path = folder / "bad.yaml"
