@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from ackclock.errors import InputError
 
@@ -21,6 +21,32 @@ def expanded(written: str) -> Path:
         return Path(written).expanduser()
     except RuntimeError:
         return Path(written)
+
+
+@contextmanager
+def named(written: Any, folder: Path) -> Iterator[IO[bytes]]:
+    """Give a stream of the file that a document names, read from a folder if it is relative.
+
+    Raises:
+        ValueError: there is none, it cannot be read, or what is read from it is no text.
+    """
+    if not isinstance(written, str) or not written or "\0" in written:
+        raise ValueError("not the path of a file")
+    path = folder / expanded(written)
+    try:
+        if path.is_dir():
+            raise ValueError("this is a folder, not a file")
+        # Not a pipe or a device: reading these may never end.
+        if path.exists() and not path.is_file():
+            raise ValueError("this is not a regular file")
+        with path.open("rb") as stream:
+            yield stream
+    except FileNotFoundError as error:
+        raise ValueError("there is no such file") from error
+    except UnicodeDecodeError:
+        raise ValueError("this is not a text file") from None
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror or error}") from error
 
 
 def readable(name: str) -> str:

@@ -7,6 +7,7 @@ contents is worked out after the run (`ackclock.received_files`).
 from __future__ import annotations
 
 import copy
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from urllib.parse import quote
 
 from ackclock import rate_files
 from ackclock.errors import InputError
-from ackclock.files import expanded
+from ackclock.files import expanded, named
 
 if TYPE_CHECKING:
     from ackclock.document import Document
@@ -101,17 +102,18 @@ def prepare(document: Document, folder: Path) -> Prepared:
         if outside:
             # `--set flows.F1.send.file=PATH` on a size, which counts as a word with a parameter.
             flow = {**flow, "send": {"file": flow["send"]["file"]}}
-        file, message = _file(flow, Path() if outside else folder)
-        # With a size in its place, the rest of the document can be checked as well.
-        data["flows"][index]["send"] = f"{file.size if file else 1} B"
-        if file:
-            files.append(file)
-        if message:
+        written = flow["send"]["file"]
+        try:
+            files.append(_file(flow, Path() if outside else folder))
+            data["flows"][index]["send"] = f"{files[-1].size} B"
+        except ValueError as error:
+            # With a size in its place, the rest of the document can be checked as well.
+            data["flows"][index]["send"] = "1 B"
             problems.append(
                 document.problem(
                     (*place, "file"),
-                    message,
-                    value=flow["send"]["file"],
+                    str(error),
+                    value=written,
                     allowed="send: {file: PATH}; relative to the scenario file, with --set to the "
                     "current folder",
                 )
@@ -167,36 +169,26 @@ def _names_file(flow: Any) -> bool:
     return isinstance(send, dict) and "file" in send
 
 
-def _file(flow: dict[str, Any], folder: Path) -> tuple[FileToSend | None, str]:
-    """Return the file of a flow, and what is wrong with it."""
+def _file(flow: dict[str, Any], folder: Path) -> FileToSend:
+    """Return the file of a flow.
+
+    Raises:
+        ValueError: it cannot be sent.
+    """
     written = flow["send"]["file"]
     if extra := sorted(set(flow["send"]) - {"file"}):
-        return None, f"'{extra[0]}' has no meaning beside 'file'"
-    if not isinstance(written, str) or not written or "\0" in written:
-        return None, "not the path of a file"
+        raise ValueError(f"'{extra[0]}' has no meaning beside 'file'")
     if "count" in flow:
-        return None, "a file is sent by one flow: leave 'count' out"
+        raise ValueError("a file is sent by one flow: leave 'count' out")
     if "udp" in flow:
-        return None, "a file needs tcp: udp does not send again what is lost"
-    path = folder / expanded(written)
-    try:
-        # Not a pipe or a device: reading these may never end.
-        if path.is_dir():
-            return None, "this is a folder, not a file"
-        if path.exists() and not path.is_file():
-            return None, "this is not a regular file"
-        size = path.stat().st_size
-        with path.open("rb"):
-            pass
-    except FileNotFoundError:
-        return None, "there is no such file"
-    except OSError as error:
-        return None, f"cannot be read: {error.strerror or error}"
+        raise ValueError("a file needs tcp: udp does not send again what is lost")
+    with named(written, folder) as stream:
+        size = os.fstat(stream.fileno()).st_size
     if size == 0:
-        return None, "the file is empty: there is nothing to send"
+        raise ValueError("the file is empty: there is nothing to send")
     if size > MAX_BYTES:
-        return None, "larger than 4 GiB, beyond sequence numbers of 32 bits"
-    return FileToSend(str(flow.get("id", "")), path, written, size), ""
+        raise ValueError("larger than 4 GiB, beyond sequence numbers of 32 bits")
+    return FileToSend(str(flow.get("id", "")), folder / expanded(written), written, size)
 
 
 def _with_packets(record: Any) -> Any:

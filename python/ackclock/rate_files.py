@@ -9,10 +9,11 @@ from __future__ import annotations
 import copy
 import csv
 from collections.abc import Iterator
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.files import expanded
+from ackclock.files import named
 
 if TYPE_CHECKING:
     from ackclock.document import Document
@@ -76,24 +77,12 @@ def _rules(value: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, Any
 
 
 def _lines(written: Any, folder: Path) -> list[str]:
-    if not isinstance(written, str) or not written or "\0" in written:
-        raise ValueError("not the path of a file")
-    path = folder / expanded(written)
-    if path.exists() and not path.is_file():
-        raise ValueError("this is not a regular file")
     lines: list[str] = []
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            for line in file:
-                if len(lines) == MAX_LINES:
-                    raise ValueError(f"more than {MAX_LINES} lines")
-                lines.append(line.strip())
-    except FileNotFoundError:
-        raise ValueError("there is no such file") from None
-    except UnicodeDecodeError:
-        raise ValueError("this is not a text file") from None
-    except OSError as error:
-        raise ValueError(f"cannot be read: {error.strerror or error}") from None
+    with named(written, folder) as stream, TextIOWrapper(stream, "utf-8-sig") as text:
+        for line in text:
+            if len(lines) == MAX_LINES:
+                raise ValueError(f"more than {MAX_LINES} lines")
+            lines.append(line.strip())
     return lines
 
 

@@ -1,5 +1,6 @@
 """Real files through the simulated network: what arrives, and what is said about it."""
 
+import copy
 import hashlib
 import json
 import random
@@ -241,6 +242,18 @@ def test_udp_cannot_send_a_file(folder):
     path.write_text(to_yaml(data), encoding="utf-8")
     with pytest.raises(ScenarioError, match="a file needs tcp"):
         Scenario.load(path)
+
+
+def test_all_files_that_are_missing_are_errors_together(folder):
+    data = copy.deepcopy(document(send={"file": "no"}))
+    data["links"][0]["rate"] = {"kind": "table", "file": "no.csv"}
+    data["flows"][0]["tcp"]["cc"] = {"kind": "python", "file": "no.py"}
+    path = folder / "bad.yaml"
+    path.write_text(to_yaml(data), encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load(path)
+    values = [problem.value for problem in caught.value.problems]
+    assert sorted(values) == ["no", "no.csv", "no.py"]
 
 
 def test_other_errors_are_told_as_well(folder):

@@ -26,6 +26,21 @@ pytestmark = [
 ]
 
 
+def once(factory, name, make):
+    """Return a folder that `make` fills, once for all processes in which tests run."""
+    import fcntl  # not there where all of this is skipped
+
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "made").exists():
+            make(folder)
+            (folder / "made").touch()
+    return folder
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     given = os.environ.get("ACKCLOCK_WHEEL")
@@ -33,29 +48,34 @@ def wheel(tmp_path_factory):
         return Path(given)
     if not shutil.which("cargo"):
         pytest.skip("no wheel (ACKCLOCK_WHEEL) and no Rust compiler")
-    out = tmp_path_factory.mktemp("wheel")
     # As the extension is built, or as quick as can be: what is tried is the package, not its speed.
     profile = os.environ.get("ACKCLOCK_PROFILE") or "quick"
-    subprocess.run(
-        [sys.executable, "-m", "maturin", "build", "--profile", profile, "--locked", "--out", out],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
-    return next(out.glob("*.whl"))
+    command = [sys.executable, "-m", "maturin", "build", "--profile", profile, "--locked", "--out"]
+
+    def build(folder):
+        subprocess.run([*command, folder], cwd=ROOT, check=True, capture_output=True)
+
+    return next(once(tmp_path_factory, "wheel", build).glob("*.whl"))
 
 
 @pytest.fixture(scope="module")
 def home(wheel, tmp_path_factory):
     """A folder with a fresh environment `.venv`, in which the wheel is installed by pip."""
+
+    def install(folder):
+        begun = time.monotonic()
+        venv.create(folder / ".venv", with_pip=True)
+        done = shell(folder, f"python -m pip install --quiet '{wheel}'")
+        if done.returncode and "No matching distribution" in done.stderr:
+            pytest.skip("no package registry can be reached")
+        assert done.returncode == 0, done.stderr
+        (folder / "installed_s").write_text(str(time.monotonic() - begun))
+
+    shared = once(tmp_path_factory, "environment", install)
+    # What commands write is a worker's own.
     folder = tmp_path_factory.mktemp("home")
-    begun = time.monotonic()
-    venv.create(folder / ".venv", with_pip=True)
-    done = shell(folder, f"python -m pip install --quiet '{wheel}'")
-    if done.returncode and "No matching distribution" in done.stderr:
-        pytest.skip("no package registry can be reached")
-    assert done.returncode == 0, done.stderr
-    (folder / "installed_s").write_text(str(time.monotonic() - begun))
+    for name in (".venv", "installed_s"):
+        (folder / name).symlink_to(shared / name)
     return folder
 
 

@@ -57,6 +57,20 @@ Outcome = tuple[bool | None, str, str | None]
 """Whether it holds (None: not tried), what was seen, and where in the program."""
 
 
+_Function = Callable[[Tried], Outcome]
+
+SUITE: list[tuple[str, str, tuple[str, ...], _Function]] = []
+"""Name, expectation, networks without which it cannot be tried, and the check."""
+
+
+def _check(name: str, expected: str, *networks: str) -> Callable[[_Function], _Function]:
+    def add(function: _Function) -> _Function:
+        SUITE.append((name, expected, networks, function))
+        return function
+
+    return add
+
+
 def _used(figures: Figures, rate_bps: float = RATE_BPS) -> float:
     """Return the share of the link that new data took, headers included."""
     return figures["used_bps"] / rate_bps
@@ -66,6 +80,16 @@ def _per_cent(share: float) -> str:
     return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
+@_check("runs without errors", "no method raises or hangs")
+def _never_raises(tried: Tried) -> Outcome:
+    for network, figures in tried.mine.items():
+        if "fault" in figures:
+            at = "" if figures["time_s"] is None else f", {figures['time_s']:.3g} s"
+            return False, f"{figures['fault']} ({network}{at})", _place(figures)
+    return True, f"{len(tried.mine)} runs without an error", None
+
+
+@_check("finite windows", "windows are positive, finite numbers")
 def _windows_finite(tried: Tried) -> Outcome:
     for network, figures in tried.mine.items():
         words = figures.get("fault", "")
@@ -75,6 +99,7 @@ def _windows_finite(tried: Tried) -> Outcome:
     return True, "always" if most is None else f"at most {most:.4g} segments when alone", None
 
 
+@_check("at least one segment", "the window is never below one segment")
 def _at_least_one(tried: Tried) -> Outcome:
     if not tried.guarded:
         return None, "an algorithm of the engine", None
@@ -85,19 +110,12 @@ def _at_least_one(tried: Tried) -> Outcome:
     return True, "always", None
 
 
-def _never_raises(tried: Tried) -> Outcome:
-    for network, figures in tried.mine.items():
-        if "fault" in figures:
-            at = "" if figures["time_s"] is None else f", {figures['time_s']:.3g} s"
-            return False, f"{figures['fault']} ({network}{at})", _place(figures)
-    return True, f"{len(tried.mine)} runs without an error", None
-
-
 def _place(figures: Figures) -> str | None:
     line = figures.get("line")
     return None if line is None else f"{figures['file']}:{line}"
 
 
+@_check("same run twice", "equal digests in two processes", "alone")
 def _repeats(tried: Tried) -> Outcome:
     first, second = tried.mine["alone"]["digest"], tried.twin.get("digest")
     if first == second:
@@ -105,12 +123,19 @@ def _repeats(tried: Tried) -> Outcome:
     return False, f"{first} and {second}", tried.at("on_ack", "class")
 
 
+@_check("grows when alone", "uses half of an empty link or more", "alone")
 def _grows(tried: Tried) -> Outcome:
     used = _used(tried.mine["alone"])
     seen = f"{_per_cent(used)} of the link from 10 s on"
     return used >= 0.5, seen, tried.at("on_ack", "on_tick", "class")
 
 
+@_check(
+    "reacts to losses",
+    "a loss cuts the window by 5 % or more, or fewer than 15 % of packets are lost at overload",
+    "loss",
+    "overload",
+)
 def _reacts(tried: Tried) -> Outcome:
     loss, overload = tried.mine["loss"], tried.mine["overload"]
     before, after, late = loss["before"], loss["after"], overload["late_loss"]
@@ -118,28 +143,42 @@ def _reacts(tried: Tried) -> Outcome:
     return after < 0.95 * before or late < 0.15, seen, tried.at("on_loss", "class")
 
 
+@_check(
+    "reacts to marks",
+    "fewer than half of the packets are marked: a mark is a sign of congestion (RFC 3168)",
+    "marks",
+)
 def _reacts_to_marks(tried: Tried) -> Outcome:
     marked = tried.mine["marks"]["marked"]
     return marked < 0.5, f"{_per_cent(marked)} of packets marked", tried.at("on_loss", "class")
 
 
+# After a halving (67 + 40) / 2 of 67 packets are in flight: 80 % of the rate.
+@_check(
+    "does not over-react to marks",
+    "80 % of the link or more: what halving the window once a round trip leaves",
+    "marks",
+)
 def _bears_marks(tried: Tried) -> Outcome:
     used = _used(tried.mine["marks"])
     return used >= 0.8, f"{_per_cent(used)} of the link", tried.at("on_loss", "class")
 
 
+@_check("backs off", "at most 20 packets while the link is down", "outage")
 def _backs_off(tried: Tried) -> Outcome:
     probes = tried.mine["outage"]["probes"]
     seen = f"{probes} packets in 2.5 s of outage"
     return probes <= 20, seen, tried.at("on_loss", "on_state", "class")
 
 
+@_check("recovers", "half of the link or more after an outage", "outage")
 def _recovers(tried: Tried) -> Outcome:
     used = _used(tried.mine["outage"])
     seen = f"{_per_cent(used)} of the link from 7 s after it"
     return used >= 0.5, seen, tried.at("on_loss", "on_ack", "class")
 
 
+@_check("survives reordering", "at least half of what CUBIC gets", "reordering")
 def _survives_reordering(tried: Tried) -> Outcome:
     own, cubic = (_used(t["reordering"]) for t in (tried.mine, tried.cubic))
     seen = f"{_per_cent(own)} of the link; CUBIC {_per_cent(cubic)}"
@@ -158,11 +197,19 @@ def _serves(name: str, least: float) -> Callable[[Tried], Outcome]:
     return check
 
 
+_check("serves a slow application", "delivers 95 % of 2 Mbps", "application")(
+    _serves("application", 0.95)
+)
+_check("resumes after idle time", "delivers 90 % of its bursts", "idle")(_serves("idle", 0.9))
+
+
+@_check("works with small buffers", "a quarter of the link or more", "small-buffer")
 def _small_buffer(tried: Tried) -> Outcome:
     used = _used(tried.mine["small-buffer"], 2e6)
     return used >= 0.25, f"{_per_cent(used)} of the link", tried.at("on_loss", "class")
 
 
+@_check("works in bytes", "half as much or more with a sender that counts bytes", "alone", "bytes")
 def _any_unit(tried: Tried) -> Outcome:
     bytes_ = tried.mine["bytes"]
     if "refused" in bytes_:
@@ -183,67 +230,12 @@ def _least_share(name: str, who: int | None) -> Callable[[Tried], Outcome]:
     return check
 
 
-SUITE: tuple[tuple[str, str, tuple[str, ...], Callable[[Tried], Outcome]], ...] = (
-    ("runs without errors", "no method raises or hangs", (), _never_raises),
-    ("finite windows", "windows are positive, finite numbers", (), _windows_finite),
-    ("at least one segment", "the window is never below one segment", (), _at_least_one),
-    ("same run twice", "equal digests in two processes", ("alone",), _repeats),
-    ("grows when alone", "uses half of an empty link or more", ("alone",), _grows),
-    (
-        "reacts to losses",
-        "a loss cuts the window by 5 % or more, or fewer than 15 % of packets are lost at overload",
-        ("loss", "overload"),
-        _reacts,
-    ),
-    (
-        "reacts to marks",
-        "fewer than half of the packets are marked: a mark is a sign of congestion (RFC 3168)",
-        ("marks",),
-        _reacts_to_marks,
-    ),
-    (
-        "does not over-react to marks",
-        # After a halving (67 + 40) / 2 of 67 packets are in flight: 80 % of the rate.
-        "80 % of the link or more: what halving the window once a round trip leaves",
-        ("marks",),
-        _bears_marks,
-    ),
-    ("backs off", "at most 20 packets while the link is down", ("outage",), _backs_off),
-    ("recovers", "half of the link or more after an outage", ("outage",), _recovers),
-    (
-        "survives reordering",
-        "at least half of what CUBIC gets",
-        ("reordering",),
-        _survives_reordering,
-    ),
-    (
-        "serves a slow application",
-        "delivers 95 % of 2 Mbps",
-        ("application",),
-        _serves("application", 0.95),
-    ),
-    ("resumes after idle time", "delivers 90 % of its bursts", ("idle",), _serves("idle", 0.9)),
-    ("works with small buffers", "a quarter of the link or more", ("small-buffer",), _small_buffer),
-    (
-        "works in bytes",
-        "half as much or more with a sender that counts bytes",
-        ("alone", "bytes"),
-        _any_unit,
-    ),
-    (
-        "leaves CUBIC a share",
-        "CUBIC keeps a tenth of its fair share or more",
-        ("cubic",),
-        _least_share("cubic", 1),
-    ),
-    (
-        "leaves itself a share",
-        "each of four flows keeps a tenth of its fair share or more",
-        ("itself",),
-        _least_share("itself", None),
-    ),
+_check("leaves CUBIC a share", "CUBIC keeps a tenth of its fair share or more", "cubic")(
+    _least_share("cubic", 1)
 )
-"""Name, expectation, networks without which it cannot be tried, and the check."""
+_check(
+    "leaves itself a share", "each of four flows keeps a tenth of its fair share or more", "itself"
+)(_least_share("itself", None))
 
 
 def suite(tried: Tried) -> list[Check]:

@@ -16,7 +16,7 @@ from ackclock.controllers.lint import flaws
 from ackclock.controllers.loading import ProgramError, chosen, parameters
 from ackclock.controllers.plugins import program
 from ackclock.errors import save_as_utf8
-from ackclock.files import expanded
+from ackclock.files import named
 
 if TYPE_CHECKING:
     from ackclock.document import Document
@@ -145,29 +145,19 @@ def _resolved(place: str, written: dict[str, Any], folder: Path) -> dict[str, An
 
 
 def _read(written: Any, folder: Path) -> str:
-    if not isinstance(written, str) or not written or "\0" in written:
-        raise ProgramError("not the path of a file")
-    path = folder / expanded(written)
     try:
-        if path.exists() and not path.is_file():
-            raise ProgramError("this is not a regular file")
-        if path.stat().st_size > _MOST_BYTES:
-            raise ProgramError("larger than 1 MB: not a program")
-        raw = path.read_bytes()
+        with named(written, folder) as stream:
+            raw = stream.read(_MOST_BYTES + 1)
+    except ValueError as error:
+        absent = isinstance(error.__cause__, FileNotFoundError)
+        hint = "relative to the scenario file, with --set to the current folder" if absent else None
+        raise ProgramError(str(error), hint=hint) from None
+    if len(raw) > _MOST_BYTES:
+        raise ProgramError("larger than 1 MB: not a program")
+    try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
-    except FileNotFoundError:
-        hint = "relative to the scenario file, with --set to the current folder"
-        raise ProgramError("there is no such file", hint=hint) from None
     except UnicodeDecodeError:
         raise ProgramError("not UTF-8 text", hint=save_as_utf8(raw)) from None
-    except OSError as error:
-        raise ProgramError(f"cannot be read: {error.strerror or error}") from None
-
-
-def is_controller(value: Any) -> bool:
-    """Return whether a value is a controller, or a class of them."""
-    kind = value if isinstance(value, type) else type(value)
-    return issubclass(kind, Program)
 
 
 def mapping(controller: Program | type[Program]) -> dict[str, Any]:

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.export import hosts
 from ackclock.export.hosts import Plan, Side, Stream, Wire
 from ackclock.export.options import Options
+from ackclock.packaged import filled
 
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
@@ -29,52 +31,31 @@ _SIZES = "stab overhead -14 linklayer ethernet"
 def chunks(scenario: Scenario, options: Options) -> Iterator[bytes]:
     """The script as text."""
     plan = hosts.plan(scenario.model, options.flows)
-    yield ("\n".join(_lines(plan)) + "\n").encode()
-
-
-def _lines(plan: Plan) -> Iterator[str]:
     names = {node: f"n{place}" for place, node in enumerate([*plan.hosts, *plan.routers])}
-    yield "#!/usr/bin/env bash"
-    yield f"# {plan.name} on Linux: network namespaces, tc and iperf3. Run as root:"
-    yield "#   sudo bash SCRIPT [FOLDER]"
-    yield "# FOLDER (default: measured) gets a report of iperf3 and samples of ss for each flow."
-    yield from (f"# NOT REPEATED: {line}" for line in plan.unsaid)
-    yield "set -euo pipefail"
-    yield 'out=${1:-measured}; mkdir -p "$out"'
-    yield "for tool in ip tc iperf3 ss; do"
-    yield '  command -v "$tool" >/dev/null || { echo "needs $tool" >&2; exit 1; }'
-    yield "done"
-    yield 'p="ack$$-"  # namespaces of this run alone'
-    yield "clean() {"
-    yield "  jobs -p | xargs -r kill 2>/dev/null || true"
-    yield "  for ns in $(ip netns list | cut -d' ' -f1 | grep \"^$p\" || true); do"
-    yield '    ip netns del "$ns"; done'
-    yield "}"
-    yield "trap clean EXIT"
-    yield from _needs(plan)
-    yield ""
-    yield "# Nodes: " + ", ".join(f"{name} = {node}" for node, name in names.items())
+    lines = {
+        "unsaid": (f"# NOT REPEATED: {line}" for line in plan.unsaid),
+        "needs": _needs(plan),
+        "nodes": _nodes(plan, names),
+        "links": (line for wire in plan.wires for line in _wire(wire, names)),
+        "routes": (
+            f'ip -n "$p"{names[node]} route add {network} via {gateway}'
+            for node, ways in plan.routes.items()
+            for network, gateway in ways
+        ),
+        "servers": (_server(stream, names) for stream in plan.streams),
+        "clients": (line for stream in plan.streams for line in _client(stream, names)),
+    }
+    parts = {key: "".join(f"{line}\n" for line in some) for key, some in lines.items()}
+    parts["name"] = plan.name
+    parts["names"] = ", ".join(f"{name} = {node}" for node, name in names.items())
+    yield filled(Path(__file__).with_suffix(".template"), parts).encode()
+
+
+def _nodes(plan: Plan, names: dict[str, str]) -> Iterator[str]:
     for node, name in names.items():
         yield f'ip netns add "$p"{name}; ip -n "$p"{name} link set lo up'
         if node in plan.routers:
             yield f'ip netns exec "$p"{name} sysctl -qw net.ipv4.ip_forward=1'
-    for wire in plan.wires:
-        yield from _wire(wire, names)
-    yield ""
-    yield "# Routes"
-    for node, ways in plan.routes.items():
-        for network, gateway in ways:
-            yield f'ip -n "$p"{names[node]} route add {network} via {gateway}'
-    yield ""
-    yield "# Flows"
-    yield "clients=()"
-    for stream in plan.streams:
-        yield from _server(stream, names)
-    yield "sleep 1"
-    for stream in plan.streams:
-        yield from _client(stream, names)
-    yield 'for job in "${clients[@]}"; do wait "$job" || true; done'
-    yield 'echo "written to $out; beside a run: ackclock plot RUN --overlay $out/FLOW.ss"'
 
 
 def _needs(plan: Plan) -> Iterator[str]:
@@ -154,8 +135,8 @@ def _on_the_wire(side: Side) -> str:
     return " ".join(words)
 
 
-def _server(stream: Stream, names: dict[str, str]) -> Iterator[str]:
-    yield (
+def _server(stream: Stream, names: dict[str, str]) -> str:
+    return (
         f'ip netns exec "$p"{names[stream.target]} iperf3 -s -1 -p {stream.port} >/dev/null 2>&1 &'
     )
 
