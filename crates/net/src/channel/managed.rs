@@ -179,8 +179,14 @@ impl Channel {
             unreachable!("it keeps no packets")
         };
         let next = store.dequeue(now, fates);
+        let ready = if next.is_none() { store.ready_at() } else { None };
         if let Some(held) = next {
             self.leave(held.packet);
+        }
+        if let Some(ready) = ready {
+            // The transmitter rests, and is asked again as if a transmission had ended then.
+            self.busy = true;
+            self.free_at = ready;
         }
         self.settle_fates(now, recorder);
         let Some(Held { mut packet, entered, id }) = next else { return false };
