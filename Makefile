@@ -164,6 +164,7 @@ bench-kills: setup ## Kill a sweep of 100,000 small runs ten times; each must be
 
 bench-cluster: setup ## Sweep 2,000 runs on Dask while workers and the program are killed
 	@$(BIN)/python benches/cluster.py
+	@$(BIN)/python benches/cluster_instructions.py
 
 bench-peers: setup ## Compare the speed with ns-2, ns-3 and htsim (HTSIM=its folder sim), where they are
 	@cargo build --release --locked --quiet -p ackclock-bench

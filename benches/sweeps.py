@@ -11,21 +11,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import callgrind
 from rich.console import Console
 from rich.table import Table
 
 from ackclock import _core
 from ackclock.bench.workloads import dumbbell
-from ackclock.sweep import Study, executor, figures
+from ackclock.sweep import Study, figures
 
 SEEDS = 20
 MOMENT = 1e-9
@@ -88,20 +87,11 @@ def instructions() -> tuple[float, float]:
 def _count(combinations: int) -> tuple[int, int]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        command = ["valgrind", "--tool=callgrind", "--trace-children=yes"]
-        command.append(f"--callgrind-out-file={folder}/%p")
-        command += [sys.executable, __file__, "--study", str(combinations)]
-        subprocess.run(command, check=True, capture_output=True)
-        worker = program = 0
-        for path in folder.iterdir():
-            text = path.read_text()
-            found = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
-            count = int(found[1]) if found else 0
-            if "ackclock.sweep.worker" in text[: text.index("\n\n")]:
-                worker += count
-            elif "--study" in text[: text.index("\n\n")]:
-                program += count
-    return worker, program
+        own = [sys.executable, __file__, "--study", str(combinations)]
+        subprocess.run([*callgrind.command(folder), *own], check=True, capture_output=True)
+        found = callgrind.counts(folder)
+    worker = sum(count for command, count in found if "ackclock.sweep.worker" in command)
+    return worker, sum(count for command, count in found if "--study" in command)
 
 
 def main() -> int:
@@ -114,15 +104,13 @@ def main() -> int:
     )
     options = parser.parse_args()
     if options.study:
-        # Under callgrind all takes some fifty times as long; what is together must remain so.
-        executor._TURN_S *= 50
-        executor.LocalExecutor.batch_s *= 50
+        callgrind.stretch_time()
         simulate(MOMENT, options.study)
         return 0
     found: list[float | None] = [in_one_call(options.rounds)]
     rate, start_s = in_a_sweep(options.rounds)
     found.append(rate)
-    if options.no_instructions or shutil.which("valgrind") is None:
+    if options.no_instructions or not callgrind.is_there():
         found += [None, None]
     else:
         found += instructions()

@@ -3,6 +3,7 @@
 Sources are the whole project, so that links between pages are the same as in a checkout.
 """
 
+import os
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,23 @@ autodoc_default_options = {"members": True}
 html_theme = "furo"
 html_title = f"Ackclock {release}"
 html_extra_path = ["index.html"]
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+templates_path = ["templates"]
+# Each page says of which version it is. `VERSIONS="0.1.0 0.2.0" make docs` links the sites of
+# others, which lie beside this one, in folders called after their versions.
+others = [version for version in os.environ.get("VERSIONS", "").split() if version != release]
+html_context = {"versions": others}
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "versions.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_show_copyright = False
 html_copy_source = False
 
@@ -53,14 +71,15 @@ PUBLIC = (
 
 def _reference() -> str:
     """Directives for each public name, from what the packages say is public."""
-    lines = []
+    lines, shown = [], set()
     for package in map(import_module, PUBLIC):
         summary = (package.__doc__ or "").strip().partition("\n")[0]
         lines += ["", f"## `{package.__name__}`", "", summary, ""]
         for name in package.__all__:
             found = getattr(package, name)
             # Data have no text of their own that could be shown.
-            if callable(found):
+            if callable(found) and found not in shown:
+                shown.add(found)
                 kind = "class" if isinstance(found, type) else "function"
                 lines += ["```{eval-rst}", f".. auto{kind}:: {package.__name__}.{name}", "```", ""]
     return "\n".join(lines)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ackclock.replications import Replications
     from ackclock.results import Results, ResultsError
     from ackclock.scenario import Scenario
+    from ackclock.sweep import Study
 
     __version__: str
 
@@ -43,6 +44,7 @@ __all__ = [
     "RunStoppedError",
     "Scenario",
     "ScenarioError",
+    "Study",
     "replicate",
     "run",
 ]
@@ -59,6 +61,7 @@ _HOMES = {
     "ResultsError": "ackclock.results",
     "Scenario": "ackclock.scenario",
     "ScenarioError": "ackclock.errors",
+    "Study": "ackclock.sweep",
 }
 
 

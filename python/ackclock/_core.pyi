@@ -90,19 +90,19 @@ class Scenario:
     def canonical(self) -> str:
         """Return the resolved document, in the same grammar, as JSON text."""
 
-    def write_canonical(self, sorted: bool, write: Callable[[bytes], Any]) -> None:
-        """Hand the same to a function, piece by piece, spelled as by `json`.
-
-        Either keys are sorted and all is on one line, or each key has a line, and each element of a
-        list at the top.
-        """
+    def write_canonical(self, write: Callable[[bytes], Any]) -> None:
+        """Hand the same to a function, piece by piece, spelled as by `json` with sorted keys."""
 
     @property
     def elements(self) -> int:
         """Flows and links."""
 
-    def model(self) -> str:
-        """Return the scenario as numbers, as JSON text."""
+    def write_model(self, write: Callable[[bytes], Any]) -> None:
+        """Hand the scenario as numbers to a function, piece by piece, as JSON text.
+
+        What links or flows have in common stands once, in `natures` and `transports`; `like` of
+        each is the number of its entry there.
+        """
 
     def head(self) -> str:
         """Return the part of it without nodes, links and flows, as JSON text."""

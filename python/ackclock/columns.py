@@ -7,11 +7,12 @@ Importing this loads no Arrow, so that a process that only simulates starts quic
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+from ackclock.packaged import rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,13 +109,11 @@ PERCENTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 def _read() -> dict[str, tuple[Column, ...]]:
     """Return the columns of each table; an empty cell is the default."""
     tables: dict[str, tuple[Column, ...]] = {}
-    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            table = row.pop("table")
-            numbers = {"digits": int(row["digits"] or 4), "sweep": int(row["sweep"] or 0)}
-            fields: dict[str, Any] = {**row, **numbers, "usual": row["usual"] != "no"}
-            column = Column(**fields)
-            tables[table] = (*tables.get(table, ()), column)
+    for row in rows(Path(__file__).with_suffix(".csv")):
+        table = row.pop("table")
+        numbers = {"digits": int(row["digits"] or 4), "sweep": int(row["sweep"] or 0)}
+        fields: dict[str, Any] = {**row, **numbers, "usual": row["usual"] != "no"}
+        tables[table] = (*tables.get(table, ()), Column(**fields))
     return tables
 
 

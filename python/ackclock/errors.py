@@ -161,3 +161,10 @@ def _shown(value: Any) -> str:
 def _printable(text: str) -> str:
     """Return text with control characters (of a hostile file) made visible."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def save_as_utf8(raw: bytes) -> str:
+    """Return what to do about a file that is not text as it should be."""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "this looks like UTF-16; save the file as UTF-8"
+    return "save the file as UTF-8"

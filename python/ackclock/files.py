@@ -7,9 +7,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Literal
 
 from ackclock.errors import InputError
+
+if TYPE_CHECKING:
+    from pyarrow import OSFile
 
 
 def expanded(written: str) -> Path:
@@ -18,6 +21,18 @@ def expanded(written: str) -> Path:
         return Path(written).expanduser()
     except RuntimeError:
         return Path(written)
+
+
+def readable(name: str) -> str:
+    """Return the name of a file as text, whatever letters the locale knows."""
+    return os.fsencode(name).decode(errors="replace")
+
+
+def arrow_file(path: Path, mode: Literal["rb", "wb"] = "rb") -> OSFile:
+    """Open a file for Arrow, which takes names for UTF-8, by its name as the system has it."""
+    from pyarrow import OSFile
+
+    return OSFile(os.fsencode(path), mode)
 
 
 def write_text(path: Path, text: str) -> None:

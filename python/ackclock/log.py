@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import InputError, unknown
+from ackclock.packaged import rows
 
 if TYPE_CHECKING:
     from ackclock.results import Results
@@ -45,31 +47,23 @@ USUAL = ("events", "drops")
 WHY = ("events", "window_rules")
 """What is logged to explain windows: what happened, and the rule behind each change."""
 
-RULES = {
-    "initial": "initial window",
-    "slow-start": "slow start",
-    "congestion-avoidance": "congestion avoidance, as {cc} grows",
-    "slow-start-exit": "{cc} ends slow start without a loss",
-    "recovery-entry": "a loss: recovery begins with the threshold that {cc} gives",
-    "ecn-reduction": "a mark was echoed: the threshold is what {cc} gives",
-    "probe-repair": "a tail loss probe has repaired a loss: the threshold is what {cc} gives",
-    "prr": "proportional rate reduction",
-    "pipe": "recovery keeps the window at the threshold",
-    "recovery-exit": "the reduction is over: the window is the threshold",
-    "timeout": "the retransmission timer expired: the threshold is what {cc} gives",
-    "undo-dsack": "undone: D-SACK reported each retransmission as a duplicate",
-    "undo-timestamps": "undone: the timestamp shows that the original had arrived",
-    "undo-frto": "undone: F-RTO shows that the timeout was spurious",
-    "idle-restart": "the flow was idle for longer than the RTO",
-    "syn-lost": "the SYN was lost: one segment to start with",
-    "bbr-startup": "BBR, startup",
-    "bbr-drain": "BBR, drain",
-    "bbr-probe-bw": "BBR, probing for bandwidth",
-    "bbr-probe-rtt": "BBR, probing for the round-trip time",
-    "bbr-recovery": "BBR, after a loss",
-    "own-rule": "as {cc} sets it",
-}
-"""What each rule of the table `window_rules` means; `{cc}` is the congestion control."""
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of the table `window_rules`.
+
+    Attributes:
+        effect: `cut` if it reduces the window, `growth` if it only follows from what began before.
+        source: Where it stands; empty for a rule of the congestion control.
+        words: What it means; `{cc}` is the congestion control.
+    """
+
+    effect: str
+    source: str
+    words: str
+
+
+RULES = {row.pop("rule"): Rule(**row) for row in rows(Path(__file__).with_name("window_rules.csv"))}
 
 
 @dataclass(frozen=True)
@@ -162,7 +156,7 @@ def sentences(model: Mapping[str, Any], kind: str) -> Callable[[Row], str]:
 
 def reason(rule: str, cc: str) -> str:
     """What a rule of the table `window_rules` means, for a flow with this congestion control."""
-    return RULES[rule].format(cc=cc)
+    return RULES[rule].words.format(cc=cc)
 
 
 def _of_table(

@@ -2,7 +2,8 @@
 
 What was taken from the simulator becomes a part, `records/TABLE/part-00000.parquet`, under its name
 only when it is whole: whatever ends the process, all parts can be read. At the end of the run the
-parts of a table become one file, `records/TABLE.parquet`, by copying bytes.
+parts of a table become one file, `records/TABLE.parquet`, by copying bytes. Parts are encoded and
+written by threads beside the simulation, which goes on meanwhile.
 """
 
 from __future__ import annotations
@@ -10,17 +11,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ackclock import parquet_join, record_tables
 from ackclock.memory import keep_memory
 from ackclock.record_tables import Columns, Schemas
 from ackclock.run_directory import NO_ROOM
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 HELD_ROWS = 1 << 19
 """Rows of all tables together at which they are written: about 35 MB."""
@@ -40,6 +38,19 @@ class DiskFullError(Exception):
         super().__init__(f"{left} on the disk of '{folder}'")
 
 
+class _Part:
+    """Rows of a table, where they go, and how far their writing is."""
+
+    def __init__(self, schemas: Schemas, name: str, columns: Columns, path: Path) -> None:
+        self.what = schemas, name, columns, path
+        self.written: Future[None] | None = None
+
+    def again(self) -> None:
+        """Let it be begun once more, unless it was written."""
+        if self.written is not None and self.written.exception() is not None:
+            self.written = None
+
+
 class RecordStream:
     """The records of one run on disk.
 
@@ -48,6 +59,7 @@ class RecordStream:
         categories: The words that codes stand for.
         about: What the metadata of the parts say.
         kept: Which rows of each table are kept, as in `model["record"]`.
+        writers: Threads that write, each a table at a time. The files do not depend on it.
     """
 
     def __init__(
@@ -56,13 +68,15 @@ class RecordStream:
         categories: Mapping[str, list[str]],
         about: Mapping[str, str],
         kept: Mapping[str, str],
+        writers: int = 1,
     ) -> None:
         self._folder = folder
         self._categories = categories
         self._kept = kept
         self._schemas = Schemas(categories, about, kept)
         self._parts: dict[str, list[Path]] = {}
-        self._waiting: list[tuple[str, Columns]] = []
+        self._unwritten: list[_Part] = []
+        self._writers = ThreadPoolExecutor(writers, thread_name_prefix="records")
         keep_memory()
         folder.mkdir()
 
@@ -72,38 +86,56 @@ class RecordStream:
         return bool(self._parts)
 
     def write(self, tables: Mapping[str, Columns]) -> None:
-        """Write a part of each of these tables; those without rows are left out.
+        """Write a part of each of these tables, beside what goes on, unless it has no rows.
+
+        What was given before is written first: no more than two lots are held in memory.
 
         Raises:
             DiskFullError: there is no room, or hardly any.
             OSError: something else is wrong with the disk.
         """
-        self._wait(tables)
-        free = shutil.disk_usage(self._folder).free
-        if free < RESERVE_BYTES:
-            raise DiskFullError(self._folder, free)
-        self._write_waiting()
+        rows = {name: columns for name, columns in tables.items() if len(columns["time_s"])}
+        try:
+            self._wait()
+            free = shutil.disk_usage(self._folder).free
+            if free < RESERVE_BYTES:
+                raise DiskFullError(self._folder, free)
+        finally:
+            # Also what Ctrl-C or a full disk keeps from being written now: there must be no gap.
+            self._unwritten += [self._part(name, columns) for name, columns in rows.items()]
+        self._begin(*self._unwritten)
 
-    def _wait(self, tables: Mapping[str, Columns]) -> None:
-        # What Ctrl-C keeps from being written is written the next time: there must be no gap.
-        self._waiting += [
-            (name, columns) for name, columns in tables.items() if len(columns["time_s"])
-        ]
+    def close(self) -> None:
+        """Write nothing any more."""
+        self._writers.shutdown(cancel_futures=True)
 
-    def _write_waiting(self) -> None:
-        while self._waiting:
-            name, columns = self._waiting[0]
-            parts = self._parts.setdefault(name, [])
-            path = self._folder / name / f"part-{len(parts):05}.parquet"
-            path.parent.mkdir(exist_ok=True)
-            self._write(self._schemas.table(name, columns), path)
-            parts.append(path)
-            del self._waiting[0]
+    def _part(self, name: str, columns: Columns) -> _Part:
+        folder = self._folder / name
+        folder.mkdir(exist_ok=True)
+        parts = self._parts.setdefault(name, [])
+        parts.append(folder / f"part-{len(parts):05}.parquet")
+        return _Part(self._schemas, name, columns, parts[-1])
 
-    def _write(self, table: pa.Table, path: Path) -> None:
+    def _begin(self, *parts: _Part) -> None:
+        for part in parts:
+            if part.written is None:
+                part.written = self._writers.submit(self._write, *part.what)
+
+    def _wait(self) -> None:
+        """Wait until all that was begun is written; what failed is to be begun once more."""
+        while self._unwritten and (written := self._unwritten[0].written) is not None:
+            try:
+                written.result()
+            except DiskFullError:
+                for part in self._unwritten:
+                    part.again()
+                raise
+            del self._unwritten[0]
+
+    def _write(self, schemas: Schemas, name: str, columns: Columns, path: Path) -> None:
         unfinished = path.with_name(f".{path.name}.tmp")
         try:
-            record_tables.write(table, unfinished)
+            record_tables.write(schemas.table(name, columns), unfinished)
             unfinished.replace(path)
         except BaseException as error:
             with suppress(OSError):
@@ -125,15 +157,24 @@ class RecordStream:
             DiskFullError: there is no room even for the last rows.
         """
         schemas = Schemas(self._categories, about, self._kept)
-        begun = self._parts.keys() | {name for name, _ in self._waiting}
-        self._wait({name: columns for name, columns in tables.items() if name in begun})
-        self._write_waiting()
+        with suppress(DiskFullError):
+            self._wait()
+        # What Ctrl-C or a full disk has left comes first, and stops what comes after it.
+        together = not self._unwritten
         for name, columns in tables.items():
-            whole = self._folder / f"{name}.parquet"
+            if name not in self._parts:
+                whole = self._folder / f"{name}.parquet"
+                self._unwritten.append(_Part(schemas, name, columns, whole))
+            elif len(columns["time_s"]):
+                self._unwritten.append(self._part(name, columns))
+        for part in [] if together else list(self._unwritten):
+            self._begin(part)
+            self._wait()
+        self._begin(*self._unwritten)
+        self._wait()
+        for name in tables:
             if name in self._parts:
-                self._join(name, schemas, whole)
-            else:
-                self._write(schemas.table(name, columns), whole)
+                self._join(name, schemas, self._folder / f"{name}.parquet")
 
     def _join(self, name: str, schemas: Schemas, whole: Path) -> None:
         parts = self._parts[name]

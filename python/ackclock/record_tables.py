@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from ackclock.files import arrow_file
 
 Columns = Mapping[str, np.ndarray]
 """The columns of a table as the simulator hands them out; words are codes, -1 for none."""
@@ -139,7 +142,8 @@ def write(table: pa.Table, path: Path) -> None:
         },
         "write_statistics": ["time_s"],
     }
-    pq.write_table(table, path, write_page_checksum=True, **by_column)
+    with arrow_file(path, "wb") as stream:
+        pq.write_table(table, stream, write_page_checksum=True, **by_column)
 
 
 def _kind(of: pa.DataType) -> str:
@@ -162,11 +166,11 @@ class RecordFiles:
 
     def rows(self) -> int:
         """Return the number of rows, from the footers."""
-        return sum(pq.read_metadata(path).num_rows for path in self.paths)
+        return sum(pq.read_metadata(arrow_file(path)).num_rows for path in self.paths)
 
     def schema(self) -> pa.Schema:
         """Return the schema."""
-        return pq.read_schema(self.paths[0])
+        return pq.read_schema(arrow_file(self.paths[0]))
 
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the whole table, or some columns of it."""
@@ -177,7 +181,7 @@ class RecordFiles:
         """Give the table piece by piece, one row group at a time."""
         names = None if columns is None else list(columns)
         for path in self.paths:
-            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            with _opened(path) as file:
                 if not file.num_row_groups:
                     yield file.read(columns=names)
                 for group in range(file.num_row_groups):
@@ -186,8 +190,17 @@ class RecordFiles:
 
 def _read(path: Path, columns: list[str] | None) -> pa.Table:
     # Not `pq.read_table`: its first call takes a tenth of a second for imports.
-    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+    with _opened(path) as file:
         return file.read(columns=columns)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    with (
+        arrow_file(path) as stream,
+        pq.ParquetFile(stream, page_checksum_verification=True) as file,
+    ):
+        yield file
 
 
 def found_in(folder: Path) -> dict[str, RecordFiles]:

@@ -114,10 +114,14 @@ class _OnDisk:
             self.simulation.categories(),
             self._about,
             scenario.head["record"],
+            writers=threads,
         )
         # Not by the clock: the same run makes the same files.
         self._all_at = _ALL_AFTER_EVENTS
         self._full: str | None = None
+
+    def close(self) -> None:
+        self._stream.close()
 
     def warnings(self) -> list[str]:
         hops, size = self.simulation.outlook()
@@ -217,7 +221,11 @@ def keeper(
     settings = None if other_settings else scenario.fingerprint
     target.require_free(scenario.name, scenario.seed, settings, force=force)
     with target.unfinished(force=force) as unfinished:
-        yield _OnDisk(scenario, target, unfinished, threads)
+        onto_disk = _OnDisk(scenario, target, unfinished, threads)
+        try:
+            yield onto_disk
+        finally:
+            onto_disk.close()
 
 
 _PARTS = ("interrupted", "disk-full", "controller-fault")

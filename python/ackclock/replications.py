@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ackclock.columns import FLOWS, RUNS, Column, pick
 from ackclock.errors import InputError, unknown
-from ackclock.files import write_bytes
+from ackclock.files import arrow_file, write_bytes
 from ackclock.metrics.statistics import LEVEL, SHARES, Statistics, summarize
 from ackclock.results import ResultsError
 
@@ -286,7 +286,7 @@ class Replications:
         if not place.is_file():
             raise InputError(f"no such file: '{place}'")
         try:
-            table = pq.read_table(place, page_checksum_verification=True)
+            table = pq.ParquetFile(arrow_file(place), page_checksum_verification=True).read()
         except (pa.ArrowException, OSError) as error:
             raise ResultsError(f"'{place}' is damaged: {str(error).splitlines()[0]}") from None
         about = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from ackclock import manifest, record_tables, summaries
+from ackclock import _core, manifest, record_tables, summaries
 from ackclock.document import Document
 from ackclock.errors import InputError, unknown
 from ackclock.manifest import Manifest, ResultsError
 from ackclock.metrics.condense import SAMPLES, SUBJECTS, Series, condense
 from ackclock.record_tables import Columns, RecordFiles, Schemas
 from ackclock.run_directory import FILES, UNFINISHED, RunDirectory, Unfinished
-from ackclock.scenario import Scenario
+from ackclock.scenario import MOST_HELD, Scenario
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -104,26 +104,38 @@ class Results:
     def canonical(self) -> dict[str, Any]:
         """The resolved scenario as a document. Do not change it."""
         if self._canonical is None:
-            self._canonical = self._read_canonical() if self._of is None else self._of.canonical
+            if self._of is not None or self._is_large:
+                self._canonical = (self._of or self.scenario).canonical
+            else:
+                self._canonical = self._written
         return self._canonical
 
-    def _read_canonical(self) -> dict[str, Any]:
+    @property
+    def _is_large(self) -> bool:
+        """Whether `scenario.yaml` has the scenario as it was given, not with all filled in."""
+        return len(self.summary["flows"]) + len(self.summary["links"]) > MOST_HELD
+
+    @cached_property
+    def _written(self) -> dict[str, Any]:
+        """What `scenario.yaml` holds."""
+        if self._of is not None:
+            return self._of.document if self._is_large else self._of.canonical
         assert self.directory is not None, "results are of a scenario or of a directory"
         return Document.read(self.directory / FILES.scenario).data
 
     def _fingerprint(self) -> str:
         """A checksum of the resolved scenario."""
-        if self._of is not None:
-            return self._of.fingerprint
+        if self._of is not None or self._is_large:
+            return (self._of or self.scenario).fingerprint
         return manifest.fingerprint(self.canonical)
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The resolved scenario, ready to run again."""
+        """The scenario that was run, resolved, ready to run again."""
         if self.directory is None:
             return Scenario.from_dict(self.canonical)
         # What a file holds is plain.
-        return Scenario(Document(self.canonical))
+        return Scenario(Document(self._written))
 
     @property
     def model(self) -> dict[str, Any]:
@@ -279,7 +291,7 @@ class Results:
     def complete(self, unfinished: Unfinished, target: RunDirectory) -> None:
         """Write what goes with the records and let the run directory take its place."""
         folder = unfinished.path
-        self._write_scenario(folder / FILES.scenario)
+        (folder / FILES.scenario).write_text(self.scenario_text(), encoding="utf-8")
         summaries.write(folder / FILES.summary, self.summary)
         (folder / FILES.log).write_text(self.log, encoding="utf-8")
         for place, content in self.received.items():
@@ -314,7 +326,12 @@ class Results:
         results._at(path)
         as_written = known.is_as_written(path / FILES.scenario)
         if not (as_written and known.has(path / FILES.scenario)):
-            results._canonical = results._read_canonical()
+            _ = results._written  # its faults come to light now
+        if results._is_large and summary["ackclock"] != _core.version():
+            _LOGGER.warning(
+                "'%s' was run by ackclock %s; what its %s does not say may be another value in %s",
+                *(path, summary["ackclock"], FILES.scenario, _core.version()),
+            )
         if not as_written:
             results._require_names()
             _LOGGER.warning(
@@ -341,23 +358,15 @@ class Results:
         """Return the text of `scenario.yaml`."""
         from ackclock.canonical import to_yaml
 
-        return to_yaml(self.canonical, self._scenario_header(self.canonical))
-
-    def _write_scenario(self, path: Path) -> None:
-        """Write `scenario.yaml`; that of very many flows does not become objects for it."""
-        from ackclock.canonical import comment
-
-        if self._of is None or not self._of.is_large:
-            path.write_text(self.scenario_text(), encoding="utf-8")
-            return
-        with path.open("wb") as file:
-            file.write(comment(self._scenario_header(self._of.head)).encode())
-            self._of.handle.write_canonical(False, file.write)
+        return to_yaml(self._written, self._scenario_header(self._written))
 
     def _scenario_header(self, head: Mapping[str, Any]) -> list[str]:
-        title = self.summary["scenario"]
+        form = "with all defaults filled in"
+        if self._is_large:
+            # With a line for each flow and link it would be too long to be read again.
+            form = "as it was given: 'ackclock validate scenario.yaml --expand' fills in defaults"
         header = [
-            f"{title}, as run by ackclock {self.summary['ackclock']} with all defaults filled in.",
+            f"{self.summary['scenario']}, as run by ackclock {self.summary['ackclock']} {form}.",
             f"Run it again: ackclock run {FILES.scenario}",
             f"Digest of the records: {self.summary['digest']}",
         ]

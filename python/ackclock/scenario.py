@@ -37,6 +37,11 @@ class Scenario:
     >>> slower.links, slower.flows
     (['L1'], ['F1'])
 
+    Two scenarios are equal if they describe the same run.
+
+    >>> scenario == scenario.set("flows.F1.tcp.cc.alpha", 50), scenario == slower
+    (True, False)
+
     A scenario that cannot be run never becomes an object: every way to make one raises
     `ScenarioError` with all its problems.
     """
@@ -142,8 +147,18 @@ class Scenario:
 
     @cached_property
     def model(self) -> dict[str, Any]:
-        """The resolved scenario in numbers (`_ns`, `_bps`, `_bytes`). Do not change it."""
-        return json.loads(self._handle.model())
+        """The resolved scenario in numbers (`_ns`, `_bps`, `_bytes`). Do not change it.
+
+        Links and flows share what they have in common, so that very many fit into memory.
+        """
+        pieces: list[bytes] = []
+        self._handle.write_model(pieces.append)
+        model = json.loads(b"".join(pieces))
+        for elements, shared in (("links", "natures"), ("flows", "transports")):
+            common = model.pop(shared)
+            for element in model[elements]:
+                element.update(common[element.pop("like")])
+        return model
 
     @cached_property
     def head(self) -> dict[str, Any]:
@@ -169,7 +184,7 @@ class Scenario:
                 piece = _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text).encode()
             digest.update(piece)
 
-        self._handle.write_canonical(True, add)
+        self._handle.write_canonical(add)
         return digest.hexdigest()
 
     @property
@@ -227,6 +242,15 @@ class Scenario:
         """What is allowed but probably not meant."""
         found = (_located(self._source, entry) for entry in self._warnings)
         return (*found, *self._prepared.warnings)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both describe the same run: all values equal, written out or left to defaults."""
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        return self is other or self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Scenario:
         return self

@@ -24,7 +24,7 @@ _LEAST_BYTES = 2 << 20
 """Files with fewer bytes are read as a whole."""
 
 _BLOCK_ROWS, _BLOCK_BYTES = 512, 4 << 20
-_NAME = re.compile(rb'^ +("(?:[^"\\]|\\.)*"): ', re.MULTILINE)
+_NAME = re.compile(rb' +("(?:[^"\\]|\\.)*"): ')
 
 _FLOW = ("from", "to", "start_s", "finish_s", "goodput_bps", "segments_dropped")
 _LINK = ("utilization", "bytes_carried", "packets_carried", "drops", "queue_packets",
@@ -64,6 +64,7 @@ class Rows(Mapping[str, Any]):
         self._source = source
         self._places: dict[str, int] | None = None
         self._block: tuple[int, dict[str, Any]] = (-1, {})
+        self._last = -1
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -75,9 +76,13 @@ class Rows(Mapping[str, Any]):
         return name in self._by_name()
 
     def __getitem__(self, name: str) -> Any:
-        first = self._by_name()[name] // _BLOCK_ROWS * _BLOCK_ROWS
-        # Who asks for one often asks for the next.
+        place = self._by_name()[name]
+        first = place // _BLOCK_ROWS * _BLOCK_ROWS
+        before, self._last = self._last, place
         if self._block[0] != first:
+            if place not in (before, before + 1):
+                return self._entries(place, place + 1)[name]
+            # Who asks for one after the other goes on.
             self._block = first, self._entries(first, min(first + _BLOCK_ROWS, len(self)))
         return self._block[1][name]
 
@@ -104,8 +109,11 @@ class Rows(Mapping[str, Any]):
     def _by_name(self) -> dict[str, int]:
         if self._places is None:
             found: list[bytes] = []
-            for piece in self.text():
-                found += _NAME.findall(piece)
+            for first in range(0, len(self), _BLOCK_ROWS):
+                last = min(first + _BLOCK_ROWS, len(self))
+                text = self._read(first, last)
+                starts = (self._starts[first:last] - self._starts[first]).tolist()
+                found += [name[1] for start in starts if (name := _NAME.match(text, start))]
             names = (
                 name[1:-1].decode() if b"\\" not in name else json.loads(name) for name in found
             )

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 # What they measure of themselves costs more than waiting for work.
@@ -28,19 +29,31 @@ cluster.simulate = simulate
 
 
 class Cluster:
-    """Started apart, as on several machines: they share no folder with the program."""
+    """Started apart, as on several machines: they share no folder with the program.
 
-    def __init__(self, folder: Path, allowed_failures: int = 3) -> None:
+    `before` stands before each of their commands, `preload` is code that each runs first.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        allowed_failures: int = 3,
+        before: Sequence[str] = (),
+        preload: str | None = None,
+    ) -> None:
         self.folder = folder
+        self.before = before
+        self.preload = preload
         self.processes: list[subprocess.Popen] = []
         told = folder / "scheduler.json"
         self.scheduler = self._start(
             ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
             ["--scheduler-file", str(told)],
+            preload,
             DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=str(allowed_failures),
         )
         self.address = ""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + (600 if before else 60)
         while not self.address:
             assert time.monotonic() < deadline, "the scheduler does not start"
             time.sleep(0.05)
@@ -54,28 +67,30 @@ class Cluster:
         options = ["--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
         if not nanny:
             options.append("--no-nanny")
+        return self._start(["worker", self.address], options, preload or self.preload)
+
+    def _start(
+        self, command: list[str], options: list[str], preload: str | None, **env: str
+    ) -> subprocess.Popen:
         if preload is not None:
             file = self.folder / f"preload{len(self.processes)}.py"
             file.write_text(preload)
-            options += ["--preload", str(file)]
-        return self._start(["worker", self.address], options)
-
-    def _start(self, command: list[str], options: list[str], **env: str) -> subprocess.Popen:
+            options = [*options, "--preload", str(file)]
         with (self.folder / f"{len(self.processes)}.log").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "dask", *command, *options],
+                [*self.before, sys.executable, "-m", "dask", *command, *options],
                 cwd=self.folder, env={**os.environ, **_QUIET, **env}, stdout=log, stderr=log,
                 process_group=0,
             )  # fmt: skip
         self.processes.append(process)
         return process
 
-    def close(self) -> None:
+    def close(self, patience_s: float = 1.0) -> None:
         for process in reversed(self.processes):
             process.terminate()
         for process in self.processes:
             try:
-                process.wait(1)
+                process.wait(patience_s)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -1,6 +1,7 @@
 """The command line: what it prints, where, and its exit status."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -286,13 +287,16 @@ def test_messages_go_to_the_log_file(ackclock, small_file, tmp_path):
     assert "INFO: digest" in ackclock("run", small_file, "--no-plots", "--log-level", "info").err
 
 
-def test_a_closed_pipe_is_no_error(tmp_path):
-    command = f"{sys.executable} -c 'from ackclock.cli.app import main; main()' schema | head -1"
+@pytest.mark.parametrize("command", ["schema", "run --help", "list cc"])
+def test_a_closed_pipe_is_no_error(tmp_path, command):
+    """The status is what a shell reports of a program that SIGPIPE has ended."""
+    program = f"{sys.executable} -c 'from ackclock.cli.app import main; main()' {command}"
+    # The reader is gone before the first line is written.
+    script = f"{{ sleep 0.2; {program}; echo $? >&2; }} | true"
     done = subprocess.run(
-        command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True
+        script, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "{\n"
-    assert done.stderr == ""
+    assert done.stderr == "141\n"
 
 
 START = "import ackclock.cli.app as cli, sys; sys.argv[0] = 'ackclock'; cli.program()"
@@ -375,3 +379,37 @@ def test_a_run_that_takes_the_place_of_another_says_so(ackclock, small_file, tmp
     assert "in place of" not in ackclock(*command).out
     small_file.write_text(small_file.read_text().replace("200 KB", "100 KB"))
     assert "in place of an earlier run" in ackclock(*command).out
+
+
+@pytest.mark.parametrize("arguments", [["--out", ""], ["--out="], ["--out", "  "]])
+def test_an_empty_value_is_not_this_folder(ackclock, tmp_path, arguments):
+    done = ackclock("run", "teach/sawtooth", "--no-plots", *arguments)
+    assert done.code == 2 and "--out: the value is empty" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_the_locale_cannot_spell_are_written_and_read(tmp_path):
+    script = f'{sys.executable} -c "{START}"'
+    environment = {
+        **os.environ,
+        "LC_ALL": "POSIX",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    for command in (
+        "run teach/sawtooth --no-plots --no-chart --out größe",
+        "table größe",
+        "report größe -o größe.html",
+        "replicate teach/sawtooth --count 2 --out größe.parquet",
+    ):
+        done = subprocess.run(
+            f"{script} {command}",
+            shell=True,
+            cwd=tmp_path,
+            capture_output=True,
+            env=environment,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"größe", "größe.html", "größe.parquet"}

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import ackclock
-from ackclock import Scenario, canonical, library, manifest, run, summaries
+from ackclock import Scenario, library, manifest, run, summaries
 from ackclock.bench.workloads import dumbbell
 from ackclock.cli.app import main
 from ackclock.plots.network import Network
@@ -40,14 +40,17 @@ def test_a_summary_of_many_flows_has_a_line_for_each_and_reads_the_same(many):
 def short(monkeypatch):
     """What only very large runs do is done for all."""
     monkeypatch.setattr("ackclock.scenario.MOST_HELD", 5)
+    monkeypatch.setattr("ackclock.results.MOST_HELD", 5)
+    monkeypatch.setattr("ackclock.plots.lanes._MOST_RANKED", 5)
+    monkeypatch.setattr("ackclock.plots.lanes._MOST_NOTABLE", 3)
     monkeypatch.setattr("ackclock.summaries.MOST_HELD", 5)
     monkeypatch.setattr("ackclock.summaries._LEAST_BYTES", 0)
 
 
 def _files(folder):
-    """The files of a run without what the clock measured."""
+    """The files of a run without what the clock measured, and without the scenario."""
     files = {path.name: path.read_text() for path in folder.glob("*.*") if path.name != "log.txt"}
-    del files["manifest.json"]
+    del files["manifest.json"], files["scenario.yaml"]
     files["summary.json"] = re.sub(r'"wall_s": .*', "", files["summary.json"])
     return files
 
@@ -75,6 +78,61 @@ def test_entries_that_stay_text_are_those_that_are_held(many, tmp_path, short):
     assert _files(tmp_path / "saved") == _files(tmp_path / "copied") == _files(many.directory)
 
 
+def test_a_very_large_run_keeps_its_scenario_as_it_was_given(many, tmp_path, short):
+    given = Scenario.from_dict(dumbbell(400, 0.05)).set("record", "none")
+    folder = tmp_path / "r"
+    results = run(given, directory=folder)
+    assert (folder / "scenario.yaml").stat().st_size < 2000
+    assert (many.directory / "scenario.yaml").stat().st_size > 100_000
+    loaded = ackclock.Results.load(folder)
+    for one in (results, loaded):
+        assert one.scenario.fingerprint == given.fingerprint
+        assert one.canonical == given.canonical == many.canonical
+        assert one.model == many.model
+    again = run(Scenario.load(folder), directory=tmp_path / "again")
+    assert again.summary["digest"] == many.summary["digest"]
+    # Its place is taken by the run of the same scenario, not by that of another one.
+    assert run(loaded.scenario, directory=folder).replaced
+    with pytest.raises(ackclock.InputError, match="another"):
+        run(given.set("seed", 2), directory=folder)
+
+
+def test_what_a_very_large_run_was_of_may_resolve_in_another_way(tmp_path, short, caplog):
+    folder = run(Scenario.from_dict(dumbbell(400, 0.01)), directory=tmp_path / "r").directory
+    assert folder is not None
+    summary = folder / "summary.json"
+    summary.write_text(re.sub(r'"ackclock": "[^"]*"', '"ackclock": "0.0.1"', summary.read_text()))
+    (folder / "manifest.json").unlink()
+    ackclock.Results.load(folder)
+    assert "was run by ackclock 0.0.1" in caplog.text
+
+
+def test_a_model_shares_what_elements_have_in_common(many):
+    model = many.model
+    assert len({id(flow["tcp"]) for flow in model["flows"]}) == 1
+    assert len({id(link["forward"]) for link in model["links"]}) < 20
+    assert all("like" not in entry for entry in (*model["flows"], *model["links"]))
+
+
+def test_of_very_many_links_only_the_notable_ones_are_looked_at(many, tmp_path, monkeypatch):
+    record = {"kind": "none", "drops": "changes", "queue": "changes"}
+    document = {**dumbbell(400, 0.3), "record": record}
+    document["topology"]["bottleneck"]["queue"]["limit"] = "150 KB"
+    results = run(Scenario.from_dict(document))
+    every = View(results)
+    assert every.all_lanes_are_here
+    for name, few in (("_MOST_RANKED", 5), ("_MOST_NOTABLE", 3)):
+        monkeypatch.setattr(f"ackclock.plots.lanes.{name}", few)
+    some = View(results)
+    assert not some.all_lanes_are_here
+    assert len(some.all_lanes) == 6
+    assert some.lanes == every.lanes
+    lost = [len(view.loss_times(lane)) for view in (every,) for lane in view.all_lanes]
+    shown = sum(len(some.loss_times(lane)) for lane in some.all_lanes)
+    assert shown + len(some.other_loss_times()) == sum(lost) == len(every.loss_times()) > 0
+    assert View(results, links=["egress7"]).lanes[0].link == "egress7"
+
+
 def test_a_summary_with_rows_that_are_damaged_is_refused(many, tmp_path, short):
     whole = (many.directory / "summary.json").read_text()
     damaged = tmp_path / "summary.json"
@@ -89,9 +147,6 @@ def test_a_summary_with_rows_that_are_damaged_is_refused(many, tmp_path, short):
 @pytest.mark.parametrize("name", [*library.names()][::7])
 def test_the_engine_spells_a_document_as_python_does(name):
     scenario = Scenario.load(name).set("title", 'Größe "x"\t\x7f \U0001f600').set("seed", 2**63)
-    pieces = []
-    scenario.handle.write_canonical(False, pieces.append)
-    assert b"".join(pieces).decode() == canonical._rows(scenario.canonical)
     for escaped in (False, True):
         text = json.dumps(scenario.canonical, sort_keys=True, ensure_ascii=escaped)
         expected = hashlib.sha256(text.encode()).hexdigest()

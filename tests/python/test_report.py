@@ -248,7 +248,7 @@ def test_a_page_that_would_be_too_large_is_coarser_and_says_so(run, tmp_path, mo
     assert pages[1].document["runs"][0]["packets"]["cut"]
 
 
-def test_many_flows_are_thinned(tmp_path):
+def test_of_many_flows_the_busiest_are_shown_and_the_others_summed(tmp_path):
     flows = [{"id": "F", "count": 60, "from": "S*", "to": "D*"}]
     topology = {
         "kind": "dumbbell",
@@ -258,8 +258,19 @@ def test_many_flows_are_thinned(tmp_path):
     }
     many = ackclock.run(scenario(1, flows=flows, topology=topology))
     text = report.write([many], tmp_path / "report.html").read_text(encoding="utf-8")
-    assert len(Page(text).document["runs"][0]["flows"]) == 40
-    assert "40 of 60 flows" in text
+    told = Page(text).document["runs"][0]
+    got = {name: flow["goodput_bps"] for name, flow in many.summary["flows"].items()}
+    shown = [flow["id"] for flow in told["flows"]]
+    others = [got[name] for name in got if name not in shown]
+    assert len(shown) == 40 and min(got[name] for name in shown) >= max(others)
+    first = [flow["id"] for flow in told["flows"] if flow["shown"]]
+    assert len(first) == 12
+    assert min(got[name] for name in first) >= max(got[name] for name in set(shown) - set(first))
+    assert told["others"].startswith("40 of 60 flows are shown; the other 20 have ")
+    assert f"{sum(others) / 1e3:.4g} kbps" in told["others"]
+    asked = report.write([many], tmp_path / "asked.html", flows=["F1", "F2"])
+    told = Page(asked.read_text(encoding="utf-8")).document["runs"][0]
+    assert [flow["shown"] for flow in told["flows"]] == [True, True]
 
 
 # What cannot be reported

@@ -194,3 +194,14 @@ def test_a_second_ctrl_c_ends_a_run_whose_links_are_far_ahead():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert time.process_time() - started < 1
+
+
+def test_jains_index_counts_who_has_begun():
+    """A flow that begins after the end is no user of the network."""
+    scenario = Scenario.load("teach/cubic-bbr").set("stop.at_latest", "2 s")
+    both = run(scenario).summary["fairness_jain"]
+    alone = run(scenario.set("flows.bbr.start", "3 s")).summary
+    assert both < 1.0
+    assert alone["flows"]["bbr"]["goodput_bps"] == 0 and alone["fairness_jain"] == 1.0
+    # Who has begun, and gets nothing, counts.
+    assert run(scenario.set("flows.bbr.start", "1.9999 s")).summary["fairness_jain"] == 0.5

@@ -227,3 +227,11 @@ def test_what_is_no_scenario_is_refused_by_its_type(given):
         ackclock.Scenario.load(given)
     with pytest.raises(ackclock.InputError, match="a mapping, as in a scenario file"):
         ackclock.Scenario.from_dict(given)
+
+
+def test_scenarios_are_equal_that_describe_the_same_run():
+    scenario = Scenario.load("caltech/test-case-0-fast")
+    same = scenario.set("flows.F1.tcp.cc.alpha", 50).set("links.L1.delay", "0.01 s")
+    assert scenario == same and hash(scenario) == hash(same)
+    assert scenario != scenario.set("links.L1.rate", "5 Mbps")
+    assert scenario != scenario.name

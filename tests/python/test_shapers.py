@@ -87,8 +87,8 @@ def test_a_shaper_gives_the_same_run_in_any_number_of_threads_and_orders():
 def test_reno_behind_a_policer_needs_a_bucket_for_the_top_of_its_sawtooth(packets, low, high):
     """Without a queue the window swings from W / 2 to W at a constant RTT.
 
-    A tiny bucket cuts it at the rate: 3/4 of it is left. For all of it the bucket has to hold what is above the rate
-    when the window swings from 2/3 to 4/3 of the path's P = 50 packets, P² / 18 = 139.
+    A tiny bucket cuts it at the rate: 3/4 of it is left. For all of it the bucket has to hold
+    what is above the rate while it swings from 2/3 to 4/3 of the path's 50 packets: 50² / 18 = 139.
     """
     tcp = {
         "preset": "linux-reno",

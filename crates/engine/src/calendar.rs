@@ -2,22 +2,31 @@
 //!
 //! Most events of a network are due within a few round trips, and there are as many of them as there are busy links.
 //! A heap sorts them all, and each event walks through its levels one after the other. Here an event is put into its day
-//! without looking at any other, and a day of one or two events is sorted when it comes. Whatever does not fit goes to
+//! without looking at any other, and a day is sorted when it comes. Whatever does not fit goes to
 //! the heap: what is due later than the last day, before the present one, or on a day that is full. The next event is
 //! the least one of the present day and of the heap, so that the calendar changes how long a run takes and nothing else.
+//!
+//! Days have some dozens of events. With one or two, as calendars usually have, the processor cannot guess how many there
+//! are on the next day, and waits there each time; dozens are sorted without a branch that it could not guess.
 //! (R. Brown, Calendar queues, CACM 31(10), 1988; here with one year, and days of bounded size.)
 
 use crate::heap::Heap;
 use crate::queue::Keys;
+use std::cmp::Reverse;
+use std::ops::RangeInclusive;
 
-/// Events of a day; a day is half a cache line.
-const DAY: usize = 4;
-/// Events of the present day, with those that came to it since it began.
-const TODAY: usize = 8;
+/// Most events of a day, how many there should be at most, and how many are as well.
+const DAY: usize = 64;
+const USUAL: u64 = 40;
+const FAIR: RangeInclusive<u64> = 16..=48;
+/// Most events of the present day, with those that came to it since it began.
+const TODAY: usize = 2 * DAY;
+/// Events at a time for each day of the year: most are due within its first half.
+const SHARE: usize = 16;
 /// Days that a word of marks stands for.
 const MONTH: usize = u64::BITS as usize;
 /// The longest year, in days.
-const YEAR: usize = 1 << 16;
+const YEAR: usize = 1 << 12;
 /// Events after which the length of a day is looked at, first and later on.
 const TRIAL: u32 = 64;
 const REVIEW: u32 = 4096;
@@ -50,7 +59,7 @@ pub struct Calendar {
 impl Calendar {
     /// An empty calendar for about so many events at a time.
     pub fn with_room_for(events: usize) -> Self {
-        let days = events.next_power_of_two().clamp(MONTH, YEAR);
+        let days = (events / SHARE).next_power_of_two().clamp(MONTH, YEAR);
         Self {
             today: [0; TODAY],
             left: 0,
@@ -121,27 +130,25 @@ impl Calendar {
         self.day += ((place.wrapping_sub(next)) as u64 & (self.year - 1)) + 1;
         let count = std::mem::take(&mut self.counts[place]);
         self.coming -= usize::from(count);
-        let keys = self.days[place];
-        self.today[0] = keys[0];
-        self.left = 1;
-        for key in &keys[1..usize::from(count).clamp(1, DAY)] {
-            self.enter_today(*key);
-        }
+        self.left = usize::from(count);
+        let today = &mut self.today[..self.left];
+        today.copy_from_slice(&self.days[place][..self.left]);
+        today.sort_unstable_by_key(|key| Reverse(*key));
     }
 
-    /// Gives days another length if they have become too long or too short for an event or two.
+    /// Gives days another length if they have become too long or too short.
     #[cold]
     #[inline(never)]
     fn review(&mut self) {
         let now = self.peek().expect("an event is being handled");
-        let apart = now.saturating_sub(self.reviewed) / u64::from(self.period);
-        let wanted = apart.max(1).ilog2();
+        let apart = (now.saturating_sub(self.reviewed) / u64::from(self.period)).max(1);
         self.reviewed = now;
         self.period = (self.period * 4).min(REVIEW);
         self.until_review = self.period;
-        if wanted.abs_diff(self.bits) < 2 {
+        if FAIR.contains(&((1 << self.bits) / apart)) {
             return;
         }
+        let wanted = apart.saturating_mul(USUAL).ilog2();
         let mut keys = self.today[..self.left].to_vec();
         for (day, count) in self.days.iter().zip(&mut self.counts) {
             keys.extend_from_slice(&day[..usize::from(std::mem::take(count))]);

@@ -13,12 +13,14 @@
 //!
 //! **Walked.** Where all packets that leave a channel go on to channels that nobody else feeds, not even
 //! the arrival needs an event: the packet enters the next channel at once, with the time at which it will
-//! get there. The chain then holds only what waits.
+//! get there. What waits is then only of interest as a number of packets and bytes ([`backlog`]), unless each packet is
+//! recorded: then the chain holds it.
 //!
 //! At one moment, departures come before arrivals: a packet that arrives just when another one starts
 //! to be transmitted finds its place free.
 
 mod away;
+mod backlog;
 mod chain;
 mod changes;
 mod close;
@@ -47,6 +49,7 @@ use ackclock_engine::Stamp;
 use ackclock_trace::Recorder;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
+use backlog::Backlog;
 use chain::Chain;
 use managed::Managed;
 use served::Served;
@@ -141,6 +144,7 @@ pub struct Channel {
     late: u32,
     managed: Option<Box<Managed>>,
     waits: Option<Box<Waits>>,
+    backlog: Option<Box<Backlog>>,
     harm: Option<Box<Harm>>,
     served: Option<Box<Served>>,
     link: i32,
@@ -196,6 +200,7 @@ impl Channel {
             late: 0,
             managed,
             waits: None,
+            backlog: None,
             harm: None,
             served: (service == Service::Events).then(Box::default),
             link,
@@ -258,9 +263,11 @@ impl Channel {
         self.direction
     }
 
-    /// Gives the channel its first slots.
-    pub(crate) fn open(&mut self, slots: &mut Slots) {
-        self.chain.open(slots);
+    /// Gives the channel its first slots, if it will need any.
+    pub(crate) fn open<R: Recorder>(&mut self, slots: &mut Slots) {
+        if !self.has_backlog::<R>() {
+            self.chain.open(slots);
+        }
     }
 
     /// The first waiting packet has left the queue.
@@ -274,8 +281,8 @@ impl Channel {
     ) {
         self.serving = packet.size();
         self.waiting_bytes -= u64::from(packet.size());
-        self.waiting_data -= u32::from(packet.kind() == Kind::Data);
         if R::PACKETS {
+            self.waiting_data -= u32::from(packet.kind() == Kind::Data);
             self.record_queue(start, recorder);
             self.record_transmission(start, arrival, packet, recorder);
         }
@@ -309,16 +316,29 @@ impl Channel {
         if self.service == Service::Events {
             return self.offer_served(now, packet, exempt, slots, recorder);
         }
-        self.settle(now, slots, recorder);
+        let idle = self.free_at <= now;
+        if self.chain.queued() > 0 && (R::PACKETS || self.gated || idle) {
+            self.settle(now, slots, recorder);
+        }
         if self.gated {
             return self.offer_gated(now, packet, exempt, slots, recorder);
         }
-        // Nothing waits behind an idle transmitter, so most queues need not be asked.
-        let idle = self.takes_when_idle && self.free_at <= now;
-        if !idle && !exempt && !self.admits(now, packet) {
-            return self.full();
+        if idle {
+            // Nothing waits behind an idle transmitter, so most queues need not be asked.
+            if !self.takes_when_idle && !exempt && !self.admits(now, packet) {
+                return self.full();
+            }
+            return Offer::Scheduled(self.enter_idle(now, packet, slots, recorder));
         }
-        Offer::Scheduled(self.enter_fused(now, packet, slots, recorder))
+        // A queue that has not been settled is longer than it should be: if it takes the packet all the same, nobody has
+        // to look when the others have left.
+        if !exempt && !self.admits(now, packet) {
+            self.settle(now, slots, recorder);
+            if !self.admits(now, packet) {
+                return self.full();
+            }
+        }
+        Offer::Scheduled(self.enter_waiting(now, packet, slots, recorder))
     }
 
     /// The queue is full.
@@ -388,12 +408,17 @@ impl Channel {
     #[inline]
     fn join_queue<R: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut R) {
         self.waiting_bytes += u64::from(packet.size());
-        self.waiting_data += u32::from(packet.kind() == Kind::Data);
-        self.stats.packets_max = self.stats.packets_max.max(self.chain.queued());
-        self.stats.bytes_max = self.stats.bytes_max.max(self.waiting_bytes);
+        self.note_length();
         if R::PACKETS {
+            self.waiting_data += u32::from(packet.kind() == Kind::Data);
             self.record_queue(now, recorder);
         }
+    }
+
+    #[inline(always)]
+    fn note_length(&mut self) {
+        self.stats.packets_max = self.stats.packets_max.max(self.chain.queued());
+        self.stats.bytes_max = self.stats.bytes_max.max(self.waiting_bytes);
     }
 
     /// What a transmission that ended at this moment leaves over of its last nanosecond, if it took less than one:

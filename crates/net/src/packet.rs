@@ -58,7 +58,34 @@ impl Default for Packet {
     }
 }
 
+/// What is left of a packet once it has left: flow, size, direction and what else is in its word.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outline(u64);
+
+impl Outline {
+    /// Bytes on the wire.
+    #[inline]
+    pub const fn size(self) -> u16 {
+        self.0 as u16
+    }
+
+    /// The packet, without what it carried for the transport.
+    pub const fn packet(self) -> Packet {
+        Packet { stamp: Time::ZERO, seq: 0, aux: 0, word: self.0 }
+    }
+}
+
 impl Packet {
+    /// Its outline. Of a message of a handshake the direction is in what it carries: it becomes data or an ACK.
+    #[inline]
+    pub(crate) fn outline(&self) -> Outline {
+        if self.kind() != Kind::Handshake {
+            return Outline(self.word);
+        }
+        let kind = if self.goes_back() { Kind::Ack } else { Kind::Data };
+        Outline(self.word & !(3 << Self::KIND) | (kind as u64) << Self::KIND)
+    }
+
     /// Stands for a flow where there is none; flows have lower numbers.
     pub const NO_FLOW: u32 = (1 << (64 - Self::FLOW)) - 1;
     const HOP: u32 = 16;

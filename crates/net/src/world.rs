@@ -2,6 +2,7 @@
 
 mod ahead;
 mod boundary;
+mod crowd;
 mod hosts;
 mod joined;
 mod links;
@@ -10,6 +11,7 @@ mod part;
 mod stop;
 
 pub use boundary::{Boundary, Whole};
+pub use crowd::Crowd;
 pub use network::{ChannelChange, Counters, Network};
 pub use part::{Division, Mail, Part};
 
@@ -49,6 +51,10 @@ pub struct World<Q: EventQueue, R, B = Whole> {
     crowded: bool,
     /// Packets made when there may be too many in the network.
     crowd_possible: u64,
+    /// Where channels are walked: how many there are at most. They may be too many, which only a world in which nothing is
+    /// walked can know.
+    crowd: Option<Crowd>,
+    doubtful: bool,
     /// Events that this call of [`World::run`] may still handle.
     budget: u64,
     /// The last moment at which anything happened.
@@ -87,10 +93,12 @@ impl<Q: EventQueue, R: Recorder> World<Q, R> {
 impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Sets what lies within a boundary in motion.
     fn within(mut net: Network, mut queue: Q, recorder: R, boundary: B) -> Self {
-        let mut slots = Slots::with_room_for(net.channels.len());
+        let chains = net.channels.iter().filter(|channel| !channel.has_backlog::<R>()).count();
+        let mut slots = Slots::with_room_for(chains);
         for channel in &mut net.channels {
-            channel.open(&mut slots);
+            channel.open::<R>(&mut slots);
         }
+        let walks = net.channels.iter().any(|channel| channel.service() == Service::Walked);
         let channels = net.channels.len() as u32;
         let routers = 2 * channels;
         let flows = routers + net.routers as u32;
@@ -123,7 +131,13 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
             stopped: net.stop_when_complete && net.flows.is_empty(),
             idle: false,
             crowded: false,
-            crowd_possible: net.most_packets.saturating_add(1),
+            crowd_possible: if walks {
+                Crowd::step(net.most_packets)
+            } else {
+                net.most_packets.saturating_add(1)
+            },
+            crowd: walks.then(Crowd::default),
+            doubtful: false,
             budget: 0,
             last_change: Time::ZERO,
             changed: 0,
@@ -188,11 +202,24 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         self.crowded
     }
 
+    /// Whether too many packets may be in the network, and only a world in which nothing is walked can say.
+    pub fn is_doubtful(&self) -> bool {
+        self.doubtful
+    }
+
     /// Looks at how many packets are in the network, or about to enter it, and ends the run if they are too
     /// many. They can't be before as many more are made as there is room for, so that is when to look again.
     #[cold]
     fn look_at_crowd(&mut self) {
         let created = self.counters.created;
+        if let Some(crowd) = &mut self.crowd {
+            crowd.look(self.now, self.ahead, self.counters.gone());
+            match crowd.enough_until(created, self.net.most_packets) {
+                Some(next) => self.crowd_possible = next,
+                None => (self.doubtful, self.crowd_possible, self.budget) = (true, u64::MAX, 0),
+            }
+            return;
+        }
         let held = created - self.counters.gone();
         match self.net.most_packets.checked_sub(held) {
             Some(room) => self.crowd_possible = created + room + 1,
@@ -251,7 +278,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Ends the run wherever it is: the counters of all links are brought to the present moment, or to
     /// the latest one to which a packet was walked.
     pub fn close(&mut self) {
-        self.catch_up(u64::MAX);
+        while !self.catch_up(u64::MAX) {}
         for index in 0..self.net.channels.len() {
             if B::IS_PART && R::ON {
                 self.recorder.at(Moment::at_end(index as u32));

@@ -27,15 +27,6 @@ pub struct Controllers {
 }
 
 impl Controllers {
-    /// Whether a scenario asks for any.
-    pub fn wanted(scenario: &model::Scenario) -> bool {
-        let flows = scenario.flows.iter().any(|flow| match &flow.transport {
-            Transport::Tcp(tcp) => tcp.cc.kind == "python",
-            Transport::Udp { .. } => false,
-        });
-        flows || queues(scenario).next().is_some()
-    }
-
     /// A run of a scenario with them, in so many threads at most.
     pub fn start(
         &mut self,
@@ -56,7 +47,7 @@ impl Controllers {
 
     /// Makes those that a scenario asks for.
     pub fn of(py: Python<'_>, scenario: &model::Scenario) -> PyResult<Self> {
-        let mut made = Self { some: Self::wanted(scenario), ..Self::default() };
+        let mut made = Self { some: scenario.has_programs(), ..Self::default() };
         let records = !scenario.record.is_off();
         for (i, flow) in scenario.flows.iter().enumerate() {
             let Transport::Tcp(tcp) = &flow.transport else { continue };

@@ -103,7 +103,7 @@ fn scenario(text: &str) -> Result<Arc<Scenario>, String> {
 
 /// A run at its end, or why it came to none.
 fn simulate(scenario: &Arc<Scenario>, limit: Option<Duration>) -> Result<Simulation, String> {
-    if !Controllers::wanted(scenario) {
+    if !scenario.has_programs() {
         return advanced(scenario, Controllers::default(), limit);
     }
     let text = |py: Python<'_>, error: PyErr| error.value(py).to_string();

@@ -82,17 +82,19 @@ impl Scenario {
         py.detach(|| self.checked.canonical().map(|document| document.to_string()))
     }
 
-    /// Hands the same to `write`, piece by piece, spelled as by Python's `json`: with sorted keys on one line, or
-    /// with one line for each key, and for each element of a list at the top.
-    fn write_canonical(&self, py: Python<'_>, sorted: bool, write: Py<PyAny>) -> PyResult<()> {
+    /// Hands the same to `write`, piece by piece, spelled as by Python's `json` with sorted keys.
+    fn write_canonical(&self, py: Python<'_>, write: Py<PyAny>) -> PyResult<()> {
         let mut handing = Handing::to(write);
-        guarded(py, || self.checked.canonical_text(sorted, &mut |piece| handing.give(piece)))?;
+        guarded(py, || self.checked.canonical_text(&mut |piece| handing.give(piece)))?;
         handing.end()
     }
 
-    /// The scenario as numbers, as JSON text.
-    fn model(&self, py: Python<'_>) -> Option<String> {
-        py.detach(|| self.checked.model().map(|model| model.to_string()))
+    /// Hands the scenario as numbers to `write`, piece by piece, as JSON text. What links or flows have in common
+    /// stands once, in `natures` and `transports`; `like` of each is the number of its entry there.
+    fn write_model(&self, py: Python<'_>, write: Py<PyAny>) -> PyResult<()> {
+        let mut handing = Handing::to(write);
+        guarded(py, || self.checked.model_text(&mut |piece| handing.give(piece)))?;
+        handing.end()
     }
 
     /// The part of it that is no longer for a larger network, as JSON text.

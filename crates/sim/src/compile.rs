@@ -4,16 +4,15 @@ mod links;
 mod routes;
 mod walks;
 
-pub use routes::{longest_route, round_trips, special_paths};
+pub use routes::{Way, longest_route, round_trips, special_paths};
 
 use crate::fitting::fitting;
 use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};
-use crate::tables::MOST_PACKETS;
 use ackclock_engine::{Stream, Ties};
 use ackclock_net::routing::DistanceVector;
 use ackclock_net::source::{BULK_NAME, Source, Writer};
 use ackclock_net::world::{Network, service_for};
-use ackclock_net::{Endpoint, Flow, Service, TcpFlow, UdpFlow};
+use ackclock_net::{Crowd, Endpoint, Flow, Service, TcpFlow, UdpFlow};
 use ackclock_tcp::cc::python::Controller;
 use ackclock_tcp::cc::{Cc, CongestionControl};
 use ackclock_tcp::rto::Rto;
@@ -107,9 +106,10 @@ pub(crate) fn build(
         rest[0].share_rules(&before[i - 1]);
     }
     // Walking runs ahead of time, so the end must be known and links must not change meanwhile. A walked packet may count
-    // as gone, and its answer as made, before its time: a limit that is meant to end the run must not see that.
+    // as gone, and its answer as made, before its time: where there may be too many, the run starts again, with nothing walked.
     let stop = &scenario.stop;
-    let limited = stop.events.is_some() || stop.max_packets < MOST_PACKETS;
+    let watched = Crowd::can_watch(stop.max_packets, flows.len()) && !scenario.has_programs();
+    let limited = stop.events.is_some() || !watched;
     let foreseeable = service == Service::Fused && !stop.flows_complete && !limited;
     let steady = scenario.links.iter().all(|link| link.changes.is_empty());
     let walkable = if shortcuts.walked && foreseeable && steady {

@@ -43,6 +43,16 @@ impl Scenario {
             Node::Router(index) => &self.routers[index],
         }
     }
+
+    /// Whether congestion control or a queue is a program outside the engine, which can't be run from the start once more.
+    pub fn has_programs(&self) -> bool {
+        let controlled = |flow: &Flow| match &flow.transport {
+            Transport::Tcp(tcp) => tcp.cc.kind == "python",
+            Transport::Udp { .. } => false,
+        };
+        let mut ways = self.links.iter().flat_map(|link| [&link.forward, &link.backward]);
+        self.flows.iter().any(controlled) || ways.any(|way| way.queue.kind == "python")
+    }
 }
 
 /// A link between two nodes.

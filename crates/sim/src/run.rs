@@ -30,6 +30,8 @@ pub(crate) trait AnyWorld: Send + Sync {
     fn is_complete(&self) -> bool;
     fn is_idle(&self) -> bool;
     fn is_crowded(&self) -> bool;
+    /// Whether too many packets may be in the network, and only a run in one thread in which nothing is walked can say.
+    fn is_doubtful(&self) -> bool;
     fn catch_up(&mut self, budget: u64) -> bool;
     fn close(&mut self);
     fn digest(&self) -> u64;
@@ -113,6 +115,10 @@ impl<Q: EventQueue + Send + Sync, R: Recording, B: Boundary> AnyWorld for World<
 
     fn is_crowded(&self) -> bool {
         World::is_crowded(self)
+    }
+
+    fn is_doubtful(&self) -> bool {
+        World::is_doubtful(self)
     }
 
     fn catch_up(&mut self, budget: u64) -> bool {
@@ -235,12 +241,16 @@ impl Simulation {
         if !FEW_COPIES && self.world.threads().is_some() {
             self.done = self.done || self.world.run(budget);
             match self.world.undivided().or_else(|| self.has_too_many_records()) {
-                Some(reason) => self.start_again(reason),
+                Some(reason) => self.undivided = Some(reason),
                 None => return self.done,
             }
+            self.start_again();
         }
         if self.scenario.record.is_off() {
             self.done = self.done || (budget > 0 && self.world.run(budget));
+            if self.world.is_doubtful() {
+                self.start_again();
+            }
             return self.done || self.events_left() == 0;
         }
         let mut left = budget;
@@ -248,6 +258,9 @@ impl Simulation {
             let turn = left.min(LOOK_AFTER - self.world.counters().events % LOOK_AFTER);
             self.done = self.world.run(turn);
             left -= turn;
+            if self.world.is_doubtful() {
+                self.start_again();
+            }
             if let Some(most) = self.scenario.record.limit_bytes
                 && self.world.counters().events.is_multiple_of(LOOK_AFTER)
             {
@@ -265,14 +278,17 @@ impl Simulation {
         (self.records().bytes >= most).then(|| reason.to_owned())
     }
 
-    /// One thread runs all from the beginning. It records the same rows: those that were taken out come no second time.
-    fn start_again(&mut self, reason: Undivided) {
+    /// One thread runs all from the beginning, and walks nothing if it has to count packets. It records the same rows: those
+    /// that were taken out come no second time.
+    fn start_again(&mut self) {
         let taken = self.world.columns().map(|columns| columns.taken());
-        self.world = world(&self.scenario, Shortcuts::default(), &mut |_| None);
+        let walked = !self.world.is_doubtful();
+        let shortcuts = Shortcuts { walked, received: walked, ..Shortcuts::default() };
+        self.world = world(&self.scenario, shortcuts, &mut |_| None);
         if let (Some(taken), Some(columns)) = (taken, self.world.columns()) {
             columns.leave_out(&taken);
         }
-        (self.undivided, self.done) = (Some(reason), false);
+        self.done = false;
     }
 
     /// Events that the scenario still allows.
@@ -400,7 +416,7 @@ const FEW_COPIES: bool = cfg!(target_family = "wasm");
 
 /// Events at a time for which a calendar takes less time than a heap. With fewer the heap has few levels; with more the
 /// calendar leaves too little of the cache to the flows.
-const FOR_CALENDAR: std::ops::Range<usize> = 1_000..8_000;
+const FOR_CALENDAR: std::ops::Range<usize> = 200..80_000;
 
 /// The world of a scenario, of the kinds of queue and recorder that suit it.
 pub(crate) fn world(

@@ -147,7 +147,10 @@ impl<'a> Closed<'a> {
             whole.retransmissions += count("retransmissions");
             whole.timeouts += count("timeouts");
             whole.bytes_on_wire += count("bytes_on_wire");
-            whole.goodputs.push(goodput);
+            // Who has not begun shares nothing yet; who has begun and gets nothing counts.
+            if self.network.flows[index].start < self.totals.end {
+                whole.goodputs.push(goodput);
+            }
             whole.all_finished &= finished;
             on_flow(&model.id, figure);
         }

@@ -11,8 +11,6 @@ use ackclock_units::param::{Choice, Kind, Param};
 /// a slip of a generator.
 pub const MOST_ELEMENTS: usize = 1_000_000;
 
-/// The default of `stop.max_packets`. Who asks for less means to end a run by it.
-pub const MOST_PACKETS: u64 = 10_000_000;
 // Every flow has a number that fits into a packet.
 const _: () = assert!(MOST_ELEMENTS < ackclock_net::Packet::NO_FLOW as usize);
 

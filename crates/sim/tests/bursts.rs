@@ -106,3 +106,47 @@ fn where_a_limit_of_packets_ends_a_run_does_not_depend_on_records() {
     assert_eq!(all, summary("none", off));
     assert_eq!(all, summary("none", Shortcuts::default()));
 }
+
+/// A limit that a run comes near and passes for a moment only, where packets are far ahead on links that are walked: with
+/// and without records, in one thread and in several, the run ends with the same packet, or none.
+#[test]
+fn what_is_walked_is_counted_until_it_is_there() {
+    let link = |id: &str, from: &str, to: &str, rate: &str| json!({"id": id, "between": [from, to], "rate": rate, "delay": "200 ms", "queue": {"limit": "unlimited"}});
+    let summary = |most: u32, record: &str, shortcuts: Shortcuts, threads: usize| {
+        let document = json!({
+            "hosts": ["A", "B"],
+            "routers": ["R1", "R2"],
+            "links": [
+                link("L1", "A", "R1", "10 Mbps"), link("L2", "R1", "R2", "5 Mbps"), link("L3", "R2", "B", "20 Mbps"),
+            ],
+            "flows": [{"id": "F1", "from": "A", "to": "B",
+                "udp": {"source": {"kind": "on-off", "rate": "9 Mbps", "write": "1000 B",
+                    "on": {"kind": "exponential", "mean": "1 s"}, "off": {"kind": "exponential", "mean": "1 s"}}}}],
+            "stop": {"when": "time", "at_latest": "120 s", "max_packets": most},
+            "record": record,
+        });
+        let scenario = check(&document).scenario.unwrap();
+        let mut simulation = Simulation::in_threads(scenario, shortcuts, threads);
+        while !simulation.advance(1_000) {}
+        let mut summary = simulation.finish().summary;
+        let events = summary.as_object_mut().unwrap().remove("events").unwrap();
+        summary.as_object_mut().unwrap().remove("record");
+        (summary, events.as_u64().unwrap())
+    };
+    let plain = Shortcuts { walked: false, received: false, ..Shortcuts::default() };
+    let mut ends = [0, 0];
+    let mut walked = 0;
+    for most in [500, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 6_000, 100_000] {
+        let (right, events) = summary(most, "all", Shortcuts::default(), 1);
+        ends[usize::from(right["stop_reason"] == "too-many-packets")] += 1;
+        for (shortcuts, threads) in
+            [(plain, 1), (Shortcuts::default(), 1), (Shortcuts::default(), 2)]
+        {
+            let (found, fewer) = summary(most, "none", shortcuts, threads);
+            assert_eq!(found, right, "{most} packets, {threads} threads, {shortcuts:?}");
+            walked += u32::from(fewer < events);
+        }
+    }
+    assert!(ends[0] > 1 && ends[1] > 1, "{ends:?}");
+    assert!(walked > 0, "nothing was walked");
+}

@@ -248,6 +248,95 @@ pub trait Ends {
     }
 }
 
+/// What of [`Ends`] is the sender's alone, and called the same there.
+macro_rules! of_sender {
+    () => {
+        fn start(&mut self, now: Time) {
+            self.sender.start(now);
+        }
+
+        #[inline]
+        fn window(&self) -> &Window {
+            self.sender.window()
+        }
+
+        #[inline]
+        fn reported_cwnd(&self) -> f64 {
+            self.sender.reported_cwnd()
+        }
+
+        fn finish(&mut self, now: Time) {
+            self.sender.finish(now);
+        }
+
+        fn in_recovery(&self) -> bool {
+            self.sender.in_recovery()
+        }
+
+        fn has_unsent(&self) -> bool {
+            self.sender.has_unsent()
+        }
+
+        #[inline]
+        fn is_finished(&self) -> bool {
+            self.sender.is_finished()
+        }
+
+        fn segment_bytes(&self) -> u16 {
+            self.sender.segment_bytes()
+        }
+
+        fn stats(&self) -> &SenderStats {
+            self.sender.stats()
+        }
+    };
+}
+pub(crate) use of_sender;
+
+/// What ends have in common that send bytes: a `sender`, and a `receiver` with a timer of its own.
+macro_rules! of_bytes {
+    () => {
+        fn write(&mut self, now: Time, bytes: u64, last: bool) {
+            self.sender.write(now, bytes, last);
+            self.receiver.expect(self.sender.bytes());
+        }
+
+        fn on_timer(&mut self, now: Time) -> Option<Ack> {
+            if self.sender.next_timer() <= now {
+                self.sender.on_timer(now);
+            }
+            self.on_receiver_timer(now)
+        }
+
+        #[inline]
+        fn receiver_timer(&self) -> Time {
+            self.receiver.next_timer()
+        }
+
+        #[inline]
+        fn is_delivered(&self) -> bool {
+            self.receiver.is_complete()
+        }
+
+        fn duplicates(&self) -> u64 {
+            self.receiver.duplicates
+        }
+
+        fn reordered(&self) -> u64 {
+            self.receiver.reordered
+        }
+
+        fn ecn_reductions(&self) -> u64 {
+            self.sender.ecn_reductions()
+        }
+
+        fn packets(&self) -> Option<u64> {
+            self.sender.bytes().map(|bytes| bytes.div_ceil(u64::from(self.sender.segment_bytes())))
+        }
+    };
+}
+pub(crate) use of_bytes;
+
 #[cfg(test)]
 mod tests {
     use super::extend;

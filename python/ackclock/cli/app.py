@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import inspect
 import io
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -16,7 +17,7 @@ import typer
 from ackclock.cli import imports
 from ackclock.cli.declared import declare
 from ackclock.cli.terminal import fail
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, InputError
 
 PANELS = {
     "Experiment": (
@@ -136,13 +137,31 @@ def _open_standard_streams() -> None:
             setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
+def _refuse_blanks(arguments: list[str]) -> None:
+    """End where a value is empty, as of `--out "$UNSET"`; a path would stand for this folder."""
+    for before, argument in itertools.pairwise(["", *arguments]):
+        option, is_value, value = argument.partition("=")
+        bare = not argument.strip() or (option.startswith("--") and is_value and not value.strip())
+        if bare:
+            name = option if option.strip() else before
+            of_option = name.startswith("-")
+            fail(InputError(f"{name}: the value is empty" if of_option else "an argument is empty"))
+
+
 def main() -> None:
     """Run the program and exit with its status; errors become messages on standard error."""
     # A word that is no command is looked for among all of them.
+    _refuse_blanks(sys.argv[1:])
     named = [name for names in PANELS.values() for name in names if name in sys.argv[1:2]]
     try:
         try:
             application(named or None)()
+        except SystemExit as ended:
+            # Click ends the program itself where nobody reads its output any longer.
+            unread = ended.__context__
+            if isinstance(unread, OSError) and unread.errno == errno.EPIPE:
+                raise unread from None
+            raise
         finally:
             sys.stdout.flush()
     except AckclockError as error:
@@ -151,8 +170,9 @@ def main() -> None:
         if error.filename is None:  # not a file: standard output
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:
-            # Whoever read our output (`| head`) has seen enough.
-            sys.exit(1)
+            # Whoever read our output (`| head`) has seen enough. Nothing failed; the status is that
+            # of other programs, which a signal ends then.
+            sys.exit(128 + 13)
         place = f"'{error.filename}': " if error.filename else ""
         fail(AckclockError(f"{place}{error.strerror or error}"))
     except KeyboardInterrupt:

@@ -7,7 +7,6 @@ have a parameter of this name and no line of their own.
 
 from __future__ import annotations
 
-import csv
 import inspect
 from collections.abc import Callable
 from functools import cache
@@ -18,6 +17,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from ackclock.cli import completing
+from ackclock.packaged import rows
 
 Row = dict[str, str]
 
@@ -36,8 +36,8 @@ def declare(command: str, function: Any) -> None:
 
 @cache
 def _rows() -> dict[tuple[str, str], Row]:
-    with Path(__file__).with_name("options.csv").open(encoding="utf-8", newline="") as lines:
-        return {(row["command"], row["parameter"]): row for row in csv.DictReader(lines)}
+    table = rows(Path(__file__).with_name("options.csv"))
+    return {(row["command"], row["parameter"]): row for row in table}
 
 
 def _described(row: Row) -> Any:

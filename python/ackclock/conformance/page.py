@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.errors import InputError
+from ackclock.packaged import filled
 from ackclock.plots.palette import LOOKS
 
 if TYPE_CHECKING:
     from ackclock.conformance import Card
 
+_HERE = Path(__file__).parent
 _SIGNS = {"passed": "✓", "failed": "✗", "skipped": "–"}
 _WIDTH, _HEIGHT = 640, 150
 
@@ -92,44 +94,25 @@ def html(card: Card) -> str:
         + f"<td class=best>{escape(_best(s.best))}</td></tr>"
         for s in card.scores
     )
-    heads = "".join(f"<th>{escape(name)}</th>" for name in names)
     warnings = "".join(
         f"<li><code>{escape(str(card.origin))}:{f.line}</code> {escape(f.message)}"
         f"<small>{escape(f.hint)}</small></li>"
         for f in card.flaws
     )
-    warned = f"<h2>Warnings</h2><ul>{warnings}</ul>" if warnings else ""
-    origin = f" <small>{escape(card.origin)}</small>" if card.origin else ""
-    title = escape(f"{card.subject}: conformance and scorecard")
-    state = "passed" if card.conforms else "failed"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{_style(len(names))}</style>
-</head>
-<body>
-<main>
-<h1>{escape(card.subject)}{origin}</h1>
-<p class="{state}"><strong>{escape(verdict(card))}</strong></p>
-<h2>Window when alone</h2>
-{_curves(card)}
-<h2>Scorecard</h2>
-<p>Each figure beside those of known algorithms on the same network.</p>
-<div class="wide"><table class="scores"><thead><tr><th>Score</th>{heads}<th>Best</th></tr></thead>
-<tbody>{scores}</tbody></table></div>
-<h2>Conformance</h2>
-<div class="wide"><table><thead><tr><th></th><th>Check</th><th>Seen</th></tr></thead>
-<tbody>{checks}</tbody></table></div>
-{warned}
-<footer>One link of 20 Mbps with a round trip of 40 ms and a buffer of one bandwidth-delay product
-(67 packets), unless a check says otherwise. Made by <code>ackclock check-cc</code>.</footer>
-</main>
-</body>
-</html>
-"""
+    parts = {
+        "title": escape(f"{card.subject}: conformance and scorecard"),
+        "style": _style(len(names)),
+        "subject": escape(card.subject),
+        "origin": f" <small>{escape(card.origin)}</small>" if card.origin else "",
+        "state": "passed" if card.conforms else "failed",
+        "verdict": escape(verdict(card)),
+        "curves": _curves(card),
+        "heads": "".join(f"<th>{escape(name)}</th>" for name in names),
+        "scores": scores,
+        "checks": checks,
+        "warned": f"<h2>Warnings</h2><ul>{warnings}</ul>" if warnings else "",
+    }
+    return filled(_HERE / "card.html", parts)
 
 
 def _bar(value: float | None, values: object, place: int) -> str:
@@ -200,27 +183,5 @@ def _style(columns: int) -> str:
     places = "".join(
         f".c{i}{{background:var(--c{i})}}.s{i}{{stroke:var(--c{i})}}" for i in range(columns)
     )
-    return f"""
-:root{{color-scheme:light dark;{colours("light")}}}
-@media (prefers-color-scheme:dark){{:root{{{colours("dark")}}}}}
-@media print{{:root{{{colours("light")}}}}}
-body{{margin:0;background:var(--ground);color:var(--ink);font:15px/1.45 system-ui,sans-serif}}
-main{{max-width:60rem;margin:0 auto;padding:1.5rem}}
-h1{{font-size:1.6rem;margin:0}}h2{{font-size:1.1rem;margin:2rem 0 .5rem}}
-small{{display:block;color:var(--faint);font-size:.82rem}}h1 small,.keys small{{display:inline}}
-code{{font-size:.85em;margin-left:.5em;color:var(--faint)}}
-.wide{{overflow-x:auto}}table{{border-collapse:collapse;width:100%}}
-th{{text-align:left;font-weight:600;border-bottom:1px solid var(--rule)}}
-td,th{{padding:.35rem .6rem .35rem 0;vertical-align:top}}
-tbody tr+tr td{{border-top:1px solid var(--grid)}}
-.scores th:not(:first-child),.figure,.best{{text-align:right;font-variant-numeric:tabular-nums}}
-.figure{{min-width:5rem}}.best{{color:var(--faint)}}
-.bar{{display:block;height:4px;margin:3px 0 0 auto;border-radius:2px}}
-.sign{{width:1.4rem;color:var(--c2)}}.failed .sign,p.failed{{color:var(--bad)}}
-.skipped{{color:var(--faint)}}.skipped .sign{{color:var(--faint)}}
-svg{{width:100%;height:auto}}svg text{{font-size:12px;fill:var(--faint)}}
-polyline{{fill:none;stroke-width:1.6;stroke-linejoin:round}}.s0{{stroke-width:2.6}}
-.grid{{stroke:var(--grid)}}
-.key{{display:inline-block;width:1em;height:.25em;margin:0 .35em 0 .8em;vertical-align:middle}}
-footer{{margin-top:2rem;color:var(--faint);font-size:.85rem}}
-{places}"""
+    looks = {look: colours(look) for look in ("light", "dark")}
+    return "\n" + filled(_HERE / "card.css", {**looks, "places": places}).rstrip("\n")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from ackclock.conformance.networks import RATE_BPS
 from ackclock.conformance.trials import Figures
 from ackclock.metrics import jain
+from ackclock.packaged import rows
 
 
 @dataclass(frozen=True)
@@ -59,58 +61,24 @@ def _even_after(figures: Figures) -> float | None:
     return figures["even_after_s"]
 
 
-Measure = Callable[[Figures], float | None]
-
-_SCORES: tuple[tuple[str, str, str, str | float, str, Measure], ...] = (
-    (
-        "Utilisation",
-        "%",
-        "Share of the link that new data take, alone, from 10 s on",
-        "high",
-        "alone",
-        _used,
-    ),
-    ("Queueing delay", "ms", "Mean wait at the bottleneck, alone", "low", "alone", _wait_ms),
-    ("Loss", "%", "Packets dropped, alone", "low", "alone", _lost),
-    (
-        "Delay with ECN",
-        "ms",
-        "Mean wait, alone, in a queue that marks from 40 packets on",
-        "low",
-        "marks",
-        _wait_ms,
-    ),
-    ("Fairness", "", "Jain's index of four flows of it, from 10 s on", 1.0, "itself", _jain),
-    ("Share against CUBIC", "%", "Its share of a link with one CUBIC flow", 50.0, "cubic", _share),
-    ("Share against BBR", "%", "Its share of a link with one BBR flow", 50.0, "bbr", _share),
-    ("RTT bias", "", "Rate at 40 ms over rate at 120 ms, two flows of it", 1.0, "rtt", _ratio),
-    (
-        "Loss tolerance",
-        "%",
-        "Share of the link used with 1 % of packets lost at random",
-        "high",
-        "random-loss",
-        _used,
-    ),
-    (
-        "Convergence",
-        "s",
-        "From the start of a second flow to even shares (Jain's index of 0.9 over 2 s)",
-        "low",
-        "joins",
-        _even_after,
-    ),
-)
-"""Name, unit, meaning, what is best, network, figure."""
+_MEASURES: dict[str, Callable[[Figures], float | None]] = {
+    "used": _used,
+    "wait-ms": _wait_ms,
+    "lost": _lost,
+    "jain": _jain,
+    "share": _share,
+    "ratio": _ratio,
+    "even-after": _even_after,
+}
 
 
 def scorecard(columns: Mapping[str, Mapping[str, Figures]]) -> list[Score]:
     """Return the scores of algorithms, by what was measured of each on each network."""
     made = []
-    for name, unit, meaning, best, network, measure in _SCORES:
-        values = {
-            who: None if "goodput_bps" not in figures[network] else measure(figures[network])
-            for who, figures in columns.items()
-        }
-        made.append(Score(name, unit, meaning, best, values))
+    for row in rows(Path(__file__).with_suffix(".csv")):
+        tried = {who: figures[row["network"]] for who, figures in columns.items()}
+        measure, best = _MEASURES[row["measure"]], row["best"]
+        values = {who: measure(f) if "goodput_bps" in f else None for who, f in tried.items()}
+        best = best if best in ("high", "low") else float(best)
+        made.append(Score(row["name"], row["unit"], row["meaning"], best, values))
     return made

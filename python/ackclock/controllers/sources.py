@@ -15,6 +15,7 @@ from ackclock.controllers import CongestionControl, Program, QueueDiscipline
 from ackclock.controllers.lint import flaws
 from ackclock.controllers.loading import ProgramError, chosen, parameters
 from ackclock.controllers.plugins import program
+from ackclock.errors import save_as_utf8
 from ackclock.files import expanded
 
 if TYPE_CHECKING:
@@ -152,12 +153,13 @@ def _read(written: Any, folder: Path) -> str:
             raise ProgramError("this is not a regular file")
         if path.stat().st_size > _MOST_BYTES:
             raise ProgramError("larger than 1 MB: not a program")
-        return path.read_text(encoding="utf-8-sig")
+        raw = path.read_bytes()
+        return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         hint = "relative to the scenario file, with --set to the current folder"
         raise ProgramError("there is no such file", hint=hint) from None
     except UnicodeDecodeError:
-        raise ProgramError("this is not a text file") from None
+        raise ProgramError("not UTF-8 text", hint=save_as_utf8(raw)) from None
     except OSError as error:
         raise ProgramError(f"cannot be read: {error.strerror or error}") from None
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock import _core
 from ackclock.document.node import Node, Path, Position, plain
 from ackclock.document.override import OverrideError, apply, parse_value
-from ackclock.errors import InputError, Problem, ScenarioError
+from ackclock.errors import InputError, Problem, ScenarioError, save_as_utf8
 
 if TYPE_CHECKING:
     from ackclock._core import Text
@@ -199,9 +199,7 @@ def _decode(raw: bytes, file: str) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
-        hint = "save the file as UTF-8"
-        if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            hint = "this looks like UTF-16; save the file as UTF-8"
+        hint = save_as_utf8(raw)
         problem = Problem("not UTF-8 text", hint=hint, file=file, line=line, column=column)
         raise ScenarioError([problem]) from None
 

@@ -9,80 +9,16 @@ on the wire as well; the limit here is the sum of both.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.export import hosts
 from ackclock.export.hosts import Side
 from ackclock.export.options import Options
+from ackclock.packaged import filled
 
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
-
-_PROGRAM = '''\
-#!/usr/bin/env python3
-"""{name} in Mininet. Run as root: sudo python3 SCRIPT [FOLDER]
-
-FOLDER (default: measured) gets a report of iperf3 and samples of ss for each flow.{unsaid}
-"""
-
-import os
-import sys
-import time
-
-from mininet.link import TCLink
-from mininet.log import setLogLevel
-from mininet.net import Mininet
-
-NODES = {nodes!r}  # name in Mininet: name in the scenario
-ROUTERS = {routers!r}
-LINKS = [  # ends, their addresses, and options of each direction
-{links}
-]
-ROUTES = [  # node, network, next hop
-{routes}
-]
-FLOWS = [  # name, from, to, port, start in seconds, command
-{flows}
-]
-
-
-def main(out):
-    os.makedirs(out, exist_ok=True)
-    setLogLevel("info")
-    net = Mininet(controller=None)
-    node = {{name: net.addHost(name, ip=None) for name in NODES}}
-    for name in ROUTERS:
-        node[name].cmd("sysctl -qw net.ipv4.ip_forward=1")
-    for number, (one, two, here, there, forward, backward) in enumerate(LINKS):
-        net.addLink(
-            node[one], node[two], cls=TCLink,
-            intfName1=f"l{{number}}s0", intfName2=f"l{{number}}s1",
-            params1={{**forward, "ip": here + "/24"}}, params2={{**backward, "ip": there + "/24"}},
-        )
-    net.build()
-    for name, network, gateway in ROUTES:
-        node[name].cmd(f"ip route add {{network}} via {{gateway}}")
-    try:
-        for name, source, target, port, start, command in FLOWS:
-            node[target].cmd(f"iperf3 -s -1 -p {{port}} >/dev/null 2>&1 &")
-        time.sleep(1)
-        jobs = []
-        for name, source, target, port, start, command in FLOWS:
-            report = os.path.join(out, name.replace("/", "_"))
-            jobs.append(node[source].popen(
-                f"sleep {{start}}; {{command}} >'{{report}}.json'", shell=True))
-            node[source].popen(
-                "while sleep 0.1; do date +'# %s.%N'; "
-                f"ss -tinH 'dport = :{{port}}'; done >'{{report}}.ss'", shell=True)
-        for job in jobs:
-            job.wait()
-    finally:
-        net.stop()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "measured")
-'''
 
 
 def chunks(scenario: Scenario, options: Options) -> Iterator[bytes]:
@@ -104,15 +40,16 @@ def chunks(scenario: Scenario, options: Options) -> Iterator[bytes]:
         for one in plan.streams
     ]
     routes = [(names[node], *way) for node, ways in plan.routes.items() for way in ways]
-    yield _PROGRAM.format(
-        name=plan.name.replace('"', "'").replace("\\", "/"),
-        unsaid="".join(f"\n\nNOT REPEATED: {line}" for line in dict.fromkeys(plan.unsaid)),
-        nodes={name: node for node, name in names.items()},
-        routers=[names[node] for node in plan.routers],
-        links=_rows(links),
-        routes=_rows(routes),
-        flows=_rows(flows),
-    ).encode()
+    parts = {
+        "name": plan.name.replace('"', "'").replace("\\", "/"),
+        "unsaid": "".join(f"\n\nNOT REPEATED: {line}" for line in dict.fromkeys(plan.unsaid)),
+        "nodes": repr({name: node for node, name in names.items()}),
+        "routers": repr([names[node] for node in plan.routers]),
+        "links": _rows(links),
+        "routes": _rows(routes),
+        "flows": _rows(flows),
+    }
+    yield filled(Path(__file__).with_suffix(".template"), parts).encode()
 
 
 def _rows(rows: list[Any]) -> str:

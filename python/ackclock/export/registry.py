@@ -1,4 +1,4 @@
-"""All formats, by name. To add one: write its file and add its entry here."""
+"""All formats, by name. To add one: write its file and add its line to `formats.csv`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ackclock.errors import InputError, unknown
 from ackclock.export.options import Options
 from ackclock.files import replacement
+from ackclock.packaged import rows
 from ackclock.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -42,101 +43,22 @@ class Format:
     tables: tuple[str, ...]
     module: str
     options: tuple[str, ...]
-    references: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
-    of: Literal["run", "scenario"] = "run"
+    references: tuple[str, ...]
+    also: tuple[str, ...]
+    of: Literal["run", "scenario"]
 
     def load(self) -> Callable[[Any, Options], Iterator[bytes]]:
         """Import the function that makes the file."""
         return import_module(f"{__package__}.{self.module}").chunks
 
 
-FORMATS = (
-    Format(
-        "ns2",
-        "Packet trace of ns-2 (trace-all): enqueued, dequeued, received, dropped, a line each",
-        ".tr",
-        ("packets", "transmissions", "drops", "waiting"),
-        "ns2",
-        ("flows", "links", "first_fid"),
-        ("The ns Manual, section 26.5 (trace file format)", "ns-2.35 trace/trace.cc"),
-    ),
-    Format(
-        "pcapng",
-        "Packet capture for Wireshark and tshark: IPv4 with TCP and UDP headers, drops as comments",
-        ".pcapng",
-        ("packets", "transmissions", "drops", "waiting"),
-        "pcapng",
-        ("flows", "links", "hosts", "snaplen"),
-        (
-            "draft-ietf-opsawg-pcapng",
-            "RFC 791 (IPv4), RFC 9293 (TCP), RFC 7323 (window scale, timestamps), RFC 2018 (SACK)",
-            "RFC 2883 (D-SACK), RFC 3168 (ECN)",
-        ),
-        also=("headers", "marks"),
-    ),
-    Format(
-        "qlog",
-        "Packets, losses, windows and RTTs of flows as qlog, which qvis draws",
-        ".qlog",
-        ("packets", "cwnd"),
-        "qlog",
-        ("flows",),
-        (
-            "draft-ietf-quic-qlog-main-schema, version 0.3",
-            "draft-ietf-quic-qlog-quic-events",
-        ),
-        also=("events", "rtt", "tcp_info"),
-    ),
-    Format(
-        "xpl",
-        "Time-sequence plot of one flow for xplot, as tcptrace makes it",
-        ".xpl",
-        ("packets", "drops"),
-        "xpl",
-        ("flows",),
-        ("tcptrace 6.6, manual: Time Sequence Graph", "xplot: format of its input"),
-    ),
-    Format(
-        "windows",
-        "Windows, thresholds, round-trip times and timeouts of flows over time, as CSV",
-        ".csv",
-        ("cwnd",),
-        "windows",
-        ("flows",),
-        ("RFC 4180",),
-        also=("rtt", "rto"),
-    ),
-    Format(
-        "csv",
-        "Tables of records as CSV: one file, or a folder with a file for each of several tables",
-        ".csv",
-        (),
-        "tables",
-        ("flows", "links", "tables"),
-        ("RFC 4180",),
-    ),
-    Format(
-        "netem",
-        "The scenario as a script for Linux: network namespaces, tc, iperf3",
-        ".sh",
-        (),
-        "netem",
-        ("flows",),
-        ("tc-netem(8), tc-tbf(8), ip-netns(8)",),
-        of="scenario",
-    ),
-    Format(
-        "mininet",
-        "The scenario as a program for Mininet, with flows by iperf3",
-        ".py",
-        (),
-        "mininet",
-        ("flows",),
-        ("mininet.org, API of TCLink",),
-        of="scenario",
-    ),
-)
+def _format(row: dict[str, Any]) -> Format:
+    row |= {key: tuple(row[key].split()) for key in ("tables", "also", "options")}
+    row |= {"references": tuple(row["references"].split("; "))}
+    return Format(**row)
+
+
+FORMATS = tuple(map(_format, rows(Path(__file__).with_name("formats.csv"))))
 
 
 def names() -> list[str]:

@@ -49,7 +49,10 @@ def read(lab: Lab, folder: Path) -> Submission:
     if not asked:
         return Submission(folder, nothing, ())
     if not is_plain(file):
-        return Submission(folder, nothing, (f"there is no {ANSWERS} in the folder",))
+        said = f"there is no {ANSWERS} in the folder"
+        if any(folder.glob("*.ipynb")):
+            said += f"; a notebook does not count, whether it was run or not: write into {ANSWERS}"
+        return Submission(folder, nothing, (said,))
     try:
         document = Document.read(file)
     except (ScenarioError, InputError) as error:

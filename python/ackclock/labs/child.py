@@ -1,7 +1,7 @@
 """The process that runs a student's program: `python -m ackclock.labs.child` with a job as input.
 
-It sets limits, takes standard output away from the program, refuses files outside of its folder,
-other processes and the network by an audit hook, and answers with a line for each case.
+It sets limits, takes standard output away from the program, refuses files that are not its own or
+Python's, other processes and the network by an audit hook, and answers with a line for each case.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ import json
 import math
 import os
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from ackclock.errors import save_as_utf8
+from ackclock.labs.questions import HIDDEN
 
 _MOST_FILE_BYTES = 16 << 20
 _REFUSED = (
@@ -27,6 +31,7 @@ _REFUSED = (
     "socket.sendto",
     "ctypes.dlopen",
 )
+_LISTING = ("os.listdir", "os.scandir")
 _CHANGING = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.link", "os.symlink")
 
 
@@ -40,35 +45,39 @@ def main() -> None:
     place = Path.cwd()
     with suppress(OSError):
         (place.parent / "job").unlink()
-    answer = _take_output(job["token"])
+    answer, errors = _take_output(job["token"])
     work = _formula(job) if job["kind"] == "formula" else _controller(job)
     _limit(job["memory_mb"])
     sys.path.append(str(place))
-    sys.addaudithook(_hook(place))
-    for case in job["cases"]:
-        faulthandler.dump_traceback_later(job["seconds"], exit=True)
-        try:
-            found = {"value": work(case)}
-        except BaseException as error:  # `exit()` and Ctrl-C are faults of the program, too
-            found = {"fault": _fault(error)}
-        faulthandler.cancel_dump_traceback_later()
-        answer(found)
+    sys.addaudithook(_hook(place, _readable(place, job.get("lab"))))
+    faulthandler.enable(errors)
+    try:
+        for case in job["cases"]:
+            faulthandler.dump_traceback_later(job["seconds"], exit=True, file=errors)
+            try:
+                found = {"value": work(case)}
+            except BaseException as error:  # `exit()` and Ctrl-C are faults of the program, too
+                found = {"fault": _fault(error)}
+            faulthandler.cancel_dump_traceback_later()
+            answer(found)
+    except MemoryError:  # none is left to say what went wrong
+        os.write(errors, b"MemoryError")
     # Threads that a program has left, and what it wants done at the end, do not count.
     os._exit(0)
 
 
-def _take_output(token: str) -> Callable[[dict[str, Any]], None]:
-    """Return a function that answers; what the program prints goes nowhere."""
-    channel = os.dup(1)
+def _take_output(token: str) -> tuple[Callable[[dict[str, Any]], None], int]:
+    """Return a function that answers, and where faults go; what the program prints goes nowhere."""
+    channel, errors = os.dup(1), os.dup(2)
     nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
     sys.dont_write_bytecode = True
 
     def answer(found: dict[str, Any]) -> None:
         os.write(channel, f"\n{token}{json.dumps(found)}\n".encode())
 
-    return answer
+    return answer, errors
 
 
 def _limit(memory_mb: int) -> None:
@@ -92,7 +101,37 @@ def _limit(memory_mb: int) -> None:
         resource.setrlimit(what, (value, value))
 
 
-def _hook(place: Path) -> Callable[[str, tuple[Any, ...]], None]:
+def _readable(place: Path, lab: str | None) -> Callable[[str], bool]:
+    """Return a function that says whether a program may read a file or folder.
+
+    It may read its own, what Python and the installed packages consist of, and what the system says
+    of this process; but no solutions and hidden networks of labs.
+    """
+    python = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    own = [*filter(None, sys.path), *python, *filter(None, [lab])]
+    system = ["/usr/share/zoneinfo", "/sys/fs/cgroup", "/sys/devices", f"/proc/{os.getpid()}"]
+    roots = {os.path.realpath(root) for root in [str(place), *own, *system]}
+    begins = tuple(root + os.sep for root in roots)
+    single = {
+        os.devnull,
+        "/dev/urandom",
+        "/proc/meminfo",
+        "/proc/cpuinfo",
+        "/etc/localtime",
+        *roots,
+    }
+    real = os.path.realpath
+
+    def may_read(path: str) -> bool:
+        path = real(path)
+        if path.endswith(f"{os.sep}{HIDDEN}") or f"{os.sep}solution{os.sep}" in path:
+            return path.startswith(str(place) + os.sep)
+        return path in single or path.startswith(begins)
+
+    return may_read
+
+
+def _hook(place: Path, may_read: Callable[[str], bool]) -> Callable[[str, tuple[Any, ...]], None]:
     """Return a hook that refuses what has no place in an answer."""
     inside = str(place) + os.sep
     absolute = os.path.abspath
@@ -110,6 +149,10 @@ def _hook(place: Path) -> Callable[[str, tuple[Any, ...]], None]:
                 return
             if not absolute(os.fsdecode(path)).startswith(inside):
                 raise _RefusedError(f"a program of a lab may not change '{os.fsdecode(path)}'")
+        elif event == "open" or event in _LISTING:
+            path = arguments[0]
+            if isinstance(path, str | bytes) and not may_read(os.fsdecode(path)):
+                raise _RefusedError(f"a program of a lab may not read '{os.fsdecode(path)}'")
 
     return check
 
@@ -144,6 +187,12 @@ def _load(name: str) -> ModuleType:
     file = Path.cwd() / name
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {name}")
+    raw = file.read_bytes()
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise _LoadError(f"{name} line {line}: not UTF-8 text; {save_as_utf8(raw)}") from None
     spec = importlib.util.spec_from_file_location("submission", file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -12,7 +12,7 @@ from pathlib import Path
 from ackclock.errors import AckclockError, InputError
 from ackclock.files import write_text
 from ackclock.labs import answers, archives
-from ackclock.labs.marking import Mark, Marker
+from ackclock.labs.marking import Mark, Marker, as_word
 from ackclock.labs.questions import ANSWERS, Choice, Lab, Number
 
 
@@ -119,10 +119,10 @@ def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
         if answer is None:
             said, fine = "No answer yet.", False
         elif question.public and not submission.secret:
-            mark = marker.mark(question, answer, folder)
+            mark = marker.mark(question, answer, folder, final=False)
             said, fine = mark.feedback, mark.full
         elif isinstance(question, Choice):
-            if answer not in question.options and not isinstance(answer, bool):
+            if as_word(answer) not in question.options:
                 said, fine = f"'{answer}' is not one of {', '.join(question.options)}.", False
         else:
             unit = Unit.of(question.unit)

@@ -8,9 +8,7 @@ from typing import Any
 
 from ackclock.document import Document
 from ackclock.errors import InputError, Problem, ScenarioError, unknown
-from ackclock.labs.questions import Lab
-
-HIDDEN = "hidden.yaml"
+from ackclock.labs.questions import HIDDEN, Lab
 
 
 class Hidden:

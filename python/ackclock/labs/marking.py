@@ -77,8 +77,16 @@ class Marker:
             return self
         return Marker(self.lab, self.hidden, self.limits, student, self.secret)
 
-    def mark(self, question: Question, answer: Any, folder: Path) -> Mark:
-        """Mark one answer; `folder` holds the programs of the submission."""
+    def mark(self, question: Question, answer: Any, folder: Path, *, final: bool = True) -> Mark:
+        """Mark one answer.
+
+        Args:
+            question: The question.
+            answer: The answer to it; None where there is none.
+            folder: Holds the programs of the submission.
+            final: Whether the work is handed in. Before that, nothing is said that helps to find
+                out the answers to other questions.
+        """
         if isinstance(question, Formula):
             return self._formula(question, folder, self.hidden.networks(question.name))
         if isinstance(question, Controller):
@@ -86,6 +94,8 @@ class Marker:
         share, feedback = 0.0, "There is no answer."
         if answer is not None and isinstance(question, Number):
             share, feedback = self.number(question, answer)
+            if share == 0.0 and final:
+                feedback = self._of_another(question, answer) or feedback
         elif answer is not None and isinstance(question, Choice):
             share, feedback = self.choice(question, answer)
         return Mark(question.name, _points(share, question.points), question.points, feedback)
@@ -110,17 +120,32 @@ class Marker:
             return 0.0, f"{Unit.of(question.unit).show(given)} cannot be. {feedback}"
         return share, feedback
 
+    def _of_another(self, question: Number, answer: Any) -> str | None:
+        """Return what to say to the right answer to another question, unless it is known."""
+        try:
+            given = Unit.of(question.unit).read(answer)
+        except UnitError:
+            return None
+        if any(
+            math.isclose(given, one.value(self.runs), rel_tol=0.01) for one in question.mistakes
+        ):
+            return None
+        for other in self.lab.questions:
+            if not isinstance(other, Number) or other is question:
+                continue
+            alike = Unit.of(other.unit).kind == Unit.of(question.unit).kind
+            if alike and math.isclose(given, self.reference(other), rel_tol=0.01):
+                return f"That is the answer to another question, {other.name}."
+        return None
+
     def choice(self, question: Choice, answer: Any) -> tuple[float, str]:
         """Return the share of the points of a word, and the feedback."""
-        # YAML reads `yes` and `no` as words here, but not everywhere.
-        word = (
-            {True: "yes", False: "no"}.get(answer, answer) if isinstance(answer, bool) else answer
-        )
+        word = as_word(answer)
         if word not in question.options:
             return 0.0, f"'{answer}' is not one of {', '.join(question.options)}."
         if word == self.reference(question):
             return 1.0, RIGHT
-        return 0.0, question.mistakes.get(str(word), "No; look again.")
+        return 0.0, question.mistakes.get(word, "No; look again.")
 
     def reference(self, question: Number | Choice) -> Any:
         """Return the right answer, measured in runs."""
@@ -248,6 +273,14 @@ class Marker:
                     scenario = scenario.set(f"flows.{flow}.tcp.cc", one.against)
             self._references[key] = one.figure(simulate(scenario))
         return float(figure) / self._references[key]
+
+
+def as_word(answer: Any) -> str:
+    """Return one of several words as a question lists it."""
+    # YAML reads `yes` and `no` as words here, but not everywhere.
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    return str(answer).strip().lower()
 
 
 def _points(share: float, most: float) -> float:

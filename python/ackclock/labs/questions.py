@@ -209,3 +209,4 @@ class Lab:
 
 ANSWERS = "answers.yaml"
 FORMULAS = "formulas.py"
+HIDDEN = "hidden.yaml"

@@ -6,7 +6,7 @@ changes, the mean over time; of samples the mean over samples. What is off is th
 extremes within their bin.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,7 +113,7 @@ def condense(
         time_s = piece["time_s"].to_numpy()
         values = np.asarray(piece[value].to_numpy(), np.float64)
         numbers = np.stack([code.of(piece[c]) for code, c in zip(codes, subject, strict=True)])
-        for key, rows in split(numbers):
+        for key, rows in Split(numbers):
             times, own = time_s[rows], values[rows]
             first, last = np.searchsorted(times, span[0]), np.searchsorted(times, span[1], "right")
             if first:
@@ -135,19 +135,37 @@ def condense(
     return answer
 
 
-def split(numbers: Integers) -> Iterable[tuple[tuple[int, ...], Integers]]:
-    """Give the rows of each combination of numbers; shape (columns, rows). Rows stay in order."""
-    if not numbers.shape[1]:
-        return
-    key = np.zeros(numbers.shape[1], np.int64)
-    for column in numbers:
-        key = key * (int(column.max()) + 1) + column
-    # Of 16 bits: sorted by digits, which is faster by far.
-    small = key.astype(np.uint16) if int(key.max()) < 1 << 16 else key
-    order = np.argsort(small, kind="stable")
-    ends = np.flatnonzero(np.diff(key[order])) + 1
-    for rows in np.split(order, ends):
-        yield tuple(int(column[rows[0]]) for column in numbers), rows
+class Split:
+    """The rows of each combination of numbers; shape (columns, rows). Rows stay in order."""
+
+    def __init__(self, numbers: Integers) -> None:
+        self._numbers = numbers
+        key = np.zeros(numbers.shape[1], np.int64)
+        self._sizes = [int(column.max(initial=0)) + 1 for column in numbers]
+        for column, size in zip(numbers, self._sizes, strict=True):
+            key = key * size + column
+        # Of 16 bits: sorted by digits, which is faster by far.
+        small = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key
+        self._order = np.argsort(small, kind="stable")
+        self._sorted = key[self._order]
+
+    def of(self, *combination: int) -> Integers:
+        """Return the rows of a combination."""
+        key = 0
+        for number, size in zip(combination, self._sizes, strict=True):
+            if not 0 <= number < size:
+                return self._order[:0]
+            key = key * size + number
+        first, last = np.searchsorted(self._sorted, (key, key + 1))
+        return self._order[first:last]
+
+    def __iter__(self) -> Iterator[tuple[tuple[int, ...], Integers]]:
+        """Give each combination that there is, and its rows."""
+        if not len(self._order):
+            return
+        ends = np.flatnonzero(np.diff(self._sorted)) + 1
+        for rows in np.split(self._order, ends):
+            yield tuple(int(column[rows[0]]) for column in self._numbers), rows
 
 
 def _groups(times: Floats, places: Bins) -> tuple[Integers, Integers]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.metrics.condense import Codes, bins, split
+from ackclock.metrics.condense import Codes, Split, bins
 from ackclock.metrics.series import HasPieces, HasTables, select
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,7 @@ def arrival_counts(results: HasPieces, end_s: float) -> dict[str, tuple[Floats, 
         data = pc.and_(pc.equal(piece["event"], "received"), pc.equal(piece["kind"], "data"))  # pyright: ignore[reportAttributeAccessIssue]
         piece = piece.filter(data)
         time_s, seq = piece["time_s"].to_numpy(), piece["seq"].to_numpy()
-        for (code,), rows in split(codes.of(piece["flow"])[np.newaxis]):
+        for (code,), rows in Split(codes.of(piece["flow"])[np.newaxis]):
             flow = str(codes.names[code])
             places = places or bins((0.0, end_s), len(codes.names))
             new = flows.setdefault(flow, _Receiver()).new(seq[rows])

@@ -86,13 +86,13 @@ def _first(text: str) -> dict[str, Any]:
 def _rules() -> dict[str, dict[str, Any]]:
     """What the rules of the records mean, those apart that only follow from others."""
     return {
-        rule: {
-            "text": moments.capital(log.reason(rule, "{cc}")),
-            "source": moments.SOURCES.get(rule, ""),
-            "cuts": rule in moments.CUTS,
+        name: {
+            "text": moments.capital(log.reason(name, "{cc}")),
+            "source": rule.source,
+            "cuts": rule.effect == "cut",
         }
-        for rule in log.RULES
-        if rule not in moments.GROWTH
+        for name, rule in log.RULES.items()
+        if rule.effect != "growth"
     }
 
 

@@ -187,7 +187,7 @@ def of_flows(
         color, active = view.flow_color[name], view.active(name)
         own = {"start_s": active.start_s, "stop_s": active.stop_s}
         if how is samples:  # windows may leave as bursts, one in a round trip
-            own = {"usual_s": highest({name: (times, values)})}
+            own = {"usual_s": float(np.median(values))}
         style = {"color": color, "among": len(series)}
         top = max(top, how(panel, view, times, values / size, **style, **own, **more))
         panel.entry(name, color)

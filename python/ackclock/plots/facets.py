@@ -22,6 +22,8 @@ _GAP_X = 4.0
 _HEAD = 7.2
 _LEGEND = legends.Measures(size=6.8, handle=4.0, handle_gap=1.2, column_gap=3.0, row=3.4)
 _HEAD_ROW = 3.0
+_MOST_ENTRIES = 40
+"""In a legend; of more, which are steps of a ramp, a few that show their order."""
 
 
 def beside(count: int, most: int, levels: int = 0) -> int:
@@ -103,9 +105,9 @@ class Facets:
     def finish(self) -> Figure:
         """Write heading, legend, notes and caption, and give everything its place."""
         said = words(self.width_mm, self.title, self.subtitle, self.notes, self.caption)
-        labels = [label for _, label in self.legend]
-        columns = _LEGEND.columns(labels, self.width_mm - 2 * EDGE_MM)
-        rows = -(-len(self.legend) // columns) if self.legend else 0
+        shown = legends.some(self.legend, _MOST_ENTRIES)
+        columns = _LEGEND.columns([label for _, label in shown], self.width_mm - 2 * EDGE_MM)
+        rows = -(-len(shown) // columns) if shown else 0
         heads = [text.lines(head, self.panel_mm, _HEAD) for head in self.heads]
         head_mm = 1.4 + _HEAD_ROW * max(map(len, heads)) if any(heads) else 0.0
         deep = -(-self.count // self.across)
@@ -117,8 +119,15 @@ class Facets:
         height = below + ROW_MM * len(said.foot) + 2.0
         self.figure.set_size_inches(self.width_mm * MM, height * MM)
         said.write(self.figure, height, below + 1.6)
-        if self.legend:
-            self._place_legend(columns, under + 1.6, height)
+        if shown:
+            legends.draw(
+                self.figure,
+                shown,
+                columns,
+                _LEGEND,
+                loc="upper left",
+                anchor=(EDGE_MM / self.width_mm, 1 - (under + 1.6) / height),
+            )
         for index, axes in enumerate(self.axes):
             row, column = divmod(index, self.across)
             left = self.left_mm + column * (self.panel_mm + _GAP_X)
@@ -132,13 +141,3 @@ class Facets:
                 head = "\n".join(heads[index])
                 write_above(axes, head, 0, 1.2, _HEAD, palette.INK, linespacing=1.05)
         return self.figure
-
-    def _place_legend(self, columns: int, y_mm: float, height: float) -> None:
-        legends.draw(
-            self.figure,
-            self.legend,
-            columns,
-            _LEGEND,
-            loc="upper left",
-            anchor=(EDGE_MM / self.width_mm, 1 - y_mm / height),
-        )

@@ -30,7 +30,7 @@ _STATES = {"recovery": "recovery", "loss": "repair after a timeout", "cwr": "red
 
 def fill_counts(view: View, panel: Panel) -> None:
     """Segments in flight, arrived out of order, lost and sent again, with the state shaded."""
-    panel.title, panel.unit = "Segments", "segments"
+    panel.title, panel.unit = "State of a sender", "segments"
     if highest := _fill(view, panel, _COUNTS, 1.0):
         panel.y_from_zero(highest, counts=True)
         _shade(view, panel)

@@ -107,7 +107,9 @@ def algorithm(flow: Mapping[str, Any]) -> str:
 
 def algorithms(view: View) -> str:
     """The algorithms of all flows, each once, with how many flows use it if there are several."""
-    counts = Counter(algorithm(flow) for flow in view.model["flows"])
+    counts: Counter[str] = Counter()
+    for flow, count in view.transports:
+        counts[algorithm(flow)] += count
     if len(counts) == 1:
         return next(iter(counts))
     return "; ".join(f"{count} × {name}" for name, count in counts.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,12 @@ from .palette import LineStyle
 
 MOST_LINKS = 6
 """How many links are drawn unless asked for, changing paths apart."""
+
+FEW_PACKETS = 3
+"""A link whose queue never exceeds this is not drawn unless asked for."""
+
+_MOST_RANKED = 10_000
+_MOST_NOTABLE = 500
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,13 @@ class Interest:
     lost: int
     queue: float
     utilization: float
+
+    @classmethod
+    def of_summary(cls, told: Mapping[str, Any]) -> Interest:
+        """What the summary says of a direction of a link."""
+        waiting = told["queue_packets"]
+        mean = float(waiting["mean"] or 0.0) if (waiting["max"] or 0) > FEW_PACKETS else 0.0
+        return cls(sum(told["drops"].values()), mean, float(told["utilization"]))
 
 
 def of_link(link: Mapping[str, Any], routers: Iterable[str]) -> list[Lane]:
@@ -106,6 +120,17 @@ def change(before: State, after: State, *, binary: bool) -> list[str]:
     if before.delay_ns != after.delay_ns:
         found.append(quantities.delay(after.delay_ns))
     return found
+
+
+def notable(links: Mapping[str, Mapping[str, Any]]) -> set[str] | None:
+    """Of very many links, given by their summaries, those with most to see; None for all."""
+    if len(links) <= _MOST_RANKED:
+        return None
+
+    def seen(entry: tuple[str, Mapping[str, Any]]) -> Interest:
+        return max(map(Interest.of_summary, entry[1].values()))
+
+    return {name for name, _ in heapq.nlargest(_MOST_NOTABLE, links.items(), key=seen)}
 
 
 def worth_drawing(

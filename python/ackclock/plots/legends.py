@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.lines import Line2D
+
 from . import palette, text
+from .view import evenly
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Entry = tuple[Any, str]
 
 
 @dataclass(frozen=True)
@@ -34,9 +39,17 @@ class Measures:
         return max(1, min(len(labels), int((room_mm + self.column_gap) / widest)))
 
 
+def some(steps: Sequence[Entry], most: int) -> list[Entry]:
+    """The steps of a ramp of colours; of more than `most`, a few that show their order."""
+    if len(steps) <= most:
+        return list(steps)
+    count = Line2D([], [], lw=0), f"{len(steps)} drawn, in this order"
+    return [*evenly(steps, 5), count]
+
+
 def draw(
     place: Axes | Figure,
-    entries: Sequence[tuple[Any, str]],
+    entries: Sequence[Entry],
     columns: int,
     measures: Measures,
     *,

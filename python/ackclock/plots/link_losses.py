@@ -25,6 +25,8 @@ def fill(view: View, panel: Panel) -> None:
         for lane in (view.lanes if view.asked_links is not None else view.all_lanes)
     ]
     if view.asked_links is None:
+        if not view.all_lanes_are_here:
+            places.append(("other links", palette.FAINT_INK, view.other_loss_times()))
         places.append(("no route", palette.LOSS, view.unrouted_times()))
     losing = [place for place in places if len(place[2])]
     if not losing:

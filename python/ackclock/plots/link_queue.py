@@ -13,6 +13,9 @@ from .palette import DASHES
 from .sheet import Panel
 from .view import View
 
+_LONG = 16
+"""Letters of a name of which a note holds few."""
+
 
 def fill(view: View, panel: Panel) -> None:
     """Data packets waiting at each link: range and time average, and the limit of the buffer."""
@@ -25,7 +28,8 @@ def fill(view: View, panel: Panel) -> None:
         draw_limit(panel, limit)
     panel.y_from_zero(highest, counts=True)
     if view.hidden_links:
-        shown = listed(view.hidden_links)
+        long = max(map(len, view.hidden_links)) > _LONG
+        shown = listed(view.hidden_links, 3 if long else 12)
         panel.note(f"Links not drawn, where less waits and less is lost: {shown}.")
 
 
@@ -60,7 +64,7 @@ def limit_packets(view: View, lane: Lane) -> float:
         flow["tcp"]["segment_bytes"] + flow["tcp"]["header_bytes"]
         if flow.get("tcp")
         else _largest_write(flow["udp"]["source"])
-        for flow in view.model["flows"]
+        for flow, _ in view.transports
     ]
     return math.floor(lane.limit_bytes / max(sizes)) if sizes else 0
 

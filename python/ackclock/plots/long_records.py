@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.metrics.carried import windowed_link_rates
-from ackclock.metrics.condense import SUBJECTS, Codes, split
+from ackclock.metrics.condense import SUBJECTS, Codes, Split
 from ackclock.metrics.series import HasPieces
 from ackclock.metrics.windows import window_edges, windowed_rates
 
@@ -81,7 +81,7 @@ class LongRecords:
         for piece in self._results.pieces(self._table, ["time_s", "bytes", *columns]):
             numbers = [code.of(piece[c]) for code, c in zip(codes, columns, strict=True)]
             time_s, size = piece["time_s"].to_numpy(), piece["bytes"].to_numpy()
-            for own, rows in split(np.stack(numbers)):
+            for own, rows in Split(np.stack(numbers)):
                 names = {
                     c: str(code.names[i]) for c, code, i in zip(columns, codes, own, strict=True)
                 }

@@ -117,23 +117,31 @@ class Network:
         return found if len({ride.flows for ride in found}) <= _MOST_RIDES else []
 
     def _of_flow(self, name: str) -> list[Ride]:
-        view, active = self._view, self._view.active(name)
+        view, spans = self._view, self._view.flow_paths[name]
+        if len(spans) == 1:
+            links = spans[0].links
+            begins = view.flow(name)["start_ns"] * 1e-9 < view.end_s
+            return [self._ride(name, links, main=True)] if links and begins else []
+        active = view.active(name)
         spent: dict[tuple[str, ...], float] = {}
-        for span in view.flow_paths[name]:
+        for span in spans:
             time = min(span.stop_s, active.stop_s) - max(span.start_s, active.start_s)
             if span.links and time > 0.02 * (active.stop_s - active.start_s):
                 spent[span.links] = spent.get(span.links, 0.0) + time
-        flow, found = view.flow(name), []
-        for links in sorted(spent, key=lambda path: -spent[path]):
-            stops = [self._node(flow["from"])]
-            edges = [self._edge_of[link] for link in links]
-            for edge in edges:
-                one, other = self.edges[edge].ends
-                stops.append(other if stops[-1] == one else one)
-            main, color = not found, view.flow_color[name]
-            label = f"{name}{task(flow)}" if main else ""
-            found.append(Ride((name,), label, color, tuple(stops), tuple(edges), main))
-        return found
+        longest = sorted(spent, key=lambda path: -spent[path])
+        return [self._ride(name, links, main=not i) for i, links in enumerate(longest)]
+
+    def _ride(self, name: str, links: Sequence[str], *, main: bool) -> Ride:
+        """A flow along a path."""
+        flow = self._view.flow(name)
+        stops = [self._node(flow["from"])]
+        edges = [self._edge_of[link] for link in links]
+        for edge in edges:
+            one, other = self.edges[edge].ends
+            stops.append(other if stops[-1] == one else one)
+        label = f"{name}{task(flow)}" if main else ""
+        color = self._view.flow_color[name]
+        return Ride((name,), label, color, tuple(stops), tuple(edges), main)
 
 
 def _together(rides: Sequence[Ride]) -> list[Ride]:
@@ -193,9 +201,11 @@ def _span(names: Sequence[str]) -> str:
 
 def _properties(view: View, links: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Rate, delay, buffer and duplex of links in words."""
+    # Of those that share their values, one will do.
+    different = {id(link["forward"]): link for link in links}.values()
     ways = [
         link[way]
-        for link in links
+        for link in different
         for way in (("forward",) if link["duplex"] == "half" else ("forward", "backward"))
     ]
 
@@ -212,7 +222,7 @@ def _properties(view: View, links: Sequence[Mapping[str, Any]]) -> dict[str, str
         ),
         "delay": among([way["delay_ns"] for way in ways], quantities.delay),
         "buffer": " / ".join(buffers) if len(buffers) <= 2 else f"{len(buffers)} sizes of buffers",
-        "duplex": " / ".join(dict.fromkeys(f"{link['duplex']} duplex" for link in links)),
+        "duplex": " / ".join(dict.fromkeys(f"{link['duplex']} duplex" for link in different)),
     }
 
 

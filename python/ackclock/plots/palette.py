@@ -86,7 +86,10 @@ def flow_colors(flows: Sequence[str], drawn: Sequence[str]) -> dict[str, str]:
     low, high = _look()["RAMP"]
     step = (high - low) / (len(flows) - 1)
     place = {name: i for i, name in enumerate(flows)}
-    return {name: to_hex(ramp(low + step * place[name])).upper() for name in drawn}
+    shades = ramp([low + step * place[name] for name in drawn])
+    # A ramp has 256 colours.
+    hex_of = {shade: to_hex(shade).upper() for shade in set(map(tuple, shades.tolist()))}
+    return {name: hex_of[tuple(shade)] for name, shade in zip(drawn, shades.tolist(), strict=True)}
 
 
 def link_colors(keys: Sequence[_K]) -> dict[_K, str]:

@@ -50,7 +50,7 @@ def fill_bins(view: View, panel: Panel) -> None:
     rates: dict[str, Floats] = {}
     for name, (times, sizes) in arrivals.items():
         edges, rates[name] = _to_the_end(view, *windowed_rates(times, sizes, 0, view.end_s, width))
-    total = np.sum(list(rates.values()), axis=0)
+    total = _to_the_end(view, *windowed_rates(*_arrivals(view), 0, view.end_s, width))[1]
     words = f", all data packets that arrive, in {quantities.window(width)}"
     size = draw.rate_unit(view, panel, float(total.max()), words)
     highest = 0.0
@@ -126,10 +126,11 @@ def _sliding(
     return highest
 
 
-def _arrivals(view: View, name: str) -> tuple[Floats, NDArray[np.int64]]:
-    """When data packets of a flow arrive, and their bytes on the wire."""
+def _arrivals(view: View, name: str | None = None) -> tuple[Floats, NDArray[np.int64]]:
+    """When data packets arrive, and their bytes on the wire: of a flow, or of all of the run."""
     table = view.need("packets")
-    rows = table.rows(flow=name, event="received", kind="data")
+    flow = {} if name is None else {"flow": name}
+    rows = table.rows(event="received", kind="data", **flow)
     return table.plain("time_s")[rows], table.plain("bytes")[rows].astype(np.int64)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.metrics.condense import split
+from ackclock.metrics.condense import Split
 from ackclock.metrics.series import HasPieces, HasTables
 from ackclock.metrics.words import coded
 
@@ -53,7 +53,7 @@ class Records:
         self._table = table
         self._plain: dict[str, NDArray[Any]] = {}
         self._coded: dict[str, tuple[NDArray[np.int64], dict[str, int]]] = {}
-        self._splits: dict[tuple[str, ...], dict[tuple[int, ...], NDArray[np.int64]]] = {}
+        self._splits: dict[tuple[str, ...], Split] = {}
 
     @classmethod
     def of(cls, results: HasTables, name: str) -> Records:
@@ -94,8 +94,8 @@ class Records:
     def rows(self, **names: str) -> NDArray[np.int64]:
         """The rows that have these names in these columns, in order of time."""
         split = self._split(tuple(names))
-        key = tuple(self.code(column, name) for column, name in names.items())
-        return split.get(key, np.empty(0, np.int64))
+        # A code of -1, for none, is 0 there.
+        return split.of(*(self.code(column, name) + 1 for column, name in names.items()))
 
     def _decode(self, column: str) -> tuple[NDArray[np.int64], dict[str, int]]:
         if column not in self._coded:
@@ -103,12 +103,8 @@ class Records:
             self._coded[column] = codes, {word: code for code, word in enumerate(words)}
         return self._coded[column]
 
-    def _split(self, columns: tuple[str, ...]) -> dict[tuple[int, ...], NDArray[np.int64]]:
+    def _split(self, columns: tuple[str, ...]) -> Split:
         """Row numbers by the codes of `columns`; sorted by time within each group."""
         if columns not in self._splits:
-            # A code of -1, for none, becomes 0 and back.
-            codes = np.stack([self.codes(column) + 1 for column in columns])
-            self._splits[columns] = {
-                tuple(code - 1 for code in key): rows for key, rows in split(codes)
-            }
+            self._splits[columns] = Split(np.stack([self.codes(column) + 1 for column in columns]))
         return self._splits[columns]

@@ -5,13 +5,14 @@ A line names its function as text, so that listing the plots loads no plotting l
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
+
+from ackclock.packaged import rows
 
 from .errors import unknown
 
@@ -76,19 +77,13 @@ def _load(place: str) -> Callable[..., Any]:
     return getattr(import_module(f"{__package__}.{module}"), function)
 
 
-def _read() -> tuple[Plot, ...]:
-    """Return the plots; an empty cell is the default, and words stand between spaces."""
-    with Path(__file__).with_name("plots.csv").open(encoding="utf-8", newline="") as lines:
-        return tuple(_plot(row) for row in csv.DictReader(lines))
-
-
 def _plot(row: dict[str, Any]) -> Plot:
     row |= {key: tuple(row[key].split()) for key in ("panels", "needs", "options")}
     row |= {"apart": row["apart"] == "yes", "default": row["default"] or "never"}
     return Plot(**row)
 
 
-PLOTS = _read()
+PLOTS = tuple(map(_plot, rows(Path(__file__).with_name("plots.csv"))))
 
 
 def names() -> list[str]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .sweep_view import SweepView
 
 _LOGGER = logging.getLogger("ackclock")
+_MOST_APART = 100
+"""Figures of one kind that are made of one run unless all are asked for."""
 
 
 def write(
@@ -43,9 +45,10 @@ def write(
         views = [View(results, flows, links, options) for results in runs]
         wanted = _unasked(views) if asked is None else asked
         _require_able(views, options, wanted)
+        figures = [(plot, _parts(views, plot)) for plot in wanted]
         out.mkdir(parents=True, exist_ok=True)
-        for plot in wanted:
-            for stem, parts in _parts(views, plot):
+        for plot, made in figures:
+            for stem, parts in made:
                 drawn = _draw(parts, plot)
                 for name in formats:
                     path = out / f"{stem}.{name}"
@@ -133,6 +136,11 @@ def _parts(views: Sequence[View], plot: Plot) -> list[tuple[str, Sequence[View]]
     apart = plot.apart if together is None or not plot.knows("together") else not together
     if not apart or len(view.flows) < 2:
         return [(plot.name, views)]
+    if together is None and len(view.flows) > _MOST_APART:
+        raise PlotError(
+            f"the plot '{plot.name}' makes a figure for each of {len(view.flows)} flows; choose "
+            "some with --flows, draw all in one with --together, or ask for all with --apart"
+        )
     return [(f"{plot.name}-{_plain(name)}", [view.of_flows([name])]) for name in view.flows]
 
 

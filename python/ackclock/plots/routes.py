@@ -52,7 +52,7 @@ def draw(view: View) -> Figure:
     for row, found in enumerate(shown.values()):
         for hop in found:
             links[hop.link] = None
-            color = view.link_color[hop.link]
+            color = view.link_color.get(hop.link, palette.FAINT_INK)
             axes.barh(
                 row + 0.5,
                 (hop.stop_s - hop.start_s) / unit,

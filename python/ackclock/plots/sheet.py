@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 from . import heading, legends, palette, text
 from .palette import DASHES, LineStyle
 from .saving import Figure
-from .view import View, evenly
+from .view import View
 from .words import EDGE_MM, MM, ROW_MM, TOP_MM, Words, place, words, write_above, write_instead
 
 _LEFT, _RIGHT, _BOTTOM = 11.5, EDGE_MM, 2.5
@@ -209,11 +209,16 @@ class Page:
 
     def _shown_entries(self, panel: Panel) -> list[tuple[Line2D, str]]:
         """The entries of the legend; of very many, a few that show the order of the colours."""
-        if not panel.ramp or len(panel.entries) <= _MOST_ENTRIES:
+        if not panel.ramp:
             return panel.entries
-        picked = evenly(panel.entries, 5)
-        blank = Line2D([], [], lw=0)
-        return [*picked, (blank, f"{len(panel.entries)} drawn, in this order")]
+        other = (palette.FAINT_INK, palette.RULE)
+        steps = [
+            entry
+            for entry in panel.entries
+            if entry[0].get_linestyle() != "None" and entry[0].get_color() not in other
+        ]
+        rest = [entry for entry in panel.entries if entry not in steps]
+        return [*legends.some(steps, _MOST_ENTRIES), *rest]
 
     def _legend_columns(self, labels: Sequence[str]) -> int:
         """How many entries are in a row, where the rows are as equal as can be."""
@@ -253,6 +258,10 @@ class Page:
         rows, beside = self._legend_rows(panel)
         lift = 1.5 + (0.0 if beside else rows * _LEGEND.row)
         start = -_LEFT + _RIGHT if self._left == _LEFT else 0.0
+        over = self._title_mm(panel) - (self.axes_width_mm - start)
+        if over > 0:
+            words = text.width_mm(panel.title, _PANEL_SIZE)
+            panel.title = text.short(panel.title, words - over, _PANEL_SIZE)
         beyond = start + text.width_mm(panel.title + "  ", _PANEL_SIZE)
         write_above(axes, panel.title, start, lift, _PANEL_SIZE, palette.INK)
         write_above(axes, panel.unit, beyond, lift, _PANEL_SIZE, palette.FAINT_INK)

@@ -83,6 +83,10 @@ def draw(view: View) -> Figure:
     wordy = len(network.edges) <= _MOST_WORDY
     if len(network.edges) <= _MOST_LABELS:
         _labels(axes, points, network, taken, lanes, shared if wordy else None)
+        low = min(0.0, *(box[1] - _NEAR_MM for box in taken))
+        high = max(height, *(box[3] + 2 * _NEAR_MM for box in taken))
+        axes.set_ylim(low, high)
+        panel.height_mm = high - low
     panel.title = "Network"
     for ride in rides:
         if ride.label:
@@ -93,6 +97,8 @@ def draw(view: View) -> Figure:
         panel.note(f"{what}: {', '.join(shared[key] for key in order if key in shared)}.")
     if not wordy:
         _kinds(panel.note, network, shared)
+    if changing := [link["id"] for link in view.model["links"] if link.get("changes")]:
+        panel.note(f"As at the start of the run, during which links change: {listed(changing)}.")
     if any(not ride.main for ride in rides):
         panel.note("Solid: the path a flow takes for longest; dashed: another one.")
     if network.tiered:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from ackclock.metrics.series import HasPieces, is_long
 
 from . import lanes, palette, paths, quantities
 from .errors import PlotError, unknown
-from .lanes import Interest, Lane
+from .lanes import FEW_PACKETS, Interest, Lane
 from .long_records import LongRecords, RateAt
 from .options import Options
 from .records import Records
@@ -28,9 +29,6 @@ from .records import Records
 Floats = NDArray[np.float64]
 Series = tuple[Floats, Floats]
 _T = TypeVar("_T")
-
-FEW_PACKETS = 3
-"""A link whose queue never exceeds this is not drawn unless asked for."""
 
 
 @dataclass(frozen=True)
@@ -200,6 +198,13 @@ class View:
 
     # Flows
 
+    @cached_property
+    def transports(self) -> list[tuple[Mapping[str, Any], int]]:
+        """For each transport a flow that has it, and how many flows of the run do."""
+        counts = Counter(id(flow["tcp"] or flow["udp"]) for flow in self.model["flows"])
+        flow_of = {id(flow["tcp"] or flow["udp"]): flow for flow in reversed(self.model["flows"])}
+        return [(flow_of[key], count) for key, count in counts.items()]
+
     def flow(self, name: str) -> Mapping[str, Any]:
         """The model of a flow."""
         return self._flow_of[name]
@@ -279,9 +284,22 @@ class View:
 
     @cached_property
     def all_lanes(self) -> list[Lane]:
-        """The transmitters of all links, in the order of the scenario."""
+        """The transmitters of all links, in the order of the scenario.
+
+        Of very many links, those with most to see by the summary, those that change or set a path
+        apart, and those that are asked for.
+        """
         routers = set(self.model["routers"])
-        return [lane for link in self.model["links"] for lane in lanes.of_link(link, routers)]
+        links, notable = self.model["links"], lanes.notable(self.summary["links"])
+        if notable is not None:
+            notable.update(self.asked_links or (), *self.own_links)
+            links = [link for link in links if link["id"] in notable or link["changes"]]
+        return [lane for link in links for lane in lanes.of_link(link, routers)]
+
+    @cached_property
+    def all_lanes_are_here(self) -> bool:
+        """Whether `all_lanes` has the transmitters of every link."""
+        return len({lane.link for lane in self.all_lanes}) == len(self._link_of)
 
     @cached_property
     def interest(self) -> dict[Lane, Interest]:
@@ -328,9 +346,12 @@ class View:
     @cached_property
     def changing_lanes(self) -> list[Lane]:
         """The transmitters that change in the run, drawn or on the path of a drawn flow."""
+        changing = [lane for lane in self.all_lanes if len(lane.states) > 1]
+        if not changing:
+            return []
         used = {link for spans in self.flow_paths.values() for span in spans for link in span.links}
         used |= {lane.link for lane in self.lanes}
-        return [lane for lane in self.all_lanes if len(lane.states) > 1 and lane.link in used]
+        return [lane for lane in changing if lane.link in used]
 
     def queue_packets(self, lane: Lane) -> Series:
         """Data packets waiting in a link's buffer after each change."""
@@ -373,6 +394,13 @@ class View:
         times = table.plain("time_s")
         return np.sort(times[table.rows(**where)] if where else times)
 
+    def other_loss_times(self) -> Floats:
+        """Times at which packets were lost at links that are not among `all_lanes`."""
+        table = self.need("drops")
+        known = {lane.link for lane in self.all_lanes}
+        links = [code for code, name in enumerate(table.names("link")) if name not in known]
+        return np.sort(table.plain("time_s")[np.isin(table.codes("link"), links)])
+
     def unrouted_times(self) -> Floats:
         """Times at which routers dropped packets because there was no route."""
         table = self.records("drops")
@@ -413,7 +441,7 @@ class View:
     def moving_flows(self) -> list[str]:
         """The drawn flows whose path changes while they are active."""
         found: list[str] = []
-        for name in self.flows:
+        for name in self.flows if self.hops else ():
             active = self.active(name)
             taken = {
                 span.links
@@ -519,7 +547,8 @@ def evenly(items: Sequence[_T], count: int) -> list[_T]:
 def _chosen(kind: str, asked: Sequence[str] | None, known: list[str]) -> list[str]:
     if asked is None:
         return known
+    wanted, there = set(asked), set(known)
     for name in asked:
-        if name not in known:
+        if name not in there:
             raise unknown(kind, name, known)
-    return [name for name in known if name in set(asked)]
+    return [name for name in known if name in wanted]

@@ -151,6 +151,8 @@ def _across(panel: Panel, points: Sequence[Point], *, last: bool) -> None:
     panel.labelled = last and not panel.message
     if panel.labelled:
         axes.set_xlabel("Window (kB)", labelpad=2)
+    elif panel.message:
+        axes.tick_params(bottom=False, labelbottom=False)
 
 
 def _by_flow(points: Sequence[Point]) -> list[tuple[str, list[Point]]]:

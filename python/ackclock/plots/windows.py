@@ -27,7 +27,7 @@ def draw(views: Sequence[View]) -> Figure:
     """
     parts = _of_run(views[0]) if len(views) == 1 else _of_runs(views)
     if not parts:
-        raise PlotError("there is no flow with a congestion window")
+        raise PlotError("the plot 'windows': there is no flow with a congestion window")
     if len(parts) > MOST_PANELS:
         raise PlotError(f"{len(parts)} panels of windows are more than the {MOST_PANELS} of a page")
     longest = max(views, key=lambda view: view.span[1])

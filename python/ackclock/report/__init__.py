@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.errors import InputError
-from ackclock.files import write_text
+from ackclock.files import readable, write_text
 
 if TYPE_CHECKING:
     from ackclock.results import Results
@@ -41,7 +41,7 @@ def write(
     Args:
         runs: One run, or several, which stand side by side.
         place: The file. An earlier report is replaced, anything else only with `force`.
-        flows: The flows to show; default all, or some evenly chosen of very many.
+        flows: The flows to show; default all, or the busiest of very many.
         links: The links to show at first; default those with something to see.
         animate: The span whose packets are shown in motion, seconds; default around the first loss.
         force: Replace whatever file stands there.
@@ -105,10 +105,12 @@ def _require_records(run: Results) -> None:
 def _names(runs: Sequence[Results]) -> list[str]:
     """What the runs are called: their folders, with as much of the path as tells them apart."""
     places = [run.directory for run in runs]
-    short = [run.directory.name if run.directory else run.summary["scenario"] for run in runs]
+    short = [
+        readable(run.directory.name) if run.directory else run.summary["scenario"] for run in runs
+    ]
     count = Counter(short)
     names = [
-        str(place) if count[name] > 1 and place else name
+        readable(str(place)) if count[name] > 1 and place else name
         for name, place in zip(short, places, strict=True)
     ]
     return [

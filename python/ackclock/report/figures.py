@@ -13,6 +13,8 @@ from ackclock.tables import ResultTable
 from ackclock.theory import TheoryError, compare, predict
 from ackclock.theory.comparison import Comparison
 
+from .series import MOST_FLOWS
+
 _FLOWS = (
     "run", "flow", "label", "goodput_bps", "finish_s", "path_rtt_s", "rtt_s_min", "rtt_s_mean",
     "rtt_s_p95", "rtt_s_max", "cwnd_bytes_mean", "retransmissions", "timeouts", "segments_dropped",
@@ -44,8 +46,10 @@ def html(runs: Mapping[str, Results]) -> str:
     flows = tables.of_summaries(summaries, "flows")
     order = ["run"] if len(runs) > 1 else []
     links = tables.of_summaries(summaries, "links").sort([*order, "-utilization", "-drops"])
+    if len(flows) > MOST_FLOWS:
+        flows = flows.sort([*order, "-goodput_bps"])
     parts = [
-        *_shown(flows, _FLOWS, "flows", 40),
+        *_shown(flows, _FLOWS, "flows", MOST_FLOWS),
         *_shown(links, _LINKS, "directions of links", 15 * len(runs)),
     ]
     return _section("Figures", parts) + _section("Theory and run", [*_theory(runs)])
@@ -64,7 +68,7 @@ def _shown(table: ResultTable, names: tuple[str, ...], what: str, most: int) -> 
     shown = table.select(filled).take(range(min(len(table), most)))
     yield f'<div class="wide">{tables.to_html(shown)}</div>'
     if len(table) > len(shown):
-        yield f'<p class="faint">The first {len(shown)} of {len(table):,} {what}.</p>'
+        yield f'<p class="faint">The busiest {len(shown)} of {len(table):,} {what}.</p>'
 
 
 def _theory(runs: Mapping[str, Results]) -> Iterator[str]:

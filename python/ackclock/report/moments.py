@@ -31,22 +31,7 @@ MARKS = {
 """Events that are marked on windows, the weightier first: of several at once the first is drawn."""
 
 _MOST = 3000
-GROWTH = ("initial", "slow-start", "congestion-avoidance", "own-rule", "prr", "pipe")
-"""Rules that only follow from what began before."""
 
-SOURCES = {
-    "recovery-entry": "RFC 6675 section 5",
-    "ecn-reduction": "RFC 3168 section 6.1.2",
-    "probe-repair": "RFC 8985 section 7.4",
-    "timeout": "RFC 5681 section 3.1",
-    "recovery-exit": "RFC 6675 section 5",
-    "undo-dsack": "RFC 3708",
-    "undo-timestamps": "RFC 3522",
-    "undo-frto": "RFC 5682",
-    "idle-restart": "RFC 2861",
-    "syn-lost": "RFC 5681 section 3.1",
-}
-CUTS = ("recovery-entry", "ecn-reduction", "probe-repair", "timeout", "fast-retransmit")
 FACTORS = ("decrease", "beta")
 """What parameters are called that say how much of the window a loss leaves."""
 
@@ -192,10 +177,10 @@ class _Sources:
 
     def why(self, flow: Mapping[str, Any], kind: str, rules: list[Mapping[str, Any]]) -> list[str]:
         """The rules behind an event in words, each with its source."""
-        named = dict.fromkeys(row["rule"] for row in rules if row["rule"] not in GROWTH)
+        named = dict.fromkeys(row["rule"] for row in rules)
         lines = []
-        for rule in named:
-            parts = [capital(log.reason(rule, flow["label"])), SOURCES.get(rule, "")]
+        for rule in (rule for rule in named if log.RULES[rule].effect != "growth"):
+            parts = [capital(log.reason(rule, flow["label"])), log.RULES[rule].source]
             lines.append(_sentence([*parts, *self._threshold(flow, rule)]))
         if not lines and not rules and kind in ("timeout", "fast-retransmit"):
             recovery = (flow["tcp"].get("recovery") or {}).get("kind", "")
@@ -207,8 +192,9 @@ class _Sources:
         """How much a loss leaves by the congestion control, and its source."""
         chosen = flow["tcp"]["cc"]
         known = entry("cc", chosen["kind"])
-        if rule not in CUTS:
-            return [known["references"][0]] if rule not in SOURCES else []
+        found = log.RULES.get(rule)
+        if found is not None and found.effect != "cut":
+            return [] if found.source else [known["references"][0]]
         for param in known["params"]:
             if param["name"] in FACTORS and isinstance(chosen.get(param["name"]), int | float):
                 factor = f"{flow['label']}: {param['name']} {chosen[param['name']]:g}"

@@ -8,13 +8,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ackclock.packaged import filled
 from ackclock.plots import heading, palette, quantities
 from ackclock.plots.lanes import Lane
-from ackclock.plots.view import View, evenly
+from ackclock.plots.view import View
 from ackclock.results import Results
 
 from . import figures, moments, network, packets, series
 from .pack import Pack
+from .series import busiest
 
 _HERE = Path(__file__).parent
 _LONGEST_SCENARIO = 60_000
@@ -75,8 +77,18 @@ def _data(views: Mapping[str, View], animate: tuple[float, float] | None, share:
 
 def _usual(run: Results) -> list[str]:
     """The flows that are shown unasked."""
-    every = list(run.summary["flows"])
-    return every if len(every) <= series.MOST_FLOWS else evenly(every, series.MOST_FLOWS)
+    return busiest(run.summary, list(run.summary["flows"]), series.MOST_FLOWS)
+
+
+def _others(view: View) -> str:
+    """What is said of the flows that a page has not, all together."""
+    flows = view.summary["flows"]
+    others = [flow for name, flow in flows.items() if name not in set(view.flows)]
+    if not others:
+        return ""
+    rate = quantities.rate(sum(flow["goodput_bps"] for flow in others), binary=view.binary_rates)
+    shown = f"{len(view.flows):,} of {len(flows):,} flows are shown"
+    return f"{shown}; the other {len(others):,} have {rate} together. "
 
 
 def _read(name: str) -> str:
@@ -88,11 +100,6 @@ def uplot() -> str:
     return _read("vendor/uplot/uPlot.iife.min.js")
 
 
-def filled(template: str, parts: Mapping[str, str]) -> str:
-    """A template with its parts, which stand there as `{{name}}`."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
-
-
 def framed(kind: str, parts: Mapping[str, str]) -> str:
     """A page: its parts in the frame that pages for browsers share.
 
@@ -102,7 +109,7 @@ def framed(kind: str, parts: Mapping[str, str]) -> str:
             something: `tabs` in the head, `more` before the scripts, `allowed` to scripts.
     """
     nothing = {"tabs": "", "more": "", "allowed": ""}
-    return filled(_read("page/frame.html"), {**nothing, "kind": kind, **parts})
+    return filled(_HERE / "page/frame.html", {**nothing, "kind": kind, **parts})
 
 
 def style() -> str:
@@ -203,7 +210,7 @@ def _run(
     return {
         "name": name,
         "end": view.end_s,
-        "left": len(view.model["flows"]) - len(view.flows),
+        "others": _others(view),
         "nodes": len(view.model["hosts"]) + len(view.model["routers"]),
         "flows": _flows(view),
         "lanes": _lanes(view, lanes),
@@ -219,6 +226,9 @@ def _run(
 
 def _flows(view: View) -> list[dict[str, Any]]:
     every = [flow["id"] for flow in view.model["flows"]]
+    if len(every) > series.MOST_FLOWS:  # the colours of all would be too alike
+        every = list(view.flows)
+    first = set(busiest(view.summary, view.flows, series.FIRST_FLOWS))
     colors = {}
     for look in ("light", "dark"):
         with palette.shown(look):
@@ -232,6 +242,7 @@ def _flows(view: View) -> list[dict[str, Any]]:
                 "id": name,
                 "label": name,
                 "about": f"{label}, {flow['from']} to {flow['to']}",
+                "shown": name in first,
                 "start": active.start_s,
                 "stop": active.stop_s,
                 "light": colors["light"][name],

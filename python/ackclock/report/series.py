@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ackclock.plots import lanes as lane_rules
 from ackclock.plots import packets
 from ackclock.plots.errors import PlotError
 from ackclock.plots.lanes import Interest, Lane
-from ackclock.plots.view import FEW_PACKETS, View
+from ackclock.plots.view import View
 
 from .cut import Grid, Series, changes, fitted
 from .pack import Pack, time_unit
@@ -19,8 +19,8 @@ from .pack import Pack, time_unit
 POINTS = 110_000
 """About how many points all curves of a page have."""
 
-MOST_FLOWS = 40
-"""How many flows a page shows unless they are asked for."""
+FIRST_FLOWS, MOST_FLOWS = 12, 40
+"""How many flows are shown at first, and how many a page has unless they are asked for."""
 
 _MOST_LANES = 40
 _MOST_BINS = 5000
@@ -54,11 +54,17 @@ def worth_drawing(view: View) -> list[Lane]:
     """The transmitters that are shown at first, judged by the summary: no records are read."""
     seen: dict[Lane, Interest] = {}
     for lane in view.all_lanes:
-        told = view.summary["links"][lane.link][lane.direction]
-        queue = told["queue_packets"]
-        mean = float(queue["mean"] or 0.0) if (queue["max"] or 0) > FEW_PACKETS else 0.0
-        seen[lane] = Interest(sum(told["drops"].values()), mean, float(told["utilization"]))
+        seen[lane] = Interest.of_summary(view.summary["links"][lane.link][lane.direction])
     return lane_rules.worth_drawing(seen, view.own_links)
+
+
+def busiest(summary: Mapping[str, Any], flows: list[str], count: int) -> list[str]:
+    """So many of these flows that got most, in the order given."""
+    if len(flows) <= count:
+        return flows
+    most = sorted(flows, key=lambda name: -summary["flows"][name]["goodput_bps"])[:count]
+    chosen = set(most)
+    return [name for name in flows if name in chosen]
 
 
 def kept_lanes(view: View) -> list[Lane]:

@@ -16,7 +16,7 @@ import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 from ackclock.columns import RUNS, SWEEP, Column
-from ackclock.files import write_bytes
+from ackclock.files import arrow_file, write_bytes
 from ackclock.results import ResultsError
 from ackclock.sweep import figures
 from ackclock.sweep.plan import Plan
@@ -234,7 +234,7 @@ def read(path: Path, columns: Iterable[str] | None = None) -> pa.Table:
 
 def _file(path: Path) -> pq.ParquetFile:
     with _damage(path):
-        return pq.ParquetFile(path, page_checksum_verification=True)
+        return pq.ParquetFile(arrow_file(path), page_checksum_verification=True)
 
 
 @contextmanager
@@ -251,6 +251,6 @@ def is_stored(path: Path) -> bool:
     A file that is gone or damaged counts as one that does, so that reading it reports the damage.
     """
     try:
-        return pq.read_schema(path).equals(STORED)
+        return pq.read_schema(arrow_file(path)).equals(STORED)
     except (pa.ArrowException, OSError):
         return True

@@ -198,6 +198,8 @@ def _summed(name: str, values: Floats) -> dict[str, float]:
 
 def _sharing(flows: Sequence[_Flow], results: Recorded, span: Span) -> Rows:
     seconds = span.to_s - span.from_s
+    # As in the summary: who begins later shares nothing in this span.
+    flows = [flow for flow in flows if flow.entry["start_s"] < span.to_s]
     rates = [8 * flow.delivered(span) / seconds for flow in flows]
     if not rates:
         return []

@@ -35,6 +35,7 @@ impl Channel {
 
     /// A packet comes from another part, and will arrive then.
     pub(crate) fn put_on_far_end(&mut self, arrival: Time, packet: Packet, slots: &mut Slots) {
+        debug_assert!(self.service != Service::Walked);
         self.chain.push(Entry { time: arrival, packet }, false, slots);
     }
 

@@ -107,6 +107,12 @@ impl Chain {
         packet
     }
 
+    /// So many packets wait, and are kept elsewhere.
+    #[inline]
+    pub fn count_waiting(&mut self, packets: usize) {
+        (self.held, self.queued) = (packets as u32, packets as u32);
+    }
+
     /// The packets in the queue, first to last.
     pub fn waiting(&self, slots: &Slots) -> impl Iterator<Item = Entry> {
         let all = self.queued == self.held && self.held > 0;

@@ -30,7 +30,7 @@ impl Channel {
         }
         // Waits that are not over.
         let (mut start, mut carry) = (self.next_start, self.carry);
-        let waiting: Vec<Entry> = self.chain.waiting(slots).collect();
+        let waiting: Vec<Entry> = self.waiting(slots);
         for Entry { time, packet } in waiting {
             if R::PACKETS {
                 let known = recorder.ids().start(self.lane(), false);

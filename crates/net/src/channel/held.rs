@@ -32,9 +32,9 @@ impl Channel {
     }
 
     /// The packets that wait in the queue; up to date after [`Channel::close`].
-    pub(crate) fn waiting_packets(&self, slots: &Slots) -> impl Iterator<Item = Packet> {
+    pub(crate) fn waiting_packets(&self, slots: &Slots) -> impl Iterator<Item = Packet> + use<> {
         let kept = self.kept_packets().into_iter().map(|held| held.packet);
-        self.chain.waiting(slots).map(|entry| entry.packet).chain(kept)
+        self.waiting(slots).into_iter().map(|entry| entry.packet).chain(kept)
     }
 
     /// The packets that a discipline keeps.

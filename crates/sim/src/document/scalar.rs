@@ -331,7 +331,8 @@ pub(super) fn allowed(param: &Param) -> String {
         text.push_str(if dimensions(param.kind).is_empty() { ", " } else { "; " });
         text.push_str(&range);
     }
-    if let Some(word) = param.word {
+    // A default in figures is in the range.
+    if let Some(word) = param.word.filter(|word| !word.starts_with(|c: char| c.is_ascii_digit())) {
         text.push_str(&format!("; or `{word}`"));
     }
     text

@@ -6,7 +6,7 @@ use super::Checked;
 use super::block::{self, Block};
 use super::flows::{FlowPart, ROUTERS, TransportPart, label, numbering, numbers};
 use super::links::{LinkPart, Nature};
-use crate::compile::special_paths;
+use crate::compile::{Way, special_paths};
 use crate::model::{Flow, Link, Scenario};
 use crate::spaced;
 use crate::start::Start;
@@ -14,6 +14,7 @@ use ackclock_units::Time;
 use ackclock_units::quantity::Quantity;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// The values of a document that has no faults: what the numbers of its scenario were made of.
@@ -45,21 +46,18 @@ impl Checked {
         Some(writer.put_together(values.rest.document(), links.collect(), flows.collect()))
     }
 
-    /// The same as text, which goes to `pieces` bit by bit: of a large network there is no need to have all at
-    /// once. If `sorted`, keys are in the order of their letters and all is on one line; else each key has a line,
-    /// and each element of a list at the top.
-    pub fn canonical_text(&self, sorted: bool, pieces: &mut dyn FnMut(&[u8])) {
+    /// The same as text with keys in the order of their letters, which goes to `pieces` bit by bit: of a large
+    /// network there is no need to have all at once.
+    pub fn canonical_text(&self, pieces: &mut dyn FnMut(&[u8])) {
         let Some((writer, values)) = self.writer() else { return };
         let mut all = values.rest.document();
         for key in ["hosts", "routers", "links", "flows", "seed"] {
             all.insert(key.into(), Value::Null);
         }
-        if sorted {
-            all.values_mut().for_each(Value::sort_all_objects);
-            all.sort_keys();
-        }
+        all.values_mut().for_each(Value::sort_all_objects);
+        all.sort_keys();
         let scenario = writer.scenario;
-        let mut out = Pieces { text: b"{".to_vec(), sorted, pieces };
+        let mut out = Pieces { text: b"{".to_vec(), pieces };
         for (place, (key, value)) in all.iter().enumerate() {
             out.part(place > 0);
             spaced::append_key(&mut out.text, key);
@@ -75,8 +73,8 @@ impl Checked {
                     out.list(scenario.links.iter().zip(&values.links), |text, (link, nature)| {
                         let shared = known
                             .entry(Arc::as_ptr(nature))
-                            .or_insert_with(|| written(writer.nature_document(nature), sorted));
-                        object(text, writer.link_head(link, "between"), shared, sorted);
+                            .or_insert_with(|| written(writer.nature_document(nature)));
+                        object(text, writer.link_head(link, "between"), shared);
                     });
                 }
                 ("flows", _) => {
@@ -87,9 +85,9 @@ impl Checked {
                             let (name, block) = transport.named();
                             let shared = known.entry(Arc::as_ptr(block)).or_insert_with(|| {
                                 let transport = Value::Object(block.document());
-                                written(Map::from_iter([(name.to_owned(), transport)]), sorted)
+                                written(Map::from_iter([(name.to_owned(), transport)]))
                             });
-                            object(text, writer.flow_without_transport(flow), shared, sorted);
+                            object(text, writer.flow_without_transport(flow), shared);
                         },
                     );
                 }
@@ -98,24 +96,68 @@ impl Checked {
                 _ => spaced::append(&mut out.text, value),
             }
         }
-        out.text.extend_from_slice(if sorted { b"}" } else { b"\n}\n" });
+        out.text.push(b'}');
         (out.pieces)(&out.text);
     }
 
     /// The scenario as numbers, with units in the names (`delay_ns`), if nothing is wrong.
     pub fn model(&self) -> Option<Value> {
         let (writer, values) = self.writer()?;
+        let joined = |(own, shared): (Map<String, Value>, Map<String, Value>)| {
+            Value::Object(own.into_iter().chain(shared).collect())
+        };
         let links = writer.scenario.links.iter().zip(&values.links);
-        let links = links.map(|(link, nature)| writer.link_model(link, nature));
-        let flows = writer.scenario.flows.iter().zip(&values.flows);
-        let flows = flows.map(|(flow, transport)| writer.flow_model(flow, transport));
-        let mut flows: Vec<Value> = flows.collect();
-        for (flow, [data, acks]) in flows.iter_mut().zip(special_paths(writer.scenario)) {
-            // Only where it is not the first of the shortest paths: index of the link, and 1 for backward.
-            flow["data_path"] = data.into_iter().map(|(link, way)| json!([link, way])).collect();
-            flow["ack_path"] = acks.into_iter().map(|(link, way)| json!([link, way])).collect();
+        let links = links.map(|(link, nature)| {
+            joined((writer.link_head(link, "ends"), writer.nature_model(link, nature)))
+        });
+        let flows = writer.scenario.flows.iter().zip(&values.flows).zip(paths(writer.scenario));
+        let flows = flows.map(|((flow, transport), paths)| {
+            joined((writer.flow_model(flow, paths), transport_model(transport)))
+        });
+        Some(writer.put_together(head(values), links.collect(), flows.collect()))
+    }
+
+    /// The same as text, which goes to `pieces` bit by bit. What links or flows have in common stands once, in
+    /// lists of its own (`natures`, `transports`); each has the number of its entry there in the place of it.
+    pub fn model_text(&self, pieces: &mut dyn FnMut(&[u8])) {
+        let Some((writer, values)) = self.writer() else { return };
+        let scenario = writer.scenario;
+        let all = writer.put_together(head(values), Value::Null, Value::Null);
+        let mut out = Pieces { text: b"{".to_vec(), pieces };
+        for (key, value) in all.as_object().into_iter().flatten() {
+            if !["links", "flows"].contains(&key.as_str()) {
+                spaced::append_key(&mut out.text, key);
+                spaced::append(&mut out.text, value);
+                out.text.extend_from_slice(b", ");
+            }
         }
-        Some(writer.put_together(head(values), links.collect(), flows.into()))
+        let mut natures = Shared::default();
+        spaced::append_key(&mut out.text, "links");
+        out.list(scenario.links.iter().zip(&values.links), |text, (link, nature)| {
+            let same = (Arc::as_ptr(nature), link.forward.rate_bps, link.backward.rate_bps);
+            let like = natures.number(same, || writer.nature_model(link, nature));
+            let mut own = writer.link_head(link, "ends");
+            own.insert("like".into(), like.into());
+            spaced::append(text, &Value::Object(own));
+        });
+        let mut transports = Shared::default();
+        out.text.extend_from_slice(b", ");
+        spaced::append_key(&mut out.text, "flows");
+        let flows = scenario.flows.iter().zip(&values.flows).zip(paths(scenario));
+        out.list(flows, |text, ((flow, transport), paths)| {
+            let same = Arc::as_ptr(transport.named().1);
+            let like = transports.number(same, || transport_model(transport));
+            let mut own = writer.flow_model(flow, paths);
+            own.insert("like".into(), like.into());
+            spaced::append(text, &Value::Object(own));
+        });
+        for (key, shared) in [("natures", natures.entries), ("transports", transports.entries)] {
+            out.text.extend_from_slice(b", ");
+            spaced::append_key(&mut out.text, key);
+            spaced::append(&mut out.text, &shared.into());
+        }
+        out.text.push(b'}');
+        (out.pieces)(&out.text);
     }
 
     /// The part of the model that is no longer for a larger network: all but nodes, links and flows.
@@ -131,7 +173,6 @@ impl Checked {
 /// Text on its way out.
 struct Pieces<'p> {
     text: Vec<u8>,
-    sorted: bool,
     pieces: &'p mut dyn FnMut(&[u8]),
 }
 
@@ -145,12 +186,7 @@ impl Pieces<'_> {
             (self.pieces)(&self.text);
             self.text.clear();
         }
-        self.text.extend_from_slice(match (is_next, self.sorted) {
-            (false, true) => b"",
-            (false, false) => b"\n",
-            (true, true) => b", ",
-            (true, false) => b",\n",
-        });
+        self.text.extend_from_slice(if is_next { b", " } else { b"" });
     }
 
     fn list<T>(
@@ -159,14 +195,9 @@ impl Pieces<'_> {
         mut write: impl FnMut(&mut Vec<u8>, T),
     ) {
         self.text.push(b'[');
-        let mut count = 0;
-        for item in items {
-            self.part(count > 0);
+        for (place, item) in items.into_iter().enumerate() {
+            self.part(place > 0);
             write(&mut self.text, item);
-            count += 1;
-        }
-        if !self.sorted {
-            self.text.extend_from_slice(if count > 0 { b"\n" } else { b"\n\n" });
         }
         self.text.push(b']');
     }
@@ -175,11 +206,9 @@ impl Pieces<'_> {
 /// Members of an object as text.
 type Written = Vec<(String, Vec<u8>)>;
 
-fn written(members: Map<String, Value>, sorted: bool) -> Written {
+fn written(members: Map<String, Value>) -> Written {
     let members = members.into_iter().map(|(key, mut value)| {
-        if sorted {
-            value.sort_all_objects();
-        }
+        value.sort_all_objects();
         let mut text = Vec::new();
         spaced::append_key(&mut text, &key);
         spaced::append(&mut text, &value);
@@ -189,12 +218,10 @@ fn written(members: Map<String, Value>, sorted: bool) -> Written {
 }
 
 /// Appends an object: what is its own, then what it shares with others.
-fn object(text: &mut Vec<u8>, own: Map<String, Value>, shared: &Written, sorted: bool) {
-    let own = written(own, sorted);
+fn object(text: &mut Vec<u8>, own: Map<String, Value>, shared: &Written) {
+    let own = written(own);
     let mut all: Vec<&(String, Vec<u8>)> = own.iter().chain(shared).collect();
-    if sorted {
-        all.sort_unstable_by_key(|(key, _)| key);
-    }
+    all.sort_unstable_by_key(|(key, _)| key);
     text.push(b'{');
     for (place, (_, member)) in all.into_iter().enumerate() {
         text.extend_from_slice(if place > 0 { b", " } else { b"" });
@@ -209,6 +236,47 @@ fn head(values: &Values) -> Map<String, Value> {
         record.shift_remove("kind");
     }
     rest
+}
+
+/// The ways of each flow, where they need not be the first of the shortest paths.
+fn paths(scenario: &Scenario) -> impl Iterator<Item = Option<[Way; 2]>> {
+    special_paths(scenario).into_iter().map(Some).chain(std::iter::repeat_with(|| None))
+}
+
+/// What several elements have in common, each once.
+struct Shared<K> {
+    numbers: HashMap<K, usize>,
+    entries: Vec<Value>,
+}
+
+impl<K> Default for Shared<K> {
+    fn default() -> Self {
+        Self { numbers: HashMap::new(), entries: Vec::new() }
+    }
+}
+
+impl<K: Eq + Hash> Shared<K> {
+    fn number(&mut self, key: K, make: impl FnOnce() -> Map<String, Value>) -> usize {
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.entries.push(Value::Object(make()));
+            self.entries.len() - 1
+        })
+    }
+}
+
+fn transport_model(transport: &TransportPart) -> Map<String, Value> {
+    let (label, tcp, udp) = match transport {
+        TransportPart::Tcp(tcp) => {
+            let mut model = block::object(numbers(tcp));
+            model.insert("numbering".into(), numbering(tcp).into());
+            (label(tcp).into(), Value::Object(model), Value::Null)
+        }
+        TransportPart::Udp(udp) => {
+            let kind = udp.block("source").and_then(Block::kind).unwrap_or_default();
+            (format!("UDP {kind}").into(), Value::Null, Value::Object(udp.model()))
+        }
+    };
+    Map::from_iter([("label".to_owned(), label), ("tcp".to_owned(), tcp), ("udp".to_owned(), udp)])
 }
 
 struct Writer<'s> {
@@ -247,9 +315,8 @@ impl Writer<'_> {
         map
     }
 
-    fn link_model(&self, link: &Link, nature: &Nature) -> Value {
-        let mut map = self.link_head(link, "ends");
-        map.extend(nature.whole.model());
+    fn nature_model(&self, link: &Link, nature: &Nature) -> Map<String, Value> {
+        let mut map = nature.whole.model();
         let changes = nature.changes.iter().map(|change| Value::Object(change.model()));
         map.insert("changes".into(), changes.collect());
         let ways = [("forward", &link.forward), ("backward", &link.backward)];
@@ -259,7 +326,7 @@ impl Writer<'_> {
             model.insert("rate_bps".into(), way.rate_bps.into());
             map.insert(side.into(), Value::Object(model));
         }
-        Value::Object(map)
+        map
     }
 
     fn link_head(&self, link: &Link, ends: &str) -> Map<String, Value> {
@@ -304,7 +371,7 @@ impl Writer<'_> {
         map
     }
 
-    fn flow_model(&self, flow: &Flow, transport: &TransportPart) -> Value {
+    fn flow_model(&self, flow: &Flow, ways: Option<[Way; 2]>) -> Map<String, Value> {
         let draw = match flow.start {
             Start::At(_) => Value::Null,
             Start::Uniform { from, to } => {
@@ -316,22 +383,14 @@ impl Writer<'_> {
         map.insert("stop_ns".into(), flow.stop.map(Time::as_ns).into());
         map.insert("send_bytes".into(), flow.send_bytes.into());
         map.insert("start_draw".into(), draw);
-        let [tcp, udp] = match transport {
-            TransportPart::Tcp(tcp) => {
-                let mut model = block::object(numbers(tcp));
-                model.insert("numbering".into(), numbering(tcp).into());
-                map.insert("label".into(), label(tcp).into());
-                [Value::Object(model), Value::Null]
-            }
-            TransportPart::Udp(udp) => {
-                let kind = udp.block("source").and_then(Block::kind).unwrap_or_default();
-                map.insert("label".into(), format!("UDP {kind}").into());
-                [Value::Null, Value::Object(udp.model())]
-            }
-        };
-        map.insert("tcp".into(), tcp);
-        map.insert("udp".into(), udp);
-        Value::Object(map)
+        // Only where it is not the first of the shortest paths: index of the link, and 1 for backward.
+        for (key, way) in ["data_path", "ack_path"].into_iter().zip(ways.into_iter().flatten()) {
+            map.insert(
+                key.into(),
+                way.into_iter().map(|(link, back)| json!([link, back])).collect(),
+            );
+        }
+        map
     }
 
     fn flow_head(&self, flow: &Flow) -> Map<String, Value> {

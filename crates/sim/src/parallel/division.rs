@@ -15,11 +15,6 @@ pub type Undivided = String;
 /// Refuses scenarios whose parts would have to know of each other at every moment.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Undivided> {
     let stop = &scenario.stop;
-    let foreign = |flow: &Flow| match &flow.transport {
-        Transport::Tcp(tcp) => tcp.cc.kind == "python",
-        Transport::Udp { .. } => false,
-    };
-    let ways = || scenario.links.iter().flat_map(|link| [&link.forward, &link.backward]);
     let reason = if Ties::new(&scenario.ties) != Ties::Entity {
         format!(
             "with `ties: {}` simultaneous events come in an order of the whole network",
@@ -35,7 +30,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Undivided> {
         "the number of events is limited".to_owned()
     } else if stop.at_latest > EndingQueue::LATEST_END {
         format!("the run is longer than {:.1} hours", EndingQueue::LATEST_END.as_secs() / 3600.0)
-    } else if scenario.flows.iter().any(foreign) || ways().any(|way| way.queue.kind == "python") {
+    } else if scenario.has_programs() {
         "programs in Python run in one thread".to_owned()
     } else {
         return Ok(());

@@ -15,7 +15,7 @@ use crate::fitting::fitting;
 use crate::model::Scenario;
 use crate::run::{AnyWorld, Queues, Recording};
 use ackclock_engine::EndingQueue;
-use ackclock_net::{Counters, Network, Part, World};
+use ackclock_net::{Counters, Crowd, Network, Part, World};
 use ackclock_trace::{Columns, NoRecord, Numbers};
 use ackclock_units::Time;
 use division::Cut;
@@ -54,8 +54,9 @@ pub(crate) struct Divided<R> {
     completing: bool,
     complete: bool,
     idle: bool,
-    /// There may have been more packets than the scenario allows.
-    crowded: bool,
+    /// How many packets there were at most, which may be more than the scenario allows.
+    crowd: Crowd,
+    doubtful: bool,
     most_packets: u64,
     threads: Threads,
 }
@@ -125,7 +126,8 @@ impl<R: Recording> Divided<R> {
             completing: false,
             complete: false,
             idle: false,
-            crowded: false,
+            crowd: Crowd::default(),
+            doubtful: false,
             most_packets: scenario.stop.max_packets,
             threads,
         })
@@ -186,6 +188,10 @@ impl<R: Recording> AnyWorld for Divided<R> {
         false
     }
 
+    fn is_doubtful(&self) -> bool {
+        self.doubtful
+    }
+
     fn catch_up(&mut self, budget: u64) -> bool {
         let ahead = self.parts.iter().map(World::ahead).max().unwrap_or_default();
         ahead <= self.now || {
@@ -239,6 +245,6 @@ impl<R: Recording> AnyWorld for Divided<R> {
                 "about `stop.max_packets` ({most}) packets were in the network at once, and when it ends by that, only one thread can say"
             )
         };
-        self.crowded.then(reason)
+        self.doubtful.then(reason)
     }
 }

@@ -7,8 +7,8 @@
 
 use super::meeting::{Meeting, Patience};
 use super::{Divided, PartWorld};
-use crate::run::Recording;
-use ackclock_net::Mail;
+use crate::run::{AnyWorld, Recording};
+use ackclock_net::{Crowd, Mail};
 use ackclock_units::Time;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,6 +24,8 @@ struct Report {
     /// Packets made, and those that are gone.
     created: AtomicU64,
     gone: AtomicU64,
+    /// The latest moment to which one was walked, nanoseconds.
+    ahead: AtomicU64,
     /// For how long the run cannot be over by completion, nanoseconds.
     lasts: AtomicU64,
 }
@@ -55,6 +57,7 @@ struct Stop {
     now: Time,
     why: Why,
     windows: u64,
+    crowd: Crowd,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,38 +99,38 @@ impl<R: Recording> Divided<R> {
             most_packets: self.most_packets,
             completes: self.completes,
         };
-        let now = self.now;
+        let (now, crowd) = (self.now, self.crowd);
         let stops: Vec<Stop> = std::thread::scope(|scope| {
             let shared = &shared;
             let mut parts = self.parts.iter_mut().enumerate();
             let own = parts.next();
             let others: Vec<_> = parts
-                .map(|(number, part)| scope.spawn(move || work(shared, number, part, now)))
+                .map(|(number, part)| scope.spawn(move || work(shared, number, part, now, crowd)))
                 .collect();
-            let own = own.map(|(number, part)| work(shared, number, part, now));
+            let own = own.map(|(number, part)| work(shared, number, part, now, crowd));
             let others = others.into_iter().map(|thread| {
                 thread.join().unwrap_or_else(|fault| std::panic::resume_unwind(fault))
             });
             own.into_iter().chain(others).collect()
         });
         let stop = stops[0];
-        self.now = stop.now;
+        (self.now, self.crowd) = (stop.now, stop.crowd);
         self.threads.windows += stop.windows;
-        match stop.why {
+        let over = match stop.why {
             Why::Budget => false,
             Why::End { idle } => {
                 self.end_run(idle);
                 true
             }
-            Why::Crowded => {
-                self.crowded = true;
-                true
-            }
+            Why::Crowded => true,
             Why::Completing => {
                 self.completing = true;
                 self.run_in_turn(end, budget)
             }
-        }
+        };
+        // What was made since they met last counts, too.
+        self.doubtful |= self.crowd.most_since(self.counters().created) > self.most_packets;
+        over
     }
 
     /// Events so far.
@@ -203,31 +206,35 @@ fn work<R: Recording>(
     own: usize,
     world: &mut PartWorld<R>,
     mut now: Time,
+    mut crowd: Crowd,
 ) -> Stop {
     let _guard = Guard(&shared.meeting);
     let mut worker = Worker { shared, own, world, sent: Time::NEVER };
-    let (mut windows, mut gone_before, mut events_before) = (0, None, None);
+    let (mut windows, mut events_before) = (0, None);
     let mut span = 1;
     loop {
-        let stop = |why| Stop { now, why, windows };
+        let stop = |why| Stop { now, why, windows, crowd };
         let reports = &shared.reports[(windows % 2) as usize];
         worker.report(&reports[own]);
         if !shared.meeting.attend() {
             return stop(Why::Budget);
         }
         worker.receive(now + Time::from_ns(1));
-        let (mut next, mut events, mut created, mut gone, mut lasts) = (u64::MAX, 0, 0, 0, 0);
+        let (mut next, mut events, mut created, mut gone, mut ahead, mut lasts) =
+            (u64::MAX, 0, 0, 0, 0, 0);
         for report in reports {
             next = next.min(report.next.load(Ordering::Relaxed));
             events += report.events.load(Ordering::Relaxed);
             created += report.created.load(Ordering::Relaxed);
             gone += report.gone.load(Ordering::Relaxed);
+            ahead = ahead.max(report.ahead.load(Ordering::Relaxed));
             lasts = lasts.max(report.lasts.load(Ordering::Relaxed));
         }
-        // At no moment since the last meeting were more packets in the network than if none had left it.
-        if created - gone_before.replace(gone).unwrap_or(gone) > shared.most_packets {
+        if crowd.most_since(created) > shared.most_packets {
             return stop(Why::Crowded);
         }
+        crowd.look(now, Time::from_ns(ahead), gone);
+        let stop = |why| Stop { now, why, windows, crowd };
         let next = Time::from_ns(next);
         let after_end = shared.end + Time::from_ns(1);
         if next > shared.end {
@@ -276,6 +283,7 @@ impl<R: Recording> Worker<'_, R> {
         report.events.store(counters.events, Ordering::Relaxed);
         report.created.store(counters.created, Ordering::Relaxed);
         report.gone.store(counters.gone(), Ordering::Relaxed);
+        report.ahead.store(self.world.ahead().as_ns(), Ordering::Relaxed);
         if self.shared.completes {
             let lasts = self.world.lasts(self.shared.lookahead);
             report.lasts.store(lasts.as_ns(), Ordering::Relaxed);

@@ -9,8 +9,10 @@ class View extends EventTarget {
     [this.from, this.to] = [0, this.end];
     this.time = null;
     this.hidden = new Set();
-    for (const run of runs)
+    for (const run of runs) {
       for (const lane of run.lanes) if (!lane.shown) this.hidden.add(lane.key);
+      for (const flow of run.flows) if (flow.shown === false) this.hidden.add(flow.key);
+    }
     this.idle = new Set(this.hidden);
   }
 

@@ -100,13 +100,10 @@ const makeStage = (stage, runs, units, signal) => {
   const hint =
     "Drag to zoom, double click or Esc for the whole run; ← → move, + − zoom, n p events, space plays; under the blue bar packets move";
   const bar = element("div", { class: "bar" }, reach, back, ...(runs.length > 1 ? [layouts] : []));
-  const left = runs.map(
-    (run) => run.left && `${run.flows.length} of ${run.flows.length + run.left} flows are shown. `,
-  );
   const below = element(
     "footer",
     { class: "faint" },
-    element("span", {}, left.find(Boolean) || "", element("span", { class: "hint" }, hint)),
+    element("span", {}, runs.map((run) => run.others).find(Boolean) || "", element("span", { class: "hint" }, hint)),
     "Time, s",
   );
 

@@ -4,7 +4,7 @@
 
 use super::{Sender, Setup};
 use crate::cc::Window;
-use crate::ends::{Ack, AckFields, Answers, Ends, Reply, Word, extend};
+use crate::ends::{Ack, AckFields, Answers, Ends, Reply, Word, extend, of_bytes, of_sender};
 use crate::handshake::{Answer, Message, Rules};
 use crate::receiver::{AckOut, Receiver};
 use crate::segment::{Flags, Segment};
@@ -60,6 +60,9 @@ impl From<AckOut> for Ack {
 }
 
 impl Ends for Classic {
+    of_sender!();
+    of_bytes!();
+
     #[inline(always)]
     fn on_data(
         &mut self,
@@ -97,34 +100,13 @@ impl Ends for Classic {
         self.sender.establish(now, stamp)
     }
 
-    fn start(&mut self, now: Time) {
-        self.sender.start(now);
-    }
-
-    fn write(&mut self, now: Time, bytes: u64, last: bool) {
-        self.sender.write(now, bytes, last);
-        self.receiver.expect(self.sender.bytes());
-    }
-
     #[inline]
     fn next_timer(&self) -> Time {
         self.sender.next_timer().min(self.receiver.next_timer())
     }
 
-    fn on_timer(&mut self, now: Time) -> Option<Ack> {
-        if self.sender.next_timer() <= now {
-            self.sender.on_timer(now);
-        }
-        self.on_receiver_timer(now)
-    }
-
     fn answers(&self) -> Answers {
         if self.receiver.never_waits() { Answers::AtOnce } else { Answers::InTime }
-    }
-
-    #[inline]
-    fn receiver_timer(&self) -> Time {
-        self.receiver.next_timer()
     }
 
     fn on_receiver_timer(&mut self, now: Time) -> Option<Ack> {
@@ -136,64 +118,8 @@ impl Ends for Classic {
         self.sender.poll_transmit(now)
     }
 
-    #[inline]
-    fn window(&self) -> &Window {
-        self.sender.window()
-    }
-
-    #[inline]
-    fn reported_cwnd(&self) -> f64 {
-        self.sender.reported_cwnd()
-    }
-
-    fn finish(&mut self, now: Time) {
-        self.sender.finish(now);
-    }
-
-    fn in_recovery(&self) -> bool {
-        self.sender.in_recovery()
-    }
-
-    fn has_unsent(&self) -> bool {
-        self.sender.has_unsent()
-    }
-
-    #[inline]
-    fn is_finished(&self) -> bool {
-        self.sender.is_finished()
-    }
-
-    #[inline]
-    fn is_delivered(&self) -> bool {
-        self.receiver.is_complete()
-    }
-
     fn bytes_delivered(&self) -> u64 {
         self.receiver.next()
-    }
-
-    fn segment_bytes(&self) -> u16 {
-        self.sender.segment_bytes()
-    }
-
-    fn stats(&self) -> &SenderStats {
-        self.sender.stats()
-    }
-
-    fn duplicates(&self) -> u64 {
-        self.receiver.duplicates
-    }
-
-    fn reordered(&self) -> u64 {
-        self.receiver.reordered
-    }
-
-    fn ecn_reductions(&self) -> u64 {
-        self.sender.ecn_reductions()
-    }
-
-    fn packets(&self) -> Option<u64> {
-        self.sender.bytes().map(|bytes| bytes.div_ceil(u64::from(self.sender.segment_bytes())))
     }
 
     fn rto(&self) -> Option<(Time, Time)> {

@@ -7,7 +7,7 @@ use super::endpoint::Endpoint;
 use super::receiver::{AckOut, Arrival, Buffer, Receiver};
 use super::sender::{Info, Sender};
 use crate::cc::{CongestionControl, Window};
-use crate::ends::{Ack, AckFields, Answers, Ends, Reply, Word, extend};
+use crate::ends::{Ack, AckFields, Answers, Ends, Reply, Word, extend, of_bytes, of_sender};
 use crate::handshake::{Answer, Message, Rules};
 use crate::journal::Journal;
 use crate::sack::{self, Note};
@@ -84,6 +84,9 @@ impl From<AckOut> for Ack {
 }
 
 impl Ends for Modern {
+    of_sender!();
+    of_bytes!();
+
     #[inline(never)]
     fn on_data(
         &mut self,
@@ -153,25 +156,9 @@ impl Ends for Modern {
         rtt
     }
 
-    fn start(&mut self, now: Time) {
-        self.sender.start(now);
-    }
-
-    fn write(&mut self, now: Time, bytes: u64, last: bool) {
-        self.sender.write(now, bytes, last);
-        self.receiver.expect(self.sender.bytes());
-    }
-
     #[inline(always)]
     fn next_timer(&self) -> Time {
         self.sender.next_timer().min(self.receiver.next_timer())
-    }
-
-    fn on_timer(&mut self, now: Time) -> Option<Ack> {
-        if self.sender.next_timer() <= now {
-            self.sender.on_timer(now);
-        }
-        self.on_receiver_timer(now)
     }
 
     fn answers(&self) -> Answers {
@@ -184,11 +171,6 @@ impl Ends for Modern {
         }
     }
 
-    #[inline]
-    fn receiver_timer(&self) -> Time {
-        self.receiver.next_timer()
-    }
-
     fn on_receiver_timer(&mut self, now: Time) -> Option<Ack> {
         let out = self.receiver.on_timer(now)?;
         Some(out.into())
@@ -199,64 +181,8 @@ impl Ends for Modern {
         self.sender.poll_transmit(now)
     }
 
-    #[inline]
-    fn window(&self) -> &Window {
-        self.sender.window()
-    }
-
-    #[inline]
-    fn reported_cwnd(&self) -> f64 {
-        self.sender.reported_cwnd()
-    }
-
-    fn finish(&mut self, now: Time) {
-        self.sender.finish(now);
-    }
-
-    fn in_recovery(&self) -> bool {
-        self.sender.in_recovery()
-    }
-
-    fn has_unsent(&self) -> bool {
-        self.sender.has_unsent()
-    }
-
-    #[inline]
-    fn is_finished(&self) -> bool {
-        self.sender.is_finished()
-    }
-
-    #[inline]
-    fn is_delivered(&self) -> bool {
-        self.receiver.is_complete()
-    }
-
     fn bytes_delivered(&self) -> u64 {
         self.receiver.delivered()
-    }
-
-    fn segment_bytes(&self) -> u16 {
-        self.sender.segment_bytes()
-    }
-
-    fn stats(&self) -> &SenderStats {
-        self.sender.stats()
-    }
-
-    fn duplicates(&self) -> u64 {
-        self.receiver.duplicates
-    }
-
-    fn reordered(&self) -> u64 {
-        self.receiver.reordered
-    }
-
-    fn ecn_reductions(&self) -> u64 {
-        self.sender.ecn_reductions()
-    }
-
-    fn packets(&self) -> Option<u64> {
-        self.sender.bytes().map(|bytes| bytes.div_ceil(u64::from(self.sender.segment_bytes())))
     }
 
     fn rto(&self) -> Option<(Time, Time)> {

@@ -2,7 +2,7 @@
 
 use super::{Answer, Arrivals, Recovery, Sender, Setup};
 use crate::cc::Window;
-use crate::ends::{Ack, AckFields, Ends};
+use crate::ends::{Ack, AckFields, Ends, of_sender};
 use crate::segment::{Flags, Segment};
 use crate::senders::Common;
 use crate::stats::SenderStats;
@@ -51,6 +51,8 @@ impl SelectiveRepeat {
 }
 
 impl Ends for SelectiveRepeat {
+    of_sender!();
+
     #[inline]
     fn on_data(
         &mut self,
@@ -76,10 +78,6 @@ impl Ends for SelectiveRepeat {
         Some(now - ack.stamp)
     }
 
-    fn start(&mut self, now: Time) {
-        self.sender.start(now);
-    }
-
     fn write(&mut self, _now: Time, bytes: u64, last: bool) {
         self.sender.write(bytes, last);
     }
@@ -100,33 +98,6 @@ impl Ends for SelectiveRepeat {
     }
 
     #[inline]
-    fn window(&self) -> &Window {
-        self.sender.window()
-    }
-
-    #[inline]
-    fn reported_cwnd(&self) -> f64 {
-        self.sender.reported_cwnd()
-    }
-
-    fn finish(&mut self, now: Time) {
-        self.sender.finish(now);
-    }
-
-    fn in_recovery(&self) -> bool {
-        self.sender.in_recovery()
-    }
-
-    fn has_unsent(&self) -> bool {
-        self.sender.has_unsent()
-    }
-
-    #[inline]
-    fn is_finished(&self) -> bool {
-        self.sender.is_finished()
-    }
-
-    #[inline]
     fn is_delivered(&self) -> bool {
         self.sender.packets() == Some(self.arrivals.cumulative())
     }
@@ -136,14 +107,6 @@ impl Ends for SelectiveRepeat {
             u64::from(last) * u64::from(self.sender.segment_bytes())
                 + u64::from(self.sender.payload(last))
         })
-    }
-
-    fn segment_bytes(&self) -> u16 {
-        self.sender.segment_bytes()
-    }
-
-    fn stats(&self) -> &SenderStats {
-        self.sender.stats()
     }
 
     fn duplicates(&self) -> u64 {

@@ -1,0 +1,358 @@
+"""Each lab with a list of submissions that are wrong in one way: each gets feedback that helps."""
+
+import re
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from ackclock import labs
+from ackclock.labs import Controller, Formula, Number
+from ackclock.labs.grading import check, grade
+from ackclock.labs.hidden import Hidden
+from ackclock.labs.marking import Marker
+from ackclock.labs.programs import Limits
+from ackclock.labs.units import Unit
+from ackclock.labs.writing import solution, student
+
+NO_ANSWER = "There is no answer"
+NOT_WRITTEN = "not written yet"
+
+
+class Work:
+    """What a student started and filled in, with all points until a case spoils it."""
+
+    def __init__(self, lab, marker, folder):
+        self.lab, self.marker, self.folder = lab, marker, folder
+        self.figures = [question for question in lab.questions if isinstance(question, Number)]
+        self.tried = [q for q in lab.questions if isinstance(q, Formula | Controller)]
+        student(lab, folder, notebook=False, force=False)
+        self.answers = folder / "answers.yaml"
+        self.started = self.answers.read_text(encoding="utf-8")
+        self.answers.write_text(solution(marker), encoding="utf-8")
+        for file in (lab.folder / "solution").glob("*.py"):
+            shutil.copy(file, folder)
+
+    def value(self, question):
+        """The right figure, in the unit of its question."""
+        return self.marker.reference(question) / Unit.of(question.unit).scale
+
+    def answer(self, question, written):
+        """Replace one answer."""
+        text = self.answers.read_text(encoding="utf-8")
+        text, found = re.subn(rf"^(  {question.name}:).*$", rf"\1 {written}", text, flags=re.M)
+        assert found == 1
+        self.answers.write_text(text, encoding="utf-8")
+
+    def figure(self, question, value):
+        """Replace one figure; it is in the unit of its question."""
+        self.answer(question, f"{value!r} {question.unit}".rstrip())
+
+    def program(self, *lines):
+        """Replace all programs by ones that do this wherever they are called."""
+        for question in self.tried:
+            if isinstance(question, Formula):
+                head = f"def {question.name}({', '.join(question.arguments)}):\n"
+                text = head + "".join(f"    {line}\n" for line in lines)
+                (self.folder / "formulas.py").write_text(text, encoding="utf-8")
+            else:
+                head = "import ackclock\n\nclass Mine(ackclock.CongestionControl):\n"
+                text = f"{head}    def on_ack(self, ack):\n"
+                text += "".join(f"        {line}\n" for line in lines)
+                (self.folder / question.file).write_text(text, encoding="utf-8")
+
+    def empty(self):
+        """Remove all that there is to hand in."""
+        for file in self.folder.iterdir():
+            file.unlink()
+
+    def programs(self):
+        return [self.folder / name for name in self.lab.programs]
+
+
+# Each case spoils the work and returns what is said to the questions that lose by it.
+
+
+def nothing_handed_in(work):
+    work.empty()
+    return {q.name: "here is no" for q in work.lab.questions}
+
+
+def empty_files(work):
+    for file in (work.answers, *work.programs()):
+        file.write_text("", encoding="utf-8")
+    return {q.name: f"{NO_ANSWER}|no function|no class" for q in work.lab.questions}
+
+
+def as_it_was_started(work):
+    folder = work.folder.with_name("started")
+    student(work.lab, folder, notebook=False, force=False)
+    work.folder = folder
+    return {q.name: rf"{NO_ANSWER}|{NOT_WRITTEN}|delay: \d\.\d\d, \d" for q in work.lab.questions}
+
+
+def notebook_alone(work):
+    """Answers and functions were left in the notebook, which was never run."""
+    work.empty()
+    folder = work.folder.with_name("notebook")
+    student(work.lab, folder, notebook=True, force=False)
+    shutil.copy(folder / "lab.ipynb", work.folder)
+    return {q.name: "here is no" for q in work.lab.questions}
+
+
+def text_for_a_number(work):
+    for question in work.figures:
+        work.answer(question, "about ten")
+    return {q.name: "'about ten' is not a number; write a" for q in work.figures}
+
+
+def a_unit_of_something_else(work):
+    others = {"rate": "3 ms", "time": "3 Mbps"}
+    for question in work.figures:
+        work.answer(question, others.get(Unit.of(question.unit).kind, "3 ms"))
+    return {q.name: "is asked for" for q in work.figures}
+
+
+def a_unit_that_there_is_not(work):
+    for question in work.figures:
+        work.answer(question, "3 furlongs")
+    return {q.name: "'furlongs'" for q in work.figures}
+
+
+def no_unit(work):
+    plain = ("share", "number")
+    with_unit = [q for q in work.figures if Unit.of(q.unit).kind not in plain]
+    for question in with_unit:
+        work.answer(question, repr(work.value(question)))
+    return {q.name: "the unit is missing; write a number with its unit" for q in with_unit}
+
+
+def off_by_a_thousand(work):
+    for question in work.figures:
+        work.figure(question, 1000 * work.value(question))
+    return {q.name: "factor of 1000" for q in work.figures}
+
+
+def the_wrong_sign(work):
+    for question in work.figures:
+        work.figure(question, -work.value(question))
+    return {q.name: "sign" for q in work.figures if work.value(q)}
+
+
+def a_comma_for_the_point(work):
+    for question in work.figures:
+        work.answer(
+            question, f"'{work.value(question) + 0.5:.1f} {question.unit}'".replace(".", ",")
+        )
+    return {q.name: "write a point, as in" for q in work.figures}
+
+
+def a_list_for_a_number(work):
+    for question in work.figures:
+        work.answer(question, "[1, 2]")
+    return {q.name: "This cannot be read: write a" for q in work.figures}
+
+
+def of_another_question(work):
+    """The answers to the figures, each one question further down."""
+    moved = [*work.figures[1:], *work.figures[:1]]
+    said = {}
+    for question, other in zip(work.figures, moved, strict=True):
+        if question is other:
+            continue
+        work.figure(question, work.value(other))
+        if question.unit != other.unit:
+            work.answer(question, f"{work.value(other)!r} {other.unit}".rstrip())
+        said[question.name] = ".*"
+    return said
+
+
+def no_such_words(work):
+    words = [q for q in work.lab.questions if isinstance(q, labs.Choice)]
+    for question in words:
+        work.answer(question, "all of them")
+    return {q.name: "'all of them' is not one of" for q in words}
+
+
+def misspelt_names(work):
+    text = work.answers.read_text(encoding="utf-8")
+    for question in work.figures:
+        text = text.replace(f"  {question.name}:", f"  {question.name}s:")
+    work.answers.write_text(text, encoding="utf-8")
+    return {q.name: NO_ANSWER for q in work.figures}
+
+
+def not_yaml(work):
+    work.answers.write_text("lab: [\nanswers: {{{\n", encoding="utf-8")
+    return {q.name: NO_ANSWER for q in work.lab.questions if q not in work.tried}
+
+
+def another_encoding(work):
+    """What Notepad calls Unicode."""
+    for file in (work.answers, *work.programs()):
+        file.write_text(file.read_text(encoding="utf-8"), encoding="utf-16")
+    return {q.name: f"{NO_ANSWER}|UTF-8" for q in work.lab.questions}
+
+
+def letters_of_an_old_encoding(work):
+    for file in work.programs():
+        file.write_bytes("# Für die Übung\n".encode("latin-1") + file.read_bytes())
+    return {q.name: "UTF-8" for q in work.tried}
+
+
+def an_endless_loop(work):
+    work.marker.limits = replace(work.marker.limits, seconds=4)
+    work.program("while True: pass")
+    return {q.name: r"\.py(:| line )\d" for q in work.tried}
+
+
+def an_error(work):
+    work.program("return {}['rate']")
+    return {q.name: r"\.py(:| line )\d.*KeyError: 'rate'" for q in work.tried}
+
+
+def not_python(work):
+    for file in work.programs():
+        file.write_text("rate = = 3\n", encoding="utf-8")
+    return {q.name: r"\.py(:| line )1.*invalid syntax" for q in work.tried}
+
+
+def files_of_others(work):
+    work.program("open('/etc/passwd').read()")
+    return {q.name: "may not read '/etc/passwd'" for q in work.tried}
+
+
+def the_solution(work):
+    """The program reads the answers of the teacher."""
+    inside = work.lab.folder / "solution" / work.lab.programs[0]
+    work.program(f"open({str(inside)!r}).read()")
+    return {q.name: "may not read" for q in work.tried}
+
+
+def another_process(work):
+    work.program("import subprocess", "subprocess.run(['true'])")
+    return {q.name: "may not do this" for q in work.tried}
+
+
+def text_for_a_result(work):
+    work.program("self = None" if isinstance(work.tried[0], Formula) else "self.cwnd = 'much'")
+    if isinstance(work.tried[0], Formula):
+        work.program("return 'much'")
+    return {q.name: "'much'|number|str" for q in work.tried}
+
+
+WRONG = [
+    nothing_handed_in,
+    empty_files,
+    as_it_was_started,
+    notebook_alone,
+    text_for_a_number,
+    a_unit_of_something_else,
+    a_unit_that_there_is_not,
+    no_unit,
+    off_by_a_thousand,
+    the_wrong_sign,
+    a_comma_for_the_point,
+    a_list_for_a_number,
+    of_another_question,
+    no_such_words,
+    misspelt_names,
+    not_yaml,
+    another_encoding,
+    letters_of_an_old_encoding,
+    an_endless_loop,
+    an_error,
+    not_python,
+    files_of_others,
+    the_solution,
+    another_process,
+    text_for_a_result,
+]
+
+
+# Fine, though it may not look so: none of it costs a point.
+
+
+def with_a_mark_of_order(work):
+    """UTF-8 as some editors of Windows write it, with their ends of lines."""
+    for file in (work.answers, *work.programs()):
+        text = file.read_text(encoding="utf-8").replace("\n", "\r\n")
+        file.write_bytes(b"\xef\xbb\xbf" + text.encode())
+
+
+def capital_letters(work):
+    for question in work.lab.questions:
+        if isinstance(question, labs.Choice):
+            work.answer(question, f"' {work.marker.reference(question).upper()} '")
+
+
+def much_output(work):
+    for file in work.programs():
+        text = "import sys\nprint('x' * 5_000_000)\nsys.stderr.write('y' * 5_000_000)\n"
+        file.write_text(text + file.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+FINE = [with_a_mark_of_order, capital_letters, much_output]
+
+
+@pytest.fixture(scope="module")
+def markers():
+    """Return a function that gives a marker of a lab; its runs are shared by the cases."""
+    made = {}
+
+    def get(name):
+        if name not in made:
+            lab = labs.find(name)
+            hidden = Hidden(lab, 0)
+            # One network for a program is enough to see what is said.
+            all_networks = hidden.networks
+            hidden.networks = lambda question: all_networks(question)[:1]
+            made[name] = Marker(lab, hidden, Limits())
+        made[name].limits = Limits(seconds=60)
+        return made[name]
+
+    return get
+
+
+def readable(feedback):
+    """Whether feedback is a sentence for a student, and not what a program says to its author."""
+    return feedback.strip().endswith((".", "!", "?", ")")) and not re.search(
+        r"Traceback|could not be marked|/tmp|/site-packages|<class|NoneType", feedback
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", labs.names())
+@pytest.mark.parametrize("spoil", WRONG, ids=lambda case: case.__name__)
+def test_each_wrong_submission_gets_feedback(name, spoil, markers, tmp_path):
+    work = Work(labs.find(name), markers(name), tmp_path / "work")
+    expected = spoil(work)
+    done = grade(work.marker, work.folder)
+    marks = {mark.question: mark for mark in done.marks}
+    for question in work.lab.questions:
+        mark = marks[question.name]
+        if question.name not in expected:
+            assert mark.full or question in work.tried, mark
+            continue
+        assert mark.points < mark.most and readable(mark.feedback), mark
+        known = [getattr(one, "feedback", one) for one in getattr(question, "mistakes", ())]
+        # A mistake that the lab knows says more than the rule for all labs.
+        assert mark.feedback in known or re.search(expected[question.name], mark.feedback, re.S), (
+            mark
+        )
+        assert mark.feedback not in ("Too large.", "Too small."), "which helps nobody"
+    assert all(readable(f"{remark}.") for remark in done.remarks)
+    # The student's own look finds the same work wanting, in words.
+    for _, text, _ in check(work.marker, work.folder):
+        assert text and "Traceback" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", labs.names())
+@pytest.mark.parametrize("change", FINE, ids=lambda case: case.__name__)
+def test_what_only_looks_wrong_costs_nothing(name, change, markers, tmp_path):
+    work = Work(labs.find(name), markers(name), tmp_path / "work")
+    change(work)
+    done = grade(work.marker, work.folder)
+    assert done.points == done.most == work.lab.points, done
+    assert done.remarks == ()

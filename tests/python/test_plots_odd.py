@@ -1,0 +1,161 @@
+"""Plots of runs that no example has: very many flows, long names, links that fail, no window."""
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from test_plots import legend, panels, words
+
+import ackclock
+from ackclock import Scenario, plots
+from ackclock.plots import Options, PlotError, palette
+
+LONG = "from-the-workstation-in-the-west-wing-to-the-file-server"
+
+
+def run(document):
+    return ackclock.run(Scenario.from_dict(document))
+
+
+def crowd(count, name="F", end="600 ms", rate="10 Mbps"):
+    """Flows over one bottleneck that is too small for them."""
+    flows = [
+        {"id": f"{name}{n}", "from": f"S{n}", "to": f"D{n}", "start": f"{n} ms"}
+        for n in range(1, count + 1)
+    ]
+    document = {
+        "topology": {
+            "kind": "dumbbell",
+            "leaves": count,
+            "access": {"rate": "100 Mbps", "delay": "1 ms"},
+            "bottleneck": {"rate": rate, "delay": "3 ms", "queue": {"limit": "20 packets"}},
+        },
+        "flows": flows,
+        "stop": {"when": "time", "at_latest": end},
+        "record": "all",
+    }
+    return run(document)
+
+
+@pytest.fixture(scope="module")
+def forty():
+    return crowd(40)
+
+
+def test_of_many_flows_the_legend_counts_flows_and_keeps_the_marks(forty):
+    named = legend(panels(plots.figure(forty, "flow-window"))["Congestion window"])
+    flows = [label for label in named if label[1:].isdigit()]
+    assert (len(flows), flows[0]) == (5, "F1")
+    assert {"F40", "40 drawn, in this order"} <= set(named)
+    assert any(label.startswith("fast retransmit: ") for label in named)
+
+
+def test_the_rate_of_all_flows_is_that_of_all_flows_where_some_are_drawn(forty):
+    def total(flows):
+        axes = panels(plots.figure(forty, "receiver-rate", flows=flows))["Rate at the receiver"]
+        assert "all flows" in legend(axes)
+        found = [line for line in axes.lines if line.get_color() == palette.RULE]
+        return np.array(found[0].get_ydata(), float)
+
+    assert total(["F1", "F2", "F3"]) == pytest.approx(total(None))
+
+
+@pytest.mark.parametrize("kind", ["delays", "throughput-delay"])
+def test_a_legend_of_very_many_flows_is_short(kind):
+    figure = plots.figure(crowd(60, LONG, rate="1 Gbps"), kind)
+    (names,) = (held for held in figure.legends)
+    labels = [text.get_text() for text in names.get_texts()]
+    assert len(labels) == 6
+    assert labels[-1].endswith(" drawn, in this order")
+
+
+def test_labels_of_links_stay_below_the_legend():
+    scenario = {
+        "hosts": ["A", "B"],
+        "routers": ["R"],
+        "links": [
+            {"id": "one", "between": ["A", "R"], "rate": "10 Mbps", "delay": "1 ms"},
+            {"id": "two", "between": ["R", "B"], "rate": "5 Mbps", "delay": "2 ms",
+             "queue": {"limit": "9 packets"}, "duplex": "half"},
+        ],
+        "flows": [{"id": (LONG * 2)[:90], "from": "A", "to": "B"}],
+        "stop": {"at_latest": "100 ms"},
+    }  # fmt: skip
+    figure = plots.figure(run(scenario), "topology")
+    FigureCanvasAgg(figure).draw()
+    (axes,) = figure.axes
+    highest = max(text.get_window_extent().y1 for text in axes.texts if "Mbps" in text.get_text())
+    above = axes.get_legend()
+    assert above
+    assert highest <= above.get_window_extent().y0
+
+
+def failing():
+    scenario = {
+        "hosts": ["A", "B"],
+        "links": [{"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "10 ms",
+                   "changes": [{"at": "10 s", "state": "down"}, {"at": "11 s", "state": "up"}]}],
+        "flows": [{"id": "F", "from": "A", "to": "B", "tcp": {"cc": "reno"}}],
+        "stop": {"when": "time", "at_latest": "25 s"},
+        "record": "all",
+    }  # fmt: skip
+    return run(scenario)
+
+
+def test_no_line_leads_across_the_time_in_which_a_link_is_down():
+    broken = failing()
+    axes = panels(plots.figure(broken, "flow-rtt"))["Round-trip time"]
+    (line,) = [line for line in axes.lines if line.get_color() == palette.FLOWS[0]]
+    times, values = np.array(line.get_xdata(), float), np.array(line.get_ydata(), float)
+    inside = (times > 10.2) & (times < 11)
+    assert not np.isfinite(values[inside]).any()
+    before = values[np.flatnonzero(times <= 10.2)[-1] :]
+    assert np.isnan(before[:2]).any()
+    assert "during which links change: L." in words(plots.figure(broken, "topology"))
+
+
+def test_a_figure_for_each_of_very_many_flows_has_to_be_asked_for(tmp_path):
+    many = crowd(101, end="50 ms")
+    with pytest.raises(PlotError, match="a figure for each of 101 flows; choose some with --flows"):
+        plots.plot(many, ["sequence"], out=tmp_path / "plots")
+    assert not (tmp_path / "plots").exists()
+    few = plots.plot(many, ["sequence"], flows=["F1", "F2"], out=tmp_path)
+    assert len(few) == 2
+    (one,) = plots.plot(many, ["sequence"], out=tmp_path, options=Options(together=True))
+    assert one.name == "sequence.png"
+
+
+def test_an_empty_plot_over_windows_has_no_numbers_below_it():
+    scenario = {
+        "hosts": ["A", "B"],
+        "links": [{"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "10 ms"}],
+        "flows": [{"id": "U", "from": "A", "to": "B",
+                   "udp": {"source": {"kind": "cbr", "rate": "1 Mbps"}}}],
+        "stop": {"when": "time", "at_latest": "1 s"},
+        "record": "all",
+    }  # fmt: skip
+    udp = run(scenario)
+    figure = plots.figure(udp, "window-sweep")
+    FigureCanvasAgg(figure).draw()
+    assert not any(
+        label.get_visible() and label.get_text()
+        for axes in figure.axes
+        for tick in axes.xaxis.get_major_ticks()
+        for label in [tick.label1]
+    )
+    with pytest.raises(PlotError, match="the plot 'windows'"):
+        plots.figure(udp, "windows")
+
+
+def test_titles_with_long_names_stay_on_the_page():
+    scenario = {
+        "hosts": ["A", LONG],
+        "links": [{"id": LONG + "-over-the-cable", "between": ["A", LONG], "rate": "1 Mbps",
+                   "delay": "10 ms", "queue": {"limit": "5 packets"}}],
+        "flows": [{"id": "F", "from": "A", "to": LONG}],
+        "stop": {"when": "time", "at_latest": "1 s"},
+        "record": "all",
+    }  # fmt: skip
+    figure = plots.figure(run(scenario), "queue-drops")
+    FigureCanvasAgg(figure).draw()
+    right = max(text.get_window_extent().x1 for axes in figure.axes for text in axes.texts)
+    assert right <= figure.bbox.x1
