@@ -118,6 +118,20 @@ def test_bbr_takes_note_of_a_policer():
     assert lost["version 3"] < 0.7 * lost["none"]
 
 
+@pytest.mark.slow
+def test_blue_settles_where_the_queue_is_not_full():
+    """Twenty flows that heed marks: after a while hardly anything is dropped for lack of room."""
+    flow = {"tcp": {"preset": "linux-reno", "ecn": True}}
+    full = []
+    for queue in ({"kind": "blue", "ecn": True}, {"kind": "droptail"}):
+        record = {"kind": "none", "drops": "changes"}
+        results = over({**queue, "limit": "100 packets"}, *[flow] * 20, end_s=60, record=record)
+        drops = results.table("drops").to_pandas()
+        full.append(((drops.time_s > 30) & (drops.reason == "queue-full")).sum())
+        assert sum(rates(results, 60)) > 0.9 * 10
+    assert full[0] < 0.05 * full[1]
+
+
 @pytest.mark.parametrize(
     ("queue", "word"),
     [

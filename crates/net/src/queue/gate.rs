@@ -1,12 +1,13 @@
 //! Disciplines that decide on arrival alone.
 
-use super::{Arrival, OnArrival, Place, Verdict, policer, red, threshold};
+use super::{Arrival, OnArrival, Place, Verdict, blue, policer, red, threshold};
 use ackclock_units::registry;
 
 registry! {
     /// A discipline that decides on arrival.
     pub enum Gate: OnArrival [place: Place], a "queue" {
         Red: red as red::Red,
+        Blue: blue as blue::Blue,
         Policer: policer as policer::Policer,
         Threshold: threshold as threshold::Threshold,
     }

@@ -12,6 +12,7 @@
 //! [`registry!`] below.
 
 mod adaptive;
+mod blue;
 mod bucket;
 mod buckets;
 mod codel;
@@ -45,6 +46,7 @@ use ackclock_engine::Stream;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 use ackclock_units::registry;
+use blue::ENTRY as BLUE;
 use droptail::ENTRY as DROP_TAIL;
 use fifo::Fifo;
 use policer::ENTRY as POLICER;
@@ -114,7 +116,7 @@ pub trait Store {
 registry! {
     /// A discipline that keeps the packets.
     #[allow(clippy::large_enum_variant, reason = "one a channel, in a box")]
-    pub enum Keeper: Store [place: Place], a "queue" beside DROP_TAIL, RED, THRESHOLD, POLICER {
+    pub enum Keeper: Store [place: Place], a "queue" beside DROP_TAIL, RED, THRESHOLD, POLICER, BLUE {
         DropHead: drop_head as drop_head::DropHead,
         RandomDrop: random_drop as random_drop::RandomDrop,
         CoDel: codel as codel::CoDel,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::packet::Kind;
+use ackclock_trace::drop_reason;
 use ackclock_units::param::Value;
 
 fn place() -> Place {
@@ -276,4 +277,70 @@ fn a_policer_passes_the_burst_and_then_the_rate() {
     assert!((108..=122).contains(&first), "{first}");
     let passed = verdicts[600..].iter().filter(|verdict| **verdict == Verdict::Take).count();
     assert_eq!(passed, 2400 * 5 / 6);
+}
+
+fn blue(ecn: bool) -> Gate {
+    let values = [
+        ("limit_packets", Value::Int(10)),
+        ("raise_from_packets", Value::Int(8)),
+        ("increment", Value::Real(0.25)),
+        ("decrement", Value::Real(0.125)),
+        ("freeze_ns", Value::Int(100_000_000)),
+        ("ecn", Value::Flag(ecn)),
+    ];
+    Gate::new(&chosen("blue", &values), place())
+}
+
+/// The part of so many arrivals that finds a packet waiting and is refused or marked.
+fn refused(gate: &mut Gate, now: Time, packet: &Packet) -> f64 {
+    let refused = (0..40_000)
+        .filter(|_| {
+            let arrival = Arrival { now, packet, packets: 1, bytes: 1500, idle_since: None };
+            gate.admit(&arrival) != Verdict::Take
+        })
+        .count();
+    refused as f64 / 40_000.0
+}
+
+/// A full queue raises p by 0.25, once in 100 ms, and so does a long one; an idle link takes 0.125.
+#[test]
+fn blue_is_raised_by_losses_and_lowered_by_idle_times() {
+    for ecn in [false, true] {
+        let mut gate = blue(ecn);
+        let mut packet = Packet::new(Kind::Data, 0, 1500);
+        packet.set_ecn(crate::packet::Ecn::Ect0);
+        let ask = |gate: &mut Gate, ms: u64, packets: u32, idle: Option<u64>| {
+            let idle_since = idle.map(Time::from_ms);
+            let bytes = 1500 * u64::from(packets);
+            gate.admit(&Arrival {
+                now: Time::from_ms(ms),
+                packet: &packet,
+                packets,
+                bytes,
+                idle_since,
+            })
+        };
+        let full = Verdict::Drop(drop_reason::QUEUE_FULL);
+        let expect = |gate: &mut Gate, p: f64| {
+            let found = refused(gate, Time::from_secs(1), &packet);
+            assert!((found - p).abs() <= 3.0 * (p * (1.0 - p) / 40_000.0).sqrt(), "{found} of {p}");
+        };
+        for ms in [0, 99] {
+            assert_eq!(ask(&mut gate, ms, 10, None), full);
+        }
+        expect(&mut gate, 0.0);
+        assert_eq!(ask(&mut gate, 100, 10, None), full);
+        ask(&mut gate, 199, 8, None);
+        expect(&mut gate, 0.25);
+        ask(&mut gate, 200, 8, None);
+        expect(&mut gate, 0.5);
+        ask(&mut gate, 400, 0, Some(299));
+        expect(&mut gate, 0.5);
+        ask(&mut gate, 400, 0, Some(300));
+        expect(&mut gate, 0.375);
+        let acts = (0..100).map(|_| ask(&mut gate, 401, 1, None)).find(|v| *v != Verdict::Take);
+        let early = drop_reason::EARLY;
+        let expected = if ecn { Verdict::Mark(early) } else { Verdict::Drop(early) };
+        assert_eq!(acts, Some(expected));
+    }
 }
