@@ -6,7 +6,7 @@ from test_congestion_laws import MSS, PACKET, one_link
 import ackclock
 
 
-def over(queue, *flows, rate="10 Mbps", delay="9 ms", end_s=20, record="none"):
+def over(queue, *flows, rate="10 Mbps", delay="9 ms", end_s=20, record: object = "none"):
     """Run flows, TCP or UDP, over a dumbbell with this queue at its bottleneck."""
     document = {
         "topology": {
@@ -81,6 +81,16 @@ def test_a_shaper_gives_the_same_run_in_any_number_of_threads_and_orders():
         for record in ("none", "all")
     ]
     assert runs[0].summary["digest"] == runs[1].summary["digest"]
+
+
+def test_packets_longer_than_the_bucket_are_dropped_also_by_an_idle_link():
+    queue = {"kind": "tbf", "rate": "10 Mbps", "burst": "1000 B"}
+    results = over(queue, FLOOD, rate="100 Mbps", end_s=1)
+    flow = results.summary["flows"]["F1"]
+    assert flow["segments_dropped"] > 1000
+    assert flow["bytes_delivered"] == 0
+    forward = results.summary["links"]["bottleneck"]["forward"]
+    assert forward["packets_dropped"] == flow["segments_dropped"]
 
 
 @pytest.mark.parametrize(("packets", "low", "high"), [(8, 0.70, 0.80), (139, 0.95, 1.0)])

@@ -150,7 +150,8 @@ impl Channel {
         self.waiting_bytes += u64::from(packet.size());
         self.waiting_data += u32::from(packet.kind() == Kind::Data);
         self.settle_fates(now, recorder);
-        let started = idle && self.start_kept(now, self.unfinished(now), slots, recorder);
+        let waits = self.managed().waiting > 0;
+        let started = idle && waits && self.start_kept(now, self.unfinished(now), slots, recorder);
         self.note_queue(now, before, recorder);
         Offer::Kept { started }
     }
