@@ -16,7 +16,7 @@ def goodput(results, flow="F0"):
 @pytest.mark.parametrize("rules", VERSIONS)
 def test_alone_it_uses_the_link_and_empties_the_queue(rules):
     results = one_link(20, 40, VERSIONS[rules], end_s=20, record=["queue", "cwnd"])
-    # ProbeRTT takes a tenth of a second each five seconds, and the pace is a per cent below the rate.
+    # ProbeRTT takes a tenth of a second each five seconds; the pace is a per cent below the rate.
     assert goodput(results) == pytest.approx(20e6 * MSS / PACKET, rel=0.035)
     least, mean, _ = waiting(results, 5)
     bdp = 20e6 * 0.04 / 8 / PACKET
@@ -38,7 +38,7 @@ def test_every_five_seconds_half_of_the_pipe_is_in_flight():
 
 @pytest.mark.parametrize("rules", VERSIONS)
 def test_a_shallow_buffer_costs_few_losses(rules):
-    """Version 1 loses several per cent where the buffer is a tenth of the BDP; version 3 stays below its 2 %."""
+    """With a tenth of a BDP version 1 loses several per cent, version 3 less than its 2 %."""
     queue = {"limit": "10 packets"}
     lost = {}
     for name, tcp in {"1": "linux-bbr", "3": VERSIONS[rules]}.items():
@@ -80,7 +80,7 @@ def shares(first, second, limit, rate="20 Mbps"):
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", ["0.25 BDP", "1 BDP", "16 BDP"])
 def test_cubic_gets_more_beside_version_3_and_less_where_version_1_starves(limit):
-    """The second version was made to share better with CUBIC; of the third the same was measured."""
+    """Version 2 was made to share better with CUBIC; of version 3 the same was measured."""
     one, beside_one = shares("linux-bbr", "linux-cubic", limit)
     three, beside_three = shares("linux-bbr3", "linux-cubic", limit)
     assert abs(three - beside_three) < abs(one - beside_one)

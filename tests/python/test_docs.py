@@ -144,8 +144,8 @@ def test_links_lead_somewhere(page):
 
 
 ALGORITHMS = (
-    "aimd bbr bbr3 classic codel copa cubic dctcp dualpi2 fast high-speed ledbat lossy-paths modern pie red "
-    "reno selective-repeat vegas"
+    "aimd bbr bbr3 blue classic codel copa cubic dctcp dualpi2 fair-queueing fast high-speed "
+    "ledbat lossy-paths modern pie red reno selective-repeat token-bucket vegas"
 )
 
 

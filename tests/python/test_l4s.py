@@ -9,7 +9,7 @@ RECORD = ("transmissions", "marks", "drops")
 
 
 def share(first, second, *, rate="40 Mbps", delay="4 ms", **queue):
-    """Run two flows over DualPI2; return for each its rate, and mean and 99th percentile of its waits in ms."""
+    """Run two flows over DualPI2; return their rates, and mean and 99 % of their waits in ms."""
     link = {"rate": rate, "delay": delay, "queue": {"kind": "dualpi2", **queue}}
     document = {
         "topology": {

@@ -222,7 +222,7 @@ fn nothing_that_is_registered_is_always_refused() {
     assert!(all.len() > 30, "{all:?}");
     assert_eq!(all.difference(&ran).collect::<Vec<_>>(), Vec::<&(String, String)>::new());
 
-    let seeds = 2000;
+    let seeds = 4000;
     let mut valid = 0;
     for seed in 0..seeds {
         let document = common::document(seed, 0);

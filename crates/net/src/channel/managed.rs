@@ -150,7 +150,8 @@ impl Channel {
         self.waiting_bytes += u64::from(packet.size());
         self.waiting_data += u32::from(packet.kind() == Kind::Data);
         self.settle_fates(now, recorder);
-        let started = idle && self.start_kept(now, self.unfinished(now), slots, recorder);
+        let waits = self.managed().waiting > 0;
+        let started = idle && waits && self.start_kept(now, self.unfinished(now), slots, recorder);
         self.note_queue(now, before, recorder);
         Offer::Kept { started }
     }
@@ -179,8 +180,14 @@ impl Channel {
             unreachable!("it keeps no packets")
         };
         let next = store.dequeue(now, fates);
+        let ready = if next.is_none() { store.ready_at() } else { None };
         if let Some(held) = next {
             self.leave(held.packet);
+        }
+        if let Some(ready) = ready {
+            // The transmitter rests, and is asked again as if a transmission had ended then.
+            self.busy = true;
+            self.free_at = ready;
         }
         self.settle_fates(now, recorder);
         let Some(Held { mut packet, entered, id }) = next else { return false };

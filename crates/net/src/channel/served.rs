@@ -178,6 +178,11 @@ impl Channel {
         }
     }
 
+    /// Served by events: the transmitter rests from now on, so that the end of that has to be put into the event queue.
+    pub(crate) fn begins_rest(&mut self) -> bool {
+        self.busy && self.awaits_end()
+    }
+
     /// Served by events: the event has come that ends a transmission.
     pub(crate) fn end_transmission<R: Recorder>(
         &mut self,
@@ -191,6 +196,9 @@ impl Channel {
             Ended::Before
         } else if self.next_transmission(now, slots, recorder) {
             Ended::Next
+        } else if self.busy {
+            // It rests until its discipline lets a packet go.
+            Ended::Before
         } else {
             Ended::Idle
         };

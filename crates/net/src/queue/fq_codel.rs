@@ -11,11 +11,11 @@
 //! DEVIATION: RFC 8290 and Linux limit the memory of packets, too (32 MB); here packets and bytes on the wire are
 //! all there is.
 
+use super::buckets::{self, Buckets};
 use super::control::{self, Control, Rules};
 use super::fifo::Fifo;
 use super::limit::{self, Limit};
 use super::{Fates, Held, Place, Store};
-use ackclock_engine::random::mix;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
 use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
@@ -28,9 +28,7 @@ pub(super) static ENTRY: Entry = Entry {
     params: &[
         // RFC 8290 section 5.2.
         limit::param("10240 packets"),
-        Param::new("flows", Kind::Count, "1024", "Number of queues (RFC 8290 section 5.2.4).")
-            .at_least("1")
-            .at_most("65536"),
+        buckets::flows("1024", "Number of queues (RFC 8290 section 5.2.4)."),
         Param::new(
             "quantum",
             Kind::Size,
@@ -39,15 +37,7 @@ pub(super) static ENTRY: Entry = Entry {
         )
         .at_least("1 B")
         .at_most("1000000 B"),
-        Param::new(
-            "queues",
-            Kind::Choice(&[
-                Choice::new("hashed", "by a hash that the seed of the run perturbs"),
-                Choice::new("by-flow", "flow i of the file in queue i modulo `flows`"),
-            ]),
-            "hashed",
-            "Which queue a flow has.",
-        ),
+        buckets::QUEUES,
         Param::new(
             "batch",
             Kind::Count,
@@ -97,13 +87,8 @@ pub struct FqCoDel {
     rules: Rules,
     quantum: i64,
     batch: u32,
-    buckets: u64,
-    /// What perturbs the hash; none where flows have queues by number.
-    salt: Option<u64>,
+    buckets: Buckets,
     whole_backlog: bool,
-    /// One more than the place of each bucket's lane; 0 for a bucket that was never used. Empty until the first
-    /// packet comes.
-    places: Vec<u32>,
     lanes: Vec<Lane>,
     fresh: VecDeque<u32>,
     old: VecDeque<u32>,
@@ -118,32 +103,14 @@ impl FqCoDel {
             rules: Rules::new(chosen),
             quantum: chosen.int("quantum_bytes") as i64,
             batch: chosen.int("batch") as u32,
-            buckets: chosen.int("flows"),
-            salt: (chosen.word("queues") == "hashed").then(|| place.stream.next_u64()),
+            buckets: Buckets::new(chosen, &mut place.stream),
             whole_backlog: chosen.word("backlog") == "all",
-            places: Vec::new(),
             lanes: Vec::new(),
             fresh: VecDeque::new(),
             old: VecDeque::new(),
             packets: 0,
             bytes: 0,
         }
-    }
-
-    /// The lane of a flow.
-    fn lane_of(&mut self, flow: u32) -> u32 {
-        let bucket = match self.salt {
-            None => u64::from(flow) % self.buckets,
-            // The upper half of the hash, scaled, as Linux does it.
-            Some(salt) => ((mix(salt ^ u64::from(flow)) >> 32) * self.buckets) >> 32,
-        };
-        self.places.resize(self.buckets as usize, 0);
-        let place = &mut self.places[bucket as usize];
-        if *place == 0 {
-            self.lanes.push(Lane::default());
-            *place = self.lanes.len() as u32;
-        }
-        *place - 1
     }
 
     /// Drops packets of the longest queue from its head: half of its bytes, but no more than a batch.
@@ -169,7 +136,7 @@ impl FqCoDel {
 impl Store for FqCoDel {
     fn enqueue(&mut self, _now: Time, held: Held, idle: bool, fates: &mut Fates) {
         let fits = idle || self.limit.has_room(self.packets, self.bytes, held.size());
-        let index = self.lane_of(held.packet.flow());
+        let index = self.buckets.lane_of(held.packet.flow(), &mut self.lanes);
         let lane = &mut self.lanes[index as usize];
         lane.fifo.push(held);
         if !lane.listed {

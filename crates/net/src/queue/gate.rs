@@ -1,12 +1,14 @@
 //! Disciplines that decide on arrival alone.
 
-use super::{Arrival, OnArrival, Place, Verdict, red, threshold};
+use super::{Arrival, OnArrival, Place, Verdict, blue, policer, red, threshold};
 use ackclock_units::registry;
 
 registry! {
     /// A discipline that decides on arrival.
     pub enum Gate: OnArrival [place: Place], a "queue" {
         Red: red as red::Red,
+        Blue: blue as blue::Blue,
+        Policer: policer as policer::Policer,
         Threshold: threshold as threshold::Threshold,
     }
     fn admit(&mut self, arrival: &Arrival<'_>) -> Verdict;

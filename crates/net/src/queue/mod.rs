@@ -12,10 +12,14 @@
 //! [`registry!`] below.
 
 mod adaptive;
+mod blue;
+mod bucket;
+mod buckets;
 mod codel;
 mod control;
 mod drop_head;
 mod droptail;
+mod drr;
 mod dualpi2;
 mod fates;
 mod fifo;
@@ -23,9 +27,13 @@ mod fq_codel;
 mod gate;
 mod limit;
 mod pie;
+mod policer;
+mod priority;
 mod python;
 mod random_drop;
 mod red;
+mod sfq;
+mod tbf;
 mod threshold;
 
 pub use droptail::{DropTail, Occupancy};
@@ -38,8 +46,10 @@ use ackclock_engine::Stream;
 use ackclock_units::Time;
 use ackclock_units::param::Chosen;
 use ackclock_units::registry;
+use blue::ENTRY as BLUE;
 use droptail::ENTRY as DROP_TAIL;
 use fifo::Fifo;
+use policer::ENTRY as POLICER;
 use red::ENTRY as RED;
 use threshold::ENTRY as THRESHOLD;
 
@@ -95,6 +105,10 @@ pub trait Store {
     fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates);
     /// The transmitter is free: the packet to send. Those that it meets on the way may be marked or dropped.
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held>;
+    /// Where packets wait, but none may leave yet: when the first one may. Asked after a packet was asked for in vain.
+    fn ready_at(&self) -> Option<Time> {
+        None
+    }
     /// The packets that wait, for the end of a run.
     fn waiting(&self) -> Vec<Held>;
 }
@@ -102,17 +116,22 @@ pub trait Store {
 registry! {
     /// A discipline that keeps the packets.
     #[allow(clippy::large_enum_variant, reason = "one a channel, in a box")]
-    pub enum Keeper: Store [place: Place], a "queue" beside DROP_TAIL, RED, THRESHOLD {
+    pub enum Keeper: Store [place: Place], a "queue" beside DROP_TAIL, RED, THRESHOLD, POLICER, BLUE {
         DropHead: drop_head as drop_head::DropHead,
         RandomDrop: random_drop as random_drop::RandomDrop,
         CoDel: codel as codel::CoDel,
         Pie: pie as pie::Pie,
         DualPi2: dualpi2 as dualpi2::DualPi2,
+        Drr: drr as drr::Drr,
+        Sfq: sfq as sfq::Sfq,
+        Priority: priority as priority::Priority,
+        Tbf: tbf as tbf::Tbf,
         FqCoDel: fq_codel as fq_codel::FqCoDel,
         Foreign: python as python::Foreign,
     }
     fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates);
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held>;
+    fn ready_at(&self) -> Option<Time>;
     fn waiting(&self) -> Vec<Held>;
 }
 
@@ -194,3 +213,6 @@ impl Queue {
         matches!(self, Self::Managed(discipline) if matches!(**discipline, Discipline::Store(_)))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -279,6 +279,9 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 Offer::Kept { started } => {
                     if started {
                         self.start(index);
+                    } else if channel.begins_rest() {
+                        let stamp = self.queue.stamp(channel.serving_s());
+                        self.queue.push(channel.free_at(), stamp, index);
                     }
                     self.take_dropped(index);
                 }

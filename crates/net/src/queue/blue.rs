@@ -1,0 +1,114 @@
+//! BLUE: drops or marks on arrival with a probability that losses raise and idle times lower; the length of the queue does
+//! not count.
+//!
+//! Source: Feng, Shin, Kandlur, Saha, "The BLUE Active Queue Management Algorithms", IEEE/ACM Transactions on Networking 10(4), 2002,
+//! figure 4.
+//!
+//! ```text
+//! a packet does not fit, or more than `raise_from` wait:   p := min(1, p + increment)
+//! the link has run empty:                                   p := max(0, p - decrement)
+//! ```
+//!
+//! Each only if p has been the same for `freeze`.
+//!
+//! DEVIATION: that the link has run empty is noticed when the next packet comes; nothing asks for p before.
+
+use super::limit::{self, Limit};
+use super::{Arrival, OnArrival, Place, Verdict};
+use ackclock_engine::Stream;
+use ackclock_trace::drop_reason;
+use ackclock_units::Time;
+use ackclock_units::param::{Chosen, Entry, Kind, Param};
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "blue",
+    summary: "Drops on arrival with a probability that losses raise and idle times lower.",
+    references: &["Feng, Shin, Kandlur, Saha 2002"],
+    params: &[
+        limit::param("100 packets"),
+        Param::optional(
+            "raise_from",
+            Kind::SizeOrPackets,
+            "none",
+            "So much waiting raises p, too, before the queue is full (the paper's L).",
+        )
+        .at_least("1 packet"),
+        Param::new("increment", Kind::Real, "0.0025", "What a loss adds to p (d1).")
+            .at_least("0")
+            .at_most("1"),
+        Param::new("decrement", Kind::Real, "0.00025", "What an idle time takes from p (d2).")
+            .at_least("0")
+            .at_most("1"),
+        Param::new("freeze", Kind::Time, "100 ms", "Least time between two changes of p.")
+            .at_most("1 d"),
+        Param::new(
+            "ecn",
+            Kind::Flag,
+            "false",
+            "ECN-capable packets are marked rather than dropped.",
+        ),
+    ],
+    label: "BLUE",
+    ..Entry::BLANK
+};
+
+/// Limits, steps, and the probability.
+#[derive(Debug, Clone)]
+pub struct Blue {
+    limit: Limit,
+    raise_from: Option<Limit>,
+    increment: f64,
+    decrement: f64,
+    freeze: Time,
+    ecn: bool,
+    p: f64,
+    changed: Time,
+    stream: Stream,
+}
+
+impl Blue {
+    pub(super) fn new(chosen: &Chosen, place: Place) -> Self {
+        let raises = ["raise_from_bytes", "raise_from_packets"]
+            .iter()
+            .any(|name| chosen.optional_int(name).is_some());
+        Self {
+            limit: Limit::new(chosen),
+            raise_from: raises.then(|| Limit::named(chosen, "raise_from")),
+            increment: chosen.real("increment"),
+            decrement: chosen.real("decrement"),
+            freeze: Time::from_ns(chosen.int("freeze_ns")),
+            ecn: chosen.flag("ecn"),
+            p: 0.0,
+            changed: Time::ZERO,
+            stream: place.stream,
+        }
+    }
+
+    fn change(&mut self, at: Time, step: f64) {
+        if at >= self.changed + self.freeze {
+            self.p = (self.p + step).clamp(0.0, 1.0);
+            self.changed = at;
+        }
+    }
+}
+
+impl OnArrival for Blue {
+    fn admit(&mut self, arrival: &Arrival<'_>) -> Verdict {
+        let (packets, bytes) = (arrival.packets, arrival.bytes);
+        if let Some(since) = arrival.idle_since {
+            self.change(since, -self.decrement);
+        } else if !self.limit.has_room(packets, bytes, u64::from(arrival.packet.size())) {
+            self.change(arrival.now, self.increment);
+            return Verdict::Drop(drop_reason::QUEUE_FULL);
+        } else if self.raise_from.as_ref().is_some_and(|from| from.is_reached(packets, bytes)) {
+            self.change(arrival.now, self.increment);
+        }
+        if self.p == 0.0 || self.stream.uniform() >= self.p {
+            Verdict::Take
+        } else if self.ecn && arrival.packet.is_ecn_capable() {
+            Verdict::Mark(drop_reason::EARLY)
+        } else {
+            Verdict::Drop(drop_reason::EARLY)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Stochastic fairness queueing: flows share queues by a hash, which changes from time to time, and the queues take turns.
+//!
+//! Source: McKenney, "Stochastic Fairness Queuing", INFOCOM 1990; Linux `net/sched/sch_sfq.c`. A queue sends until it has
+//! used up its quantum; one that has become busy goes behind the others. Where too many packets wait, the longest queue
+//! loses its last one.
+//!
+//! DEVIATION: Linux counts the quantum in units of 8 bytes, and holds at most 128 queues that are busy; here it is
+//! bytes, and every bucket may have a queue. RED within queues is not modelled.
+
+use super::buckets::{self, Buckets};
+use super::fifo::Fifo;
+use super::limit::{self, Limit};
+use super::{Fates, Held, Place, Store};
+use ackclock_engine::Stream;
+use ackclock_trace::drop_reason;
+use ackclock_units::Time;
+use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use std::collections::VecDeque;
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "sfq",
+    summary: "Stochastic fairness queueing: flows are hashed into queues, which take turns.",
+    references: &["McKenney 1990", "Linux net/sched/sch_sfq.c"],
+    params: &[
+        // Linux sch_sfq.c.
+        limit::param("127 packets"),
+        Param::new("depth", Kind::Count, "127", "Most packets of one queue.")
+            .at_least("1")
+            .at_most("1000000"),
+        buckets::flows("1024", "Number of queues."),
+        buckets::QUEUES,
+        Param::new("quantum", Kind::Size, "1514 B", "Bytes of a turn.")
+            .at_least("64 B")
+            .at_most("1000000 B"),
+        Param::optional(
+            "perturb",
+            Kind::Time,
+            "none",
+            "After how long the hash changes; packets that wait move to their new queues.",
+        )
+        .at_least("1 ms"),
+    ],
+    label: "SFQ",
+    check: Some(check),
+    ..Entry::BLANK
+};
+
+fn check(chosen: &Chosen) -> Result<(), ackclock_units::param::Clash> {
+    let by_number = chosen.word("queues") == "by-flow";
+    if by_number && chosen.optional_int("perturb_ns").is_some() {
+        return Err(ackclock_units::param::Clash::without_effect("perturb", "queues: hashed"));
+    }
+    Ok(())
+}
+
+/// A queue of the flows of one bucket.
+#[derive(Debug, Clone, Default)]
+struct Lane {
+    fifo: Fifo,
+    /// Bytes that it may still send in this turn.
+    left: i64,
+}
+
+/// Queues and their ring.
+#[derive(Debug, Clone)]
+pub struct Sfq {
+    limit: Limit,
+    depth: u32,
+    quantum: i64,
+    buckets: Buckets,
+    lanes: Vec<Lane>,
+    ring: VecDeque<u32>,
+    packets: u32,
+    bytes: u64,
+    perturb: Option<Time>,
+    next: Time,
+    stream: Stream,
+}
+
+impl Sfq {
+    pub(super) fn new(chosen: &Chosen, mut place: Place) -> Self {
+        let perturb = chosen.optional_int("perturb_ns").map(Time::from_ns);
+        Self {
+            limit: Limit::new(chosen),
+            depth: chosen.int("depth") as u32,
+            quantum: chosen.int("quantum_bytes") as i64,
+            buckets: Buckets::new(chosen, &mut place.stream),
+            lanes: Vec::new(),
+            ring: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+            perturb,
+            next: perturb.unwrap_or(Time::NEVER),
+            stream: place.stream,
+        }
+    }
+
+    /// Changes the hash where it is time; packets keep their order within a flow.
+    fn catch_up(&mut self, now: Time) {
+        let Some(period) = self.perturb.filter(|_| now >= self.next) else { return };
+        self.next += period.times(now.since(self.next).as_ns() / period.as_ns() + 1);
+        self.buckets.perturb(&mut self.stream);
+        let ring = std::mem::take(&mut self.ring);
+        let mut lanes = std::mem::take(&mut self.lanes);
+        for index in ring {
+            while let Some(held) = lanes[index as usize].fifo.pop() {
+                self.put(held);
+            }
+        }
+    }
+
+    fn put(&mut self, held: Held) {
+        let index = self.buckets.lane_of(held.packet.flow(), &mut self.lanes);
+        let lane = &mut self.lanes[index as usize];
+        if lane.fifo.is_empty() {
+            lane.left = self.quantum;
+            self.ring.push_back(index);
+        }
+        lane.fifo.push(held);
+    }
+
+    /// The longest queue in packets loses its last one.
+    fn drop_from_longest(&mut self, fates: &mut Fates) {
+        let longest = self.ring.iter().copied().max_by_key(|index| {
+            let lane = &self.lanes[*index as usize];
+            (lane.fifo.packets(), std::cmp::Reverse(*index))
+        });
+        let Some(index) = longest else { return };
+        let fifo = &mut self.lanes[index as usize].fifo;
+        let Some(held) = fifo.remove(fifo.packets().saturating_sub(1) as usize) else { return };
+        if fifo.is_empty() {
+            self.ring.retain(|active| *active != index);
+        }
+        self.packets -= 1;
+        self.bytes -= held.size();
+        fates.drop(held, drop_reason::OVERLIMIT);
+    }
+}
+
+impl Store for Sfq {
+    fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates) {
+        self.catch_up(now);
+        let index = self.buckets.lane_of(held.packet.flow(), &mut self.lanes);
+        if !idle && self.lanes[index as usize].fifo.packets() >= self.depth {
+            return fates.drop(held, drop_reason::QUEUE_FULL);
+        }
+        let fits = idle || self.limit.has_room(self.packets, self.bytes, held.size());
+        self.put(held);
+        self.packets += 1;
+        self.bytes += held.size();
+        if !fits {
+            self.drop_from_longest(fates);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, _fates: &mut Fates) -> Option<Held> {
+        self.catch_up(now);
+        loop {
+            let index = *self.ring.front()?;
+            let lane = &mut self.lanes[index as usize];
+            if lane.left <= 0 {
+                lane.left += self.quantum;
+                self.ring.rotate_left(1);
+                continue;
+            }
+            let held = lane.fifo.pop()?;
+            lane.left -= held.size() as i64;
+            if lane.fifo.is_empty() {
+                self.ring.pop_front();
+            }
+            self.packets -= 1;
+            self.bytes -= held.size();
+            return Some(held);
+        }
+    }
+
+    fn waiting(&self) -> Vec<Held> {
+        self.lanes.iter().flat_map(|lane| lane.fifo.iter()).collect()
+    }
+}
