@@ -92,6 +92,8 @@ impl Offer {
     /// In the place of a reason: it is duplicated, and it and its copy have to be offered one after the other. This is
     /// no variant of its own, since every packet would pay for the arm.
     pub(crate) const TWICE: i32 = -1;
+    /// In the same way: it is in the hands of a discipline that lets no packet go yet, so that the transmitter rests.
+    pub(crate) const RESTS: i32 = -2;
 }
 
 /// A transmitter with its queue and its wire.

@@ -153,6 +153,9 @@ impl Channel {
         let waits = self.managed().waiting > 0;
         let started = idle && waits && self.start_kept(now, self.unfinished(now), slots, recorder);
         self.note_queue(now, before, recorder);
+        if idle && self.busy && !started {
+            return Offer::Dropped(Offer::RESTS);
+        }
         Offer::Kept { started }
     }
 

@@ -178,11 +178,6 @@ impl Channel {
         }
     }
 
-    /// Served by events: the transmitter rests from now on, so that the end of that has to be put into the event queue.
-    pub(crate) fn begins_rest(&mut self) -> bool {
-        self.busy && self.awaits_end()
-    }
-
     /// Served by events: the event has come that ends a transmission.
     pub(crate) fn end_transmission<R: Recorder>(
         &mut self,

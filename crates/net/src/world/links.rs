@@ -279,9 +279,6 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
                 Offer::Kept { started } => {
                     if started {
                         self.start(index);
-                    } else if channel.begins_rest() {
-                        let stamp = self.queue.stamp(channel.serving_s());
-                        self.queue.push(channel.free_at(), stamp, index);
                     }
                     self.take_dropped(index);
                 }
@@ -318,6 +315,14 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         let packet = parcel.open();
         if reason == Offer::TWICE {
             return self.offer_twice(time, hop, packet);
+        }
+        if reason == Offer::RESTS {
+            let channel = &mut self.net.channels[hop.channel() as usize];
+            if channel.awaits_end() {
+                let stamp = self.queue.stamp(channel.serving_s());
+                self.queue.push(channel.free_at(), stamp, hop.channel());
+            }
+            return self.take_dropped(hop.channel());
         }
         let channel = &self.net.channels[hop.channel() as usize];
         let (link, direction) = (channel.link(), channel.direction());

@@ -259,15 +259,15 @@ pub struct RateSample {
     /// Whether a segment gave the sample, even if its interval is too short for a rate.
     pub taken: bool,
     /// Segments in flight when that one was sent, itself included.
-    pub tx_in_flight: u64,
+    pub tx_in_flight: u32,
     /// Segments that have counted as lost since it was sent.
-    pub lost: u64,
+    pub lost: u32,
     /// Segments that have arrived marked since then.
-    pub marked: u64,
+    pub marked: u32,
     /// Segments delivered by this ACK that arrived marked.
-    pub newly_marked: u64,
+    pub newly_marked: u32,
     /// All such segments so far.
-    pub total_marked: u64,
+    pub total_marked: u32,
     /// Whether the window has limited what is sent.
     pub cwnd_limited: bool,
 }
@@ -287,9 +287,9 @@ pub struct LostSegment {
     /// Segments that the flow has delivered so far.
     pub total_delivered: u64,
     /// Segments that have counted as lost since it was sent, itself included.
-    pub lost: u64,
+    pub lost: u32,
     /// Segments in flight when it was sent, itself included.
-    pub in_flight: u64,
+    pub in_flight: u32,
     /// Whether the flow was limited by its application then.
     pub app_limited: bool,
     /// Whether the sender knows of its sending; if not, the three values above say nothing.

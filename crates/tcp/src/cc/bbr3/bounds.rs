@@ -55,7 +55,7 @@ impl Latest {
 pub(super) struct Marks {
     alpha: f64,
     delivered: u64,
-    marked: u64,
+    marked: u32,
     /// Round trips in a row with too many.
     pub marked_rounds: u32,
 }
@@ -69,7 +69,7 @@ impl Default for Marks {
 impl Marks {
     pub(super) fn on_round(&mut self, rate: &RateSample, eligible: bool) {
         let delivered = (rate.total_delivered - self.delivered) as f64;
-        let marked = (rate.total_marked - self.marked) as f64;
+        let marked = f64::from(rate.total_marked.wrapping_sub(self.marked));
         (self.delivered, self.marked) = (rate.total_delivered, rate.total_marked);
         if !eligible || delivered == 0.0 {
             return;
@@ -132,8 +132,8 @@ impl Bbr3 {
     }
 
     /// Whether too much of what was in flight is lost.
-    pub(super) fn is_too_high(&self, lost: u64, in_flight: u64) -> bool {
-        lost as f64 > self.options.loss_threshold * in_flight as f64
+    pub(super) fn is_too_high(&self, lost: u32, in_flight: u32) -> bool {
+        f64::from(lost) > self.options.loss_threshold * f64::from(in_flight)
     }
 
     /// The same of a sample, marks included.
@@ -141,7 +141,7 @@ impl Bbr3 {
         let delivered = rate.delivered.unwrap_or(0);
         let marked = self.heeds_ecn()
             && delivered > 0
-            && rate.marked as f64 > MOST_MARKED * delivered as f64;
+            && f64::from(rate.marked) > MOST_MARKED * delivered as f64;
         marked || (rate.taken && self.is_too_high(rate.lost, rate.tx_in_flight))
     }
 

@@ -202,7 +202,7 @@ impl Bbr3 {
         }
         if self.is_sample_too_high(rate) {
             if self.probe.samples {
-                let in_flight = rate.tx_in_flight as f64;
+                let in_flight = f64::from(rate.tx_in_flight);
                 self.on_too_high(
                     window,
                     in_flight,
@@ -212,7 +212,7 @@ impl Bbr3 {
                 );
             }
         } else if self.probe.most.is_finite() {
-            self.probe.most = self.probe.most.max(rate.tx_in_flight as f64);
+            self.probe.most = self.probe.most.max(f64::from(rate.tx_in_flight));
             if self.mode == Mode::ProbeBw(Phase::Up) {
                 self.raise(window, rate);
             }
@@ -241,8 +241,8 @@ impl Bbr3 {
         }
         // What was in flight when the loss rate was just what is allowed.
         let threshold = self.options.loss_threshold;
-        let before = lost.in_flight as f64 - 1.0;
-        let lost_before = lost.lost as f64 - 1.0;
+        let before = f64::from(lost.in_flight) - 1.0;
+        let lost_before = f64::from(lost.lost) - 1.0;
         let prefix = ((threshold * before - lost_before) / (1.0 - threshold)).max(0.0);
         self.on_too_high(window, before + prefix, lost.app_limited, lost.now, lost.total_delivered);
     }

@@ -35,7 +35,7 @@ fn probing() -> Bbr3 {
     cc
 }
 
-fn lost(lost: u64, in_flight: u64) -> LostSegment {
+fn lost(lost: u32, in_flight: u32) -> LostSegment {
     LostSegment {
         now: Time::from_secs(1),
         total_delivered: 5000,

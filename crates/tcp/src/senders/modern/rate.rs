@@ -14,9 +14,9 @@ struct Snapshot {
     delivered: u64,
     delivered_time: Time,
     first_time: Time,
-    /// Segments lost and marked so far, and in flight with it.
-    lost: u64,
-    marked: u64,
+    /// Segments lost and marked so far, of which differences count, and in flight with it.
+    lost: u32,
+    marked: u32,
     in_flight: u32,
     app_limited: bool,
     /// It has given its sample, or none was taken.
@@ -45,7 +45,7 @@ pub struct Rate {
     /// Delivered segments beyond which the flow is not limited by its application any more; zero if it is not.
     app_limited: u64,
     /// Segments that arrived marked.
-    marked: u64,
+    marked: u32,
     /// The best segment of the present ACK, and its end.
     best: Option<(Snapshot, Time)>,
     best_end: u64,
@@ -67,6 +67,7 @@ impl Default for Rate {
 
 impl Rate {
     /// A segment is sent (`tcp_rate_skb_sent`), which `board` does not yet know of.
+    #[inline]
     pub fn on_send(&mut self, now: Time, segment: u64, board: &Scoreboard, delivered: u64) {
         let span = board.span();
         if span.0 == span.1 {
@@ -82,7 +83,7 @@ impl Rate {
             delivered,
             delivered_time: self.delivered_time,
             first_time: self.first_time,
-            lost: board.lost,
+            lost: board.lost as u32,
             marked: self.marked,
             in_flight: board.in_flight() + 1,
             app_limited: self.app_limited > 0,
@@ -128,9 +129,9 @@ impl Rate {
         counts.delivered_time = self.delivered_time;
         let Some((snapshot, sent)) = self.best.take() else { return counts };
         counts.taken = true;
-        counts.tx_in_flight = u64::from(snapshot.in_flight);
-        counts.lost = counts.total_lost - snapshot.lost;
-        counts.marked = counts.total_marked - snapshot.marked;
+        counts.tx_in_flight = snapshot.in_flight;
+        counts.lost = (counts.total_lost as u32).wrapping_sub(snapshot.lost);
+        counts.marked = counts.total_marked.wrapping_sub(snapshot.marked);
         counts.prior_delivered = snapshot.delivered;
         counts.app_limited = snapshot.app_limited;
         counts.interval = sent.since(snapshot.first_time).max(now.since(snapshot.delivered_time));
@@ -141,8 +142,8 @@ impl Rate {
     }
 
     /// Segments have arrived marked; how many so far.
-    pub fn on_marked(&mut self, segments: u64) -> u64 {
-        self.marked += segments;
+    pub fn on_marked(&mut self, segments: u32) -> u32 {
+        self.marked = self.marked.wrapping_add(segments);
         self.marked
     }
 
@@ -152,8 +153,8 @@ impl Rate {
         LostSegment {
             now,
             total_delivered,
-            lost: lost - snapshot.lost,
-            in_flight: u64::from(snapshot.in_flight),
+            lost: (lost as u32).wrapping_sub(snapshot.lost),
+            in_flight: snapshot.in_flight,
             app_limited: snapshot.app_limited,
             is_known: !snapshot.used,
         }

@@ -335,7 +335,7 @@ impl Sender {
             self.report_losses(acked.now);
         }
         if let Some(rate) = &mut self.rate {
-            let newly_marked = if acked.ece { acked.delivered } else { 0 };
+            let newly_marked = if acked.ece { acked.delivered as u32 } else { 0 };
             let counts = RateSample {
                 total_delivered: self.delivered,
                 total_lost: self.board.lost,
