@@ -142,8 +142,13 @@ def write(table: pa.Table, path: Path) -> None:
         },
         "write_statistics": ["time_s"],
     }
-    with arrow_file(path, "wb") as stream:
-        pq.write_table(table, stream, write_page_checksum=True, **by_column)
+    try:
+        with arrow_file(path, "wb") as stream:
+            pq.write_table(table, stream, write_page_checksum=True, **by_column)
+    except BaseException:
+        # Half a table cannot be read, and would pass for one that is kept.
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _kind(of: pa.DataType) -> str:
