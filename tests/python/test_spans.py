@@ -53,7 +53,7 @@ def test_a_source_of_constant_rate_has_constant_delay_and_no_jitter():
 
 
 def test_a_warm_up_is_cut_off(shared):
-    """Before the second flow starts the first has the link, and shares it with nobody; afterwards they share."""
+    """Before the second flow starts the first shares the link with nobody."""
     before = of_records({"": shared}, "sharing", 2.0, 8.0).rows()[0]
     after = of_records({"": shared}, "sharing", 14.0, 20.0).rows()[0]
     assert (before["flows"], after["flows"]) == (1, 2)
