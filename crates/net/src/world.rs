@@ -28,8 +28,9 @@ use ackclock_units::Time;
 use hosts::Leaving;
 use std::collections::VecDeque;
 
-/// A page carries the program: one copy of a walk, of a receiver and of a sender, not a fast one at each place.
-const FEW_COPIES: bool = cfg!(target_family = "wasm");
+/// Each kind of queue and recorder makes another copy of all that handles events, and each place of a walk, a receiver or a
+/// sender one of these. Where the program has to be downloaded, one serves all; the results are the same.
+pub const FEW_COPIES: bool = cfg!(target_family = "wasm");
 
 /// A network in motion, with its event queue and its recorder; or the part of one that a thread runs.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use crate::parallel::{Threads, Undivided, divided};
 use crate::summary::{Totals, summarise, summarise_in_rows};
 use ackclock_engine::{CalendarQueue, ClockQueue, EventQueue, PackedQueue, Ties, WideQueue};
 use ackclock_net::queue::Decides;
-use ackclock_net::world::Boundary;
+use ackclock_net::world::{Boundary, FEW_COPIES};
 use ackclock_net::{Counters, Endpoint, Network, Service, World};
 use ackclock_trace::{Columns, NoRecord, Recorder, SenderColumns, Size, Table};
 use ackclock_units::Time;
@@ -409,10 +409,6 @@ impl Simulation {
         self.world.into_columns().map_or_else(Vec::new, Columns::finish)
     }
 }
-
-/// Each kind of queue and recorder makes another copy of all that handles events. Where the program has to be
-/// downloaded, the most general of them serve all; the results are the same.
-const FEW_COPIES: bool = cfg!(target_family = "wasm");
 
 /// Events at a time for which a calendar takes less time than a heap. With fewer the heap has few levels; with more the year
 /// is too short for what is due at once.
