@@ -55,6 +55,11 @@ impl Time {
     pub const fn times(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }
+
+    /// Of this moment, which is not after `now`, and those that follow in such steps, the first one after `now`.
+    pub fn stepped_past(self, now: Self, step: Self) -> Self {
+        self + step.times(now.since(self).0 / step.0 + 1)
+    }
 }
 
 impl Add for Time {

@@ -17,6 +17,7 @@
 
 use super::fifo::Fifo;
 use super::limit::{self, Limit};
+use super::pi::{self, Pi};
 use super::{Fates, Held, Place, Store};
 use crate::packet::Ecn;
 use ackclock_engine::Stream;
@@ -41,12 +42,8 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new("update", Kind::Time, "16 ms", "Time between updates of p' (the same).")
             .at_least("1 us")
             .at_most("1 d"),
-        Param::new("alpha", Kind::Real, "0.16", "Weight of the distance to the target, a second.")
-            .at_least("0")
-            .at_most("1000"),
-        Param::new("beta", Kind::Real, "3.2", "Weight of the change of the wait, a second.")
-            .at_least("0")
-            .at_most("1000"),
+        pi::alpha("0.16"),
+        pi::beta("3.2"),
         Param::new("coupling", Kind::Real, "2", "The factor k between p' and the marks of L.")
             .at_least("0.1")
             .at_most("100"),
@@ -99,26 +96,6 @@ fn check(chosen: &Chosen) -> Result<(), Clash> {
     Ok(())
 }
 
-/// What makes p'.
-#[derive(Debug, Clone)]
-struct Controller {
-    target: f64,
-    update: Time,
-    alpha: f64,
-    beta: f64,
-    p: f64,
-    delay_old: f64,
-    next: Time,
-}
-
-impl Controller {
-    fn update_p(&mut self, delay: f64) {
-        let step = self.alpha * (delay - self.target) + self.beta * (delay - self.delay_old);
-        self.p = (self.p + step).clamp(0.0, 1.0);
-        self.delay_old = delay;
-    }
-}
-
 /// Who sends next.
 #[derive(Debug, Clone)]
 enum Scheduler {
@@ -138,7 +115,8 @@ pub struct DualPi2 {
     limit: Limit,
     low: Fifo,
     classic: Fifo,
-    controller: Controller,
+    /// What makes p'.
+    pi: Pi,
     coupling: f64,
     step: Time,
     scheduler: Scheduler,
@@ -149,7 +127,6 @@ pub struct DualPi2 {
 impl DualPi2 {
     pub(super) fn new(chosen: &Chosen, place: Place) -> Self {
         let time = |name: &str| Time::from_ns(chosen.int(name));
-        let update = time("update_ns");
         let mtu = chosen.int("mtu_bytes");
         let share = chosen.real("share");
         // L begins, as if C had sent what is its part of so many bytes.
@@ -158,15 +135,7 @@ impl DualPi2 {
             limit: Limit::new(chosen),
             low: Fifo::default(),
             classic: Fifo::default(),
-            controller: Controller {
-                target: time("target_ns").as_secs(),
-                update,
-                alpha: chosen.real("alpha"),
-                beta: chosen.real("beta"),
-                p: 0.0,
-                delay_old: 0.0,
-                next: update,
-            },
+            pi: Pi::new(chosen),
             coupling: chosen.real("coupling"),
             step: time("step_ns"),
             scheduler: match chosen.word("scheduler") {
@@ -191,17 +160,14 @@ impl DualPi2 {
 
     /// Makes the updates that are due. Since the last packet came or left nothing has changed but the time.
     fn catch_up(&mut self, now: Time) {
-        while self.controller.next <= now {
-            let delay = self.delay(self.controller.next);
-            let rests = self.controller.p == 0.0 && self.controller.delay_old == 0.0;
+        while self.pi.next <= now {
+            let delay = self.delay(self.pi.next);
+            let rests = self.pi.p == 0.0 && self.pi.delay_old == 0.0;
             if delay == 0.0 && rests && self.is_empty() {
-                let periods =
-                    now.since(self.controller.next).as_ns() / self.controller.update.as_ns() + 1;
-                self.controller.next += self.controller.update.times(periods);
-                return;
+                return self.pi.skip(now);
             }
-            self.controller.update_p(delay);
-            self.controller.next += self.controller.update;
+            self.pi.p = (self.pi.p + self.pi.step(delay)).clamp(0.0, 1.0);
+            self.pi.updated(delay);
         }
     }
 
@@ -240,7 +206,7 @@ impl DualPi2 {
 
     /// Whether two draws in a row fall below p': with probability p'².
     fn squared(&mut self) -> bool {
-        let p = self.controller.p;
+        let p = self.pi.p;
         self.stream.uniform() < p && self.stream.uniform() < p
     }
 
@@ -249,13 +215,13 @@ impl DualPi2 {
         if !self.squared() {
             return Some(held);
         }
-        let overload = self.coupling * self.controller.p > 1.0;
+        let overload = self.coupling * self.pi.p > 1.0;
         fates.mark_or_drop(held, !overload, drop_reason::EARLY)
     }
 
     /// What becomes of a packet of L, with so many bytes waiting before it left.
     fn low_fate(&mut self, now: Time, held: Held, aqm: bool, fates: &mut Fates) -> Option<Held> {
-        let p = self.coupling * self.controller.p;
+        let p = self.coupling * self.pi.p;
         if aqm {
             if p > 1.0 && self.squared() {
                 fates.drop(held, drop_reason::EARLY);
@@ -357,13 +323,13 @@ mod tests {
         for (ms, age) in [(32, 0.031), (48, 0.047)] {
             queue.catch_up(Time::from_ms(ms));
             expected += 0.16 * (age - 0.015) + 3.2 * 0.016;
-            assert!((queue.controller.p - expected).abs() < 1e-12, "{}", queue.controller.p);
+            assert!((queue.pi.p - expected).abs() < 1e-12, "{}", queue.pi.p);
         }
         // Idle for long: p falls to zero, and the clock goes on without steps.
         while queue.dequeue(Time::from_ms(49), &mut Fates::default()).is_some() {}
         queue.catch_up(Time::from_secs(100_000));
-        assert_eq!((queue.controller.p, queue.is_empty()), (0.0, true));
-        assert!(queue.controller.next > Time::from_secs(100_000));
+        assert_eq!((queue.pi.p, queue.is_empty()), (0.0, true));
+        assert!(queue.pi.next > Time::from_secs(100_000));
     }
 
     /// Of C p'² are dropped, or marked; of L k · p' are marked (RFC 9332 section 2.1: p_C = (p_L / k)²).
@@ -376,7 +342,7 @@ mod tests {
             let mut queue = queue("wrr");
             queue.limit = Limit::new(&Chosen { kind: String::new(), values: Vec::new() });
             put(&mut queue, now, ecn, 40_002);
-            queue.controller.p = 0.2;
+            queue.pi.p = 0.2;
             let mut fates = Fates::default();
             while queue.bytes() > 3000 {
                 queue.dequeue(now, &mut fates);
@@ -385,7 +351,7 @@ mod tests {
             assert!((part(&fates.dropped) - dropped).abs() < 0.006, "{ecn:?}");
             assert!((part(&fates.marked) - marked).abs() < 0.012, "{ecn:?}");
             // With less than two packets waiting nothing happens.
-            queue.controller.p = 1.0;
+            queue.pi.p = 1.0;
             fates = Fates::default();
             queue.dequeue(now, &mut fates);
             queue.dequeue(now, &mut fates);
@@ -411,7 +377,7 @@ mod tests {
         for ecn in [Ecn::Ect0, Ecn::Ect1] {
             let mut queue = queue("wrr");
             put(&mut queue, Time::ZERO, ecn, 9000);
-            queue.controller.p = 0.6;
+            queue.pi.p = 0.6;
             let mut fates = Fates::default();
             while queue.bytes() > 3000 {
                 queue.dequeue(Time::ZERO, &mut fates);

@@ -26,6 +26,7 @@ mod fifo;
 mod fq_codel;
 mod gate;
 mod limit;
+mod pi;
 mod pie;
 mod policer;
 mod priority;

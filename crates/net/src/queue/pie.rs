@@ -10,6 +10,7 @@
 
 use super::fifo::Fifo;
 use super::limit::{self, Limit};
+use super::pi::{self, Pi};
 use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
@@ -29,12 +30,8 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new("update", Kind::Time, "15 ms", "Time between updates (RFC 8033 section 4.2).")
             .at_least("1 us")
             .at_most("1 d"),
-        Param::new("alpha", Kind::Real, "0.125", "Weight of the distance to the target, a second.")
-            .at_least("0")
-            .at_most("1000"),
-        Param::new("beta", Kind::Real, "1.25", "Weight of the change of the wait, a second.")
-            .at_least("0")
-            .at_most("1000"),
+        pi::alpha("0.125"),
+        pi::beta("1.25"),
         Param::new(
             "burst",
             Kind::Time,
@@ -136,22 +133,16 @@ pub struct Pie {
 /// What makes the probability.
 #[derive(Debug, Clone)]
 struct Controller {
-    target: f64,
-    update: Time,
-    alpha: f64,
-    beta: f64,
+    pi: Pi,
     burst: f64,
     holds: bool,
     cap: bool,
     surge: bool,
     decay: f64,
-    p: f64,
-    /// Wait of the packet that left last, and what it was at the last update, seconds.
+    /// Wait of the packet that left last, seconds.
     delay: f64,
-    delay_old: f64,
     /// What is left of the time without early drops, seconds.
     allowance: f64,
-    next: Time,
 }
 
 /// From which wait on p grows faster, seconds (RFC 8033 and Linux).
@@ -162,28 +153,27 @@ const STEP: f64 = 0.02;
 impl Controller {
     /// Makes the updates that are due. Between updates nothing here changes but `delay`, so that they may be late.
     fn catch_up(&mut self, now: Time) {
-        while self.next <= now {
+        while self.pi.next <= now {
             if self.rests() {
-                let periods = now.since(self.next).as_ns() / self.update.as_ns() + 1;
-                self.next += self.update.times(periods);
-                return;
+                return self.pi.skip(now);
             }
             self.update_p();
-            self.next += self.update;
+            self.pi.updated(self.delay);
         }
     }
 
     /// Updates change nothing.
     fn rests(&self) -> bool {
-        self.p == 0.0 && self.delay == 0.0 && self.delay_old == 0.0 && self.allowance == self.burst
+        let Pi { p, delay_old, .. } = self.pi;
+        p == 0.0 && self.delay == 0.0 && delay_old == 0.0 && self.allowance == self.burst
     }
 
     fn update_p(&mut self) {
+        let Pi { mut p, delay_old, .. } = self.pi;
         if self.holds && self.allowance > 0.0 {
-            self.p = 0.0;
+            p = 0.0;
         } else {
-            let mut step =
-                self.alpha * (self.delay - self.target) + self.beta * (self.delay - self.delay_old);
+            let mut step = self.pi.step(self.delay);
             const SCALES: [(f64, f64); 6] = [
                 (1e-6, 2048.0),
                 (1e-5, 512.0),
@@ -192,7 +182,7 @@ impl Controller {
                 (1e-2, 8.0),
                 (0.1, 2.0),
             ];
-            if let Some((_, scale)) = SCALES.iter().find(|(below, _)| self.p < *below) {
+            if let Some((_, scale)) = SCALES.iter().find(|(below, _)| p < *below) {
                 step /= scale;
             } else if self.cap {
                 step = step.min(STEP);
@@ -200,44 +190,36 @@ impl Controller {
             if self.surge && self.delay > SURGE_S {
                 step += STEP;
             }
-            self.p += step;
+            p += step;
         }
-        let idle = self.delay == 0.0 && self.delay_old == 0.0;
+        let idle = self.delay == 0.0 && delay_old == 0.0;
         if idle {
-            self.p *= self.decay;
+            p *= self.decay;
         }
-        self.p = self.p.clamp(0.0, 1.0);
-        let half = self.target / 2.0;
-        self.allowance = (self.allowance - self.update.as_secs()).max(0.0);
-        if self.p == 0.0 && self.delay < half && self.delay_old < half {
+        self.pi.p = p.clamp(0.0, 1.0);
+        let half = self.pi.target / 2.0;
+        self.allowance = (self.allowance - self.pi.update.as_secs()).max(0.0);
+        if self.pi.p == 0.0 && self.delay < half && delay_old < half {
             self.allowance = self.burst;
         }
-        self.delay_old = self.delay;
     }
 }
 
 impl Pie {
     pub(super) fn new(chosen: &Chosen, place: Place) -> Self {
-        let secs = |name: &str| Time::from_ns(chosen.int(name)).as_secs();
-        let update = Time::from_ns(chosen.int("update_ns"));
+        let burst = Time::from_ns(chosen.int("burst_ns")).as_secs();
         Self {
             limit: Limit::new(chosen),
             fifo: Fifo::default(),
             controller: Controller {
-                target: secs("target_ns"),
-                update,
-                alpha: chosen.real("alpha"),
-                beta: chosen.real("beta"),
-                burst: secs("burst_ns"),
+                pi: Pi::new(chosen),
+                burst,
                 holds: chosen.word("during_burst") == "held",
                 cap: chosen.flag("cap"),
                 surge: chosen.flag("surge"),
                 decay: chosen.real("decay"),
-                p: 0.0,
                 delay: 0.0,
-                delay_old: 0.0,
-                allowance: secs("burst_ns"),
-                next: update,
+                allowance: burst,
             },
             mtu: chosen.int("mtu_bytes"),
             ecn: chosen.flag("ecn"),
@@ -251,7 +233,7 @@ impl Pie {
 
     /// Whether a packet is to be dropped or marked early.
     fn decides_early(&mut self, size: u64) -> bool {
-        let Controller { p, delay_old, target, allowance, .. } = self.controller;
+        let Controller { pi: Pi { p, delay_old, target, .. }, allowance, .. } = self.controller;
         let calm = delay_old < target / 2.0 && p < 0.2;
         if allowance > 0.0 || calm || self.fifo.bytes() <= 2 * self.mtu {
             return false;
@@ -288,7 +270,7 @@ impl Store for Pie {
             return self.fifo.push(held);
         }
         self.sum = 0.0;
-        let marks = self.ecn && self.controller.p <= self.mark_limit;
+        let marks = self.ecn && self.controller.pi.p <= self.mark_limit;
         if let Some(marked) = fates.mark_or_drop(held, marks, drop_reason::EARLY) {
             self.fifo.push(marked);
         }
@@ -313,20 +295,22 @@ mod tests {
 
     fn controller(alpha: f64, decay: f64) -> Controller {
         Controller {
-            target: 0.015,
-            update: Time::from_ms(15),
-            alpha,
-            beta: 1.25,
+            pi: Pi {
+                target: 0.015,
+                update: Time::from_ms(15),
+                alpha,
+                beta: 1.25,
+                p: 0.0,
+                delay_old: 0.0,
+                next: Time::from_ms(15),
+            },
             burst: 0.0,
             holds: false,
             cap: true,
             surge: true,
             decay,
-            p: 0.0,
             delay: 0.0,
-            delay_old: 0.0,
             allowance: 0.0,
-            next: Time::from_ms(15),
         }
     }
 
@@ -334,12 +318,12 @@ mod tests {
     fn the_probability_grows_in_steps_that_suit_its_size() {
         // A wait of 30 ms for a target of 15 ms: 0.125 * 0.015 an update before scaling.
         let mut controller = controller(0.125, 0.98);
-        (controller.delay, controller.delay_old) = (0.03, 0.03);
+        (controller.delay, controller.pi.delay_old) = (0.03, 0.03);
         let mut reached = Vec::new();
         for update in 1..=200u64 {
             controller.catch_up(Time::from_ms(15 * update));
             let bounds = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1];
-            while reached.len() < bounds.len() && controller.p >= bounds[reached.len()] {
+            while reached.len() < bounds.len() && controller.pi.p >= bounds[reached.len()] {
                 reached.push(update);
             }
         }
@@ -350,23 +334,23 @@ mod tests {
     fn without_waits_the_probability_decays_and_updates_may_be_late() {
         for (decay, updates) in [(0.98, 114), (63.0 / 64.0, 147)] {
             let mut controller = controller(0.0, decay);
-            controller.p = 0.1;
+            controller.pi.p = 0.1;
             let below = (1..).find(|update| {
                 controller.catch_up(Time::from_ms(15 * update));
-                controller.p < 0.01
+                controller.pi.p < 0.01
             });
             assert_eq!(below, Some(updates));
         }
         let [mut late, mut early] = [controller(0.125, 0.98), controller(0.125, 0.98)];
-        (late.p, early.p) = (0.3, 0.3);
+        (late.pi.p, early.pi.p) = (0.3, 0.3);
         for ms in 0..100_000 {
             early.catch_up(Time::from_ms(ms));
         }
         late.catch_up(Time::from_ms(99_999));
-        assert_eq!((late.p, late.next), (early.p, early.next));
+        assert_eq!((late.pi.p, late.pi.next), (early.pi.p, early.pi.next));
         // At rest nothing is computed, however long it lasts.
         late.catch_up(Time::from_secs(30_000_000));
-        assert_eq!((late.p, late.next), (0.0, Time::from_ns(30_000_000_015_000_000)));
+        assert_eq!((late.pi.p, late.pi.next), (0.0, Time::from_ns(30_000_000_015_000_000)));
     }
 
     #[test]
@@ -375,7 +359,7 @@ mod tests {
             [(false, 0.01, 100.0), (true, 0.001, 1860.0), (true, 0.1, 18.0)]
         {
             let mut controller = controller(0.125, 0.98);
-            (controller.p, controller.delay_old) = (p, 0.03);
+            (controller.pi.p, controller.pi.delay_old) = (p, 0.03);
             let mut pie = Pie {
                 limit: Limit::new(&Chosen { kind: "pie".into(), values: Vec::new() }),
                 fifo: Fifo::default(),
@@ -407,22 +391,22 @@ mod tests {
     #[test]
     fn growth_is_bounded_and_a_burst_is_let_through() {
         let mut controller = controller(0.125, 0.98);
-        controller.p = 0.2;
-        (controller.delay, controller.delay_old) = (0.2, 0.0);
+        controller.pi.p = 0.2;
+        (controller.delay, controller.pi.delay_old) = (0.2, 0.0);
         controller.catch_up(Time::from_ms(15));
-        assert!((controller.p - 0.22).abs() < 1e-12);
+        assert!((controller.pi.p - 0.22).abs() < 1e-12);
         controller.delay = 0.3;
         controller.catch_up(Time::from_ms(30));
-        assert!((controller.p - 0.26).abs() < 1e-12, "two steps: {}", controller.p);
+        assert!((controller.pi.p - 0.26).abs() < 1e-12, "two steps: {}", controller.pi.p);
         // With an allowance of 45 ms the probability is held for three updates.
         let mut controller =
             Controller { holds: true, burst: 0.045, allowance: 0.045, ..controller };
-        (controller.p, controller.delay) = (0.0, 0.03);
+        (controller.pi.p, controller.delay) = (0.0, 0.03);
         for update in 3..=5 {
             controller.catch_up(Time::from_ms(15 * update));
-            assert_eq!(controller.p, 0.0);
+            assert_eq!(controller.pi.p, 0.0);
         }
         controller.catch_up(Time::from_ms(90));
-        assert!(controller.p > 0.0);
+        assert!(controller.pi.p > 0.0);
     }
 }

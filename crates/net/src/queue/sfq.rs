@@ -98,7 +98,7 @@ impl Sfq {
     /// Changes the hash where it is time; packets keep their order within a flow.
     fn catch_up(&mut self, now: Time) {
         let Some(period) = self.perturb.filter(|_| now >= self.next) else { return };
-        self.next += period.times(now.since(self.next).as_ns() / period.as_ns() + 1);
+        self.next = self.next.stepped_past(now, period);
         self.buckets.perturb(&mut self.stream);
         let ring = std::mem::take(&mut self.ring);
         let mut lanes = std::mem::take(&mut self.lanes);

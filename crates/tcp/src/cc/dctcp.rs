@@ -23,6 +23,17 @@ use super::reno::Reno;
 use super::{AckEvent, CongestionControl, LossEvent, Signal, Window};
 use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
 
+/// Weight of what was marked last.
+pub(super) const G: Param =
+    Param::new("g", Kind::Real, "0.0625", "Weight of the newest window of data (RFC 8257 4.2).")
+        .at_least("0.0009765625")
+        .at_most("1");
+/// Alpha before anything has arrived.
+pub(super) const INITIAL_ALPHA: Param =
+    Param::new("initial_alpha", Kind::Real, "1", "Estimate of congestion at the start.")
+        .at_least("0")
+        .at_most("1");
+
 pub(super) static ENTRY: Entry = Entry {
     name: "dctcp",
     summary: "For data centres: a mark cuts the window by as much as there is congestion.",
@@ -32,17 +43,8 @@ pub(super) static ENTRY: Entry = Entry {
         "Linux, `tcp_dctcp.c`, for `arithmetic: linux`",
     ],
     params: &[
-        Param::new(
-            "g",
-            Kind::Real,
-            "0.0625",
-            "Weight of the newest window of data (RFC 8257 4.2).",
-        )
-        .at_least("0.0009765625")
-        .at_most("1"),
-        Param::new("initial_alpha", Kind::Real, "1", "Estimate of congestion at the start.")
-            .at_least("0")
-            .at_most("1"),
+        G,
+        INITIAL_ALPHA,
         Param::new(
             "decrease_from",
             Kind::Choice(&[

@@ -15,8 +15,8 @@
 //! DEVIATION: the fall-back to classic ECN, off by default in L4STeam's kernel, is not modelled.
 //! DEVIATION: a mark cuts at once; in Linux the window falls in the course of a round trip (PRR).
 
+use super::dctcp::{G, INITIAL_ALPHA};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Signal, StateEvent, Window};
-use crate::journal::Rule;
 use ackclock_math::Stream;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Entry, Kind, Param};
@@ -30,12 +30,8 @@ pub(super) static ENTRY: Entry = Entry {
         "L4STeam's Linux, `tcp_prague.c`",
     ],
     params: &[
-        Param::new("g", Kind::Real, "0.0625", "Weight of the newest window of data in alpha.")
-            .at_least("0.0009765625")
-            .at_most("1"),
-        Param::new("initial_alpha", Kind::Real, "1", "Estimate of congestion at the start.")
-            .at_least("0")
-            .at_most("1"),
+        G,
+        INITIAL_ALPHA,
         Param::new(
             "target_rtt",
             Kind::Time,
@@ -231,10 +227,6 @@ impl CongestionControl for Prague {
 
     fn pacing_rate(&self) -> Option<u64> {
         Some(self.pacing_rate as u64)
-    }
-
-    fn phase(&self) -> Option<Rule> {
-        None
     }
 }
 
