@@ -19,12 +19,28 @@ impl Channel {
     }
 
     /// Brings the queue up to date: packets whose transmission has started are no longer waiting. So that it is called
-    /// seldom and has much to do then, nobody calls it as long as a queue that is too long makes no difference.
-    #[inline(never)]
+    /// seldom and has much to do then, nobody calls it as long as a queue that is too long makes no difference; where
+    /// packets are recorded it always does.
+    #[inline(always)]
     pub(super) fn settle<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
-        if self.has_backlog::<R>() {
-            return self.settle_backlog(now);
+        if R::PACKETS {
+            self.start_waiting(now, slots, recorder);
+        } else {
+            self.settle_seldom(now, slots, recorder);
         }
+    }
+
+    #[inline(never)]
+    fn settle_seldom<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
+        if self.has_backlog::<R>() {
+            self.settle_backlog(now);
+        } else {
+            self.start_waiting(now, slots, recorder);
+        }
+    }
+
+    #[inline(always)]
+    fn start_waiting<R: Recorder>(&mut self, now: Time, slots: &mut Slots, recorder: &mut R) {
         while self.chain.queued() > 0 && self.next_start <= now {
             let start = self.next_start;
             let Entry { time: arrival, packet } = *self.chain.first_waiting(slots);
