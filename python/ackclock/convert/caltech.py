@@ -217,7 +217,7 @@ def _check_links(
         rate = link["capacity_bps"]
         if rate != int(rate):
             complaints.add(
-                ("links", i, "capacity_bps"), rate, "not a whole number of bits a second"
+                ("links", i, "capacity_bps"), rate, "not a whole number of bits per second"
             )
 
 

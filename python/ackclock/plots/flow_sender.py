@@ -29,7 +29,7 @@ def fill_flight(view: View, panel: Panel) -> None:
 
 
 def fill_timer(view: View, panel: Panel) -> None:
-    """Samples of the round-trip time, their smoothed value, and the retransmission timeout."""
+    """RTT samples, smoothed RTT, and the retransmission timeout."""
     panel.title = "Retransmission timer"
     series = {name: view.rtt_s(name) for name in view.flows}
     series = {name: entry for name, entry in series.items() if len(entry[1])}

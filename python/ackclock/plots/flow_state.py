@@ -19,7 +19,7 @@ _COUNTS = {
 }
 _TIMES = {
     "srtt_s": "smoothed RTT",
-    "min_rtt_s": "least RTT",
+    "min_rtt_s": "minimum RTT",
     "rto_s": "RTO",
     "reo_wnd_s": "window for reordering",
 }
@@ -37,7 +37,7 @@ def fill_counts(view: View, panel: Panel) -> None:
 
 
 def fill_times(view: View, panel: Panel) -> None:
-    """Smoothed and least round-trip time, retransmission timeout, window for reordering."""
+    """Smoothed and minimum round-trip time, retransmission timeout, window for reordering."""
     panel.title = "Round-trip times and timeout"
     highest = draw.highest(_series(view, _TIMES))
     unit = quantities.span_unit(highest)
