@@ -7,7 +7,7 @@ machine does. The cost of setting a run up is measured apart and, for instructio
 running two lengths.
 
 Nothing is promised in seconds. ``instructions.json`` has instructions per packet-hop of the last
-time that somebody stored them (``--store``), and a workload that takes over 3 % more fails. Compilers
+time that somebody stored them (``--store``); a workload that takes over 3 % more fails. Compilers
 and processors differ by more than that; the file names its own. Beside them it has times a
 packet-hop in steps of a loop of known cost, which runs before each run; half as much again fails.
 
