@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import draw, palette, quantities
+from . import draw, palette
 from .palette import LineStyle
-from .sheet import Panel
+from .panel import Panel
 from .view import Series, View
 
 _Quantities = dict[str, str]
@@ -40,10 +40,9 @@ def fill_times(view: View, panel: Panel) -> None:
     """Smoothed and least round-trip time, retransmission timeout, window for reordering."""
     panel.title = "Round-trip times and timeout"
     highest = draw.highest(_series(view, _TIMES))
-    unit = quantities.span_unit(highest)
-    panel.unit = unit.name
-    if _fill(view, panel, _TIMES, unit.size):
-        panel.y_from_zero(highest / unit.size)
+    size = draw.time_unit(panel, highest)
+    if _fill(view, panel, _TIMES, size):
+        panel.y_from_zero(highest / size)
 
 
 def fill_rates(view: View, panel: Panel) -> None:
@@ -82,20 +81,11 @@ def _fill(view: View, panel: Panel, columns: _Quantities, size: float) -> float:
             continue
         place = shown.index(column)
         color = palette.FLOWS[place] if alone else view.flow_color[name]
-        line: LineStyle = "solid" if alone else _LINES[place]
+        style = {"color": color, "line": "solid" if alone else _LINES[place], "among": len(series)}
         active = view.active(name)
         known = np.isfinite(values)  # from the first value on that there is
-        drawn = draw.steps(
-            panel,
-            view,
-            times[known],
-            values[known] / size,
-            color=color,
-            start_s=active.start_s,
-            stop_s=active.stop_s,
-            line=line,
-            among=len(series),
-        )
+        life = {"start_s": active.start_s, "stop_s": active.stop_s}
+        drawn = draw.steps(panel, times[known], values[known] / size, **life, **style)
         highest = max(highest, drawn)
         if alone:
             panel.entry(columns[column], color)

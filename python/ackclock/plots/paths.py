@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .records import Records
+from ackclock.metrics.records import Records
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from ackclock.metrics.statistics import Statistics
 
 from . import palette, quantities, saving
 from .errors import PlotError
-from .sheet import Page, Panel
+from .panel import Panel
+from .sheet import Page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

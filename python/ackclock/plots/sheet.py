@@ -8,16 +8,15 @@ Everything is laid out in millimetres, so that a figure keeps its text sizes at 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from . import heading, legends, palette, text
-from .palette import DASHES, LineStyle
+from .panel import ROUND, Panel
 from .saving import Figure
 from .view import View
 from .words import EDGE_MM, MM, ROW_MM, TOP_MM, Words, place, words, write_above, write_instead
@@ -27,74 +26,6 @@ _PANEL_SIZE = 7.2
 _LEGEND = legends.Measures(size=6.8, handle=3.4, handle_gap=1.2, column_gap=2.6, row=3.2)
 _PANEL_HEADER, _PANEL_GAP, _AXIS = 4.6, 1.9, 7.6
 _MOST_ENTRIES = 12
-_ROUND = [1, 2, 2.5, 5, 10]
-
-
-def mark_style(marker: str, color: str, size: float, *, hollow: bool = False) -> dict[str, Any]:
-    """How marks of this shape look in a panel and in its legend; `size` in points."""
-    stroked = hollow or marker in "x+|1234"
-    return {
-        "marker": marker,
-        "ms": size,
-        "mfc": palette.GROUND if hollow else color,
-        "mec": color,
-        "mew": max(0.5, 0.22 * size) if stroked else 0.0,
-    }
-
-
-@dataclass
-class Panel:
-    """One panel: its axes, and what to write above them.
-
-    A function that draws a panel fills `axes` and sets `title` and `unit`; it calls `entry` for
-    each thing to name in the legend and `empty` if there is nothing to draw. With `ramp` the
-    colours of the entries are steps of a ramp, and of very many the legend names only some. One
-    that draws the losses itself sets `shows_losses`, to be spared the marks of losses; the last one
-    of a figure sets `labelled` if its horizontal axis is its own and has numbers and a label.
-    """
-
-    axes: Axes
-    width_mm: float
-    height_mm: float
-    title: str = ""
-    unit: str = ""
-    joined: bool = True
-    ramp: bool = False
-    entries: list[tuple[Line2D, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    message: str = ""
-    shows_losses: bool = False
-    labelled: bool = False
-
-    def entry(
-        self, label: str, color: str, *, line: LineStyle = "solid", width: float = 1.6
-    ) -> None:
-        """Name something in the legend above the panel."""
-        self.entries.append((Line2D([], [], color=color, lw=width, ls=DASHES[line]), label))
-
-    def mark(self, label: str, color: str, marker: str, *, hollow: bool = False) -> None:
-        """Name a kind of marks in the legend."""
-        handle = Line2D([], [], ls="", **mark_style(marker, color, 3.6, hollow=hollow))
-        self.entries.append((handle, label))
-
-    def note(self, sentence: str) -> None:
-        """Say something below the figure."""
-        self.notes.append(sentence)
-
-    def empty(self, message: str) -> None:
-        """Make this a low panel that says why nothing is in it."""
-        self.message = message
-        self.height_mm = 3.6
-
-    def y_from_zero(self, largest: float, *, counts: bool = False) -> None:
-        """Let the value axis begin at 0 and leave room above the largest value for marks.
-
-        With `counts` only whole numbers are written at the axis.
-        """
-        if counts:
-            locator = MaxNLocator(4, integer=True, min_n_ticks=1, steps=_ROUND)
-            self.axes.yaxis.set_major_locator(locator)
-        self.axes.set_ylim(0, largest * 1.1 if largest > 0 else 1)
 
 
 @dataclass(frozen=True)
@@ -274,14 +205,9 @@ class Page:
         columns = len(labels)
         if not beside and self._legend_rows(panel)[0] > 1:
             columns = self._legend_columns(labels)
-        legends.draw(
-            panel.axes,
-            shown,
-            columns,
-            _LEGEND,
-            loc="lower right" if beside else "lower left",
-            anchor=(1 if beside else 0, 1 + 0.9 / panel.height_mm),
-        )
+        loc, left = ("lower right", 1) if beside else ("lower left", 0)
+        anchor = (left, 1 + 0.9 / panel.height_mm)
+        legends.draw(panel.axes, shown, columns, _LEGEND, loc=loc, anchor=anchor)
 
 
 class Sheet(Page):
@@ -315,10 +241,11 @@ class Sheet(Page):
         panel = self.put(height_mm, joined=timed)
         if timed:
             unit, axes = self.view.time_unit, panel.axes
+            panel.span, panel.second, panel.end_s = self.view.span, unit.size, self.view.end_s
             self.across = f"Time ({unit.name})"
             axes.set_xlim(self.view.span[0] / unit.size, self.view.span[1] / unit.size)
             axes.xaxis.set_major_locator(
-                MaxNLocator(14 if self.axes_width_mm > 120 else 7, steps=_ROUND)
+                MaxNLocator(14 if self.axes_width_mm > 120 else 7, steps=ROUND)
             )
-            axes.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=3, steps=_ROUND))
+            axes.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=3, steps=ROUND))
         return panel

@@ -17,6 +17,7 @@ from ackclock.measured import Measurement, read
 from ackclock.metrics import step_mean, windowed_counts, windowed_rates
 from ackclock.metrics.carried import windowed_link_rates
 from ackclock.metrics.percentiles import Recorded
+from ackclock.metrics.records import Records
 from ackclock.metrics.series import HasPieces, is_long
 
 from . import lanes, palette, paths, quantities
@@ -24,7 +25,7 @@ from .errors import PlotError, unknown
 from .lanes import FEW_PACKETS, Interest, Lane
 from .long_records import LongRecords, RateAt
 from .options import Options
-from .records import Records
+from .records import read as read_records
 
 Floats = NDArray[np.float64]
 Series = tuple[Floats, Floats]
@@ -169,7 +170,7 @@ class View:
         if table not in self._tables:
             kept = self.model.get("record", {}).get(table) != "off"
             try:
-                self._tables[table] = Records.of(self.results, table) if kept else None
+                self._tables[table] = read_records(self.results, table) if kept else None
             except (InputError, LookupError):
                 self._tables[table] = None
         return self._tables[table]

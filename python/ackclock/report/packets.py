@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ackclock.export.columns import ACK, DATA, KINDS, Columns
+from ackclock.export.columns import ACK, DATA, KINDS, records
 from ackclock.export.network import Network
 from ackclock.export.visits import NEVER, Visits
 
@@ -116,10 +116,10 @@ def packed(
     visits = Visits.of(part, network)
     kind, flow = (np.full(len(known), -1, np.int64) for _ in range(2))
     for name in NEEDED:
-        columns = Columns(part, name)
+        columns = records(part, name)
         rows = columns.ints("packet_id")
-        kind[rows] = columns.codes("kind", KINDS)
-        flow[rows] = columns.codes("flow", flows)
+        kind[rows] = columns.places("kind", KINDS)
+        flow[rows] = columns.places("flow", flows)
     order = np.lexsort((visits.place, visits.came_ns))[:MOST]
     packet = visits.packet[order]
     look = np.where(kind == DATA, 0, np.where(kind == ACK, 1, 2)) + 3 * _again(
