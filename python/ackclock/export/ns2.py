@@ -100,7 +100,6 @@ def chunks(results: Results, options: Options) -> Iterator[bytes]:
 
 
 def _lines(results: Results, network: Network, packets: Packets, options: Options) -> _Lines:
-    """All lines, in order."""
     visits = Visits.of(results, network)
     every = np.arange(len(visits.packet))
     # A packet is received, comes to its next queue and leaves it in lines that follow each other.

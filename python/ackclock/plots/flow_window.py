@@ -113,7 +113,6 @@ def _event_times(view: View, name: str, event: str) -> Floats:
 
 
 def _lines(view: View, panel: Panel, name: str) -> None:
-    """Draw a line across the panel at each event of a flow."""
     edges = panel.bins(_LINE_EVERY_MM)
     for event in _EVENTS:
         times = bands.distinct(_event_times(view, name, event), edges)
@@ -121,7 +120,6 @@ def _lines(view: View, panel: Panel, name: str) -> None:
 
 
 def _events(view: View, panel: Panel, names: list[str], size: float, every_mm: float) -> None:
-    """Mark events on the window that they cut."""
     edges = panel.bins(every_mm)
     for event, (marker, words) in _EVENTS.items():
         found = {name: _event_times(view, name, event) for name in names}

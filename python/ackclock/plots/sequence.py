@@ -100,7 +100,6 @@ def fill(view: View, panel: Panel) -> None:
 
 
 def _marks(view: View, name: str) -> list[_Marks]:
-    """All marks of a flow."""
     sent = packets.segments(view, name)
     at = packets.place(view, name, sent.start)
     dropped = ~np.isnan(sent.dropped_s)

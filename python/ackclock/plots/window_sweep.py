@@ -142,7 +142,6 @@ def _line(panel: Panel, at: Sequence[float], values: Sequence[float], color: str
 
 
 def _across(panel: Panel, points: Sequence[Point], *, last: bool) -> None:
-    """The axis of windows."""
     axes = panel.axes
     axes.xaxis.set_major_locator(MaxNLocator(10, steps=ROUND))
     axes.set_xlim(0, 1.04 * max((point.window_bytes for point in points), default=1.0) / 1000)
@@ -155,7 +154,6 @@ def _across(panel: Panel, points: Sequence[Point], *, last: bool) -> None:
 
 
 def _by_flow(points: Sequence[Point]) -> list[tuple[str, list[Point]]]:
-    """The points of each flow, by window."""
     return [
         (name, sorted((p for p in points if p.flow == name), key=lambda p: p.window_bytes))
         for name in dict.fromkeys(point.flow for point in points)

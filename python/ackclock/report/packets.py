@@ -127,25 +127,24 @@ def packed(
     )
     unit = time_unit(shown[1] - shown[0])
     begin = round(shown[0] / unit)
-    ticks = {
-        name: np.where(values == NEVER, NEVER, np.rint(values * (1e-9 / unit)).astype(np.int64))
-        for name, values in (
-            (name, getattr(visits, f"{name}_ns")[order])
-            for name in ("came", "start", "arrival", "dropped")
-        )
-    }
-    came, wait = ticks["came"] - begin, ticks["start"] - ticks["came"]
+
+    def ticks(times_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.rint(times_ns[order] * (1e-9 / unit)).astype(np.int64)
+
+    def after(times_ns: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Ticks from one moment to another, where there is one."""
+        return np.where(times_ns[order] == NEVER, NEVER, ticks(times_ns) - before)
+
+    came = ticks(visits.came_ns)
     end_s = shown[1]
     if len(visits.packet) > MOST:
-        end_s = (begin + int(came[-1])) * unit
-    way = np.where(ticks["arrival"] >= 0, ticks["arrival"] - ticks["start"], NEVER)
-    gone = np.where(ticks["dropped"] >= 0, ticks["dropped"] - ticks["came"], NEVER)
+        end_s = int(came[-1]) * unit
     first = np.array([network.nodes.index(link["ends"][0]) for link in results.model["links"]])
     columns = {
-        "came": came,
-        "wait": np.where(ticks["start"] >= 0, wait, NEVER),
-        "way": way,
-        "gone": gone,
+        "came": came - begin,
+        "wait": after(visits.start_ns, came),
+        "way": after(visits.arrival_ns, ticks(visits.start_ns)),
+        "gone": after(visits.dropped_ns, came),
         "link": visits.link[order],
         "back": (visits.origin[order] != first[visits.link[order]]).astype(np.int64),
         "flow": flow[packet],

@@ -216,7 +216,6 @@ def paired(
 def _by_seed(
     table: ResultTable, by: Sequence[str], value: str
 ) -> dict[tuple[Any, ...], dict[Any, float]]:
-    """Values by group and seed."""
     found: dict[tuple[Any, ...], dict[Any, float]] = {}
     keys = _keys([table.values(one) for one in by], len(table))
     for key, seed, number in zip(keys, table.values("seed"), table.values(value), strict=True):

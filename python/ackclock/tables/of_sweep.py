@@ -84,6 +84,6 @@ _TITLES = {
 
 def _axis(name: str, values: Sequence[Any]) -> Column:
     kinds: list[tuple[Kind, Any]] = [("flag", bool), ("count", int), ("real", int | float)]
-    fitting = [kind for kind, of in kinds if all(isinstance(v, of) for v in values)]
+    fitting: list[Kind] = [kind for kind, of in kinds if all(isinstance(v, of) for v in values)]
     kind: Kind = fitting[0] if values and fitting else "word"
     return Column(name, name, kind, meaning="Axis of the sweep")

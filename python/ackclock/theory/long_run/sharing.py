@@ -94,7 +94,6 @@ def _growth(member: Member, time_s: float, rtt_s: float) -> tuple[float, bool]:
 
 
 def _mean(member: Member, time_s: float, rtt_s: float) -> float:
-    """Mean window of a cycle, packets."""
     growth, own = _growth(member, time_s, rtt_s)
     return growth / (1 - member.left) - growth * (0.25 if own else 0.5)
 
