@@ -290,7 +290,7 @@ def laws() -> str:
 
 def long_run() -> str:
     """Return the models of averages over a long run."""
-    models = [entry.model for entry in ENTRIES]
+    models = [entry.MODEL for entry in ENTRIES]
     rows = [(m.name, m.says, m.holds_for, m.source) for m in models]
     return table(("Model", "What it says", "For", "Source"), rows)
 

@@ -31,19 +31,21 @@ def disturbed_by(model: Mapping[str, Any], network: Network, group: Sequence[int
     }
     visited = {network.stations[place].link for place in places}
     reasons: dict[str, list[str]] = {}
-    for link in model["links"]:
-        if link["id"] in visited:
-            sides = [link[side] for side in ("forward", "backward") if side in link]
-            if any(side["loss"]["kind"] != "none" for side in sides):
-                reasons.setdefault("packets are lost on", []).append(link["id"])
-            if any(side.get("jitter", {}).get("kind", "none") != "none" for side in sides):
-                reasons.setdefault("delays vary by jitter on", []).append(link["id"])
-            if any(side.get("rate") for side in sides):
-                reasons.setdefault("the rate varies on", []).append(link["id"])
-            if any(side.get("corruption") or side.get("duplication") for side in sides):
-                reasons.setdefault("packets are damaged or duplicated on", []).append(link["id"])
-            if link.get("changes"):
-                reasons.setdefault("rate, delay or state change on", []).append(link["id"])
+    for link in (link for link in model["links"] if link["id"] in visited):
+        sides = [link[side] for side in ("forward", "backward") if side in link]
+        found = {
+            "packets are lost on": any(side["loss"]["kind"] != "none" for side in sides),
+            "delays vary by jitter on": any(
+                side.get("jitter", {}).get("kind", "none") != "none" for side in sides
+            ),
+            "the rate varies on": any(side.get("rate") for side in sides),
+            "packets are damaged or duplicated on": any(
+                side.get("corruption") or side.get("duplication") for side in sides
+            ),
+            "rate, delay or state change on": link.get("changes"),
+        }
+        for reason in (reason for reason, there in found.items() if there):
+            reasons.setdefault(reason, []).append(link["id"])
     reported = [f"{reason} {', '.join(links)}" for reason, links in reasons.items()]
     return "; ".join(reported) or None
 
