@@ -80,7 +80,7 @@ def cycle_of(shared: Shared, converging: bool = False) -> Cycle | None:
     if member.kind == "cubic":
         middle = (1 + member.left) / 2 * high if converging else high
         steps = _cubic_steps(member, shared, low, high, middle)
-    else:  # a packet a round trip
+    else:  # a packet per round trip
         step = (high - low) / _STEPS
         windows = [low + (number + 0.5) * step for number in range(_STEPS)]
         steps = [(step * _rtt_s(member, shared, window), window) for window in windows]
