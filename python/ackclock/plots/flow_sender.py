@@ -19,7 +19,7 @@ def fill_rtt(view: View, panel: Panel) -> None:
     panel.title = "Round-trip time"
     series = draw.some({name: view.rtt_s(name) for name in view.flows})
     if not series:
-        panel.empty("no sample")
+        panel.empty("no RTT sample")
         return
     highest = draw.highest(series)
     lowest = min(float(values.min()) for _, values in series.values())
@@ -35,7 +35,7 @@ def fill_rtt(view: View, panel: Panel) -> None:
 
 def fill_flight(view: View, panel: Panel) -> None:
     """Data that each flow has sent and not seen acknowledged, beside its congestion window."""
-    panel.title, panel.unit = "Data in flight", "packets sent and not acknowledged"
+    panel.title, panel.unit = "Data in flight", "packets sent but not acknowledged"
     series = draw.some({name: packets.flight(view, name) for name in view.window_flows()})
     if not series:
         panel.empty("no data packet of a flow with ACKs")
@@ -53,7 +53,7 @@ def fill_timer(view: View, panel: Panel) -> None:
     panel.title = "Retransmission timer"
     series = draw.some({name: view.rtt_s(name) for name in view.flows})
     if not series:
-        panel.empty("no sample")
+        panel.empty("no RTT sample")
         return
     timeouts = {}
     if (table := view.records("rto")) is not None:
