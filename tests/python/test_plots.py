@@ -214,9 +214,9 @@ def test_units_stand_above_the_panels(run):
     found = panels(plots.figure(run, "overview"))
     for unit in (
         "data packets",
-        "packets in 0.1 s",
-        "Mibps, all packets, in 0.1 s",
-        "Mibps, data packets, in 0.1 s",
+        "packets per 0.1 s",
+        "Mibps, all packets, 0.1 s bins",
+        "Mibps, data packets, 0.1 s bins",
         "packets",
         "ms",
     ):

@@ -44,7 +44,7 @@ def test_the_sequence_plot_tells_what_became_of_each_segment():
         f"ACK: {acks:,}",
     ]
     text = words(figure)
-    assert "all of it had arrived before" in text
+    assert "all of its data had already arrived" in text
     assert "at the last segment it covers" in text
 
 
@@ -166,9 +166,9 @@ def test_other_plots_over_time_know_the_span_too(kind):
         ("receiver-rate", {"bin_s": 0.0}, "must be above 0 s"),
         ("sequence", {"from_s": 2.0, "to_s": 1.0}, "no such time"),
         ("sequence", {"from_s": 99.0}, "nothing after 99 s"),
-        ("queue-drops", {"modulo": 50}, "'modulo' means nothing"),
-        ("topology", {"from_s": 0.5}, "'from' means nothing"),
-        ("cwnd-events", {"sliding": True}, "'sliding' means nothing"),
+        ("queue-drops", {"modulo": 50}, "'modulo' has no effect"),
+        ("topology", {"from_s": 0.5}, "'from' has no effect"),
+        ("cwnd-events", {"sliding": True}, "'sliding' has no effect"),
     ],
 )
 def test_wishes_that_cannot_be_met_are_errors(kind, options, message):
@@ -185,7 +185,7 @@ def test_bins_of_a_tenth_of_a_second_and_the_sum_of_the_flows():
     assert legend(axes)[0] == "all flows"
     (total,) = [line for line in axes.lines if line.get_color() == palette.RULE][:1]
     assert np.max(total.get_ydata()) == pytest.approx(10.0, abs=0.2)
-    assert "Mbps, all data packets that arrive, in 0.1 s" in [t.get_text() for t in axes.texts]
+    assert "Mbps, all data packets, 0.1 s bins" in [t.get_text() for t in axes.texts]
 
 
 @pytest.mark.parametrize(

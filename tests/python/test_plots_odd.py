@@ -110,7 +110,7 @@ def test_no_line_leads_across_the_time_in_which_a_link_is_down():
     assert not np.isfinite(values[inside]).any()
     before = values[np.flatnonzero(times <= 10.2)[-1] :]
     assert np.isnan(before[:2]).any()
-    assert "during which links change: L." in words(plots.figure(broken, "topology"))
+    assert "Links that change later: L." in words(plots.figure(broken, "topology"))
 
 
 def test_a_figure_for_each_of_very_many_flows_has_to_be_asked_for(tmp_path):

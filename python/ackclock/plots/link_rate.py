@@ -34,7 +34,7 @@ def fill(view: View, panel: Panel) -> None:
     highest = max([highest, *near])
     panel.title = "Link rate"
     window = quantities.window(view.window_s)
-    size = draw.rate_unit(view, panel, highest, f", all packets, per {window} bin")
+    size = draw.rate_unit(view, panel, highest, f", all packets, {window} bins")
     draw.of_lanes(view, panel, series, draw.windows, size)
     for states, values in capacities.items():
         times = np.array([*(state.time_s for state in states), view.end_s])

@@ -59,7 +59,7 @@ def _unit(view: View, panel: Panel, title: str, series: Mapping[str, Series], wh
     highest = draw.highest(series)
     panel.title = title
     size = draw.rate_unit(
-        view, panel, highest, f", {what}, per {quantities.window(view.window_s)} bin"
+        view, panel, highest, f", {what}, {quantities.window(view.window_s)} bins"
     )
     panel.y_from_zero(highest / size)
     return size

@@ -50,7 +50,7 @@ def fill_bins(view: View, panel: Panel) -> None:
     for name, (times, sizes) in arrivals.items():
         edges, rates[name] = _to_the_end(view, *windowed_rates(times, sizes, 0, view.end_s, width))
     total = _to_the_end(view, *windowed_rates(*_arrivals(view), 0, view.end_s, width))[1]
-    words = f", all data packets, per {quantities.window(width)} bin"
+    words = f", all data packets, {quantities.window(width)} bins"
     size = draw.rate_unit(view, panel, float(total.max()), words)
     highest = 0.0
     if len(rates) > 1:
