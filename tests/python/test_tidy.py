@@ -257,3 +257,25 @@ def test_no_file_names_a_place_on_somebodys_machine():
         if file.suffix in (".md", ".rs", ".py", ".yaml", ".toml", ".json") and file.is_file():
             found = place.search(file.read_text(encoding="utf-8"))
             assert not found, f"{name}: {found}"
+
+
+UNUSED_WORDS = re.compile(
+    r"\b(tells?|told|unasked|sent again|(?:lets|letting) (?:out|go)|for want of|taken for lost"
+    r"|hangs? on|in the mean|(?:comes?|came) to the (?:link|queue)|on (?:its|their) way"
+    r"|[Ll]east (?:RTT|round-trip times?)|window of the congestion|thrown away"
+    r"|(?:segments?|packets?|bytes|instructions|events) a (?:round trip|packet-hop|second|flow))\b"
+)
+READ_BY_USERS = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted(PACKAGE.rglob("*.csv")),
+    *sorted((ROOT / "scenarios").rglob("*.yaml")),
+]
+
+
+@pytest.mark.parametrize("file", READ_BY_USERS, ids=name_of)
+def test_words_that_the_field_does_not_use_are_not_used(file):
+    """CONTRIBUTING.md has what to write instead."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+    found = {match[0] for match in UNUSED_WORDS.finditer(text)}
+    assert not found
