@@ -108,7 +108,7 @@ class SweepResults:
             return cls._of_file(file, folder, place)
         store = Store(folder)
         if not store.exists():
-            raise InputError(f"'{place}' holds no sweep; 'ackclock sweep' makes one")
+            raise InputError(f"'{place}' contains no sweep; run 'ackclock sweep' first")
         plan = tables.read(folder / PLAN)
         return cls.of(store.stored(), plan, store.identity(), folder)
 
