@@ -103,7 +103,6 @@ class Network:
             self._edge_of |= dict.fromkeys(names, edge.name)
 
     def _node(self, name: str) -> str:
-        """The node of a host or router."""
         return self._group.get(name, name)
 
     def shared(self) -> dict[str, str]:
@@ -142,7 +141,6 @@ class Network:
         return [self._ride(name, links, main=not i) for i, links in enumerate(longest)]
 
     def _ride(self, name: str, links: Sequence[str], *, main: bool) -> Ride:
-        """A flow along a path."""
         flow = self._view.flow(name)
         stops = [self._node(flow["from"])]
         edges = [self._edge_of[link] for link in links]

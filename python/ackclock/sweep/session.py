@@ -387,7 +387,7 @@ class _Session:
 
 
 class _News:
-    """Reports progress a few times a second."""
+    """Reports progress a few times per second."""
 
     def __init__(
         self,
