@@ -52,7 +52,7 @@ SENDER = {
     "TcpSocket::RcvBufSize": "1000000",
     "TcpSocket::SndBufSize": "2000000",
 }
-"""Attributes of ns-3. Slow start ends early: the queue is compared, not how overflow is repaired."""
+"""Attributes of ns-3. Slow start ends early: the queue is compared, not the repair of overflow."""
 
 TCP = {
     "preset": "newreno",
