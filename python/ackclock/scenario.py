@@ -77,7 +77,7 @@ class Scenario:
         path = find(Path(path_or_name) if isinstance(path_or_name, PathLike) else path_or_name)
         document = Document.read(path)
         for key in ("base", "scenario"):
-            if key in document.data:
+            if key in document:
                 message = "this file describes a sweep, not one scenario"
                 hint = f"'ackclock sweep {path}' runs it"
                 raise ScenarioError([document.problem((key,), message, hint=hint)])
@@ -128,7 +128,7 @@ class Scenario:
 
         Do not change it.
         """
-        return self._prepared.data
+        return self._prepared.document.data
 
     @property
     def files(self) -> tuple[files_transfer.FileToSend, ...]:
@@ -332,9 +332,7 @@ def _check(
     document: Document, prepared: files_transfer.Prepared
 ) -> tuple[_core.Scenario, list[dict[str, Any]]]:
     """Return the checked scenario and its warnings."""
-    from ackclock import _core
-
-    handle, errors, warnings = _core.check(json.dumps(prepared.data))
+    handle, errors, warnings = prepared.document.check()
     if handle is None or prepared.problems:
         problems = [_located(document, entry) for entry in json.loads(errors)]
         problems += prepared.problems
