@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import os
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -62,14 +63,14 @@ class Document:
         self._data: dict[str, Any] | None = data
         self.file = file
         self.overrides: list[tuple[Path, str]] = []
-        self._text: Text | None = None
+        self._source = ("", "yaml")
+        self._read: Text | None = None
 
     @property
     def data(self) -> dict[str, Any]:
         """The document as objects of Python, which are made when they are asked for."""
         data = self._data
         if data is None:
-            assert self._text is not None
             data = self._data = self._text.data()
         return data
 
@@ -90,14 +91,18 @@ class Document:
         limit = MAX_BYTES.get(suffix, MAX_BYTES[".yaml"])
         try:
             with path.open("rb") as stream:
-                raw = stream.read(limit + 1)
+                # A pipe has no size before it is read.
+                is_huge = os.fstat(stream.fileno()).st_size > limit
+                raw = b"" if is_huge else stream.read(limit + 1)
         except OSError as error:
             raise InputError(f"cannot read '{file}': {error.strerror or error}") from None
-        if len(raw) > limit:
+        if is_huge or len(raw) > limit:
             hint = "write a large scenario in YAML or JSON" if suffix == ".toml" else None
             problem = Problem(f"larger than {limit >> 20} MiB", hint=hint, file=file)
             raise ScenarioError([problem])
-        return cls.parse(_decode(raw, file), suffix, file)
+        text = _decode(raw, file)
+        del raw  # one of both is enough while the text is read
+        return cls.parse(text, suffix, file)
 
     @classmethod
     def parse(cls, text: str, suffix: str = ".yaml", file: str = "<text>") -> Document:
@@ -109,18 +114,18 @@ class Document:
         document = cls({}, file)
         if not _is_text(text):
             raise ScenarioError([Problem("text with half of a surrogate pair", file=file)])
-        kind = suffix[1:] if suffix in (".json", ".toml") else "yaml"
-        document._text, problems = _core.read_text(text, kind)
+        document._source = (text, suffix[1:] if suffix in (".json", ".toml") else "yaml")
+        document._read, problems = _core.read_text(*document._source)
         if problems:
             raise ScenarioError(
                 Problem(message, document.describe(path), value, None, hint, file, *place)
                 for message, value, hint, path, place in problems
             )
-        if document._text is None:
+        if document._read is None:
             hint = "see 'ackclock list scenario'"
             raise ScenarioError([Problem("the file is empty", hint=hint, file=file)])
-        if not document._text.is_mapping():
-            data = document._text.data()
+        if not document._read.is_mapping():
+            data = document._read.data()
             shown = None if isinstance(data, list) else data
             hint = "start with 'name: my-experiment'"
             message = "a scenario is a mapping of keys to values"
@@ -130,21 +135,25 @@ class Document:
 
     def check(self) -> tuple[_core.Scenario | None, str, str]:
         """Return what the simulator says to it as a scenario (`_core.check`)."""
-        read = self._text if self._data is None else None
-        return _core.check(read or json.dumps(self.data))
+        return _core.check(self._text if self._data is None else json.dumps(self._data))
+
+    def fold(self) -> None:
+        """Keep the text alone, which is read again when something is asked for: that is rare.
+
+        What was read takes three times as much memory.
+        """
+        self._read = None
 
     def mentions(self, *words: str) -> bool:
         """Return whether one of these may be a key or stand in a text."""
-        return self._data is not None or self._text is None or self._text.mentions(words)
+        return self._data is not None or self._text.mentions(words)
 
     def __contains__(self, key: str) -> bool:
-        if self._data is None and self._text is not None:
-            return self._text.holds((key,))
-        return key in self.data
+        return self._text.holds((key,)) if self._data is None else key in self._data
 
     def at(self, path: Path) -> Any:
         """Return the value at `path`; None where there is none."""
-        if self._data is None and self._text is not None:
+        if self._data is None:
             return self._text.at(path)
         return functools.reduce(_step, path, self._data)
 
@@ -183,7 +192,7 @@ class Document:
             if inside or created:
                 return Problem(message, shown, value, allowed, hint, file=option)
         line = column = None
-        if self._text is not None:
+        if self._source[0]:
             # An unknown key is wrong itself, anything else is wrong about the value.
             line, column = self._text.locate(path, key=message.startswith("unknown key"))
         return Problem(message, shown, value, allowed, hint, self.file, line, column)
@@ -194,7 +203,7 @@ class Document:
 
     def _is_written(self, path: Path) -> bool:
         """Return whether the value at `path` is in the text, rather than made by overrides."""
-        return self._text is not None and self._text.holds(path)
+        return bool(self._source[0]) and self._text.holds(path)
 
     def describe(self, path: Path) -> str:
         """Return a path as `--set` writes it: `links.L1.rate`."""
@@ -212,8 +221,14 @@ class Document:
 
     def tree(self) -> Node:
         """Return the text as nodes that know their places; only for a document that was read."""
-        assert self._text is not None
         return self._text.nodes(Node)
+
+    @property
+    def _text(self) -> Text:
+        if self._read is None:
+            self._read, _ = _core.read_text(*self._source)
+            assert self._read is not None  # it was read before
+        return self._read
 
 
 def _decode(raw: bytes, file: str) -> str:
