@@ -132,9 +132,9 @@ class _Maker:
         time_ns = table.ns("time_s")[rows]
         marked = ~sent & (self._marked_ns[number] <= time_ns)
         self._add(self._parts, interface, time_ns, number, sent, comment, marked)
-        self._handshakes_at(node[rows], flow[rows], interface, sent)
+        self._handshakes_at(node[rows], flow[rows], interface)
 
-    def _handshakes_at(self, node: Ints, flow: Ints, interface: Ints, sent: Flags) -> None:
+    def _handshakes_at(self, node: Ints, flow: Ints, interface: Ints) -> None:
         """Messages of handshakes, at the interface of the first packet of a flow."""
         for number in self._flows:
             for place in self._network.ends_of_flow[number]:

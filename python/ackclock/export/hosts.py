@@ -134,7 +134,7 @@ def plan(model: Mapping[str, Any], flows: list[str] | None = None) -> Plan:
     if model["routing"]["kind"] != "shortest-path":
         made.unsaid.append(f"routing {model['routing']['kind']}: routes here are static")
     for place, flow in enumerate(wanted):
-        made.streams.append(_stream(flow, place, made, model, graph))
+        made.streams.append(_stream(flow, place, made, graph))
     return made
 
 
@@ -200,9 +200,7 @@ def _route(model: Mapping[str, Any], graph: Graph, made: Plan) -> None:
                 node = wire.sides[1 - back].node
 
 
-def _stream(
-    flow: Mapping[str, Any], place: int, made: Plan, model: Mapping[str, Any], graph: Graph
-) -> Stream:
+def _stream(flow: Mapping[str, Any], place: int, made: Plan, graph: Graph) -> Stream:
     index, back = graph.path(flow["from"], flow["to"])[-1]
     name, tcp, udp = flow["id"], flow["tcp"], flow["udp"]
     source = (tcp or udp)["source"]

@@ -49,7 +49,7 @@ def _flow_ends(view: View, panels: Sequence[Panel]) -> None:
 
 def _route_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     times = {change.time_s for change in view.route_changes}
-    if _lines(view, panels, times, (0, (4, 2))):
+    if _lines(panels, times, (0, (4, 2))):
         sheet.note("Dashed line across the panels: a route of these flows changed.")
     elif times:
         sheet.note(f"Routes changed at {len(times)} moments; see the plot 'routes'.")
@@ -71,7 +71,7 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     if not words:
         return
     unit = view.time_unit
-    if not _lines(view, panels, {time for time, _ in words}, (0, (4, 1.5, 1, 1.5))):
+    if not _lines(panels, {time for time, _ in words}, (0, (4, 1.5, 1, 1.5))):
         sheet.note(f"Links changed at {len(words)} moments; their capacity is in 'link-rate'.")
         return
     for panel in panels:
@@ -88,7 +88,7 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     )
 
 
-def _lines(view: View, panels: Sequence[Panel], times: Iterable[float], dashes: Any) -> bool:
+def _lines(panels: Sequence[Panel], times: Iterable[float], dashes: Any) -> bool:
     """Draw lines across the panels at these times; False if there are none, or too many."""
     edges = panels[0].bins(_LINE_EVERY_MM)
     at = bands.distinct(np.array(sorted(times)), edges)

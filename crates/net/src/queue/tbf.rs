@@ -13,7 +13,7 @@ use ackclock_trace::drop_reason;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
 
-pub(super) const RATE: Param = Param::required("rate", Kind::Rate, "Token rate.");
+pub(super) const RATE: Param = Param::required("rate", Kind::Rate, "Token rate.").at_least("1 bps");
 pub(super) const BURST: Param =
     Param::required("burst", Kind::Size, "Bytes that the bucket holds; it starts full.")
         .at_least("64 B");

@@ -174,7 +174,7 @@ pub struct Vegas {
     fine: Fine,
     /// ACKs of new data at which the oldest segment is still looked at.
     checks: u32,
-    /// The window of the last cut, and when that was.
+    /// The window of the last cut, and when that was, by the clock of the log.
     cut: f64,
     cut_at: Option<Time>,
     /// What duplicates have added to the window.
@@ -199,7 +199,8 @@ impl Vegas {
             fine: Fine::new(chosen.word("overdue") == "two-deviations"),
             checks: 0,
             cut: 0.0,
-            cut_at: None,
+            // In the ring nothing counts as sent before the start.
+            cut_at: (chosen.word("log") == "ring").then_some(Time::ZERO),
             inflation: 0.0,
             after_timeout: false,
             active: false,
@@ -229,8 +230,8 @@ impl Vegas {
 
     /// Whether the oldest segment was sent after the last cut.
     fn is_younger_than_cut(&self, state: &State) -> bool {
-        let cut = self.cut_at.or(log(state).origin());
-        log(state).oldest().is_some_and(|sent| cut.is_none_or(|at| at < sent.at))
+        let log = log(state);
+        log.oldest().is_some_and(|sent| self.cut_at.is_none_or(|at| at < log.by_clock(sent.at)))
     }
 }
 
@@ -258,7 +259,7 @@ impl LossRecovery for Vegas {
             }
             let target = target.max(state.window.segment);
             self.cut = target;
-            self.cut_at = state.log.as_ref().map(|log| log.now);
+            self.cut_at = Some(log(state).by_clock(log(state).now));
             state.window.cwnd = target;
             self.inflation = 0.0;
             self.inflate(state, state.duplicates);
@@ -300,7 +301,7 @@ impl LossRecovery for Vegas {
             state.window.cwnd = self.restart_window * state.window.segment;
         }
         self.cut = 0.0;
-        self.cut_at = state.log.as_ref().map(|log| log.now);
+        self.cut_at = Some(log(state).by_clock(log(state).now));
         self.inflation = 0.0;
         self.after_timeout = true;
         self.active = false;
