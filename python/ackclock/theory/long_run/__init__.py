@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ackclock.theory.estimate import Averages
-from ackclock.theory.long_run import bbr_alone, bbr_beside_loss, random_loss, sawtooth, sharing
+from ackclock.theory.long_run import (
+    bbr3_alone,
+    bbr_alone,
+    bbr_beside_loss,
+    random_loss,
+    sawtooth,
+    sharing,
+)
 from ackclock.theory.long_run.entry import Entry
 from ackclock.theory.long_run.shared import shared_by
 from ackclock.theory.network import Network
@@ -18,6 +25,7 @@ ENTRIES: tuple[Entry, ...] = (
     random_loss.ENTRY,
     sharing.ENTRY,
     bbr_alone.ENTRY,
+    bbr3_alone.ENTRY,
     bbr_beside_loss.ENTRY,
 )
 
