@@ -25,6 +25,10 @@ _MOST_RIDES = 10
 _LEAST_GROUP = 3
 
 
+UNLIMITED = "buffer unlimited"
+"""What is said of links whose buffers hold anything."""
+
+
 @dataclass(frozen=True)
 class Node:
     """A host, a router, or several hosts as one."""
@@ -214,21 +218,27 @@ def _properties(view: View, links: Sequence[Mapping[str, Any]]) -> dict[str, str
         ends = found if len(found) <= 2 else [found[0], found[-1]]
         return (" to " if len(links) > 1 else " / ").join(map(words, ends))
 
-    buffers = dict.fromkeys(_buffer(way["queue"]) for way in ways)
+    buffers = list(dict.fromkeys(_buffer(way["queue"]) for way in ways))
     return {
         "rate": among(
             [way["rate_bps"] for way in ways],
             lambda bps: quantities.rate(bps, binary=view.binary_rates),
         ),
         "delay": among([way["delay_ns"] for way in ways], quantities.delay),
-        "buffer": " / ".join(buffers) if len(buffers) <= 2 else f"{len(buffers)} sizes of buffers",
+        "buffer": f"buffer {' / '.join(buffers)}"
+        if len(buffers) <= 2
+        else f"{len(buffers)} sizes of buffers",
         "duplex": " / ".join(dict.fromkeys(f"{link['duplex']} duplex" for link in different)),
     }
 
 
 def _buffer(queue: Mapping[str, Any]) -> str:
-    if queue.get("limit_packets") is not None:
-        return f"buffer {queue['limit_packets']} packets"
-    if queue.get("limit_bytes") is not None:
-        return f"buffer {quantities.size(queue['limit_bytes'])}"
-    return "buffer unlimited"
+    if (packets := queue.get("limit_packets")) is not None:
+        return f"{packets} packets"
+    if (size := queue.get("limit_bytes")) is not None:
+        return quantities.size(size)
+    if (thousandths := queue.get("limit_products")) is not None:
+        return f"{thousandths / 1000:g} BDP"
+    if (time_ns := queue.get("limit_ns")) is not None:
+        return quantities.delay(time_ns)
+    return "unlimited"

@@ -39,6 +39,8 @@ class Cloud:
         mark: Their mark.
         rtt_s: Round-trip times, means over runs; shape (n,).
         goodput_bps: Goodputs; shape (n,).
+        least_s: The shortest round-trip time of all; the axis begins there, so that milliseconds of
+            difference look small where queues add many.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Cloud:
     mark: str
     rtt_s: Sequence[float]
     goodput_bps: Sequence[float]
+    least_s: float
 
 
 def draw(views: Sequence[View]) -> Figure:
@@ -54,13 +57,14 @@ def draw(views: Sequence[View]) -> Figure:
     for number, view in enumerate(views):
         for flow in view.flows:
             found = view.summary["flows"][flow]
-            rtt = (found.get("rtt_s") or {}).get("mean")
-            if rtt is not None:
+            if rtt := found.get("rtt_s"):
                 name = f"{flow} ({heading.algorithm(view.flow(flow))})"
                 name += f", {heading.run_name(view, number + 1)}" if len(views) > 1 else ""
                 mark = MARKS[number % len(MARKS)]
                 color = view.flow_color[flow]
-                clouds.append(Cloud(name, color, mark, [rtt], [found["goodput_bps"]]))
+                clouds.append(
+                    Cloud(name, color, mark, [rtt["mean"]], [found["goodput_bps"]], rtt["min"])
+                )
     view, several = views[0], len(views) > 1
     words = heading.of_runs(views) if several else (heading.title(view), "", heading.caption(view))
     subtitle = words[1] if several else words[0]
@@ -75,20 +79,21 @@ def draw_sweep(view: SweepView) -> Figure:
     """
     table, axes = view.flows(), view.varied
     keys = [*axes, "flow"] if len(table.different("flow")) > 1 else axes
-    held: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+    held: dict[tuple[Any, ...], list[tuple[float, float, float]]] = {}
     columns = (table.values(name) for name in keys)
-    figures = zip(table.values("rtt_s_mean"), table.values("goodput_bps"), strict=True)
-    for *key, (rtt, goodput) in zip(*columns, figures, strict=True):
+    figures = zip(*map(table.values, ("rtt_s_mean", "goodput_bps", "rtt_s_min")), strict=True)
+    for *key, (rtt, goodput, least) in zip(*columns, figures, strict=True):
         if rtt is not None and goodput is not None:
-            held.setdefault(tuple(key), []).append((rtt, goodput))
+            held.setdefault(tuple(key), []).append((rtt, goodput, least))
     if len(held) > _MOST:
         raise PlotError(f"{len(held)} groups of points are too many; choose some with --where")
     names = [view.words(axes, key[: len(axes)]) + "".join(f", {n}" for n in key[len(axes) :])
              for key in held]  # fmt: skip
     colors = palette.flow_colors(names, names)
     clouds = [
-        Cloud(name, colors[name], MARKS[i % len(MARKS)], *map(list, zip(*points, strict=True)))
+        Cloud(name, colors[name], MARKS[i % len(MARKS)], rtts, goodputs, min(least))
         for i, (name, points) in enumerate(zip(names, held.values(), strict=True))
+        for rtts, goodputs, least in [zip(*points, strict=True)]
     ]
     return _figure(clouds, view.width_mm, view.subtitle(view.title), view.caption())
 
@@ -119,6 +124,7 @@ def _figure(
         _draw(axes, cloud, span.size, rate.size)
     axes.margins(0.12)
     axes.autoscale_view()
+    axes.set_xlim(left=min(cloud.least_s for cloud in clouds) / span.size)
     axes.set_ylim(0, 1.1 * highest / rate.size or 1.0)
     axes.invert_xaxis()
     axes.set_xlabel(f"Round-trip time, mean ({span.name}); less is to the right", labelpad=2)

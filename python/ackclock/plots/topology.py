@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ackclock.errors import listed
 
 from . import layout, palette, text
-from .network import MOST_NAMED, Edge, Network, Node, Ride
+from .network import MOST_NAMED, UNLIMITED, Edge, Network, Node, Ride
 from .sheet import Sheet
 from .view import View
 
@@ -95,7 +95,10 @@ def draw(view: View) -> Figure:
         what = "The link" if len(network.edges) == 1 else "Every link"
         order = next(iter(network.edges.values())).words
         panel.note(f"{what}: {', '.join(shared[key] for key in order if key in shared)}.")
-    if not wordy:
+    if wordy and UNLIMITED not in shared.values():
+        if any(UNLIMITED in edge.words.values() for edge in network.edges.values()):
+            panel.note("No buffer written: unlimited.")
+    elif not wordy:
         _kinds(panel.note, network, shared)
     if changing := [link["id"] for link in view.model["links"] if link.get("changes")]:
         panel.note(f"As at the start of the run, during which links change: {listed(changing)}.")
@@ -158,7 +161,8 @@ def _labels(
         known = network.edges[edge]
         words = [text.short(known.name, _LONGEST_MM, _LABEL)]
         if shared is not None:
-            words += [value for key, value in known.words.items() if key not in shared]
+            own = [value for key, value in known.words.items() if key not in shared]
+            words += [value for value in own if value != UNLIMITED]
         size = (
             max(text.width_mm(line, _LABEL) for line in words),
             len(words) * _LABEL * 1.2 * text.MM_PER_POINT,

@@ -290,11 +290,16 @@ class View:
         apart, and those that are asked for.
         """
         routers = set(self.model["routers"])
-        links, notable = self.model["links"], lanes.notable(self.summary["links"])
+        links, told = self.model["links"], self.summary.get("links", {})
+        notable = lanes.notable(told)
         if notable is not None:
             notable.update(self.asked_links or (), *self.own_links)
             links = [link for link in links if link["id"] in notable or link["changes"]]
-        return [lane for link in links for lane in lanes.of_link(link, routers)]
+        return [
+            lane
+            for link in links
+            for lane in lanes.of_link(link, routers, told.get(link["id"], {}))
+        ]
 
     @cached_property
     def all_lanes_are_here(self) -> bool:
