@@ -6,7 +6,7 @@ import numpy as np
 
 from . import draw, palette, quantities
 from .palette import LineStyle
-from .sheet import Panel
+from .panel import Panel
 from .view import Series, View
 
 _Quantities = dict[str, str]
@@ -44,11 +44,10 @@ def fill_times(view: View, panel: Panel) -> None:
     """Smoothed and minimum RTT, retransmission timeout, reordering window."""
     panel.title = "Round-trip times and timeout"
     usual, highest = _usual(view, _TIMES)
-    unit = quantities.span_unit(usual)
-    panel.unit = unit.name
-    if _fill(view, panel, _TIMES, unit.size):
-        panel.y_from_zero(usual / unit.size)
-        _say_what_is_above(panel, usual, highest, unit)
+    size = draw.time_unit(panel, usual)
+    if _fill(view, panel, _TIMES, size):
+        panel.y_from_zero(usual / size)
+        _say_what_is_above(panel, usual, highest, size)
 
 
 def fill_rates(view: View, panel: Panel) -> None:
@@ -58,7 +57,7 @@ def fill_rates(view: View, panel: Panel) -> None:
     size = draw.rate_unit(view, panel, usual)
     if _fill(view, panel, _RATES, size):
         panel.y_from_zero(usual / size)
-        _say_what_is_above(panel, usual, highest, quantities.Unit(panel.unit, size))
+        _say_what_is_above(panel, usual, highest, size)
 
 
 def _usual(view: View, columns: _Quantities) -> tuple[float, float]:
@@ -80,9 +79,9 @@ def _usual(view: View, columns: _Quantities) -> tuple[float, float]:
     return (_ROOM * usual, highest) if highest > _FAR * usual > 0 else (highest, highest)
 
 
-def _say_what_is_above(panel: Panel, top: float, highest: float, unit: quantities.Unit) -> None:
+def _say_what_is_above(panel: Panel, top: float, highest: float, size: float) -> None:
     if highest > top:
-        most = f"{quantities.number(highest / unit.size)} {unit.name}"
+        most = f"{quantities.number(highest / size)} {panel.unit}"
         panel.note(f"{panel.title}: for moments up to {most}, above the panel.")
 
 
@@ -113,20 +112,11 @@ def _fill(view: View, panel: Panel, columns: _Quantities, size: float) -> float:
             continue
         place = shown.index(column)
         color = palette.FLOWS[place] if alone else view.flow_color[name]
-        line: LineStyle = "solid" if alone else _LINES[place]
+        style = {"color": color, "line": "solid" if alone else _LINES[place], "among": len(series)}
         active = view.active(name)
         known = np.isfinite(values)  # from the first value on that there is
-        drawn = draw.steps(
-            panel,
-            view,
-            times[known],
-            values[known] / size,
-            color=color,
-            start_s=active.start_s,
-            stop_s=active.stop_s,
-            line=line,
-            among=len(series),
-        )
+        life = {"start_s": active.start_s, "stop_s": active.stop_s}
+        drawn = draw.steps(panel, times[known], values[known] / size, **life, **style)
         highest = max(highest, drawn)
         if alone:
             panel.entry(columns[column], color)

@@ -10,7 +10,7 @@ from ackclock.theory.network import largest_write
 from . import draw, palette, quantities
 from .lanes import Lane
 from .palette import DASHES
-from .sheet import Panel
+from .panel import Panel
 from .view import View
 
 _LONG = 16
@@ -38,11 +38,11 @@ def fill_sojourn(view: View, panel: Panel) -> None:
     view.need("transmissions")
     panel.title = "Waiting time in the buffer"
     series = {lane: view.sojourn_s(lane) for lane in view.lanes}
-    unit = quantities.span_unit(highest := draw.highest(series))
-    panel.unit = f"{unit.name}, of packets as they leave it"
-    if any(len(times) for times, _ in series.values()):
-        draw.of_lanes(view, panel, series, draw.samples, unit.size)
-        panel.y_from_zero(highest / unit.size)
+    highest = draw.highest(series)
+    size = draw.time_unit(panel, highest, ", of packets as they leave it")
+    if draw.some(series):
+        draw.of_lanes(view, panel, series, draw.samples, size)
+        panel.y_from_zero(highest / size)
     else:
         panel.empty("no packet")
 

@@ -60,11 +60,9 @@ def draw(views: Sequence[View]) -> Figure:
             if rtt := found.get("rtt_s"):
                 name = f"{flow} ({heading.algorithm(view.flow(flow))})"
                 name += f", {heading.run_name(view, number + 1)}" if len(views) > 1 else ""
-                mark = MARKS[number % len(MARKS)]
-                color = view.flow_color[flow]
-                clouds.append(
-                    Cloud(name, color, mark, [rtt["mean"]], [found["goodput_bps"]], rtt["min"])
-                )
+                look = view.flow_color[flow], MARKS[number % len(MARKS)]
+                goodput = found["goodput_bps"]
+                clouds.append(Cloud(name, *look, [rtt["mean"]], [goodput], rtt["min"]))
     view, several = views[0], len(views) > 1
     words = heading.of_runs(views) if several else (heading.title(view), "", heading.caption(view))
     subtitle = words[1] if several else words[0]
@@ -104,19 +102,10 @@ def _figure(
     highest = max((max(cloud.goodput_bps) for cloud in clouds), default=1.0)
     longest = max((max(cloud.rtt_s) for cloud in clouds), default=1.0)
     rate, span = quantities.rate_unit(highest, binary=binary), quantities.span_unit(longest)
-    page = Facets(
-        width_mm,
-        "Goodput against round-trip time",
-        subtitle,
-        caption,
-        1,
-        1,
-        min(90.0, 0.55 * width_mm),
-        legend=[
-            (Line2D([], [], color=c.color, marker=c.mark, ls="", markersize=4), c.name)
-            for c in clouds
-        ],
-    )
+    title, height = "Goodput against round-trip time", min(90.0, 0.55 * width_mm)
+    page = Facets(width_mm, title, subtitle, caption, 1, 1, height)
+    marks = [Line2D([], [], color=c.color, marker=c.mark, ls="", markersize=4) for c in clouds]
+    page.legend = [(mark, c.name) for mark, c in zip(marks, clouds, strict=True)]
     if not clouds:
         return page.empty("no flow has a round-trip time")
     axes = page.axes[0]
@@ -140,28 +129,12 @@ def _figure(
 def _draw(axes: Axes, cloud: Cloud, second: float, bit: float) -> None:
     points = np.column_stack((cloud.rtt_s, cloud.goodput_bps)) / (second, bit)
     several = len(points) > 2
-    axes.plot(
-        *points.T,
-        cloud.mark,
-        color=cloud.color,
-        ms=2.5 if several else 5.0,
-        alpha=0.7 if several else 1.0,
-        zorder=3,
-    )
+    size, alpha = (2.5, 0.7) if several else (5.0, 1.0)
+    axes.plot(*points.T, cloud.mark, color=cloud.color, ms=size, alpha=alpha, zorder=3)
     if not several:
         return
     values, vectors = np.linalg.eigh(np.cov(points.T))
     width, height = 2 * np.sqrt(np.maximum(values, 0.0))
     turn = float(np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0])))
-    middle = points.mean(axis=0)
-    shape = Ellipse(
-        (float(middle[0]), float(middle[1])),
-        float(width),
-        float(height),
-        angle=turn,
-        facecolor=cloud.color,
-        edgecolor=cloud.color,
-        alpha=0.25,
-        zorder=2,
-    )
-    axes.add_patch(shape)
+    look = {"fc": cloud.color, "ec": cloud.color, "alpha": 0.25, "zorder": 2}
+    axes.add_patch(Ellipse(tuple(points.mean(axis=0)), width, height, angle=turn, **look))

@@ -3,7 +3,7 @@
 //! Source: Brakmo and Peterson, "TCP Vegas", IEEE JSAC 13(8), 1995, section III-A. The sender knows when it
 //! sent each segment and measures the round trip of each.
 //!
-//! - At each duplicate ACK: the oldest segment is sent again if it is overdue, or with the third one.
+//! - At each duplicate ACK: the oldest segment is retransmitted if it is overdue, or with the third one.
 //! - At the first and second ACK of new data after that: again, if the segment that is the oldest now is
 //!   overdue. So several losses of one window are repaired without waiting for duplicates of each.
 //! - The window is cut only if the segment was sent after the last cut: a loss at the old rate says nothing
@@ -24,7 +24,7 @@ use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "vegas",
-    summary: "Sends a segment again when the clock says that it is overdue, at the first duplicate ACK.",
+    summary: "Retransmits a segment at the first duplicate ACK if a fine-grained clock shows that it is overdue.",
     references: &["Brakmo and Peterson 1995, section III-A", "ns-2.35 for the options"],
     params: &[
         AFTER_TIMEOUT,
@@ -102,8 +102,7 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("restarts", "the window falls to one segment"),
                 Choice::defect(
                     "counts",
-                    "it is a timeout as any other, and what is sent meanwhile does not start the timer \
-                     anew (ns-2)",
+                    "it counts as a timeout, and data sent meanwhile do not restart the timer (ns-2)",
                 ),
             ]),
             "restarts",
@@ -395,7 +394,7 @@ mod tests {
             Self { recovery, state }
         }
 
-        /// All below this segment is acknowledged; whether the next one is sent again at once.
+        /// All below this segment is acknowledged; whether the next one is retransmitted at once.
         fn ack(&mut self, ms: u64, segment: u64) -> bool {
             let acked = segment * MSS - self.state.una;
             self.state.log.as_mut().unwrap().on_new_ack(Time::from_ms(ms), segment * MSS);
