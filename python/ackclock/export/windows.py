@@ -25,25 +25,23 @@ STATES = ("slow-start", "congestion-avoidance", "recovery")
 
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
     """The table as CSV, piece by piece. Needs `cwnd`; takes `rtt` and `rto` where recorded."""
-    yield from text(table(results, options.flows))
+    yield from text(table(results, options))
 
 
-def table(results: Results, flows: list[str] | None = None) -> pa.Table:
+def table(results: Results, options: Options) -> pa.Table:
     """The table, in order of time, then of flows as in the scenario.
 
     Columns: `time_s`, `flow`, `cwnd_bytes`, `cwnd_segments`, `ssthresh_bytes` (none: unlimited),
     `state`, `rtt_s`, `rto_s` (none: selective repeat, or nothing known yet).
     """
-    model = [flow for flow in results.model["flows"] if flow["tcp"] is not None]
     ids = [flow["id"] for flow in results.model["flows"]]
     tables = {n: records(results, n) for n in ("cwnd", "rtt", "rto") if n in results.tables}
     codes = {name: table.places("flow", ids) for name, table in tables.items()}
     parts = []
-    for flow in model:
-        if flows is None or flow["id"] in flows:
-            number = ids.index(flow["id"])
-            rows = {name: np.flatnonzero(code == number) for name, code in codes.items()}
-            parts.append(_of_flow(flow, tables, rows, number))
+    for flow in options.with_tcp(results.model):
+        number = ids.index(flow["id"])
+        rows = {name: np.flatnonzero(code == number) for name, code in codes.items()}
+        parts.append(_of_flow(flow, tables, rows, number))
     joined = pa.concat_tables(parts) if parts else _of_nothing()
     order = np.lexsort((joined["number"].to_numpy(), joined["time_s"].to_numpy()))
     return joined.take(pa.array(order)).drop_columns(["number"])

@@ -29,11 +29,7 @@ _FRESH, _AGAIN, _ACKED, _DROPPED = "white", "red", "green", "purple"
 
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
     """The plot of one flow. Needs `packets` and `drops`."""
-    flows = [
-        flow
-        for flow in results.model["flows"]
-        if flow["tcp"] and (options.flows is None or flow["id"] in options.flows)
-    ]
+    flows = options.with_tcp(results.model)
     if len(flows) != 1:
         names = ", ".join(flow["id"] for flow in flows)
         choice = f"choose one of {names} with --flows" if names else "there is none to write"
