@@ -247,7 +247,7 @@ def plots() -> str:
         (f"`{p.name}`", p.summary, ", ".join(f"`{t}`" for t in p.needs), drawn[p.default])
         for p in PLOTS
     ]
-    return table(("Plot", "What", "Needs the records", "Drawn unasked"), rows)
+    return table(("Plot", "What", "Needs the records", "Drawn by default"), rows)
 
 
 def columns(what: str) -> str:

@@ -203,7 +203,7 @@ def _value(number: Decimal, unit: str) -> tuple[str, Any, str | None]:
     """Return what a word sets, its value and what is wrong with it."""
     if unit in _RATES:
         bits = number * _RATES[unit]
-        fault = None if bits > 0 and bits == int(bits) else "not a whole number of bits a second"
+        fault = None if bits > 0 and bits == int(bits) else "not a whole number of bits per second"
         return "rate", int(bits), fault
     if unit in _TIMES_NS:
         time_ns = number * _TIMES_NS[unit]

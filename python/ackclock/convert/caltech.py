@@ -201,7 +201,7 @@ def _check_links(
             complaints.add(here, " - ".join(ends), "these two devices have a link already")
         pairs.add(frozenset(ends))
         if (rate := link["capacity_bps"]) != int(rate):
-            complaints.add((*here, "capacity_bps"), rate, "not a whole number of bits a second")
+            complaints.add((*here, "capacity_bps"), rate, "not a whole number of bits per second")
 
 
 def _check_flow(flow: dict[str, Any], i: int, hosts: list[str], complaints: Complaints) -> None:

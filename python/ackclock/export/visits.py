@@ -25,7 +25,7 @@ class Visits:
         link: Place of the link in the scenario.
         origin: Node from which it travels.
         target: Node to which it travels.
-        came_ns: When it came to the queue.
+        came_ns: When it arrived at the queue.
         start_ns: When its transmission began; `NEVER` if it did not.
         arrival_ns: When it reached the far end; `NEVER` if it did not.
         dropped_ns: When it was dropped, at the queue or on the way; `NEVER` if it was not.

@@ -48,7 +48,7 @@ def fill_flight(view: View, panel: Panel) -> None:
 
 
 def fill_timer(view: View, panel: Panel) -> None:
-    """Samples of the round-trip time, their smoothed value, and the retransmission timeout."""
+    """RTT samples, smoothed RTT, and the retransmission timeout."""
     panel.title = "Retransmission timer"
     series = draw.some(panel, {name: view.rtt_s(name) for name in view.flows}, "no sample")
     if not series:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ackclock.errors import listed
+from ackclock.theory.network import largest_write
 
 from . import draw, palette, quantities
 from .lanes import Lane
@@ -61,12 +61,7 @@ def limit_packets(view: View, lane: Lane) -> float:
     sizes = [
         flow["tcp"]["segment_bytes"] + flow["tcp"]["header_bytes"]
         if flow.get("tcp")
-        else _largest_write(flow["udp"]["source"])
+        else largest_write(flow["udp"]["source"])
         for flow, _ in view.transports
     ]
     return math.floor(lane.limit_bytes / max(sizes)) if sizes else 0
-
-
-def _largest_write(source: dict[str, Any]) -> int:
-    writes = source.get("writes")
-    return max(write["size_bytes"] for write in writes) if writes else source["write_bytes"]

@@ -7,8 +7,10 @@ there are still too many nodes, all that are as many links away from the nearest
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from . import palette, quantities
@@ -23,10 +25,8 @@ _MOST_DRAWN = 300
 
 _MOST_RIDES = 10
 _LEAST_GROUP = 3
-
-
-UNLIMITED = "buffer unlimited"
-"""What is said of links whose buffers hold anything."""
+_OFTEN = 3
+"""So many edges that are alike are described once, if they are half of all or more."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,12 @@ class Network:
         """The properties that all edges have in common."""
         every = [edge.words for edge in self.edges.values()]
         return dict(set.intersection(*(set(words.items()) for words in every))) if every else {}
+
+    def usual(self) -> Mapping[str, str]:
+        """The properties of most of the edges, if that saves saying them again and again."""
+        counts = Counter(tuple(edge.words.items()) for edge in self.edges.values())
+        words, count = max(counts.items(), key=itemgetter(1), default=((), 0))
+        return dict(words) if _OFTEN <= count < len(self.edges) <= 2 * count else {}
 
     def rides(self) -> list[Ride]:
         """The paths that the drawn flows take for more than a moment; none of too many."""

@@ -18,7 +18,7 @@ _BIN_S = 0.1
 """Bins of the labs, for runs of 0.4 s to about half an hour."""
 
 _REACH_S, _EVERY_S = 1.0, 0.1
-"""The sliding window of the labs: the last second, ten times a second."""
+"""The sliding window of the labs: the last second, ten times per second."""
 
 _LEAST_SHARE = 0.2
 """A last bin of which less than this lies within the run is not drawn: one packet would fill it."""

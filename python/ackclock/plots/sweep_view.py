@@ -30,7 +30,7 @@ class Sweep(Protocol):
     axes: list[str]
 
     def plain(self) -> pa.Table:
-        """One row a run, without lists of flows and links."""
+        """One row per run, without lists of flows and links."""
         ...
 
     def with_list(self, name: str) -> pa.Table:

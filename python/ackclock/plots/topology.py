@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ackclock.errors import listed
 
 from . import layout, palette, text
-from .network import MOST_NAMED, UNLIMITED, Network, Node, Ride
+from .network import MOST_NAMED, Network, Node, Ride
 from .sheet import Sheet
 from .view import View
 
@@ -73,10 +73,10 @@ def draw(view: View) -> Figure:
     for ride in rides:
         _ride(axes, points, ride, lanes)
     taken = _nodes(axes, points, network.nodes.values(), lines, crowded=crowded)
-    shared = network.shared()
+    shared, usual = network.shared(), network.usual()
     wordy = len(network.edges) <= _MOST_WORDY
     if len(network.edges) <= _MOST_LABELS:
-        _labels(axes, points, network, taken, lanes, shared if wordy else None)
+        _labels(axes, points, network, taken, lanes, shared if wordy else None, usual)
         low = min(0.0, *(box[1] - _NEAR_MM for box in taken))
         high = max(height, *(box[3] + 2 * _NEAR_MM for box in taken))
         axes.set_ylim(low, high)
@@ -89,9 +89,8 @@ def draw(view: View) -> Figure:
         what = "The link" if len(network.edges) == 1 else "Every link"
         order = next(iter(network.edges.values())).words
         panel.note(f"{what}: {', '.join(shared[key] for key in order if key in shared)}.")
-    if wordy and UNLIMITED not in shared.values():
-        if any(UNLIMITED in edge.words.values() for edge in network.edges.values()):
-            panel.note("No buffer written: unlimited.")
+    if wordy and (own := [value for key, value in usual.items() if key not in shared]):
+        panel.note(f"Links with a name only: {', '.join(own)}.")
     elif not wordy:
         _kinds(panel.note, network, shared)
     if changing := [link["id"] for link in view.model["links"] if link.get("changes")]:
@@ -144,10 +143,12 @@ def _labels(
     taken: list[Box],
     lanes: Mapping[str, list[Ride]],
     shared: Mapping[str, str] | None,
+    usual: Mapping[str, str],
 ) -> None:
     """Write the names of links beside them, where they cover nothing; else they are left out.
 
-    With `shared` (the properties that need not be said) their other properties, too.
+    With `shared` (the properties that need not be said) their other properties, too, unless they
+    are the `usual` ones.
     """
     inner = [e for e in network.edges.values() if all(network.nodes[end].router for end in e.ends)]
     segments = {
@@ -156,9 +157,8 @@ def _labels(
     for edge in dict.fromkeys([edge.name for edge in inner] + list(network.edges)):
         known = network.edges[edge]
         words = [text.short(known.name, _LONGEST_MM, _LABEL)]
-        if shared is not None:
-            own = [value for key, value in known.words.items() if key not in shared]
-            words += [value for value in own if value != UNLIMITED]
+        if shared is not None and known.words != usual:
+            words += [value for key, value in known.words.items() if key not in shared]
         size = (
             max(text.width_mm(line, _LABEL) for line in words),
             len(words) * _LABEL * 1.2 * text.MM_PER_POINT,

@@ -1,4 +1,4 @@
-"""Result tables of a sweep, from its table with one row a run."""
+"""Result tables of a sweep, from its table with one row per run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def of_sweep(table: pa.Table, what: str, names: Sequence[str] | None = None) -> 
     """Return a table of a sweep; runs that failed are left out, and a note says how many.
 
     Args:
-        table: One row a run, as `ackclock sweep` writes it.
+        table: One row per run, as `ackclock sweep` writes it.
         what: A name of `TABLES`.
         names: Names of the axes; default all columns that no definition knows.
 

@@ -4,7 +4,7 @@ Blocks: where a flow's data and ACKs wait in one queue, they can stay apart. A w
 as one block, its ACKs follow as one block, and the link idles until the first of the new data is
 there (Zhang, Shenker, Clark, "Observations on the dynamics of a congestion control algorithm: the
 effects of two-way traffic", SIGCOMM 1991). When this keeps itself up follows from the times of the
-first packet. Let W data packets come to the queue at the distance d that the slowest other
+first packet. Let W data packets arrive at the queue at the distance d that the slowest other
 transmitter of the round trip gives them, and take the time s each at the queue's own. The first one
 has left at s, and comes back, as an ACK, after T at s + T. By then (s + T) / d packets have come
 before it, so that it leaves at (s + T) s / d, and the data that it releases are there T' later. If

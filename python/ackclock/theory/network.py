@@ -186,7 +186,7 @@ class Network:
         else:
             assert udp is not None, "a checked model has tcp or udp in each flow"
             cc, params = "udp", udp["source"]
-            segment = data = int(udp["source"]["write_bytes"]) * 8
+            segment = data = largest_write(udp["source"]) * 8
             ack, initial = 0, 0.0
 
         if "data_path" in flow:
@@ -265,3 +265,10 @@ def _station(link: Mapping[str, Any], way: int) -> Station:
         limit_bytes=queue.get("limit_bytes"),
         limit_packets=queue.get("limit_packets"),
     )
+
+
+def largest_write(source: Mapping[str, Any]) -> int:
+    """Return the bytes of the largest datagram of a UDP source."""
+    if writes := source.get("writes"):
+        return max(int(write["size_bytes"]) for write in writes)
+    return int(source["write_bytes"])

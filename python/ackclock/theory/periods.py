@@ -30,7 +30,7 @@ class State:
     Attributes:
         rate: Packets per second of each flow; shape (flows,).
         queueing_s: Queueing delay of each flow on its round trip, seconds; shape (flows,).
-        data_wait_s: Mean wait of a data packet of each flow at each station; shape
+        data_wait_s: Mean queueing delay of a data packet of each flow at each station; shape
             (stations, flows). 0 where it does not pass.
         ack_wait_s: The same of its ACKs.
         avoidable_s: The part of the queueing delay of each flow that a packet may be spared: waits

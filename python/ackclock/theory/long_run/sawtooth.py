@@ -6,7 +6,7 @@ sections 4.2 and 4.3 (how CUBIC grows).
 With P packets that the empty path holds (rate times RTT) and a buffer of B, a window overflows at
 W = P + B, and falls to `left` W. It then grows to W again:
 
-    Reno    1 packet a round trip
+    Reno    1 packet per round trip
     CUBIC   W + C (t - K)^3 with K = cbrt((1 - left) W / C), but at least left W + a t / RTT
             with a = 3 (1 - left) / (1 + left), its Reno-friendly region
 
@@ -80,7 +80,7 @@ def cycle_of(shared: Shared, converging: bool = False) -> Cycle | None:
     if member.kind == "cubic":
         middle = (1 + member.left) / 2 * high if converging else high
         steps = _cubic_steps(member, shared, low, high, middle)
-    else:  # a packet a round trip
+    else:  # a packet per round trip
         step = (high - low) / _STEPS
         windows = [low + (number + 0.5) * step for number in range(_STEPS)]
         steps = [(step * _rtt_s(member, shared, window), window) for window in windows]
