@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ackclock.export.options import Options
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 VERSION = "0.3"
 _STATES = {

@@ -8,7 +8,7 @@ time stands only in the row of its sample.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,7 @@ import pyarrow as pa
 from ackclock.export.columns import Ints, Records, records
 from ackclock.export.options import Options
 from ackclock.export.tables import text
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 STATES = ("slow-start", "congestion-avoidance", "recovery")
 
@@ -28,7 +26,7 @@ def chunks(results: Results, options: Options) -> Iterator[bytes]:
     yield from text(table(results, options))
 
 
-def table(results: Results, options: Options) -> pa.Table:
+def table(results: Results, options: Options | None = None) -> pa.Table:
     """The table, in order of time, then of flows as in the scenario.
 
     Columns: `time_s`, `flow`, `cwnd_bytes`, `cwnd_segments`, `ssthresh_bytes` (none: unlimited),
@@ -38,7 +36,7 @@ def table(results: Results, options: Options) -> pa.Table:
     tables = {n: records(results, n) for n in ("cwnd", "rtt", "rto") if n in results.tables}
     codes = {name: table.places("flow", ids) for name, table in tables.items()}
     parts = []
-    for flow in options.with_tcp(results.model):
+    for flow in (options or Options()).with_tcp(results.model):
         number = ids.index(flow["id"])
         rows = {name: np.flatnonzero(code == number) for name, code in codes.items()}
         parts.append(_of_flow(flow, tables, rows, number))

@@ -12,7 +12,7 @@ green line is that of the lowest byte that is missing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from ackclock.errors import InputError
 from ackclock.export.options import Options
 from ackclock.metrics.segments import flow_segments, unwrapped
 from ackclock.metrics.series import select
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 _FRESH, _AGAIN, _ACKED, _DROPPED = "white", "red", "green", "purple"
 
