@@ -14,7 +14,7 @@ from ackclock.theory.routes import Graph
 
 LINUX_CC = (
     "reno", "cubic", "bbr", "dctcp", "vegas", "bic", "highspeed", "htcp", "hybla", "illinois",
-    "scalable", "veno", "westwood",
+    "scalable", "veno", "westwood", "yeah", "lp",
 )  # fmt: skip
 """Congestion control that Linux has under the same name."""
 

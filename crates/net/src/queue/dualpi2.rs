@@ -299,7 +299,10 @@ mod tests {
             ],
         };
         let stream = Stream::new(1, "queue/L/forward");
-        DualPi2::new(&chosen, Place { rate_bps: 10_000_000, delay: Time::ZERO, stream })
+        DualPi2::new(
+            &chosen,
+            Place { rate_bps: 10_000_000, delay: Time::ZERO, stream, hosts: [].into() },
+        )
     }
 
     fn put(queue: &mut DualPi2, now: Time, ecn: Ecn, count: u32) -> Fates {

@@ -22,7 +22,13 @@ mod hybla;
 mod hystart;
 mod illinois;
 mod ledbat;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod ledbat_plus;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod lp;
 mod max_filter;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod monitor;
 mod prague;
 pub mod python;
 mod reno;
@@ -30,7 +36,11 @@ mod rounds;
 mod scalable;
 mod vegas;
 mod veno;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod vivace;
 mod westwood;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod yeah;
 
 use crate::journal::Rule;
 use ackclock_math::Stream;
@@ -469,12 +479,20 @@ registry! {
         Hybla: hybla as Box<hybla::Hybla>,
         Illinois: illinois as Box<illinois::Illinois>,
         Ledbat: ledbat as Box<ledbat::Ledbat>,
+        #[cfg(not(target_family = "wasm"))]
+        LedbatPlus: ledbat_plus as Box<ledbat_plus::LedbatPlus>,
+        #[cfg(not(target_family = "wasm"))]
+        Lp: lp as Box<lp::Lp>,
         Prague: prague as Box<prague::Prague>,
         Foreign: python as Box<python::Foreign>,
         Scalable: scalable as Box<scalable::Scalable>,
         Vegas: vegas as Box<vegas::Vegas>,
         Veno: veno as Box<veno::Veno>,
+        #[cfg(not(target_family = "wasm"))]
+        Vivace: vivace as Box<vivace::Vivace>,
         Westwood: westwood as Box<westwood::Westwood>,
+        #[cfg(not(target_family = "wasm"))]
+        Yeah: yeah as Box<yeah::Yeah>,
     }
     fn on_flow(&mut self, segment: u16, stream: &mut dyn FnMut() -> Stream);
     fn on_sample(&mut self, window: &mut Window, ack: &AckEvent);

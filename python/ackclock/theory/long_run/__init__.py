@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ackclock.theory.estimate import Averages, Model, Outcome
-from ackclock.theory.long_run import bbr_alone, bbr_beside_loss, random_loss, sawtooth, sharing
+from ackclock.theory.long_run import (
+    bbr3_alone,
+    bbr_alone,
+    bbr_beside_loss,
+    random_loss,
+    sawtooth,
+    sharing,
+)
 from ackclock.theory.long_run.shared import Shared, shared_by
 from ackclock.theory.network import Network
 
@@ -25,7 +32,14 @@ class Entry(Protocol):
         ...
 
 
-ENTRIES: tuple[Entry, ...] = (sawtooth, random_loss, sharing, bbr_alone, bbr_beside_loss)
+ENTRIES: tuple[Entry, ...] = (
+    sawtooth,
+    random_loss,
+    sharing,
+    bbr_alone,
+    bbr3_alone,
+    bbr_beside_loss,
+)
 
 
 def averages_of(

@@ -71,7 +71,8 @@ def outcome(shared: Shared) -> Outcome | None:
     """What the model gives; none unless BBR and others share one limited buffer."""
     bbr, others = shared.names("bbr"), shared.names(*LOSS_BASED)
     plain = shared.buffer and not shared.disturbed and not shared.loss and shared.one_rtt
-    if not (bbr and others and plain) or shared.buffer is None:
+    others_too = len(bbr) + len(others) < len(shared.members)
+    if not (bbr and others and plain) or others_too or shared.buffer is None:
         return None
     payload, depth, link = shared.payload_bps, shared.buffer / shared.path_packets, shared.link
     low, high = sorted((after_a_cut(shared), ware(shared)))
