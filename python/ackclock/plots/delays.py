@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
@@ -14,10 +14,6 @@ from ackclock.tables.of_records import Span, delays_s
 from . import heading, quantities
 from .facets import Facets
 from .view import Floats, View
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _BINS = 60
 _SHOWN = 0.999

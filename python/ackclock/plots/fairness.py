@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from ackclock.metrics import jain
 from ackclock.metrics.statistics import Interval
@@ -16,10 +19,6 @@ from .facets import TICKS, Facets, beside
 from .palette import DASHES
 from .sweep_view import SweepView
 from .view import View
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MOST_NAMES = 40
 _SIZES = {"below_mm": 5.0, "between_mm": 5.5}

@@ -60,15 +60,14 @@ def _windows(view: View, panel: Panel, unit: str) -> list[str]:
     """Draw the windows; returns the flows that have one."""
     panel.title, panel.unit = "Congestion window", unit
     view.need("cwnd")
-    names = [name for name in view.window_flows() if len(view.window_packets(name)[0])]
-    if not names:
-        panel.empty("no congestion window")
+    every = {name: view.window_packets(name) for name in view.window_flows()}
+    series = draw.some(panel, every, "no congestion window")
+    if not series:
         return []
-    series = {name: view.window_packets(name) for name in names}
     highest = draw.of_flows(view, panel, series, draw.steps, dense=_EXACT, smooth=False)
     panel.y_from_zero(highest, counts=True)
     lay_over(view, panel, "window")
-    return names
+    return list(series)
 
 
 def _unit(view: View) -> str:

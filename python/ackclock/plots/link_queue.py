@@ -40,11 +40,9 @@ def fill_sojourn(view: View, panel: Panel) -> None:
     series = {lane: view.sojourn_s(lane) for lane in view.lanes}
     highest = draw.highest(series)
     size = draw.time_unit(panel, highest, ", of packets as they leave it")
-    if draw.some(series):
+    if draw.some(panel, series, "no packet"):
         draw.of_lanes(view, panel, series, draw.samples, size)
         panel.y_from_zero(highest / size)
-    else:
-        panel.empty("no packet")
 
 
 def draw_limit(panel: Panel, limit: float) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.figure import Figure
 
 from . import bands, draw, flow_strip, marks, palette
 from .lanes import Lane
@@ -12,9 +11,6 @@ from .link_queue import draw_limit, limit_packets
 from .panel import Panel
 from .sheet import Sheet
 from .view import View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _HEIGHT_MM = {True: 46.0, False: 36.0}
 _STACKED_MM = {True: 32.0, False: 26.0}

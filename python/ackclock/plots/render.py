@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from matplotlib.figure import Figure
+
 from . import registry, saving
 from .errors import PlotError
 from .options import Options
@@ -16,8 +18,6 @@ from .timeline import figure as timeline_figure
 from .view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ackclock.metrics.percentiles import Recorded
 
     from .sweep_view import SweepView

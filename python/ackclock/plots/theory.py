@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ackclock.theory import TheoryError, compare, predict
@@ -16,10 +18,6 @@ from .errors import PlotError
 from .facets import Facets
 from .panel import ROUND
 from .view import View
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MOST = 12
 _QUEUED = 0.5
