@@ -19,7 +19,7 @@ RELIABILITY = EXPERIMENTS["bene-reliability"].figures
 
 def few(name, overrides, count):
     """A tenth of the runs and less: sampling errors are worked out from the number there is."""
-    return bene_reliability.replicate(name, overrides, min(count, 300 if "pdf" in name else 10000))
+    return bene_reliability.replicate(name, overrides, min(count, 300 if "pdf" in name else 4000))
 
 
 @pytest.fixture(scope="module")
