@@ -8,7 +8,7 @@ from ackclock.theory import conditions
 from ackclock.theory.network import FlowPath, Network, Station
 
 LOSS_BASED = ("cubic", "reno")
-KNOWN = (*LOSS_BASED, "bbr")
+KNOWN = (*LOSS_BASED, "bbr", "bbr3")
 """Congestion controls of which averages are known."""
 
 RENO_LEFT = 0.5
