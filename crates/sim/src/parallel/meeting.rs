@@ -1,9 +1,9 @@
 //! Where threads wait for each other.
 
+use core::time::Duration; // of `core`, which has no clock
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
 
 /// Looks at the clock tower before a thread goes to sleep. Threads wait for microseconds, as a rule; to sleep and be woken
 /// takes longer than that. Where there are fewer cores than threads, though, nobody moves while one looks: it looks half as
