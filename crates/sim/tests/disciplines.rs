@@ -210,7 +210,7 @@ fn codel_drops_at_the_instants_of_its_control_law() {
 
 #[test]
 fn codel_spares_the_last_packet_and_short_waits() {
-    // One packet a second: each has waited for a second, but nothing stays behind.
+    // One packet per second: each has waited for a second, but nothing stays behind.
     let mut bench = Bench::new(&json!({"kind": "codel"}));
     for second in 0..20 {
         bench.put(Time::from_secs(second), packet(0, 1500));

@@ -392,7 +392,7 @@ class _Session:
 
 
 class _News:
-    """Reports progress a few times a second."""
+    """Reports progress a few times per second."""
 
     def __init__(
         self,

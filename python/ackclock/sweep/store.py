@@ -2,7 +2,7 @@
 
     study.json       the study this folder belongs to
     plan.parquet     key, axes, replication and seed of all runs
-    results.parquet  one row a run; there when all runs are
+    results.parquet  one row per run; there when all runs are
     parts/           rows of finished runs, whatever study they were simulated for
     journal/         rows of runs that finished lately, a line of JSON each
     log.txt          a line for each start and end of runs: time, process, what, key of the first

@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "fq-codel",
-    summary: "A queue for each flow, served in turn, each with CoDel.",
+    summary: "One queue per flow, served in turn, each with CoDel.",
     references: &["RFC 8290", "Linux net/sched/sch_fq_codel.c"],
     params: &[
         // RFC 8290 section 5.2.
@@ -33,7 +33,7 @@ pub(super) static ENTRY: Entry = Entry {
             "quantum",
             Kind::Size,
             "1514 B",
-            "Bytes of a turn (RFC 8290 section 5.2.3: 300 B at low rates).",
+            "Bytes per turn (RFC 8290 section 5.2.3: 300 B at low rates).",
         )
         .at_least("1 B")
         .at_most("1000000 B"),
@@ -42,18 +42,18 @@ pub(super) static ENTRY: Entry = Entry {
             "batch",
             Kind::Count,
             "64",
-            "Most packets that are dropped at once where too much waits (RFC 8290 section 5.2.2).",
+            "Maximum packets dropped at once when over the limit (RFC 8290 section 5.2.2).",
         )
         .at_least("1")
         .at_most("10000"),
         Param::new(
             "backlog",
             Kind::Choice(&[
-                Choice::new("queue", "of the flow's own queue (RFC 8290)"),
-                Choice::new("all", "of all queues together (Linux)"),
+                Choice::new("queue", "that of the flow's queue (RFC 8290)"),
+                Choice::new("all", "that of all queues together (Linux)"),
             ]),
             "queue",
-            "What must be above `mtu` for CoDel to drop.",
+            "Which backlog must exceed `mtu` for CoDel to drop.",
         ),
         control::TARGET,
         control::INTERVAL,

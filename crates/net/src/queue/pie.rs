@@ -19,12 +19,12 @@ use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "pie",
-    summary: "Drops on arrival with a probability that a controller derives from the wait.",
+    summary: "Drops on arrival with a probability that a controller derives from the queueing delay.",
     references: &["RFC 8033", "Pan and others 2013", "Linux net/sched/sch_pie.c"],
     params: &[
         // Linux sch_pie.c.
         limit::param("1000 packets"),
-        Param::new("target", Kind::Time, "15 ms", "Wait to aim at (RFC 8033 section 4.2).")
+        Param::new("target", Kind::Time, "15 ms", "Target queueing delay (RFC 8033 section 4.2).")
             .at_least("1 us")
             .at_most("1 d"),
         Param::new("update", Kind::Time, "15 ms", "Time between updates (RFC 8033 section 4.2).")
@@ -36,23 +36,23 @@ pub(super) static ENTRY: Entry = Entry {
             "burst",
             Kind::Time,
             "150 ms",
-            "How long after a quiet time nothing is dropped early (RFC 8033 section 4.4).",
+            "Burst allowance: how long after a quiet period nothing is dropped early (RFC 8033 section 4.4).",
         )
         .at_most("1 d"),
         Param::new(
             "during_burst",
             Kind::Choice(&[
-                Choice::new("counts", "p is updated all the same (RFC 8033, Linux)"),
+                Choice::new("counts", "p is updated as usual (RFC 8033, Linux)"),
                 Choice::new("held", "p stays zero (ns-3)"),
             ]),
             "counts",
-            "What becomes of the probability while nothing is dropped early.",
+            "How the probability evolves during the burst allowance.",
         ),
         Param::new(
             "mtu",
             Kind::Size,
             "1500 B",
-            "With no more than two of these waiting nothing is dropped early (RFC 8033 section 4.1).",
+            "Nothing is dropped early with at most two of these waiting (RFC 8033 section 4.1).",
         )
         .at_most("65535 B"),
         Param::new("ecn", Kind::Flag, "false", "ECN-capable packets are marked (section 5.1)."),
@@ -68,25 +68,25 @@ pub(super) static ENTRY: Entry = Entry {
             "derandomize",
             Kind::Flag,
             "false",
-            "Drops keep a distance from each other (section 5.4; always in Linux).",
+            "Whether drops are spaced out (section 5.4; always in Linux).",
         ),
         Param::new(
             "cap",
             Kind::Flag,
             "true",
-            "From p = 10 % on it grows by at most 2 % an update (section 5.5).",
+            "Whether p grows by at most 2 % per update from p = 10 % on (section 5.5).",
         ),
         Param::new(
             "surge",
             Kind::Flag,
             "true",
-            "With a wait above 250 ms p grows by 2 % more (Linux; not in ns-3).",
+            "Whether p grows by another 2 % with a delay above 250 ms (Linux; not in ns-3).",
         ),
         Param::new(
             "decay",
             Kind::Real,
             "0.98",
-            "Factor of p at an update without any wait (section 4.2; Linux: 0.984375).",
+            "Factor of p at an update with no queueing delay (section 4.2; Linux: 0.984375).",
         )
         .at_least("0")
         .at_most("1"),
@@ -94,7 +94,7 @@ pub(super) static ENTRY: Entry = Entry {
             "by_size",
             Kind::Size,
             "none",
-            "Size that is dropped with probability p, others in proportion; none for no difference.",
+            "Packet size that is dropped with probability p, others in proportion; by default size does not matter.",
         )
         .at_least("1 B")
         .at_most("65535 B"),

@@ -24,31 +24,41 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "ledbat",
-    summary: "For background transfers: keeps the wait at a target, and yields to flows that fill queues.",
+    summary: "For background transfers: keeps the queueing delay at a target, and yields to buffer-filling flows.",
     references: &["RFC 6817"],
     params: &[
         Param::new(
             "target",
             Kind::Time,
             "100 ms",
-            "Wait in queues that it aims at (RFC 6817 allows at most 100 ms).",
+            "Target queueing delay (RFC 6817 allows at most 100 ms).",
         )
         .at_least("1 ms")
         .at_most("10 s"),
-        Param::new("gain", Kind::Real, "1", "Segments a round trip with empty queues.")
-            .at_least("0.001")
-            .at_most("1"),
+        Param::new(
+            "gain",
+            Kind::Real,
+            "1",
+            "Increase per round trip with empty queues, in segments.",
+        )
+        .at_least("0.001")
+        .at_most("1"),
         Param::new(
             "minutes",
             Kind::Count,
             "10",
-            "Minutes whose least delay counts as that of the empty path.",
+            "Minutes over which the minimum delay counts as the base delay.",
         )
         .at_least("1")
         .at_most("10"),
-        Param::new("samples", Kind::Count, "4", "Newest samples whose least is the present delay.")
-            .at_least("1")
-            .at_most("8"),
+        Param::new(
+            "samples",
+            Kind::Count,
+            "4",
+            "Number of recent samples whose minimum is the current delay.",
+        )
+        .at_least("1")
+        .at_most("8"),
     ],
     label: "LEDBAT",
     ..Entry::BLANK
@@ -67,7 +77,7 @@ pub struct Ledbat {
     gain: f64,
     minutes: usize,
     samples: usize,
-    /// Least delay of each of the last minutes, the newest first, and which minute that is.
+    /// Minimum delay of each of the last minutes, the newest first, and which minute that is.
     history: [Time; 10],
     minute: u64,
     /// The newest samples.

@@ -126,7 +126,7 @@ pub struct AckEvent<'a> {
     pub now: Time,
     /// Round-trip time of the packet that caused the ACK, if it is known beyond doubt.
     pub rtt: Option<Time>,
-    /// Least round-trip time seen by this flow.
+    /// Minimum round-trip time seen by this flow.
     pub base_rtt: Time,
     /// Data newly acknowledged, in the window's unit.
     pub newly_acked: f64,
@@ -151,7 +151,7 @@ pub enum CongestionState {
     /// All is well.
     #[default]
     Open,
-    /// Something arrived out of order, or was sent again, and nothing counts as lost.
+    /// Something arrived out of order, or was retransmitted, and nothing counts as lost.
     Disorder,
     /// The window is being reduced because of a mark, or of a loss that a probe has repaired.
     Cwr,

@@ -55,7 +55,7 @@ class Vegas(Law):
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:
-        """A packet a round trip; slow start is quicker, but bursts can end it at once."""
+        """A packet per round trip; slow start is quicker, but bursts can end it at once."""
         assert window is not None, "Vegas has a window"
         return rtt_s * (max(abs(window - before), window / 8.0) + 2.0)
 
