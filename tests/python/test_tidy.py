@@ -173,10 +173,14 @@ def test_the_engine_does_not_look_outside(crate):
             assert not OUTSIDE_WORLD.search(line), f"{name_of(file)}:{number}: {line.strip()}"
 
 
+def file_of(entry):
+    return entry["name"].replace("-", "_").replace("++", "_plus")
+
+
 @pytest.mark.parametrize("kind", MODELS)
 def test_each_model_has_a_file_of_its_own(kind):
     entries = json.loads(_core.registry())[kind]
-    expected = {entry["name"].replace("-", "_") for entry in entries} - NOTHING
+    expected = {file_of(entry) for entry in entries} - NOTHING
     found = {
         file.stem
         for file in CRATES.glob(f"{MODELS[kind]}/*.rs")
@@ -190,7 +194,7 @@ def test_each_model_says_what_it_is_and_where_it_is_from(kind):
     for entry in json.loads(_core.registry())[kind]:
         if entry["name"] in NOTHING:
             continue
-        [file] = CRATES.glob(f"{MODELS[kind]}/{entry['name'].replace('-', '_')}.rs")
+        [file] = CRATES.glob(f"{MODELS[kind]}/{file_of(entry)}.rs")
         header = re.match(r"(?://!.*\n)+", file.read_text(encoding="utf-8"))
         assert header, f"{name_of(file)} does not begin with a comment"
         source = " ".join([header[0], *entry["references"]])
