@@ -58,7 +58,7 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
             "What each takes for the RTT of the empty path depends on single packets, and so do "
             "the shares: they are shown, not judged."
         )
-    _note_conventions(network, laws, timeline, notes)
+    uncertain |= _note_conventions(network, laws, timeline, notes)
     return Prediction(
         scenario=model["name"],
         assumptions=chosen.name,
@@ -152,6 +152,13 @@ def _not_liquid(
         state = problem.equilibrium([network.flows[index].empty_rtt_s for index in group])
     except TheoryError as error:
         return str(error)
+    if held := conditions.held_back(model, network, laws, state):
+        return f"the window that the receiver of {', '.join(held)} offers is smaller"
+    if waiting := conditions.waiting_for_partners(model, network, laws, state):
+        return (
+            f"the window of {', '.join(waiting)} is smaller than what the receiver waits for before "
+            "it sends an ACK, so that a timer of the receiver decides"
+        )
     if links := conditions.dropping_queues(model, network, state):
         return f"the queue of {', '.join(links)} drops or marks packets before it is full"
     if links := conditions.block_links(network, laws, state):
@@ -221,7 +228,8 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
 
 def _note_conventions(
     network: Network, laws: dict[int, Law], timeline: Timeline, notes: list[str]
-) -> None:
+) -> set[str]:
+    """Add notes; return the flows of which they say that the equilibrium is not reached."""
     ranges = [
         network.flows[index].id for index, law in laws.items() if law.slack(network.flows[index])
     ]
@@ -254,7 +262,7 @@ def _note_conventions(
             "shown on the first of them."
         )
     _note_mixing(network, laws, timeline, notes)
-    _note_full_buffers(network, timeline, notes)
+    return _note_full_buffers(network, timeline, notes)
 
 
 def _note_mixing(
@@ -290,10 +298,11 @@ def _has_equals(network: Network, laws: dict[int, Law]) -> bool:
     return False
 
 
-def _note_full_buffers(network: Network, timeline: Timeline, notes: list[str]) -> None:
+def _note_full_buffers(network: Network, timeline: Timeline, notes: list[str]) -> set[str]:
     stations = {(station.link, station.direction): station for station in network.stations}
     bits = max((flow.data_bits for flow in network.flows), default=0)
     full: dict[str, None] = {}
+    missed: set[str] = set()
     for period in timeline.periods:
         for key, queue in period.queues.items():
             station = stations[key]
@@ -305,11 +314,13 @@ def _note_full_buffers(network: Network, timeline: Timeline, notes: list[str]) -
             )
             if in_bytes or in_packets:
                 full[station.link] = None
+                missed |= period.flows.keys()
     for link in full:
         notes.append(
             f"{link}: the predicted queue is longer than the buffer; packets will be lost and the "
-            "equilibrium is not reached."
+            "equilibrium is not reached: the figures are shown, not judged."
         )
+    return missed
 
 
 def _rate_unit(model: Mapping[str, Any]) -> tuple[str, float]:

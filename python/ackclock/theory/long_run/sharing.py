@@ -134,7 +134,7 @@ def _estimates(shared: Shared) -> list[Estimate] | None:
     payload = shared.payload_bps
     # Where all windows together leave the link idle, what it carries is another question.
     total = payload * min(1.0, sum(together))
-    judged = _ACCURACY if sum(together) > _BUSY else None
+    judged = _ACCURACY if sum(together) > _BUSY and shared.holds_bursts else None
     return [
         Estimate("rate", shared.names(*LOSS_BASED), shared.link, total, payload, judged),
         *(
