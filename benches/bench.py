@@ -6,8 +6,8 @@ Instructions are counted by callgrind where it is installed; they do not depend 
 machine does. The cost of setting a run up is measured apart and, for instructions, taken out by
 running two lengths.
 
-Nothing is promised in seconds. ``instructions.json`` has instructions a packet-hop of the last time
-that somebody stored them (``--store``), and a workload that takes over 3 % more fails. Compilers
+Nothing is promised in seconds. ``instructions.json`` has instructions per packet-hop of the last
+time that somebody stored them (``--store``); a workload that takes over 3 % more fails. Compilers
 and processors differ by more than that; the file names its own. Beside them it has times a
 packet-hop in steps of a loop of known cost, which runs before each run; half as much again fails.
 
@@ -46,7 +46,7 @@ from ackclock.scenario import Scenario
 
 STORED = Path(__file__).with_name("instructions.json")
 MOST_GROWTH = 0.03
-"""By how much instructions a packet-hop may grow beyond the stored ones."""
+"""By how much instructions per packet-hop may grow beyond the stored ones."""
 MOST_SLOWER = 0.5
 """The same for steps of the loop: caches and clocks of machines differ."""
 GATE = ("chain 1 x 10, 0.4 s", "dumbbell 10, 60 s", "dumbbell 100, modern CUBIC, 6 s")
@@ -296,13 +296,13 @@ def gate(program: Path) -> int:
     """Counts instructions of some workloads, and nothing else."""
     before, here = stored(), (compiler(), platform.machine())
     if (before.get("compiler"), before.get("machine")) != here:
-        print(f"Not checked: instructions a packet-hop (stored for another compiler than {here})")
+        print(f"Not checked: instructions per packet-hop (stored for another compiler than {here})")
         return 0
     listed = [workload for workload in workloads() if workload.name in GATE]
     measure(listed, program, rounds=0, counting=True)
     found = {each.name: verdict(each.name, each.instructions) for each in listed}
     for each in listed:
-        print(f"{each.name}: {each.instructions:.1f} instructions a hop, {found[each.name]}")
+        print(f"{each.name}: {each.instructions:.1f} instructions per hop, {found[each.name]}")
     return int(any("within" not in found.get(name, "") for name in GATE))
 
 

@@ -110,12 +110,12 @@ def main() -> int:
         shown = ", ".join(f"{part} {cost / 1e6:.2f}" for part, cost in sorted(run.items()))
         place = "Dask" if on_dask else "here"
         print(
-            f"       million instructions a run, {place}: {totals[-1] / 1e6:.2f} ({shown})",
+            f"       million instructions per run, {place}: {totals[-1] / 1e6:.2f} ({shown})",
             flush=True,
         )
     ratio = totals[1] / totals[0]
     good = ratio <= MOST
-    print(f"{'ok   ' if good else 'WRONG'}  instructions a run, Dask to here: {ratio:.3f}")
+    print(f"{'ok   ' if good else 'WRONG'}  instructions per run, Dask to here: {ratio:.3f}")
     return 0 if good else 1
 
 

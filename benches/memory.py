@@ -2,7 +2,7 @@
 
 Two flows over a bottleneck run until their packets have made a little over 50 million hops, or as
 many as the argument says. All tables are recorded and written to disk meanwhile; no plots. The run
-directory, about 25 bytes a packet-hop, is removed afterwards. Exit status 1 when the process has
+directory, about 25 bytes per packet-hop, is removed afterwards. Exit status 1 when the process has
 taken more memory than it may.
 """
 

@@ -78,7 +78,7 @@ def in_a_sweep(rounds: int) -> tuple[float, float]:
 
 
 def instructions() -> tuple[float, float]:
-    """Return instructions a run beside the events: of a worker, and of the program."""
+    """Return instructions per run beside the events: of a worker, and of the program."""
     counts = [_count(combinations) for combinations in (5, 105)]
     worker, program = ((long - short) / (100 * SEEDS) for short, long in zip(*counts, strict=True))
     return worker, program

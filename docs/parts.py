@@ -247,7 +247,7 @@ def plots() -> str:
         (f"`{p.name}`", p.summary, ", ".join(f"`{t}`" for t in p.needs), drawn[p.default])
         for p in PLOTS
     ]
-    return table(("Plot", "What", "Needs the records", "Drawn unasked"), rows)
+    return table(("Plot", "What", "Needs the records", "Drawn by default"), rows)
 
 
 def columns(what: str) -> str:
@@ -290,7 +290,7 @@ def laws() -> str:
 
 def long_run() -> str:
     """Return the models of averages over a long run."""
-    models = [entry.model for entry in ENTRIES]
+    models = [entry.MODEL for entry in ENTRIES]
     rows = [(m.name, m.says, m.holds_for, m.source) for m in models]
     return table(("Model", "What it says", "For", "Source"), rows)
 

@@ -32,8 +32,8 @@ def record_tables() -> str:
 def schema() -> str:
     """Return the JSON Schema (draft 7) of scenario documents."""
 
-def check(document: str) -> tuple[Scenario | None, str, str]:
-    """Check a scenario document given as JSON text.
+def check(document: Text | str) -> tuple[Scenario | None, str, str]:
+    """Check a scenario document, as it was read or given as JSON text.
 
     Returns the scenario, or None for a document with errors, and all errors and all warnings as
     JSON text: lists of `path`, `value`, `message`, `allowed`, `hint`.
@@ -348,6 +348,15 @@ class Text:
 
     def holds(self, path: tuple[str | int, ...]) -> bool:
         """Return whether there is a value at `path`."""
+
+    def is_mapping(self) -> bool:
+        """Return whether it is a mapping."""
+
+    def at(self, path: tuple[str | int, ...]) -> Any:
+        """Return the value at `path`; None where there is none."""
+
+    def mentions(self, words: Sequence[str]) -> bool:
+        """Return whether one of these words is a key or part of a text; at times without need."""
 
     def nodes(self, make: Callable[..., Any]) -> Any:
         """Return `make(value, position, keys, written)` of the document, made from the inside out.

@@ -63,15 +63,16 @@ class Prepared:
     """A document that the simulator understands, the files of its flows, what is wrong with them.
 
     Attributes:
-        data: the document with the size of each file in its place, packets recorded.
+        document: with the size of each file in its place, packets recorded; as written, if it
+            names no files and no programs.
         files: the files, in the order of the flows.
         problems: one for each file that cannot be sent.
         warnings: what is allowed but probably not meant.
     """
 
-    data: dict[str, Any]
-    files: tuple[FileToSend, ...]
-    problems: tuple[Problem, ...]
+    document: Document
+    files: tuple[FileToSend, ...] = ()
+    problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
 
 
@@ -82,6 +83,8 @@ def prepare(document: Document, folder: Path) -> Prepared:
         document: the scenario as written. It is not changed.
         folder: where relative paths start; those set from outside start in the current folder.
     """
+    if not document.mentions("file", "python"):
+        return Prepared(document)
     data, problems = rate_files.with_contents(document, folder)
     warnings: list[Problem] = []
     if _has_controller(data):
@@ -92,7 +95,7 @@ def prepare(document: Document, folder: Path) -> Prepared:
         problems += more
     found = [(index, flow) for index, flow in enumerate(_flows(data)) if _names_file(flow)]
     if not found:
-        return Prepared(data, (), tuple(problems), tuple(warnings))
+        return Prepared(_with(data, document), (), tuple(problems), tuple(warnings))
     if data is document.data:
         data = copy.deepcopy(data)
     files: list[FileToSend] = []
@@ -120,7 +123,16 @@ def prepare(document: Document, folder: Path) -> Prepared:
             )
     # Without these records nothing can be put together.
     data["record"] = _with_packets(data.get("record"))
-    return Prepared(data, tuple(files), tuple(problems), tuple(warnings))
+    return Prepared(_with(data, document), tuple(files), tuple(problems), tuple(warnings))
+
+
+def _with(data: dict[str, Any], document: Document) -> Document:
+    """Return the document with these data."""
+    if data is document.data:
+        return document
+    document = copy.copy(document)
+    document.data = data
+    return document
 
 
 def extended_schema(schema: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Place = tuple[str | int, ...]
 
 MAX_LINES = 1_000_000
-"""The longest file: a day of a rate that changes ten times a second."""
+"""The longest file: a day of a rate that changes ten times per second."""
 
 _UNITS = {
     "time_s": "s",

@@ -116,26 +116,19 @@ def write(table: pa.Table, path: Path) -> None:
     Raises:
         OSError: the disk is full, the folder cannot be written to.
     """
-    names: dict[str, list[str]] = {
-        "words": [],
-        "reals": [],
-        "counts": [],
-        "numbers": [],
-        "flags": [],
-    }
+    names: dict[str, list[str]] = {"words": [], "reals": [], "numbers": [], "flags": []}
     for field in table.schema:
-        names[_kind(field.type)].append(field.name)
+        names[_kind(field)].append(field.name)
     # Writing takes several times as long as the run itself, so each kind of column has the encoding
     # that packs it for the fewest instructions. Statistics of words would be made by hashing every
     # one of them; nobody asks for these.
     # Columns may differ in each of these, which the types of pyarrow do not say.
     by_column: dict[str, Any] = {
         "compression": {
-            **dict.fromkeys(names["words"] + names["counts"] + names["flags"], "zstd"),
-            **dict.fromkeys(names["reals"], "lz4"),
+            **dict.fromkeys(names["words"] + names["reals"] + names["flags"], "lz4"),
             **dict.fromkeys(names["numbers"], "none"),
         },
-        "use_dictionary": names["words"] + names["counts"],
+        "use_dictionary": names["words"],
         "column_encoding": {
             **dict.fromkeys(names["reals"], "BYTE_STREAM_SPLIT"),
             **dict.fromkeys(names["numbers"], "DELTA_BINARY_PACKED"),
@@ -151,13 +144,14 @@ def write(table: pa.Table, path: Path) -> None:
         raise
 
 
-def _kind(of: pa.DataType) -> str:
-    if pa.types.is_dictionary(of):
+def _kind(field: pa.Field) -> str:
+    # Sizes of packets are as few as words; what else is counted goes up and down by little.
+    size = field.type == pa.int32() and field.metadata[b"unit"] == b"B"
+    if size or pa.types.is_dictionary(field.type):
         return "words"
-    if pa.types.is_floating(of):
+    if pa.types.is_floating(field.type):
         return "reals"
-    # 32 bits hold sizes and counts, of which there are few different ones; 64 bits what counts up.
-    return {"int32": "counts", "int64": "numbers", "bool": "flags"}[str(of)]
+    return "flags" if pa.types.is_boolean(field.type) else "numbers"
 
 
 class RecordFiles:

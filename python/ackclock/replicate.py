@@ -57,7 +57,7 @@ def replicate(
         count: Number of replications, 1 to 1,000,000.
         first_seed: Seed of the first one.
         workers: Processes; default as many as there are cores for this process.
-        progress: Called a few times a second with how far the work is.
+        progress: Called a few times per second with how far the work is.
         time_limit_s: A replication that takes longer is given up.
 
     Returns:

@@ -65,7 +65,7 @@ def run(
 
     Args:
         scenario: what to run: a scenario, or what `Scenario.load` takes.
-        progress: called about twenty times a second with how far the run is.
+        progress: called about twenty times per second with how far the run is.
         directory: a run directory to write. Records go there while the run goes on, so that memory
             stays small however long it is. Default: none; records are kept in memory, up to 2 GiB
             unless the scenario's `record.limit` says otherwise. A run that is interrupted does not

@@ -44,6 +44,9 @@ class Scenario:
 
     A scenario that cannot be run never becomes an object: every way to make one raises
     `ScenarioError` with all its problems.
+
+    Attributes:
+        warnings: what is allowed but probably not meant.
     """
 
     def __init__(self, document: Document, path: Path | None = None) -> None:
@@ -51,7 +54,9 @@ class Scenario:
         self._path = path
         folder = Path() if path is None else path.parent
         self._prepared = files_transfer.prepare(document, folder)
-        self._handle, self._warnings = _check(document, self._prepared)
+        self._handle, warnings = _check(document, self._prepared)
+        self.warnings = (*warnings, *self._prepared.warnings)
+        document.fold()
 
     @classmethod
     def load(
@@ -77,7 +82,7 @@ class Scenario:
         path = find(Path(path_or_name) if isinstance(path_or_name, PathLike) else path_or_name)
         document = Document.read(path)
         for key in ("base", "scenario"):
-            if key in document.data:
+            if key in document:
                 message = "this file describes a sweep, not one scenario"
                 hint = f"'ackclock sweep {path}' runs it"
                 raise ScenarioError([document.problem((key,), message, hint=hint)])
@@ -128,7 +133,7 @@ class Scenario:
 
         Do not change it.
         """
-        return self._prepared.data
+        return self._prepared.document.data
 
     @property
     def files(self) -> tuple[files_transfer.FileToSend, ...]:
@@ -237,12 +242,6 @@ class Scenario:
         """What was set from outside, in order, as `PATH=VALUE`."""
         return [option for _, option in self._source.overrides]
 
-    @cached_property
-    def warnings(self) -> tuple[Problem, ...]:
-        """What is allowed but probably not meant."""
-        found = (_located(self._source, entry) for entry in self._warnings)
-        return (*found, *self._prepared.warnings)
-
     def __eq__(self, other: object) -> bool:
         """Whether both describe the same run: all values equal, written out or left to defaults."""
         if not isinstance(other, Scenario):
@@ -330,17 +329,15 @@ def _value(path: str, value: Any) -> Any:
 
 def _check(
     document: Document, prepared: files_transfer.Prepared
-) -> tuple[_core.Scenario, list[dict[str, Any]]]:
+) -> tuple[_core.Scenario, list[Problem]]:
     """Return the checked scenario and its warnings."""
-    from ackclock import _core
-
-    handle, errors, warnings = _core.check(json.dumps(prepared.data))
+    handle, errors, warnings = prepared.document.check()
     if handle is None or prepared.problems:
         problems = [_located(document, entry) for entry in json.loads(errors)]
         problems += prepared.problems
         # In the order in which an editor shows the lines; what came from outside goes first.
         raise ScenarioError(sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
-    return handle, json.loads(warnings)
+    return handle, [_located(document, entry) for entry in json.loads(warnings)]
 
 
 def _located(document: Document, entry: dict[str, Any]) -> Problem:

@@ -52,6 +52,10 @@ class Flow:
         """Whether packet 0 stands for a handshake; with Vegas it is data as all others."""
         return self.sender != "vegas"
 
+    def was_never_written(self, number: int) -> bool:
+        """Whether a packet of this number lies beyond the end of the file."""
+        return self.packets is not None and number >= self.packets + self.opens
+
 
 @dataclass
 class Network:

@@ -29,6 +29,14 @@ class Counts:
     """Time in microseconds, and the packet's number."""
 
 
+@dataclass
+class Counted(Counts):
+    """The same of a flow of ns-2: of a file up to its last ACK."""
+
+    beyond: int = 0
+    """Packets that were sent after it, which were never written."""
+
+
 def is_installed() -> bool:
     """Whether there is a program ``ns`` that is ns-2."""
     program = shutil.which(PROGRAM)
@@ -47,11 +55,17 @@ def script(network: Network, drops: Path) -> str:
         "set ns [new Simulator]",
         f"set dropped [open {{{drops}}} w]",
         "array set finished {}",
-        "array set gave_up {}",
+        "array set at_end {}",
+        "proc counts {tcp sink} {",
+        "    foreach name {ndatapack_ ndatabytes_ nrexmitpack_ nrexmit_} {",
+        "        lappend found [$tcp set $name]",
+        "    }",
+        "    lappend found [$sink set bytes_]",
+        "}",
         "Agent/TCP instproc done {} {",
-        "    global ns finished gave_up",
+        "    global ns finished at_end sink_of",
         "    set finished($self) [$ns now]",
-        "    set gave_up($self) [$self set nrexmit_]",
+        "    set at_end($self) [counts $self $sink_of($self)]",
         "}",
     ]
     nodes = sorted({node for link in network.links for node in link.ends})
@@ -80,18 +94,17 @@ def script(network: Network, drops: Path) -> str:
         "}",
         "$ns at 0 draw",
     ]
-    lines += ["proc finish {} {", "    global ns dropped finished gave_up"]
+    lines += ["proc finish {} {", "    global ns dropped finished at_end"]
     for index in range(len(network.flows)):
         lines += [
             f"    global tcp{index} sink{index}",
-            f"    set done -1; set expired [$tcp{index} set nrexmit_]",
+            f"    set now [counts $tcp{index} $sink{index}]",
+            "    set until $now; set done -1",
             f"    if {{[info exists finished($tcp{index})]}} {{",
             f"        set done $finished($tcp{index})",
-            f"        set expired $gave_up($tcp{index})",
+            f"        set until $at_end($tcp{index})",
             "    }",
-            f"    set counts [list [$tcp{index} set ndatapack_] [$tcp{index} set ndatabytes_]]",
-            f"    lappend counts [$tcp{index} set nrexmitpack_] $expired [$sink{index} set bytes_]",
-            '    puts "flow $counts [format %.9f $done]"',
+            '    puts "flow $until [format %.9f $done] [lindex $now 0]"',
         ]
     lines += ["    close $dropped", "    exit 0", "}"]
     lines += [f"$ns at {network.seconds} finish", "$ns run"]
@@ -109,6 +122,7 @@ def _flow(index: int, flow: Flow) -> list[str]:
         f"$tcp{index} set packetSize_ {flow.packet_bytes}",
         f"set sink{index} [new Agent/{sink}]",
         f"$sink{index} set bytes_ 0",
+        f"set sink_of($tcp{index}) $sink{index}",
         f"$sink{index} set packetSize_ {ACK_BYTES}",
         f"$ns attach-agent $s{number} $tcp{index}",
         f"$ns attach-agent $d{number} $sink{index}",
@@ -125,7 +139,7 @@ def _flow(index: int, flow: Flow) -> list[str]:
     return [*lines, f'$ns at {start} "$ftp{index} {what}"']
 
 
-def run(network: Network) -> list[Counts]:
+def run(network: Network) -> list[Counted]:
     """What ns-2 counts; the phases of the clocks that it drew are written into the flows."""
     with tempfile.TemporaryDirectory() as folder:
         program, drops = Path(folder) / "network.tcl", Path(folder) / "drops"
@@ -137,12 +151,13 @@ def run(network: Network) -> list[Counts]:
             if not line.startswith("d "):
                 continue
             words = line.split()
-            time_us = round(float(words[1]) * 1e6)
-            counts[int(words[7])].drops.append((time_us, int(words[10])))
+            time_us, flow, number = round(float(words[1]) * 1e6), int(words[7]), int(words[10])
+            if not network.flows[flow].was_never_written(number):
+                counts[flow].drops.append((time_us, number))
     return counts
 
 
-def _read(network: Network, lines: list[str]) -> list[Counts]:
+def _read(network: Network, lines: list[str]) -> list[Counted]:
     drawn = [float(word) for word in lines[0].split()[1:]]
     for flow, phase in zip(network.flows, drawn, strict=True):
         flow.phase = phase
@@ -156,7 +171,8 @@ def _read(network: Network, lines: list[str]) -> list[Counts]:
             arrived = (arrived - HEADER_BYTES) * flow.packet_bytes // whole
         finished = round(float(row[5]) * 1e6) if flow.packets is not None else -1
         counts.append(
-            Counts(
+            Counted(
+                beyond=int(row[6]) - sent,
                 sent=sent,
                 sent_bytes=sent_bytes,
                 again=again,

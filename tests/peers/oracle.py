@@ -37,6 +37,7 @@ SENDERS: dict[str, dict[str, Any]] = {
     "cubic": {"preset": "linux-cubic"},
     "bbr": {"preset": "linux-bbr"},
     "dctcp": {"preset": "linux-dctcp"},
+    "westwood": {"preset": "linux-reno", "cc": "westwood"},
     "sack": {
         "preset": "linux-reno",
         "cc": {"kind": "reno", "arithmetic": "real"},
@@ -124,6 +125,11 @@ def _queue(queue: dict[str, Any]) -> dict[str, Any]:
     limit = {"limit": f"{queue['limit_packets']} packets"} if "limit_packets" in queue else {}
     if kind == "droptail":
         return {"kind": "droptail", **limit, "counts": "waiting", "admission": "fits"}
+    if kind == "cobalt":
+        times = {
+            key: attributes[key.title()].replace("ms", " ms") for key in ("target", "interval")
+        }
+        return {"kind": "cobalt", **limit, **times, "ecn": bool(ecn)}
     if kind in ("codel", "fqcodel"):
         # As ns-3: one Newton step for the square root, "later than" the interval.
         rules = {

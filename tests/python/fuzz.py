@@ -38,6 +38,7 @@ LONGEST_TURN_S = 1.0  # of CPU; Ctrl-C is looked for between two turns
 RUN_S = 0.4  # of CPU; what takes longer is ended as by Ctrl-C
 HANG_S = 60.0
 WAYS = ("forward", "backward")
+ENDS = {"flows-complete": "flows complete", "time": "time up"}
 SMALL = 1 + 1e-9  # rounding of floating-point figures
 
 
@@ -79,7 +80,8 @@ def check(document: Doc, seed: int) -> str:
         other = again[0] if again else {"finished": False}
         if summary["finished"] and other["finished"] and other["digest"] != summary["digest"]:
             raise WrongError("recording changes the run")
-    return "simulated" if summary["finished"] else "ended early"
+    # A run ends when its flows are complete, or when its time is up; all else cuts it short.
+    return ENDS.get(summary["stop_reason"], "cut short")
 
 
 def _text(document: Doc, draw: random.Random) -> str:

@@ -107,7 +107,7 @@ def use(results: Results, after_s: float, link: str = "bottleneck") -> Use:
 
 
 def goodput_segments(results: Results, flow: str, before: Results | None = None) -> float:
-    """Return full segments a second that the receiver has in order, after the end of `before`."""
+    """Return full segments per second that the receiver has in order, after the end of `before`."""
     found = results.summary["flows"][flow]
     segments, seconds = found["bytes_delivered"], results.summary["end_s"]
     if before is not None:

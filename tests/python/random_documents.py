@@ -38,6 +38,24 @@ WRONG = (
     "18446744073709551615 B", "18446744073709551615 bps", "4294967296 packets", "1 parsec", "1,5 s",
     "\0", "ß" * 70, "*", "../..", "=1+1", "none", "unlimited", "all", "random",
 )  # fmt: skip
+ROWS = {
+    "steps": {"at": "at", "rate": "rate"},
+    "writes": {"at": "at", "size": "size"},
+    "drop": {"flow": "flow", "data": "numbers"},
+    "hold": {"flow": "flow", "data": "numbers", "by": "time"},
+}
+"""Columns of tables within documents."""
+RARE = ("p", "corruption", "duplication")
+"""Shares that are mostly small: where most packets are lost no flow comes to its end."""
+USUAL = {
+    "limit": {"size": (3.6, 6), "packets": (0.3, 3), "time": (6, 8.5)},
+    "burst": {"size": (3.6, 6), "time": (6, 8.5)},
+    "rate": {"rate": (5, 9)},
+    "write": {"size": (2, 4)},
+}
+"""Powers of ten of values with which packets get through, mostly."""
+PLAIN = {"rate": "10 Mbps", "delay": "5 ms", "stop": {"at_latest": "2 s"}}
+"""What stands in for a value that is refused where there has to be one."""
 ELSEWHERE = {"on": "period", "off": "period", "period": "period"}
 
 
@@ -56,7 +74,7 @@ class Maker:
         hosts = self.network(found)
         count = draw.randint(1, 4)
         found["flows"] = [self.flow(f"F{n}", hosts) for n in range(1, count + 1)]
-        found["stop"] = {"at_latest": draw.choice(("10 ms", "300 ms", "2 s", "2 s", "60 s"))}
+        found["stop"] = {"at_latest": draw.choice(("10 ms", "2 s", "60 s", "60 s", "60 s"))}
         found["stop"]["max_packets"] = PACKETS
         if self.chance(0.3):
             found["stop"]["when"] = self.word("block", "stop", "when")
@@ -83,8 +101,11 @@ class Maker:
             found["topology"] = {"kind": kind, **self.entry("topology", kind, 0.8)}
             for param in tables()["topology"][kind]:
                 if param["kind"] == "whole number":
-                    found["topology"][param["name"]] = draw.randint(3, 4)
-            return ["H1", "H2", "H3"] if kind == "star" else ["S1", "S2", "D1", "D2"]
+                    found["topology"][param["name"]] = (
+                        4 if kind == "fat-tree" else draw.randint(3, 4)
+                    )
+            fabric = kind in ("star", "leaf-spine", "fat-tree")
+            return ["H1", "H2", "H3"] if fabric else ["S1", "S2", "D1", "D2"]
         hosts = [f"H{n}" for n in range(1, draw.randint(2, 4) + 1)]
         routers = [f"R{n}" for n in range(1, draw.randint(0, 3) + 1)]
         pairs = [(host, draw.choice(routers)) for host in hosts] if routers else [hosts[:2]]
@@ -92,11 +113,12 @@ class Maker:
         more = draw.randint(0, len(routers) - 1) if routers else 0
         pairs += [tuple(draw.sample(routers, 2)) for _ in range(more)]
         found["hosts"], found["routers"] = hosts if routers else hosts[:2], routers
+        rates = (3.5, 9), (5.5, 8.5)  # powers of ten
         found["links"] = [
             {
                 "id": f"L{n}",
                 "between": list(pair),
-                "rate": f"{10 ** draw.uniform(3.5, 9):.0f} bps",
+                "rate": f"{10 ** draw.uniform(*draw.choice(rates)):.0f} bps",
                 "delay": f"{10 ** draw.uniform(-3, 2.5):.3f} ms",
                 **self.entry("block", "link", 0.15, leave=("id", "between")),
             }
@@ -108,7 +130,7 @@ class Maker:
         draw = self.random
         start, end = draw.sample(hosts, 2)
         found: Doc = {"id": name, "from": start, "to": end}
-        if self.chance(0.6):
+        if self.chance(0.85):
             found["send"] = f"{10 ** draw.uniform(0, 6):.0f} B"
         if self.chance(0.5):
             found["start"] = self.value(self.param("block", "flow", "start"))
@@ -157,13 +179,15 @@ class Maker:
         if kind == "number":
             return self.amount(param, 1e-3, 1e3)
         if kind == "list of whole numbers":
-            return [draw.randint(1, 60) for _ in range(draw.randint(0, 5))]
+            return sorted(draw.randint(1, 60) for _ in range(draw.randint(0, 5) or 1))
+        if kind == "list of rows" and param["name"] in ROWS:
+            return self.rows(ROWS[param["name"]])
         if kind in ("time", "rate", "size"):
             return self.quantity(param, kind)
         if kind == "size or packets":
             return self.quantity(param, draw.choice(("size", "packets")))
         if kind == "size, packets, time or BDP":
-            return self.quantity(param, draw.choice(("size", "packets", "packets", "time", "BDP")))
+            return self.quantity(param, draw.choice(("packets",) * 5 + ("size", "time", "BDP")))
         if kind == "segments or size":
             return draw.randint(1, 100) if self.chance(0.7) else self.quantity(param, "size")
         if kind == "rate, or mapping" and self.chance(0.9):
@@ -182,8 +206,9 @@ class Maker:
         if entries is None or param["name"] == "record" or param["kind"] == "word":
             words = [choice["name"] for choice in param["choices"] or ()]
             return draw.choice(words) if words else "0 s"
-        name = draw.choice(sorted(entries))
-        if self.chance(0.3):
+        # Programs in Python have tests of their own.
+        name = draw.choice(sorted(entry for entry in entries if entry != "python"))
+        if self.chance(0.3) and all(param["default"] is not None for param in entries[name]):
             return name
         return {"kind": name, **self.entry(registry, name, 0.4)}
 
@@ -199,6 +224,25 @@ class Maker:
             return self.entry("block", "link-of-shape", 0.3)
         return draw.choice(WRONG)
 
+    def rows(self, columns: dict[str, str]) -> list[Doc]:
+        """Return rows of a table, in order of time."""
+        draw = self.random
+        found, at_us = [], 0
+        for _ in range(draw.randint(1, 4)):
+            row: Doc = {}
+            for column, kind in columns.items():
+                if kind == "at":
+                    row[column] = f"{at_us} us"
+                    at_us += draw.randint(1, 300_000)
+                elif kind == "flow":
+                    row[column] = "F1"
+                elif kind == "numbers":
+                    row[column] = sorted({draw.randint(1, 60) for _ in range(3)})
+                else:
+                    row[column] = self.quantity({"min": None, "max": None}, kind)
+            found.append(row)
+        return found[:1] if "flow" in columns else found
+
     def amount(self, param: Doc, least: float, most: float) -> float:
         """Return a number within the bounds of the table, or near them."""
         low, high = (_number(param[bound]) for bound in ("min", "max"))
@@ -206,6 +250,8 @@ class Maker:
             return self.random.choice(
                 [n for n in (low, high, 0, 2.0**32, 2.0**62) if n is not None]
             )
+        if param["name"] in RARE and self.chance(0.9):
+            return 10 ** self.random.uniform(-4, -1)
         low = least if low is None else low
         high = max(low, most) if high is None else high
         if low <= 0 or high / low < 10:
@@ -221,6 +267,9 @@ class Maker:
             return f"{draw.choice((0, 1, 2**32 - 1, 2**62, 2**64 - 1))} {UNITS[dimension][0]}"
         if dimension == "BDP":
             return f"{draw.uniform(0, 4):.2f} BDP"
+        if param.get("name") in USUAL and self.chance(0.9):
+            low, high = USUAL[param["name"]].get(dimension, (0, 3))
+            return f"{10 ** draw.uniform(low, high):.0f} {UNITS[dimension][0]}"
         if dimension == "packets":
             return f"{10 ** draw.uniform(0, 3):.0f} packets"
         if dimension == "time":
@@ -252,6 +301,10 @@ def mend(document: Doc) -> None:
         for error in json.loads(errors) if isinstance(errors, str) else errors:
             holder, key = document, None
             missing = error["message"].endswith("is missing")
+            if missing and error["path"][0] == "topology" and error["path"][-1] in PLAIN:
+                block = document["topology"].setdefault(error["path"][1], {})
+                block |= {key: PLAIN[key] for key in error["path"][-1:]}
+                continue
             for step in error["path"][: -1 if missing else None]:
                 inside = holder if key is None else holder[key]
                 if not isinstance(inside, dict | list):
@@ -259,7 +312,13 @@ def mend(document: Doc) -> None:
                 if step not in (inside if isinstance(inside, dict) else range(len(inside))):
                     break
                 holder, key = inside, step
-            if key is not None and not (holder is document and key in ("flows", "links", "hosts")):
+            if key is None or (
+                holder is document and key in ("flows", "links", "hosts", "topology")
+            ):
+                continue
+            if key in PLAIN and holder[key] != PLAIN[key]:
+                holder[key] = PLAIN[key]
+            else:
                 del holder[key]
         if not errors:
             return

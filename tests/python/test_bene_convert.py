@@ -115,8 +115,8 @@ def test_words_that_bene_ignores_are_errors_with_line_and_column(word, hint, tmp
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("0Mbps", "not a whole number of bits a second"),
-        ("0.5bps", "not a whole number of bits a second"),
+        ("0Mbps", "not a whole number of bits per second"),
+        ("0.5bps", "not a whole number of bits per second"),
         ("0.0000001ms", "finer than a nanosecond"),
         ("0pkts", "not a whole number of packets"),
         ("2.5pkts", "not a whole number of packets"),

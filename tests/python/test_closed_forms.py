@@ -61,7 +61,7 @@ def test_a_short_transfer_takes_the_rounds_of_slow_start(size: int):
 def test_a_small_buffer_leaves_the_link_idle_as_the_sawtooth_says(
     rate: int, delay: int, share: float
 ):
-    """The window goes from h = (P + B)/2 to P + B, a packet a round trip; below P the link idles.
+    """The window goes from h = (P + B)/2 to P + B, a packet per round trip; below P the link idles.
 
     Appenzeller, Keslassy, McKeown 2004, section 2, with the rounds above P lasting W packet times.
     """
@@ -79,7 +79,7 @@ def test_a_small_buffer_leaves_the_link_idle_as_the_sawtooth_says(
 def test_a_large_buffer_holds_what_the_sawtooth_says(rate: int, delay: int, share: float):
     """With B >= P the link is always busy; the mean of W over time is 7/9 of its maximum.
 
-    While W grows by a packet a round trip of W packet times, W² grows evenly; from the half to the
+    While W grows by a packet per round trip of W packet times, W² grows evenly; from half to the
     whole of W the mean of its square root is 7/9.
     """
     net = Network(rate_mbps=rate, delay_ms=delay)

@@ -31,7 +31,7 @@ def _bbr(
 
 
 def test_one_bbr_flow_keeps_the_link_busy_and_the_queue_short():
-    """Cardwell and others 2016: full use but for a margin of 1 % and probes of the least RTT."""
+    """Cardwell and others 2016: full use but for a margin of 1 % and probes of the minimum RTT."""
     net, results = _bbr(1, RECORD)
     found = use(results, 10)
     assert 0.97 < found.utilisation < 0.99
@@ -55,7 +55,7 @@ def test_bbr_sends_at_its_rate_to_the_nanosecond():
     """Gaps of L / rate: 99 % of the bandwidth, 5/4 and 3/4 of that while it probes."""
     net, results = _bbr(1, {"kind": "none", "packets": "changes"})
     (sent_s,) = select(results, "packets", ("time_s",), event="sent", kind="data", host="S0")
-    # Between two probes of the least round-trip time.
+    # Between two probes of the minimum round-trip time.
     gaps = np.diff(sent_s[(sent_s > 21) & (sent_s < 29)])
     for gain, least in ((1.0, 0.6), (1.25, 0.1), (0.75, 0.05)):
         exact = np.abs(gaps - net.packet_s / 0.99 / gain) < 2e-9
@@ -89,7 +89,7 @@ def test_more_bbr_flows_on_a_shorter_path_have_a_longer_queue_by_their_bursts(co
 
     Rounding to even adds half a segment, the phase that probes two in one of eight. The estimates
     add up to little more than the rate, and the queue is what the windows have beyond the path
-    but for the phases that drain it and the probes of the least round-trip time.
+    but for the phases that drain it and the probes of the minimum round-trip time.
     """
     net, results = _bbr(count, STATE, cc={"kind": "bbr", "ack_aggregation": False})
     path = net.path_packets

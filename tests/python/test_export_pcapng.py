@@ -257,7 +257,7 @@ def test_tshark_counts_the_same_retransmissions(lossy, tmp_path):
     flows = lossy.summary["flows"].values()
     assert analysed(path, "retransmission") == [flow["retransmissions"] for flow in flows]
     assert analysed(path, "out_of_order") == [0, 0, 0]
-    # Nothing that was acknowledged is sent again: that is what spurious means where it is sent.
+    # Nothing that was acknowledged is retransmitted: that is what spurious means where it is sent.
     assert analysed(path, "spurious_retransmission") == [0, 0, 0]
     expert = "\n".join(tshark(path, "-q", "-z", "expert", "-o", "tcp.check_checksum:TRUE"))
     assert "Errors" not in expert

@@ -300,8 +300,8 @@ def test_the_window_sweep_has_a_point_for_each_run(tmp_path):
 
 
 def test_each_reason_for_a_drop_has_marks_that_can_be_seen():
+    from ackclock.plots.panel import mark_style
     from ackclock.plots.queue_drops import _REASONS
-    from ackclock.plots.sheet import mark_style
 
     for marker, _ in _REASONS.values():
         assert mark_style(marker, "#000000", 3.4)["mew"] > 0

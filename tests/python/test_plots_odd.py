@@ -159,3 +159,40 @@ def test_titles_with_long_names_stay_on_the_page():
     FigureCanvasAgg(figure).draw()
     right = max(text.get_window_extent().x1 for axes in figure.axes for text in axes.texts)
     assert right <= figure.bbox.x1
+
+
+def test_a_buffer_of_a_product_or_a_time_is_shown_as_one():
+    scenario = {
+        "hosts": ["A", "B"],
+        "links": [
+            {"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "10 ms",
+             "forward": {"queue": {"limit": "1 BDP"}}, "backward": {"queue": {"limit": "50 ms"}}},
+        ],
+        "flows": [{"id": "F", "from": "A", "to": "B", "tcp": {"cc": "reno"}}],
+        "stop": {"when": "time", "at_latest": "5 s"},
+        "record": "all",
+    }  # fmt: skip
+    results = run(scenario)
+    assert "buffer 1 BDP / 50 ms" in words(plots.figure(results, "topology"))
+    size = results.summary["links"]["L"]["forward"]["queue_limit"]["bytes"]
+    assert results.summary["links"]["L"]["forward"]["drops"]["queue-full"] > 0
+    found = panels(plots.figure(results, "queue-drops", links=["L"]))["Queue of L → B"]
+    assert f"buffer full ({size // 1500})" in legend(found)
+
+
+def test_a_moment_of_slow_start_does_not_flatten_the_rest():
+    scenario = {
+        "hosts": ["A", "B"],
+        "links": [{"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "10 ms",
+                   "queue": {"limit": "1 BDP"}}],
+        "flows": [{"id": "F", "from": "A", "to": "B", "tcp": "linux-cubic"}],
+        "stop": {"when": "time", "at_latest": "60 s"},
+        "record": "all",
+    }  # fmt: skip
+    results = run(scenario)
+    figure = plots.figure(results, "tcp-times")
+    highest = panels(figure)["Round-trip times and timeout"].get_ylim()[1]
+    longest = results.table("tcp_info").to_pandas()["rto_s"].max()
+    assert longest == pytest.approx(1.0)
+    assert highest < 600
+    assert "for moments up to 1000 ms, above the panel" in words(figure)

@@ -140,7 +140,7 @@ def test_a_loss_says_its_rule_and_source(page):
     moments = page.document["runs"][0]["moments"]
     cut = next(m for m in moments if m["kind"] == "recovery" and m["of"] == 0)
     assert cut["why"] == [
-        "A loss: recovery begins with the threshold that CUBIC gives. RFC 6675 section 5. "
+        "Loss: recovery starts with ssthresh from CUBIC. RFC 6675 section 5. "
         "CUBIC: decrease 0.7. RFC 9438 4.6"
     ]
     assert cut["ssthresh"][1] == pytest.approx(0.7 * cut["cwnd"][0], abs=1)

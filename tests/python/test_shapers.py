@@ -146,6 +146,7 @@ def test_blue_settles_where_the_queue_is_not_full():
     ("queue", "word"),
     [
         ({"kind": "tbf", "rate": "1 Mbps"}, "burst"),
+        ({"kind": "tbf", "rate": "0 bps", "burst": "9 kB"}, "rate: `0 bps` is too small"),
         ({"kind": "tbf", "rate": "5 Mbps", "burst": "9 kB", "peak_rate": "4 Mbps"}, "peak_rate"),
         ({"kind": "tbf", "rate": "5 Mbps", "burst": "9 kB", "mtu": "9 kB"}, "mtu"),
         ({"kind": "sfq", "queues": "by-flow", "perturb": "10 s"}, "perturb"),

@@ -66,7 +66,7 @@ def test_the_rule_behind_a_cut_is_named(tail_loss):
     _, steps = tail_loss
     cuts = [one for one in steps.all("event") if one.window[1] < one.window[0]]
     assert cuts
-    assert any("recovery begins with the threshold that Reno gives" in t for t in cuts[0].lines)
+    assert any("recovery starts with ssthresh from Reno" in t for t in cuts[0].lines)
 
 
 def test_an_ack_at_a_time(tail_loss):

@@ -152,7 +152,7 @@ def test_the_program_ends_and_goes_on(cluster, here, tmp_path, number):
     assert ("interrupted; keeping" in err) == (number == signal.SIGINT)
     kept = done(tmp_path / "s")
     assert len(kept) < 120
-    assert set(kept) <= set(Store(tmp_path / "s").statuses())
+    assert set(kept) <= set(Store(tmp_path / "s").stored(("key",))["key"].to_pylist())
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "s/results.parquet").read_bytes() == here

@@ -159,7 +159,7 @@ def test_keys_tell_apart_what_differs_and_only_that():
 
 def test_the_key_of_a_replication_is_that_of_its_seed():
     three = Study(document(), replications=3).plan(1)
-    assert three.seeds == [1, 2, 3]
+    assert list(three.seeds) == [1, 2, 3]
     assert three.keys[2] == Study({**document(), "seed": 3}).plan(1).keys[0]
 
 

@@ -472,14 +472,24 @@ def test_the_summary_lists_the_bottleneck_first_and_says_so(lab, capsys):
     links |= {"bottleneck": lab.summary["links"]["bottleneck"]}
     summary = lab.summary | {"links": links}
 
-    def printed(*order):
+    def printed(*order, summary=summary):
         print_summary(console(), summary, lab.model, None, None, *order)
         return capsys.readouterr().out
 
     said = printed()
-    assert said.index("bottleneck") < said.index("A0 ")
+    assert "bottleneck" in said
+    assert "A0 " not in said
     assert "Order: by utilisation, then drops" in said
-    assert "and 82 more, none of them with drops" in said
+    assert "121 more, below 5 % and without drops" in said
+    busy = {
+        name: {way: told | {"utilization": 0.1} for way, told in link.items()}
+        for name, link in links.items()
+        if name != "bottleneck"
+    }
+    busy["bottleneck"] = links["bottleneck"]
+    crowded = printed(summary=summary | {"links": busy})
+    assert crowded.index("bottleneck") < crowded.index("A0 ")
+    assert "82 more, without drops (choose with --links" in crowded
     in_order = printed("file")
     assert "bottleneck" not in in_order
     assert "1 of them with drops" in in_order

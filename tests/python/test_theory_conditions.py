@@ -86,6 +86,15 @@ def test_what_no_law_knows_is_named(path, value, note):
     assert note in prediction.notes[0]
 
 
+def test_a_schedule_of_datagrams_is_known_by_its_largest():
+    udp = {"source": {"kind": "schedule", "writes": [["0 s", "1000 B"], ["1 s", "400 B"]]}}
+    flow = {"id": "U", "from": "A", "to": "B", "udp": udp}
+    chosen = scenario((("10 Mbps", "10 ms", "full"),)).set("flows", [flow])
+    prediction = predict(chosen.model)
+    assert prediction.flows["U"].empty_rtt_s == pytest.approx(0.0108)
+    assert "no theory applies to schedule" in prediction.notes[0]
+
+
 def test_shares_that_depend_on_single_packets_are_shown_but_not_judged():
     """Two flows begin together: one finds the burst of the other, and takes it for the path."""
     chosen = scenario((("10 Mbps", "10 ms", "full"),), flows=2)

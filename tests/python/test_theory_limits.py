@@ -79,7 +79,7 @@ def test_where_the_buffer_is_too_short_for_the_equilibrium_nothing_is_judged(cc:
     ],
 )
 def test_random_losses_beside_another_disturbance_have_no_model(also: dict[str, Any]):
-    lossy = {"loss": {"kind": "bernoulli", "p": 0.01}, "rate": "100 Mbps"}
+    lossy: dict[str, Any] = {"loss": {"kind": "bernoulli", "p": 0.01}, "rate": "100 Mbps"}
     assert predict(scenario({}, **lossy).model).averages
     assert not predict(scenario({}, **lossy, **also).model).averages
 

@@ -154,6 +154,20 @@ def test_unequal_flows_have_the_ratios_of_the_two_ends():
     assert sum(apart) == pytest.approx(1, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("rate", "delay"), [("10 Mbps", "20 ms"), ("20 Mbps", "20 ms"), ("50 Mbps", "40 ms")]
+)
+def test_bbr3_alone_keeps_the_rate_and_the_queue_that_are_predicted(rate, delay):
+    """Probes come by round trips on the first path, by the clock on the last."""
+    found = verdicts(scenario({"cc": "bbr3"}, buffer="4 BDP", at="60 s", rate=rate, delay=delay))
+    assert found == {("rate", "F0"): True, ("queue", "L"): True}
+
+
+def test_no_model_mixes_versions_of_bbr():
+    for tcp in ([{"cc": "bbr"}, {"cc": "bbr3"}], [{"cc": "bbr"}, {"cc": "bbr3"}, None]):
+        assert averages(scenario(tcp, buffer="2 BDP"))[0] is None
+
+
 @pytest.mark.parametrize(("tcp", "p"), [(None, 0.005), ({"cc": "reno"}, 0.005)])
 def test_random_losses_give_the_window_of_the_response_function(tcp, p):
     made = scenario(tcp, loss={"kind": "bernoulli", "p": p}, at="400 s")

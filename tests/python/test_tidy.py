@@ -208,7 +208,7 @@ def test_a_defect_is_never_a_default():
 
 def test_each_law_of_the_theory_has_a_file_of_its_own():
     homes = [type(law).__module__ for law in LAWS.values()]
-    homes += [entry.estimates.__module__ for entry in ENTRIES]
+    homes += [entry.outcome.__module__ for entry in ENTRIES]
     assert len(homes) == len(set(homes))
 
 

@@ -34,7 +34,7 @@ def sawtooth(increase, decrease, every):
         ("reno", 1000, sawtooth(1, 1 / 2, 1000)),
         # With empty queues a loss takes a fifth.
         ("veno", 1000, sawtooth(1, 1 / 5, 1000)),
-        # Ten segments a round trip, an eighth.
+        # Ten segments per round trip, an eighth.
         ("illinois", 1000, sawtooth(10, 1 / 8, 1000)),
         # An eighth is made good in 13.4 round trips, and one adds nothing.
         ("scalable", 10_000, 10_000 / (np.log(8 / 7) / np.log(1.01) + 1)),
@@ -93,7 +93,7 @@ def test_hybla_gains_as_much_a_second_whatever_the_round_trip_time(rtt_ms):
     time_s, cwnd = window(results)
     rate = cwnd / rtt_ms * 1e3
     span = time_s > 5
-    # rho² / rtt² = 1 / (25 ms)²: segments a second, more each second.
+    # rho² / rtt² = 1 / (25 ms)²: segments per second, more each second.
     assert np.polyfit(time_s[span], rate[span], 1)[0] == pytest.approx(1600, rel=0.05)
 
 

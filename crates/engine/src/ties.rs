@@ -12,7 +12,7 @@ pub static ENTRIES: &[&Entry] = &[&ENTITY, &FIRST_COME, &RANDOM];
 
 static ENTITY: Entry = Entry {
     name: "entity",
-    summary: "Links before timers, each in file order: independent of how the engine works.",
+    summary: "Links before timers, each in file order; independent of engine internals.",
     references: &[],
     params: &[],
     ..Entry::BLANK
@@ -57,7 +57,7 @@ static FIRST_COME: Entry = Entry {
 
 static RANDOM: Entry = Entry {
     name: "random",
-    summary: "In a seeded random order, packets of one burst included: shows what depends on ties.",
+    summary: "In seeded random order, including packets of one burst; shows which results depend on ties.",
     references: &[],
     params: &[Param::new(
         "seed",

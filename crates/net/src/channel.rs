@@ -514,7 +514,7 @@ impl Channel {
         self.service
     }
 
-    /// Mean wait of the packets among the last kept ones that started within `age` before now; zero if
+    /// Mean queueing delay of the packets among the last kept ones that started within `age` before now; zero if
     /// they are fewer than `least`.
     pub fn mean_wait(&self, now: Time, age: Time, least: usize) -> Time {
         self.waits.as_ref().map_or(Time::ZERO, |waits| waits.mean(now, age, least))

@@ -167,7 +167,7 @@ pub fn variables() -> Value {
         })
     };
     json!({
-        "summary": "Values that controllers in Python write down by `self.record(name, value)`.",
+        "summary": "Values that controllers in Python record by `self.record(name, value)`.",
         "columns": [
             column("time_s", "float64", Some("s"), "Simulated time.", None),
             column("flow", "int32", None, "Flow of the controller.", Some("flow")),

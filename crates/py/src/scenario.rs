@@ -1,6 +1,7 @@
 //! Scenario documents: checked one by one, or many at once.
 
 use crate::fault::guarded;
+use crate::text::Text;
 use ackclock_sim::document::{self, Checked, Problem};
 use ackclock_sim::model;
 use pyo3::exceptions::PyValueError;
@@ -126,14 +127,27 @@ impl Handing {
     }
 }
 
-/// Checks a scenario document: the scenario if nothing is wrong, all errors and all warnings, these as
-/// JSON text.
+/// Checks a scenario document, given as JSON text or as it was read: the scenario if nothing is wrong, all errors
+/// and all warnings, these as JSON text.
 #[pyfunction]
-pub fn check(py: Python<'_>, document_json: &str) -> PyResult<(Option<Scenario>, String, String)> {
-    let mut checked = guarded(py, || document::check_text(document_json))?;
+pub fn check(py: Python<'_>, document: Given<'_>) -> PyResult<(Option<Scenario>, String, String)> {
+    let mut checked = match document {
+        Given::Json(text) => guarded(py, || document::check_text(&text))?,
+        Given::Read(text) => {
+            let text = text.get();
+            guarded(py, || text.check())?
+        }
+    };
     let errors = problems_json(&std::mem::take(&mut checked.problems));
     let warnings = problems_json(&std::mem::take(&mut checked.warnings));
     Ok((checked.scenario.is_some().then_some(Scenario { checked }), errors, warnings))
+}
+
+/// A document for the check.
+#[derive(FromPyObject)]
+pub enum Given<'py> {
+    Read(Bound<'py, Text>),
+    Json(String),
 }
 
 fn problems_json(problems: &[Problem]) -> String {

@@ -1,11 +1,12 @@
 //! Documents as text, for Python: plain data, and the places of its values.
 
-use ackclock_text::{Format, Node, Place, Problem, Step, Value};
+use ackclock_sim::document::{self, Checked, LISTS, Listed};
+use ackclock_text::{Format, Node, Place, Problem, Step, Tree, Value};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use serde_json::Map;
+use std::collections::{BTreeMap, HashMap};
 
 /// Line and column, from 1.
 type Position = (u32, u32);
@@ -20,7 +21,36 @@ fn position(place: Place) -> Position {
 /// A document that was read from text.
 #[pyclass(module = "ackclock._core", frozen)]
 pub struct Text {
-    root: Node,
+    tree: Tree,
+}
+
+impl Text {
+    /// Checks the document. Elements of its lists become values when the check comes to them.
+    pub fn check(&self) -> Checked {
+        let root = self.tree.root();
+        let Value::Map(map) = root.value() else { return document::check(&root.json()) };
+        // What is too deep is found by a look at the whole.
+        if self.tree.depth() > document::MOST_LEVELS {
+            return document::check(&root.json());
+        }
+        let mut rest = Map::new();
+        let mut listed = BTreeMap::new();
+        for entry in map.iter() {
+            let name = LISTS.into_iter().find(|name| *name == entry.key);
+            match (name, entry.node.value()) {
+                (Some(name), Value::List(list)) => {
+                    let nodes: Vec<Node<'_>> = list.iter().collect();
+                    let (count, get) =
+                        (nodes.len(), Box::new(move |index: usize| nodes[index].json()));
+                    listed.insert(name, Listed { count, get });
+                }
+                _ => {
+                    rest.insert(entry.key.to_owned(), entry.node.json());
+                }
+            }
+        }
+        document::check_listed(rest, listed)
+    }
 }
 
 /// Reads a text in the format `yaml`, `json` or `toml`. Answers the document (None for a text that
@@ -37,7 +67,7 @@ pub fn read_text<'py>(
         _ => Format::Yaml,
     };
     match py.detach(|| ackclock_text::read(text, format)) {
-        Ok(root) => Ok((root.map(|root| Text { root }), Vec::new())),
+        Ok(tree) => Ok((tree.map(|tree| Text { tree }), Vec::new())),
         Err(problems) => {
             let problems = problems.into_iter().map(|problem| in_python(py, problem));
             Ok((None, problems.collect::<PyResult<_>>()?))
@@ -48,7 +78,7 @@ pub fn read_text<'py>(
 /// The value of an unquoted scalar of YAML: None, bool, int, float or str.
 #[pyfunction]
 pub fn scalar<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    Writer::default().value(py, &ackclock_text::scalar(text))
+    Writer::default().value(py, ackclock_text::scalar(text))
 }
 
 fn in_python<'py>(py: Python<'py>, problem: Problem) -> PyResult<Bound<'py, PyTuple>> {
@@ -78,35 +108,52 @@ fn steps(path: &Bound<'_, PyTuple>) -> PyResult<Vec<Step>> {
 impl Text {
     /// The document as dicts, lists and scalars; a YAML alias gives a copy of its value.
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Writer::default().value(py, &self.root.value)
+        Writer::default().value(py, self.tree.root().value())
     }
 
     /// Line and column of the value (or of its key) at `path`, or of the innermost value around it.
     #[pyo3(signature = (path, key=false))]
     fn locate(&self, path: &Bound<'_, PyTuple>, key: bool) -> PyResult<Position> {
-        Ok(position(self.root.locate(&steps(path)?, key)))
+        Ok(position(self.tree.root().locate(&steps(path)?, key)))
     }
 
     /// Whether there is a value at `path`.
     fn holds(&self, path: &Bound<'_, PyTuple>) -> PyResult<bool> {
-        Ok(self.root.holds(&steps(path)?))
+        Ok(self.tree.root().holds(&steps(path)?))
+    }
+
+    /// Whether it is a mapping.
+    fn is_mapping(&self) -> bool {
+        matches!(self.tree.root().value(), Value::Map(_))
+    }
+
+    /// The value at `path`; None where there is none.
+    fn at<'py>(&self, py: Python<'py>, path: &Bound<'_, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let mut steps = steps(path)?.into_iter();
+        let found = steps.try_fold(self.tree.root(), |node, step| Some(node.child(&step)?.1));
+        Writer::default().value(py, found.map_or(Value::Null, Node::value))
+    }
+
+    /// Whether one of these words is a key, or part of a text; may say so without need.
+    fn mentions(&self, words: Vec<String>) -> bool {
+        words.iter().any(|word| self.tree.mentions(word))
     }
 
     /// The document as nodes: `make(value, position, keys, written)` of each, from the inside out.
     fn nodes<'py>(&self, py: Python<'py>, make: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        Nodes { make, writer: Writer::default() }.node(py, &self.root)
+        Nodes { make, writer: Writer::default() }.node(py, self.tree.root())
     }
 }
 
 /// Makes Python values.
 #[derive(Default)]
-struct Writer {
+struct Writer<'t> {
     /// Keys occur many times: one object is enough.
-    keys: BTreeMap<Arc<str>, Py<PyString>>,
+    keys: HashMap<&'t str, Py<PyString>>,
 }
 
-impl Writer {
-    fn value<'py>(&mut self, py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+impl<'t> Writer<'t> {
+    fn value<'py>(&mut self, py: Python<'py>, value: Value<'t>) -> PyResult<Bound<'py, PyAny>> {
         match value {
             Value::Null => Ok(py.None().into_bound(py)),
             Value::Bool(flag) => flag.into_bound_py_any(py),
@@ -115,48 +162,44 @@ impl Writer {
             Value::Real(number) => number.into_bound_py_any(py),
             // Base 0 would refuse leading zeros.
             Value::Beyond(text) if text.starts_with("0x") || text.starts_with("0o") => {
-                py.get_type::<PyInt>().call1((text.as_ref(), 0))
+                py.get_type::<PyInt>().call1((text, 0))
             }
-            Value::Beyond(text) => py.get_type::<PyInt>().call1((text.as_ref(),)),
-            Value::Text(text) => text.as_ref().into_bound_py_any(py),
+            Value::Beyond(text) => py.get_type::<PyInt>().call1((text,)),
+            Value::Text(text) => text.into_bound_py_any(py),
             Value::List(items) => {
                 let list = PyList::empty(py);
                 for item in items.iter() {
-                    list.append(self.value(py, &item.value)?)?;
+                    list.append(self.value(py, item.value())?)?;
                 }
                 Ok(list.into_any())
             }
             Value::Map(map) => {
                 let dict = PyDict::new(py);
-                for (key, entry) in map.iter() {
-                    dict.set_item(self.key(py, key), self.value(py, &entry.node.value)?)?;
+                for entry in map.iter() {
+                    dict.set_item(self.key(py, entry.key), self.value(py, entry.node.value())?)?;
                 }
                 Ok(dict.into_any())
             }
         }
     }
 
-    fn key<'py>(&mut self, py: Python<'py>, key: &Arc<str>) -> Bound<'py, PyString> {
-        let known = self.keys.get(key).map(|known| known.bind(py).clone());
-        known.unwrap_or_else(|| {
-            let made = PyString::new(py, key);
-            self.keys.insert(Arc::clone(key), made.clone().unbind());
-            made
-        })
+    fn key<'py>(&mut self, py: Python<'py>, key: &'t str) -> Bound<'py, PyString> {
+        let made = self.keys.entry(key).or_insert_with(|| PyString::new(py, key).unbind());
+        made.bind(py).clone()
     }
 }
 
 /// Makes nodes of Python.
-struct Nodes<'a, 'py> {
+struct Nodes<'a, 'py, 't> {
     make: &'a Bound<'py, PyAny>,
-    writer: Writer,
+    writer: Writer<'t>,
 }
 
-impl<'py> Nodes<'_, 'py> {
-    fn node(&mut self, py: Python<'py>, node: &Node) -> PyResult<Bound<'py, PyAny>> {
+impl<'py, 't> Nodes<'_, 'py, 't> {
+    fn node(&mut self, py: Python<'py>, node: Node<'t>) -> PyResult<Bound<'py, PyAny>> {
         let keys = PyDict::new(py);
         let written = PyDict::new(py);
-        let value = match &node.value {
+        let value = match node.value() {
             Value::List(items) => {
                 let list = PyList::empty(py);
                 for item in items.iter() {
@@ -166,18 +209,18 @@ impl<'py> Nodes<'_, 'py> {
             }
             Value::Map(map) => {
                 let dict = PyDict::new(py);
-                for (key, entry) in map.iter() {
-                    let name = self.writer.key(py, key);
+                for entry in map.iter() {
+                    let name = self.writer.key(py, entry.key);
                     keys.set_item(&name, position(entry.place))?;
-                    if let Some(text) = &entry.written {
-                        written.set_item(&name, text.as_ref())?;
+                    if let Some(text) = entry.written {
+                        written.set_item(&name, text)?;
                     }
-                    dict.set_item(name, self.node(py, &entry.node)?)?;
+                    dict.set_item(name, self.node(py, entry.node)?)?;
                 }
                 dict.into_any()
             }
             value => self.writer.value(py, value)?,
         };
-        self.make.call1((value, position(node.place), keys, written))
+        self.make.call1((value, position(node.place()), keys, written))
     }
 }

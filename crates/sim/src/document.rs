@@ -33,7 +33,9 @@ mod written;
 
 pub use crate::registry::registry;
 pub use crate::schema::schema;
+pub use elements::Listed;
 pub use identity::identity;
+pub use normal::MOST_LEVELS;
 pub use problems::{Problem, Step};
 
 use crate::compile::longest_route;
@@ -46,7 +48,7 @@ use ackclock_units::param::{Kind, Param};
 use ackclock_units::quantity::Quantity;
 use block::{Block, Setting};
 use elements::{Elements, Lists};
-use expand::Expanded;
+use expand::{Expanded, templates};
 use families::Below;
 use flows::FlowPart;
 use limits::Parts;
@@ -57,6 +59,7 @@ use network::Network;
 use origins::Origins;
 use problems::{Fault, Path, Problems};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use walk::{Layer, Resolver};
@@ -116,8 +119,35 @@ pub fn check(document: &Value) -> Checked {
         }
         return Checked::failed(problems, Problems::default());
     };
+    walk(problems, root, BTreeMap::new())
+}
+
+/// The lists of a scenario that may be long; all else in a document is short.
+pub const LISTS: [&str; 4] = ["hosts", "routers", "links", "flows"];
+
+/// Checks a document of which some of [`LISTS`] are handed over element by element, and `root` is the rest. All
+/// keys are spelled with underscores.
+pub fn check_listed(
+    mut root: Map<String, Value>,
+    mut listed: BTreeMap<&'static str, Listed<'_>>,
+) -> Checked {
+    // Flows that are written out from a short form refer to it.
+    if listed.get("flows").is_some_and(|flows| flows.iter().any(|flow| templates::is_short(&flow)))
+    {
+        let flows =
+            listed.remove("flows").into_iter().flat_map(|flows| flows.iter().collect::<Vec<_>>());
+        root.insert("flows".to_owned(), flows.collect());
+    }
+    walk(Problems::default(), &root, listed)
+}
+
+fn walk<'d>(
+    problems: Problems,
+    root: &'d Map<String, Value>,
+    listed: BTreeMap<&'static str, Listed<'d>>,
+) -> Checked {
     let mut resolver = Resolver { problems, partial: false };
-    let expanded = expand::expand(&mut resolver, root);
+    let expanded = expand::expand(&mut resolver, root, listed);
     resolver.problems.written_out(Rc::clone(&expanded.origins));
     let walked = resolve(&mut resolver, root, &expanded);
     finish(resolver.problems, root, walked, &expanded.origins)

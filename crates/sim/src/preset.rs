@@ -83,7 +83,7 @@ static LINUX_RENO: Preset = linux(
     Entry {
         name: "linux-reno",
         label: "Reno",
-        summary: "Reno of Linux: SACK, RACK-TLP and PRR repair, whole windows, halves cwnd.",
+        summary: "Reno as in Linux: SACK, RACK-TLP and PRR; windows in whole segments; a loss halves cwnd.",
         references: &["Linux, tcp_cong.c", "RFC 5681", "RFC 8985"],
         ..Entry::BLANK
     },
@@ -95,7 +95,7 @@ static LINUX_CUBIC: Preset = linux(
     Entry {
         name: "linux-cubic",
         label: "CUBIC",
-        summary: "CUBIC of Linux, its default: with its arithmetic and its HyStart, on the same sender.",
+        summary: "CUBIC as in Linux, its default, with the arithmetic and HyStart of Linux.",
         references: &["Linux, tcp_cubic.c", "RFC 9438"],
         ..Entry::BLANK
     },
@@ -107,7 +107,7 @@ static LINUX_BBR: Preset = linux(
     Entry {
         name: "linux-bbr",
         label: "BBR",
-        summary: "BBR of Linux, version 1: paced at the measured bandwidth, on the same sender.",
+        summary: "BBR version 1 as in Linux: paced at the measured bandwidth.",
         references: &["Linux, tcp_bbr.c", "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016"],
         ..Entry::BLANK
     },
@@ -119,7 +119,7 @@ static LINUX_BBR3: Preset = linux(
     Entry {
         name: "linux-bbr3",
         label: "BBRv3",
-        summary: "BBR version 3 as Google's branch of Linux has it: bounded by losses, on the same sender.",
+        summary: "BBR version 3 as in Google's branch of Linux: inflight bounded by losses.",
         references: &["Google's BBR, branch v3, tcp_bbr.c", "draft-ietf-ccwg-bbr"],
         ..Entry::BLANK
     },
@@ -131,7 +131,7 @@ static LINUX_DCTCP: Preset = linux(
     Entry {
         name: "linux-dctcp",
         label: "DCTCP",
-        summary: "DCTCP of Linux, for data centres whose queues mark: marks are echoed exactly, on the same sender.",
+        summary: "DCTCP as in Linux, for data centres with marking queues: accurate ECN echo.",
         references: &["Linux, tcp_dctcp.c", "RFC 8257"],
         ..Entry::BLANK
     },
@@ -143,7 +143,7 @@ static PRAGUE: Preset = linux(
     Entry {
         name: "prague",
         label: "Prague",
-        summary: "TCP Prague, for L4S: ECT(1), marks echoed exactly, on the same sender.",
+        summary: "TCP Prague, for L4S: ECT(1), accurate ECN echo.",
         references: &["draft-briscoe-iccrg-prague-congestion-control", "RFC 9331"],
         ..Entry::BLANK
     },
@@ -155,7 +155,7 @@ static RFC_CUBIC: Preset = linux(
     Entry {
         name: "rfc-cubic",
         label: "CUBIC",
-        summary: "CUBIC as the standards have it: real arithmetic, HyStart++, the modern sender.",
+        summary: "CUBIC as in the RFCs: real arithmetic, HyStart++, the modern sender.",
         references: &["RFC 9438", "RFC 9406", "RFC 8985", "RFC 6298"],
         ..Entry::BLANK
     },
@@ -168,7 +168,7 @@ static TAHOE: Preset = classic(
     Entry {
         name: "tahoe",
         label: "Tahoe",
-        summary: "4.3BSD-Tahoe: the third duplicate ACK sends the segment again, then slow start from one segment.",
+        summary: "4.3BSD-Tahoe: fast retransmit at the third duplicate ACK, then slow start from one segment.",
         references: &["Jacobson 1988", "Fall and Floyd 1996 section 2"],
         ..Entry::BLANK
     },
@@ -180,7 +180,7 @@ static RENO: Preset = classic(
     Entry {
         name: "reno",
         label: "Reno",
-        summary: "4.3BSD-Reno: fast recovery, which the first ACK of new data ends.",
+        summary: "4.3BSD-Reno: fast recovery, ended by the first ACK of new data.",
         references: &["RFC 5681", "Fall and Floyd 1996 section 3"],
         ..Entry::BLANK
     },
@@ -192,7 +192,7 @@ static NEWRENO: Preset = classic(
     Entry {
         name: "newreno",
         label: "NewReno",
-        summary: "Reno whose fast recovery lasts until the whole window is repaired.",
+        summary: "Reno with fast recovery that lasts until the whole window is repaired.",
         references: &["RFC 6582", "RFC 5681"],
         ..Entry::BLANK
     },
@@ -204,7 +204,7 @@ static VEGAS: Preset = classic(
     Entry {
         name: "vegas",
         label: "Vegas",
-        summary: "Vegas: the window follows the round-trip time, and the clock finds losses.",
+        summary: "Vegas: the window follows the round-trip time, and a fine-grained clock detects losses.",
         references: &["Brakmo and Peterson 1995"],
         ..Entry::BLANK
     },
@@ -216,7 +216,7 @@ static RFC1122: Preset = classic(
     Entry {
         name: "rfc1122",
         label: "RFC 1122",
-        summary: "Slow start and congestion avoidance before fast retransmit: only the timer finds losses.",
+        summary: "Slow start and congestion avoidance without fast retransmit: only the timer detects losses.",
         references: &["RFC 1122 section 4.2.2.15", "Jacobson 1988"],
         ..Entry::BLANK
     },

@@ -9,11 +9,11 @@ pub static ENTRIES: &[&Entry] = &[&UNIFORM, &SPREAD];
 
 static UNIFORM: Entry = Entry {
     name: "uniform",
-    summary: "Drawn from a span of time, all nanoseconds equally likely; each seed and flow has its own.",
+    summary: "Drawn uniformly from a time span; each seed and flow has its own start.",
     references: &[],
     params: &[
         Param::new("from", Kind::Time, "0 s", "Earliest start."),
-        Param::required("to", Kind::Time, "All starts are before.").at_least("1 ns"),
+        Param::required("to", Kind::Time, "Latest start (exclusive).").at_least("1 ns"),
     ],
     ..Entry::BLANK
 };
@@ -21,7 +21,7 @@ static UNIFORM: Entry = Entry {
 /// The rule that is worked out when a short form of flows is written out.
 pub(crate) static SPREAD: Entry = Entry {
     name: "spread",
-    summary: "Evenly over a span of time: flow i of n starts (i - 1) / n of it after `from`.",
+    summary: "Spread evenly over a time span: flow i of n starts at (i - 1) / n of the span after `from`.",
     references: &[],
     params: &[
         Param::new("from", Kind::Time, "0 s", "Start of the first flow."),
@@ -39,7 +39,7 @@ pub enum Start {
     Uniform {
         /// Earliest start.
         from: Time,
-        /// All starts are before.
+        /// Latest start (exclusive).
         to: Time,
     },
 }

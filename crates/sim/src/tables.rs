@@ -26,14 +26,14 @@ pub static SCENARIO: &[Param] = &[
         "Name of the experiment: letters, digits, `-`, `_`, `.`, with `/` between topics.",
     ),
     Param::optional("title", Kind::Text, "", "One line for lists and plots."),
-    Param::optional("question", Kind::Text, "", "What the experiment asks."),
-    Param::optional("expectation", Kind::Text, "", "What should come out, and why."),
-    Param::optional("source", Kind::Text, "", "Where the experiment is from."),
+    Param::optional("question", Kind::Text, "", "The question that the experiment answers."),
+    Param::optional("expectation", Kind::Text, "", "The expected result, and why."),
+    Param::optional("source", Kind::Text, "", "Source of the experiment."),
     Param::optional(
         "profile",
         Kind::Choice(profile::CHOICES),
         "",
-        "Named set of defaults, for everything that neither the object itself nor `defaults` says.",
+        "Named set of defaults, for everything that neither the object itself nor `defaults` sets.",
     ),
     Param::optional(
         "defaults",
@@ -45,7 +45,7 @@ pub static SCENARIO: &[Param] = &[
         "topology",
         Kind::Registered(shape::ENTRIES),
         "",
-        "Short form of a network: hosts, routers and links, which come before those written out.",
+        "Short form of a network; its hosts, routers and links precede those listed explicitly.",
     ),
     Param::optional(
         "hosts",
@@ -65,19 +65,19 @@ pub static SCENARIO: &[Param] = &[
         "set",
         Kind::ObjectList(SET),
         "",
-        "Values of single links and flows, set when all short forms are written out.",
+        "Values of single links and flows, applied after short forms are expanded.",
     ),
     Param::new(
         "routing",
         Kind::Registered(ackclock_net::routing::ENTRIES),
         "shortest-path",
-        "How packets find their way.",
+        "How packets are routed.",
     ),
     Param::new(
         "ties",
         Kind::Registered(ackclock_engine::ties::ENTRIES),
         "entity",
-        "Order of events that are due at the same time.",
+        "Order of simultaneous events.",
     ),
     Param::optional("stop", Kind::Object(STOP), "", "When the run ends."),
     Param::new("seed", Kind::Count, "1", "Seed of all random streams."),
@@ -94,7 +94,7 @@ pub static DEFAULTS: &[Param] = &[
 const RATE: Param = Param::required(
     "rate",
     Kind::RateOr(ackclock_net::rate::ENTRIES),
-    "Bits per second on the wire, or a rule by which they change.",
+    "Bits per second on the wire, or a rule by which the rate changes.",
 )
 .at_least("1 bps")
 .at_most("100 Tbps");
@@ -120,22 +120,22 @@ const ROUNDING: Param = Param::new(
     Kind::Choice(&[
         Choice::new(
             "carried",
-            "the rest is carried over to the next transmission, so that many together take exactly as long as they should",
+            "the remainder is carried over to the next transmission, so that the total time is exact",
         ),
         Choice::defect(
             "double",
-            "each takes 64-bit floating-point seconds, cut to whole nanoseconds (ns-3)",
+            "each is computed in 64-bit floating-point seconds and truncated to nanoseconds (ns-3)",
         ),
     ]),
     "carried",
-    "What becomes of fractions of a nanosecond of transmissions.",
+    "How transmission times are rounded to nanoseconds.",
 );
 
 const LOSS: Param = Param::new(
     "loss",
     Kind::Registered(ackclock_net::loss::ENTRIES),
     "none",
-    "Packets that are lost for other reasons than a full queue.",
+    "Packet loss for reasons other than a full queue.",
 );
 
 const JITTER: Param = Param::new(
@@ -148,7 +148,7 @@ const CORRUPTION: Param = Param::new(
     "corruption",
     Kind::Real,
     "0",
-    "Probability that a packet is damaged: it travels on, and the host that receives it drops it.",
+    "Probability that a packet is corrupted: it is forwarded, and the receiving host drops it.",
 )
 .at_least("0")
 .at_most("1");
@@ -187,16 +187,20 @@ const FORWARD: Param = Param::optional(
     "forward",
     Kind::Object(DIRECTION),
     "",
-    "What is different from the first node to the second (full duplex only).",
+    "Settings that differ from the first node to the second (full duplex only).",
 );
 const BACKWARD: Param = Param::optional(
     "backward",
     Kind::Object(DIRECTION),
     "",
-    "What is different from the second node to the first (full duplex only).",
+    "Settings that differ from the second node to the first (full duplex only).",
 );
-const LINK_CHANGES: Param =
-    Param::optional("changes", Kind::ObjectList(CHANGE), "", "What happens to the link, and when.");
+const LINK_CHANGES: Param = Param::optional(
+    "changes",
+    Kind::ObjectList(CHANGE),
+    "",
+    "Changes and failures of the link at given times.",
+);
 
 /// What a short form of a network says about its links: all but names and ends.
 pub static LINK_OF_SHAPE: &[Param] = &[
@@ -269,7 +273,7 @@ pub static FLOW: &[Param] = &[
         "count",
         Kind::Count,
         "",
-        "Makes this many flows; `*` in `id`, `from` and `to` is the number of each, from 1.",
+        "Creates this many flows; `*` in `id`, `from` and `to` is the number of the flow, from 1.",
     )
     .at_least("1")
     .at_most("1000000"),
@@ -279,7 +283,7 @@ pub static FLOW: &[Param] = &[
         "path",
         Kind::RouterRefs,
         "",
-        "Routers that its data cross, in order; without it routing decides. With `count`, `*` is the number of the flow.",
+        "Routers on the path of the data, in order; default: as routed. With `count`, `*` is the number of the flow.",
     ),
     Param::optional(
         "ack_path",
@@ -291,19 +295,19 @@ pub static FLOW: &[Param] = &[
         "start",
         Kind::TimeOr(start::ENTRIES),
         "0 s",
-        "When it starts; with `count` also a list with one start a flow.",
+        "Start time; with `count` also a list with one time per flow.",
     ),
     Param::optional(
         "stop",
         Kind::Time,
         "never",
-        "When it is cut off: the sender sends nothing more, and what is in the network still arrives.",
+        "Stop time: the sender sends nothing more; packets in the network still arrive.",
     ),
     Param::optional(
         "send",
         Kind::Size,
         "unlimited",
-        "Bytes to send; `unlimited` while the run lasts.",
+        "Bytes to send; `unlimited` sends until the run ends.",
     )
     .at_least("1 B"),
     Param::optional(
@@ -312,7 +316,12 @@ pub static FLOW: &[Param] = &[
         "",
         "Reliable transport with congestion control; the default of a flow.",
     ),
-    Param::optional("udp", Kind::Object(UDP), "", "A source without feedback, instead of `tcp`."),
+    Param::optional(
+        "udp",
+        Kind::Object(UDP),
+        "",
+        "A UDP source without congestion control, instead of `tcp`.",
+    ),
 ];
 
 /// A value of a single link or flow.
@@ -320,7 +329,7 @@ pub static SET: &[Param] = &[
     Param::required(
         "path",
         Kind::Text,
-        "Where: `links.ID.KEY` or `flows.ID.KEY`, with more keys for what is inside; `*` for all.",
+        "Path: `links.ID.KEY` or `flows.ID.KEY`, with further keys for nested values; `*` for all.",
     ),
     Param::required("value", Kind::Any, "Its new value."),
 ];
@@ -331,19 +340,19 @@ pub static TCP: &[Param] = &[
         "preset",
         Kind::Preset(preset::ENTRIES),
         "",
-        "What a word such as `newreno` means: sender, recovery and cc at once. `tcp: newreno` is short for it.",
+        "A named combination of sender, recovery and cc, such as `newreno`. `tcp: newreno` is short for `tcp: {preset: newreno}`.",
     ),
     Param::new(
         "sender",
         Kind::Family(ackclock_tcp::connection::ENTRIES),
         "modern",
-        "Family of sender and receiver; its own keys are given beside it.",
+        "Family of sender and receiver, which has keys of its own.",
     ),
     Param::new(
         "segment",
         Kind::Size,
         "1448 B",
-        "Payload of a full segment: 1500 B less 52 B of headers; without timestamps (`classic`, `selective-repeat`) 1460 B.",
+        "Payload of a full segment: 1500 B minus 52 B of headers; without timestamps (`classic`, `selective-repeat`) 1460 B.",
     )
     .at_least("1 B")
     .at_most("65535 B"),
@@ -351,24 +360,24 @@ pub static TCP: &[Param] = &[
         "header",
         Kind::Size,
         "52 B",
-        "Added to each data packet: IPv4 and TCP with timestamps; without (`classic`, `selective-repeat`) 40 B.",
+        "Header size of data packets: IPv4 and TCP with timestamps; without timestamps (`classic`, `selective-repeat`) 40 B.",
     )
     .at_most("65534 B"),
     Param::new(
         "ack",
         Kind::Size,
         "52 B",
-        "An ACK on the wire; without timestamps (`classic`, `selective-repeat`) 40 B.",
+        "Size of an ACK on the wire; without timestamps (`classic`, `selective-repeat`) 40 B.",
     )
     .at_most("65535 B"),
-    Param::new("initial_window", Kind::Count, "10", "Window at the start, segments (RFC 6928).")
+    Param::new("initial_window", Kind::Count, "10", "Initial window in segments (RFC 6928).")
         .at_least("1")
         .at_most("1000000"),
     Param::optional(
         "initial_ssthresh",
         Kind::SegmentsOrSize,
         "unlimited",
-        "Slow-start threshold at the start, segments or a size (RFC 5681: arbitrarily high).",
+        "Initial slow-start threshold, in segments or as a size (RFC 5681: arbitrarily high).",
     )
     .at_least("1")
     .at_most("1e9"),
@@ -376,13 +385,13 @@ pub static TCP: &[Param] = &[
         "cc",
         Kind::Registered(ackclock_tcp::cc::ENTRIES),
         "cubic",
-        "Congestion control; `reno` with `classic` and `selective-repeat`.",
+        "Congestion control; the default is `reno` with `classic` and `selective-repeat`.",
     ),
     Param::new(
         "rto",
         Kind::Registered(ackclock_tcp::rto::ENTRIES),
         "linux",
-        "Retransmission timer; `rfc6298` with `classic` and `selective-repeat`.",
+        "Retransmission timer; the default is `rfc6298` with `classic` and `selective-repeat`.",
     ),
     Param::new(
         "source",
@@ -393,11 +402,11 @@ pub static TCP: &[Param] = &[
     Param::new(
         "writes",
         Kind::Choice(&[
-            Choice::new("bytes", "the bytes that it has; they are cut into segments as a stream"),
-            Choice::new("whole-segments", "as many whole segments as hold its bytes (ns-2)"),
+            Choice::new("bytes", "as a byte stream, which is divided into segments"),
+            Choice::new("whole-segments", "each write is rounded up to whole segments (ns-2)"),
         ]),
         "bytes",
-        "What a write adds to the data to send.",
+        "How writes of the application become data.",
     ),
 ];
 
@@ -412,7 +421,7 @@ pub static UDP: &[Param] = &[
         "ecn",
         Kind::Flag,
         "false",
-        "Its packets say that they are ECN-capable, so that queues mark them; nothing answers to marks.",
+        "Packets are ECN-capable, so that queues mark them; the source does not react to marks.",
     ),
 ];
 
@@ -425,7 +434,7 @@ pub static STOP: &[Param] = &[
             Choice::new("time", "at `at_latest`"),
         ]),
         "flows-complete",
-        "What ends a run.",
+        "When a run ends.",
     ),
     Param::new(
         "at_latest",
@@ -437,15 +446,15 @@ pub static STOP: &[Param] = &[
         "events",
         Kind::Count,
         "",
-        "After this many events a run is ended in the middle, whatever its time: a safeguard against \
-         runs that never end. How many events a run needs depends on the version of the engine.",
+        "Abort the run after this many events: a safeguard against runs that never end. The \
+         number of events that a run needs depends on the version of the engine.",
     )
     .at_least("1"),
     Param::new(
         "max_packets",
         Kind::Count,
         "10000000",
-        "The run ends when more packets are in the network at once: this protects memory, of which a packet takes about 100 bytes.",
+        "Abort the run when more packets are in the network at once. This bounds memory: a packet takes about 100 bytes.",
     )
     .at_least("1")
     .at_most("1000000000"),

@@ -14,6 +14,10 @@ use serde_json::{Value, json};
 
 const RATE: u64 = 10_000_000;
 
+/// Sender and receiver of each flow: flow 0 alone, the others from one host.
+const HOSTS: [[u32; 2]; 10] =
+    [[0, 9], [1, 9], [1, 9], [1, 9], [1, 9], [1, 9], [1, 9], [1, 9], [1, 9], [1, 9]];
+
 /// The discipline that a scenario would get.
 fn discipline(queue: &Value) -> Discipline {
     let document = json!({
@@ -25,7 +29,7 @@ fn discipline(queue: &Value) -> Discipline {
     assert!(checked.problems.is_empty(), "{:?}", checked.problems);
     let scenario = checked.scenario.expect("a valid document");
     let stream = Stream::new(1, "queue/L/forward");
-    let place = || Place { rate_bps: RATE, delay: Time::from_ms(1), stream };
+    let place = || Place { rate_bps: RATE, delay: Time::from_ms(1), stream, hosts: HOSTS.into() };
     match Queue::new(&scenario.links[0].forward.queue, place) {
         Queue::Managed(discipline) => *discipline,
         Queue::DropTail(_) => panic!("a discipline that decides more than drop-tail"),
@@ -96,7 +100,9 @@ fn red(settings: Value) -> impl OnArrival {
 
 #[test]
 fn the_last_place_may_be_filled_and_no_more_fits() {
-    for kind in ["drop-head", "random-drop", "codel", "pie", "fq-codel"] {
+    let kinds =
+        ["drop-head", "random-drop", "codel", "cobalt", "pie", "fq-codel", "fq-pie", "cake"];
+    for kind in kinds {
         for (limit, fits) in
             [("3 packets", 3), ("3000 B", 3), ("2999 B", 2), ("0 packets", 0), ("unlimited", 9)]
         {
@@ -210,7 +216,7 @@ fn codel_drops_at_the_instants_of_its_control_law() {
 
 #[test]
 fn codel_spares_the_last_packet_and_short_waits() {
-    // One packet a second: each has waited for a second, but nothing stays behind.
+    // One packet per second: each has waited for a second, but nothing stays behind.
     let mut bench = Bench::new(&json!({"kind": "codel"}));
     for second in 0..20 {
         bench.put(Time::from_secs(second), packet(0, 1500));
@@ -232,6 +238,9 @@ fn marks_come_instead_of_drops_and_only_on_packets_that_say_they_can() {
         ("codel", json!({"ecn": true})),
         ("fq-codel", json!({})),
         ("pie", json!({"ecn": true, "mark_limit": 1})),
+        ("fq-pie", json!({"ecn": true, "mark_limit": 1})),
+        ("cobalt", json!({})),
+        ("cake", json!({"memory": "1 GB"})),
     ] {
         let mut queue = json!({"kind": kind, "limit": "unlimited"});
         queue.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());

@@ -191,7 +191,7 @@ pub trait Ends {
     /// Segments that reached the receiver ahead of earlier ones, or after later ones.
     fn reordered(&self) -> u64;
 
-    /// How often an echoed mark has cut the window.
+    /// Number of window reductions by ECN.
     fn ecn_reductions(&self) -> u64 {
         0
     }

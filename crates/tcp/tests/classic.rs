@@ -349,7 +349,7 @@ fn new_data_may_leave_a_while_after_the_ack() {
     script.now += Time::from_ns(1);
     assert!(!script.sender.on_timer(script.now));
     assert_eq!(script.sent(), [(8000, Cause::New), (9000, Cause::New)]);
-    // What is sent again leaves with the ACK that asks for it, and nothing else.
+    // What is retransmitted leaves with the ACK that asks for it, and nothing else.
     script.ack(1);
     script.ack(1);
     assert_eq!(script.ack(1), [(1, Cause::FastRetransmit)]);

@@ -88,7 +88,7 @@ fn a_mark_halves_the_window_once_and_is_echoed_until_the_sender_says_that_it_did
     assert!(pair.deliver(true).ece);
     assert_eq!((pair.cwnd(), pair.ends.window().ssthresh), (before / 2.0, before / 2.0));
     assert_eq!((pair.ends.ecn_reductions(), pair.ends.in_recovery()), (1, false));
-    // Nothing is sent again. Other marks of the same window, and echoes, change nothing, nor does the window grow.
+    // Nothing is retransmitted. Other marks of the same window, and echoes, change nothing, nor does the window grow.
     let half = pair.cwnd();
     let mut echoed = 0;
     while !pair.flying[0].flags.has(Flags::REDUCED) {
@@ -126,7 +126,7 @@ fn a_loss_in_a_window_that_a_mark_has_cut_is_repaired_without_another_cut() {
     }
     let again = pair.flying.iter().find(|segment| segment.cause == Cause::FastRetransmit);
     let again = again.expect("the third duplicate sends the segment again");
-    // What is sent again cannot be marked (section 6.1.5).
+    // What is retransmitted cannot be marked (section 6.1.5).
     assert_eq!((again.seq, again.flags), (MSS, Flags::NONE));
     assert_eq!(pair.ends.window().ssthresh, half);
     assert!(pair.ends.in_recovery());

@@ -1,43 +1,44 @@
 //! JSON (RFC 8259), with places and without duplicate keys.
 
-use crate::node::{Budget, Entry, Map, Node, Place, Value, normal_key};
-use crate::places::Places;
+use crate::builder::Builder;
 use crate::scalar::integer;
-use crate::{MAX_DEPTH, Problem};
+use crate::{Place, Problem, Tree, Value};
 use std::borrow::Cow;
-use std::sync::Arc;
 
 const MAX_DIGITS: usize = 400;
 
-/// Reads the text from this byte on.
-pub(crate) fn read(text: &str, start: usize) -> Result<Option<Node>, Vec<Problem>> {
+/// Reads the text from this byte on, where a line starts.
+pub(crate) fn read(text: &str, start: usize) -> Result<Option<Tree>, Vec<Problem>> {
+    let lines = text[..start].bytes().filter(|byte| *byte == b'\n').count();
     let mut reader = Reader {
         text,
         at: start,
-        places: Places::new(text),
-        budget: Budget::default(),
-        duplicates: Vec::new(),
+        line: lines as u32 + 1,
+        line_start: start,
+        builder: Builder::default(),
     };
-    let root = reader.document().map_err(|problem| vec![problem])?;
-    if reader.duplicates.is_empty() { Ok(root) } else { Err(reader.duplicates) }
+    reader.document().map_err(|problem| vec![problem])?;
+    reader.builder.finish()
 }
 
 struct Reader<'t> {
     text: &'t str,
     at: usize,
-    places: Places,
-    budget: Budget,
-    duplicates: Vec<Problem>,
+    /// Number of the present line.
+    line: u32,
+    /// Where it starts, less the bytes in it that continue a character, as these take no column.
+    line_start: usize,
+    builder: Builder,
 }
 
 impl<'t> Reader<'t> {
-    fn document(&mut self) -> Result<Option<Node>, Problem> {
+    fn document(&mut self) -> Result<(), Problem> {
         if self.peek().is_none() {
-            return Ok(None);
+            return Ok(());
         }
-        let root = self.value(0)?;
+        self.value()?;
         match self.peek() {
-            None => Ok(Some(root)),
+            None => Ok(()),
             Some(_) => Err(self.wrong("more text after the end of the document")),
         }
     }
@@ -47,7 +48,8 @@ impl<'t> Reader<'t> {
     }
 
     fn here(&self) -> Place {
-        self.places.of(self.at)
+        // Texts are smaller than 4 GiB: their readers limit them to some megabytes.
+        Place { line: self.line, column: (self.at - self.line_start) as u32 + 1 }
     }
 
     /// The next byte that is not white space.
@@ -55,37 +57,44 @@ impl<'t> Reader<'t> {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
             match byte {
-                b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'\n' => {
+                    self.at += 1;
+                    self.line += 1;
+                    self.line_start = self.at;
+                }
                 _ => return Some(*byte),
             }
         }
         None
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Problem> {
+    fn value(&mut self) -> Result<(), Problem> {
         let first = self.peek();
         let place = self.here();
-        self.budget.take(1, depth, place)?;
         let value = match first {
             None => return Err(self.wrong("the file ends in the middle")),
-            Some(b'{' | b'[') if depth >= MAX_DEPTH => return Err(Problem::too_deep(place)),
-            Some(b'{') => Value::Map(Arc::new(self.object(depth)?)),
-            Some(b'[') => Value::List(Arc::new(self.array(depth)?)),
-            Some(b'"') => Value::Text(self.string()?.into()),
+            Some(b'{') => return self.object(place),
+            Some(b'[') => return self.array(place),
+            Some(b'"') => {
+                let text = self.string()?;
+                return self.builder.scalar(Value::Text(&text), place).map(|_| ());
+            }
             Some(_) => match self.number() {
                 Some(number) => number,
                 None => self.word()?,
             },
         };
-        Ok(Node { value, place })
+        self.builder.scalar(value, place).map(|_| ())
     }
 
-    fn object(&mut self, depth: usize) -> Result<Map, Problem> {
-        let mut map = Map::default();
+    fn object(&mut self, place: Place) -> Result<(), Problem> {
+        self.builder.start(true, place)?;
         self.at += 1;
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(map);
+            self.builder.end();
+            return Ok(());
         }
         loop {
             let next = self.peek();
@@ -103,34 +112,28 @@ impl<'t> Reader<'t> {
                 return Err(self.wrong("':' was expected after the key"));
             }
             self.at += 1;
-            let node = self.value(depth + 1)?;
-            let key = normal_key(&written);
-            match map.get(&key) {
-                Some(first) => {
-                    Problem::duplicate(&mut self.duplicates, &written, place, first.place);
-                }
-                None => {
-                    let entry = Entry::new(&written, &key, place, node);
-                    map.insert(key, entry);
-                }
-            }
+            self.builder.key(&written, place);
+            self.value()?;
             if self.ends(b'}')? {
-                return Ok(map);
+                self.builder.end();
+                return Ok(());
             }
         }
     }
 
-    fn array(&mut self, depth: usize) -> Result<Vec<Node>, Problem> {
-        let mut items = Vec::new();
+    fn array(&mut self, place: Place) -> Result<(), Problem> {
+        self.builder.start(false, place)?;
         self.at += 1;
         if self.peek() == Some(b']') {
             self.at += 1;
-            return Ok(items);
+            self.builder.end();
+            return Ok(());
         }
         loop {
-            items.push(self.value(depth + 1)?);
+            self.value()?;
             if self.ends(b']')? {
-                return Ok(items);
+                self.builder.end();
+                return Ok(());
             }
         }
     }
@@ -147,7 +150,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn number(&mut self) -> Option<Value> {
+    fn number(&mut self) -> Option<Value<'t>> {
         let bytes = self.text.as_bytes();
         let mut end = self.at;
         let digits = |end: &mut usize| {
@@ -182,7 +185,7 @@ impl<'t> Reader<'t> {
                 (end, is_real) = (after, true);
             }
         }
-        let text = &self.text[self.at..end];
+        let text: &'t str = &self.text[self.at..end];
         self.at = end;
         Some(if is_real || text.len() > MAX_DIGITS {
             Value::Real(text.parse().unwrap_or(f64::INFINITY))
@@ -191,7 +194,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    fn word(&mut self) -> Result<Value, Problem> {
+    fn word(&mut self) -> Result<Value<'t>, Problem> {
         let rest = &self.text[self.at..];
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let word = &rest[..rest.find(|c: char| !is_letter(c)).unwrap_or(rest.len())];
@@ -221,6 +224,7 @@ impl<'t> Reader<'t> {
         let start = self.at + 1;
         let mut end = start;
         let mut is_plain = true;
+        let mut continuing = 0;
         loop {
             match bytes.get(end) {
                 Some(b'"') => break,
@@ -228,7 +232,10 @@ impl<'t> Reader<'t> {
                     is_plain = false;
                     end += 2;
                 }
-                Some(byte) if *byte >= 0x20 && *byte != b'\\' => end += 1,
+                Some(byte) if *byte >= 0x20 && *byte != b'\\' => {
+                    continuing += usize::from(byte & 0xC0 == 0x80);
+                    end += 1;
+                }
                 _ => {
                     let message =
                         "a text that does not end on its line, or holds a control character";
@@ -239,6 +246,7 @@ impl<'t> Reader<'t> {
         let raw = &self.text[start..end];
         let text = if is_plain { raw.into() } else { self.unescaped(raw)?.into() };
         self.at = end + 1;
+        self.line_start += continuing;
         Ok(text)
     }
 

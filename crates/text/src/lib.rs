@@ -3,6 +3,7 @@
 //! Nothing here knows what a scenario means; it knows what a document is. Reading takes time and
 //! memory in proportion to the text, whatever the text holds.
 
+mod builder;
 mod json;
 mod node;
 mod places;
@@ -11,16 +12,19 @@ mod scalar;
 mod toml;
 mod yaml;
 
-pub use node::{Entry, Map, Node, Place, Step, Value};
+pub use node::{Entry, List, Map, Node, Place, Step, Tree, Value};
 pub use problem::Problem;
 pub use scalar::scalar;
 
 /// Deepest nesting of lists and mappings.
 pub const MAX_DEPTH: usize = 64;
 
-/// The most values that a document may hold, aliases written out. A scenario of a hundred thousand
-/// flows needs half of them; more is an accident or an attack (aliases that contain aliases).
-pub const MAX_VALUES: usize = 4_000_000;
+/// The most values that a document may hold: a scenario of a hundred thousand flows, all written out, has four
+/// million. More is an accident.
+pub const MAX_VALUES: usize = 20_000_000;
+
+/// The most values that aliases may stand for. More is an attack: aliases that contain aliases.
+pub const MAX_REPEATED: usize = 4_000_000;
 
 /// The most problems of one kind that are collected: nobody reads more.
 const MAX_PROBLEMS: usize = 100;
@@ -41,7 +45,7 @@ pub enum Format {
 /// # Errors
 /// All duplicate keys, or all values that no document can hold, or the one place where the text
 /// stops making sense.
-pub fn read(text: &str, format: Format) -> Result<Option<Node>, Vec<Problem>> {
+pub fn read(text: &str, format: Format) -> Result<Option<Tree>, Vec<Problem>> {
     match format {
         Format::Json => sound(json::read(text, 0)?),
         Format::Toml => sound(toml::read(text)?),
@@ -53,20 +57,20 @@ pub fn read(text: &str, format: Format) -> Result<Option<Node>, Vec<Problem>> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_yaml(text: &str) -> Result<Option<Node>, Vec<Problem>> {
+pub fn read_yaml(text: &str) -> Result<Option<Tree>, Vec<Problem>> {
     // JSON is YAML, too: a large resolved scenario is JSON below a few lines of comment.
     let start = comment_lines(text);
     let as_json = text[start..].starts_with('{').then(|| json::read(text, start));
     sound(match as_json {
-        Some(Ok(root)) => root,
+        Some(Ok(tree)) => tree,
         _ => yaml::read(text)?,
     })
 }
 
 /// A document without values that the simulator cannot be given.
-fn sound(root: Option<Node>) -> Result<Option<Node>, Vec<Problem>> {
-    let flaws = root.as_ref().map_or_else(Vec::new, node::flaws);
-    if flaws.is_empty() { Ok(root) } else { Err(flaws) }
+fn sound(tree: Option<Tree>) -> Result<Option<Tree>, Vec<Problem>> {
+    let flaws = tree.as_ref().map_or_else(Vec::new, Tree::flaws);
+    if flaws.is_empty() { Ok(tree) } else { Err(flaws) }
 }
 
 /// Length of the comments and empty lines with which a text starts.

@@ -50,8 +50,8 @@ impl Problem {
         Self::new(format!("nested more than {} levels deep", crate::MAX_DEPTH), place)
     }
 
-    pub(crate) fn too_many(place: Place) -> Self {
-        Self::new("holds far too many values", place)
-            .hint(format!("a document holds at most {} values", crate::MAX_VALUES))
+    /// `who` says how a sentence begins that goes on with the limit.
+    pub(crate) fn too_many(who: &str, most: usize, place: Place) -> Self {
+        Self::new("holds far too many values", place).hint(format!("{who} at most {most} values"))
     }
 }

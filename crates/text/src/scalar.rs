@@ -9,7 +9,7 @@ use crate::Value;
 const MAX_DIGITS: usize = 400;
 
 /// The value of an unquoted scalar.
-pub fn scalar(text: &str) -> Value {
+pub fn scalar(text: &str) -> Value<'_> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
         "true" | "True" | "TRUE" => return Value::Bool(true),
@@ -17,10 +17,10 @@ pub fn scalar(text: &str) -> Value {
         ".nan" | ".NaN" | ".NAN" => return Value::Real(f64::NAN),
         _ => {}
     }
-    number(text).unwrap_or_else(|| Value::Text(text.into()))
+    number(text).unwrap_or(Value::Text(text))
 }
 
-fn number(text: &str) -> Option<Value> {
+fn number(text: &str) -> Option<Value<'_>> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
@@ -47,13 +47,13 @@ fn number(text: &str) -> Option<Value> {
 }
 
 /// A whole number in digits of this base, with a sign or without.
-pub(crate) fn integer(digits: &str, base: u32, text: &str) -> Value {
+pub(crate) fn integer<'t>(digits: &str, base: u32, text: &'t str) -> Value<'t> {
     match i128::from_str_radix(digits, base) {
         Ok(value) => i64::try_from(value)
             .map(Value::Integer)
             .or_else(|_| u64::try_from(value).map(Value::Natural))
-            .unwrap_or_else(|_| Value::Beyond(text.into())),
-        Err(_) => Value::Beyond(text.into()),
+            .unwrap_or(Value::Beyond(text)),
+        Err(_) => Value::Beyond(text),
     }
 }
 

@@ -1,27 +1,24 @@
 //! TOML 1.1, with the places of keys and values.
 
-use crate::node::{Budget, Entry, Map, Node, Value, normal_key};
+use crate::builder::Builder;
 use crate::places::Places;
-use crate::{Problem, scalar::integer};
-use std::sync::Arc;
+use crate::{Place, Problem, Tree, Value, scalar::integer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-pub(crate) fn read(text: &str) -> Result<Option<Node>, Vec<Problem>> {
+pub(crate) fn read(text: &str) -> Result<Option<Tree>, Vec<Problem>> {
     let places = Places::new(text);
     let table = DeTable::parse(text).map_err(|error| vec![explain(&error, &places)])?;
     if table.get_ref().is_empty() {
         return Ok(None);
     }
-    let mut reader = Reader { places, budget: Budget::default(), problems: Vec::new() };
-    let root = reader.table(table.get_ref(), 0);
+    let mut reader = Reader { places, builder: Builder::default(), problems: Vec::new() };
     let place = reader.places.of(0);
-    match root {
-        Ok(map) if reader.problems.is_empty() => {
-            Ok(Some(Node { value: Value::Map(Arc::new(map)), place }))
-        }
+    reader.table(table.get_ref(), place).map_err(|problem| vec![problem])?;
+    match reader.builder.finish() {
+        Ok(tree) if reader.problems.is_empty() => Ok(tree),
         Ok(_) => Err(reader.problems),
-        Err(problem) => Err(vec![problem]),
+        Err(duplicates) => Err([reader.problems, duplicates].concat()),
     }
 }
 
@@ -35,36 +32,30 @@ fn explain(error: &toml::de::Error, places: &Places) -> Problem {
 
 struct Reader {
     places: Places,
-    budget: Budget,
+    builder: Builder,
     problems: Vec<Problem>,
 }
 
 impl Reader {
-    fn table(&mut self, table: &DeTable<'_>, depth: usize) -> Result<Map, Problem> {
-        let mut map = Map::default();
+    fn table(&mut self, table: &DeTable<'_>, place: Place) -> Result<(), Problem> {
+        self.builder.start(true, place)?;
         for (name, value) in table {
-            let written = name.get_ref().as_ref();
-            let place = self.places.of(name.span().start);
-            let node = self.node(value, depth + 1)?;
-            let key = normal_key(written);
-            if let Some(first) = map.get(&key) {
-                Problem::duplicate(&mut self.problems, written, place, first.place);
-                continue;
-            }
-            let entry = Entry::new(written, &key, place, node);
-            map.insert(key, entry);
+            self.builder.key(name.get_ref(), self.places.of(name.span().start));
+            self.node(value)?;
         }
-        Ok(map)
+        self.builder.end();
+        Ok(())
     }
 
-    fn node(&mut self, spanned: &Spanned<DeValue<'_>>, depth: usize) -> Result<Node, Problem> {
+    fn node(&mut self, spanned: &Spanned<DeValue<'_>>) -> Result<(), Problem> {
         let place = self.places.of(spanned.span().start);
-        self.budget.take(1, depth, place)?;
+        let spelled;
         let value = match spanned.get_ref() {
-            DeValue::String(text) => Value::Text(text.as_ref().into()),
+            DeValue::String(text) => Value::Text(text),
             DeValue::Boolean(flag) => Value::Bool(*flag),
             DeValue::Integer(number) => {
-                integer(number.as_str(), number.radix(), &number.to_string())
+                spelled = number.to_string();
+                integer(number.as_str(), number.radix(), &spelled)
             }
             DeValue::Float(number) => Value::Real(number.as_str().parse().unwrap_or(f64::INFINITY)),
             DeValue::Datetime(moment) => {
@@ -73,11 +64,15 @@ impl Reader {
                 Value::Null
             }
             DeValue::Array(items) => {
-                let items = items.iter().map(|item| self.node(item, depth + 1));
-                Value::List(Arc::new(items.collect::<Result<_, _>>()?))
+                self.builder.start(false, place)?;
+                for item in items {
+                    self.node(item)?;
+                }
+                self.builder.end();
+                return Ok(());
             }
-            DeValue::Table(table) => Value::Map(Arc::new(self.table(table, depth)?)),
+            DeValue::Table(table) => return self.table(table, place),
         };
-        Ok(Node { value, place })
+        self.builder.scalar(value, place).map(|_| ())
     }
 }

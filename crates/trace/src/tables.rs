@@ -365,11 +365,11 @@ tables! {
         host: i32 as "host" ["" "host"] "The host.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
         event: i8 as "event" ["" "packet_event"] "Whether the host sent or received it.",
-        kind: i8 as "kind" ["" "packet_kind"] "Data, ACK or message of the handshake.",
+        kind: i8 as "kind" ["" "packet_kind"] "Data, ACK or handshake packet.",
         seq: u32 as "seq" ["" ""] "Packet number from 0; of an ACK, the packet that caused it.",
         bytes: u16 as "bytes" ["B" ""] "Size on the wire.",
-        retransmission: bool as "retransmission" ["" ""] "Whether data were sent before.",
-        stamp: Time as "stamp_s" ["s" ""] "Data: when sent. ACK: when the data were sent that it echoes.",
+        retransmission: bool as "retransmission" ["" ""] "Whether the data had been sent before.",
+        stamp: Time as "stamp_s" ["s" ""] "Data: when sent. ACK: when the data that it echoes were sent.",
         id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
     }
     /// A congestion window changed.
@@ -401,12 +401,12 @@ tables! {
         link: i32 as "link" ["" "link"] "The link.",
         direction: i8 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
         flow: i32 as "flow" ["" "flow?"] "The flow; none for a router's packet.",
-        kind: i8 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
+        kind: i8 as "kind" ["" "packet_kind"] "Data, ACK, router or handshake packet.",
         bytes: u16 as "bytes" ["B" ""] "Size on the wire.",
         seq: u32 as "seq" ["" ""] "As in `packets`; of a router's packet, the router.",
         reverse: bool as "reverse" ["" ""] "On a half-duplex link: from its second end to its first.",
-        entered: Time as "entered_s" ["s" ""] "When it came to the queue.",
-        arrival: Time as "arrival_s" ["s" ""] "When it reaches the far end, unless it is lost on the way.",
+        entered: Time as "entered_s" ["s" ""] "When it arrived at the queue.",
+        arrival: Time as "arrival_s" ["s" ""] "When it reaches the far end, unless it is lost on the link.",
         id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
     }
     /// A packet was dropped.
@@ -415,12 +415,12 @@ tables! {
         link: i32 as "link" ["" "link?"] "The link; none when a router had no route.",
         direction: i32 as "direction" ["" "direction?"] "Its direction; `both` for half duplex, none without a link.",
         flow: i32 as "flow" ["" "flow?"] "The flow; none for a router's packet.",
-        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK, router packet or message of the handshake.",
+        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK, router or handshake packet.",
         seq: i64 as "seq" ["" ""] "Packet number; of an ACK, the packet that caused it.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         reason: i32 as "reason" ["" "drop_reason"] "Why.",
         reverse: bool as "reverse" ["" ""] "On a half-duplex link: from its second end to its first.",
-        entered: Time as "entered_s" ["s" ""] "When it came to the queue, if it had waited; else the time of the drop.",
+        entered: Time as "entered_s" ["s" ""] "When it arrived at the queue, if it was queued; else the time of the drop.",
         id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
     }
     /// A packet was marked.
@@ -429,7 +429,7 @@ tables! {
         link: i32 as "link" ["" "link"] "The link.",
         direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
-        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or message of the handshake.",
+        kind: i32 as "kind" ["" "packet_kind"] "Data, ACK or handshake packet.",
         seq: i64 as "seq" ["" ""] "Packet number; of an ACK, the packet that caused it.",
         bytes: i32 as "bytes" ["B" ""] "Size on the wire.",
         reason: i32 as "reason" ["" "drop_reason"] "Why.",
@@ -437,8 +437,8 @@ tables! {
         id: i64 as "packet_id" ["" ""] "The packet: all packets of a run are numbered from 0 as they are made.",
     }
     /// A packet waits in a queue when the run ends.
-    waiting / WaitingRow / waiting: "Packets that wait in queues when the run ends." {
-        time: Time as "time_s" ["s" ""] "When it came to the queue.",
+    waiting / WaitingRow / waiting: "Packets still in queues when the run ends." {
+        time: Time as "time_s" ["s" ""] "When it arrived at the queue.",
         link: i32 as "link" ["" "link"] "The link.",
         direction: i32 as "direction" ["" "direction"] "Its direction; `both` for half duplex.",
         flow: i32 as "flow" ["" "flow?"] "The flow; none for a router's packet.",
@@ -466,14 +466,14 @@ tables! {
         rto: Time as "rto_s" ["s" ""] "The retransmission timeout from now on.",
     }
     /// Something happened to a flow.
-    events / EventRow / event: "Starts and ends of flows, timeouts and retransmissions; of modern senders also recoveries and what undoes them." {
+    events / EventRow / event: "Starts and ends of flows, timeouts and retransmissions; for modern senders also recoveries and their undo." {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
         event: i32 as "event" ["" "flow_event"] "What.",
         seq: i64 as "seq" ["" ""] "The packet concerned; for `finish` the number of packets.",
     }
     /// A header says more than `packets`.
-    headers / HeaderRow / header: "What headers say beyond `packets`: a row for each packet sent that has flags, blocks or another window." {
+    headers / HeaderRow / header: "Header fields beyond `packets`: a row for each packet sent with flags, SACK blocks or a changed window." {
         time: Time as "time_s" ["s" ""] "When it was sent.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
         id: i64 as "packet_id" ["" ""] "The packet, as in `packets`.",
@@ -493,29 +493,29 @@ tables! {
         to_4: i64 as "sack_4_to" ["" ""] "Fourth block.",
     }
     /// The state of a modern sender changed.
-    tcp_info / InfoRow / info [|row| row.flow, |row| f64::from(row.in_flight)]: "What modern senders know of themselves, as `struct tcp_info` of Linux says it, after each event that changes it." {
+    tcp_info / InfoRow / info [|row| row.flow, |row| f64::from(row.in_flight)]: "State of modern senders, as in `struct tcp_info` of Linux, after each event that changes it." {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
-        state: i8 as "state" ["" "tcp_state"] "State with respect to congestion.",
-        in_flight: i32 as "in_flight" ["" ""] "Segments in flight: sent, and neither acknowledged, reported nor lost, with retransmissions.",
-        sacked: i32 as "sacked" ["" ""] "Segments that have arrived out of order.",
+        state: i8 as "state" ["" "tcp_state"] "Congestion state.",
+        in_flight: i32 as "in_flight" ["" ""] "Segments in flight: sent, and neither acknowledged, SACKed nor lost, plus retransmissions.",
+        sacked: i32 as "sacked" ["" ""] "SACKed segments.",
         lost: i32 as "lost" ["" ""] "Segments that count as lost.",
         retransmitted: i32 as "retransmitted" ["" ""] "Retransmissions in flight.",
-        retransmissions: i64 as "retransmissions" ["" ""] "Segments sent again so far.",
+        retransmissions: i64 as "retransmissions" ["" ""] "Segments retransmitted so far.",
         cwnd: f64 as "cwnd" ["" ""] "Congestion window, segments.",
         ssthresh: f64 as "ssthresh" ["" ""] "Slow-start threshold, segments; infinite for none.",
         srtt: f64 as "srtt_s" ["s" ""] "Smoothed round-trip time; NaN before the first.",
         rttvar: f64 as "rttvar_s" ["s" ""] "Mean deviation of round-trip times; NaN before the first.",
-        min_rtt: f64 as "min_rtt_s" ["s" ""] "Least round-trip time; NaN before the first.",
-        rto: Time as "rto_s" ["s" ""] "Wait of the retransmission timer.",
+        min_rtt: f64 as "min_rtt_s" ["s" ""] "Minimum round-trip time; NaN before the first.",
+        rto: Time as "rto_s" ["s" ""] "Retransmission timeout.",
         delivered: i64 as "delivered" ["" ""] "Segments delivered so far, the SYN included.",
         delivery_rate: f64 as "delivery_rate_bps" ["bit/s" ""] "Latest valid sample of the delivery rate; NaN before the first.",
-        pacing_rate: f64 as "pacing_rate_bps" ["bit/s" ""] "Rate at which segments leave; NaN without pacing.",
-        reordering: i32 as "reordering" ["" ""] "Distance of reordering that was seen, segments; at least 3.",
-        reo_wnd: Time as "reo_wnd_s" ["s" ""] "How long a segment may be late before it counts as lost (RFC 8985).",
+        pacing_rate: f64 as "pacing_rate_bps" ["bit/s" ""] "Pacing rate; NaN without pacing.",
+        reordering: i32 as "reordering" ["" ""] "Reordering distance seen, segments; at least 3.",
+        reo_wnd: Time as "reo_wnd_s" ["s" ""] "Reordering window: how long a segment may be late before it counts as lost (RFC 8985).",
     }
     /// A rule changed a window.
-    window_rules / RuleRow / rule: "Changes of windows of modern senders, each with the rule that made it; several at one time stand in their order." {
+    window_rules / RuleRow / rule: "Window changes of modern senders, each with its rule; simultaneous changes are in order." {
         time: Time as "time_s" ["s" ""] "When.",
         flow: i32 as "flow" ["" "flow"] "The flow.",
         rule: i32 as "rule" ["" "window_rule"] "The rule.",

@@ -239,6 +239,8 @@ pub struct Entry {
     pub params: &'static [Param],
     /// Whether it only reproduces a defect of another program.
     pub defect: bool,
+    /// Whether the engine for browsers does without it.
+    pub native: bool,
     /// Its name in plots and tables, "CUBIC"; empty where the word in the document will do.
     pub label: &'static str,
     /// What its parameters must obey together, if anything.
@@ -253,14 +255,35 @@ impl Entry {
         references: &[],
         params: &[],
         defect: false,
+        native: false,
         label: "",
         check: None,
     };
+
+    /// Whether this build has it.
+    pub const fn is_here(&self) -> bool {
+        !(cfg!(target_family = "wasm") && self.native)
+    }
 
     /// Its name in plots and tables.
     pub const fn label(&self) -> &'static str {
         if self.label.is_empty() { self.name } else { self.label }
     }
+}
+
+/// Two lists of parameters as one, for entries that share some.
+pub const fn joined<const A: usize, const B: usize, const N: usize>(
+    first: [Param; A],
+    second: [Param; B],
+) -> [Param; N] {
+    assert!(A + B == N, "N is the length of both");
+    let mut all = [first[0]; N];
+    let mut index = 0;
+    while index < N {
+        all[index] = if index < A { first[index] } else { second[index - A] };
+        index += 1;
+    }
+    all
 }
 
 /// A rule for the parameters of one entry together.

@@ -13,6 +13,9 @@
 /// without a type, such as `none`, are listed after `beside`; [`Chosen`](crate::param::Chosen) must not be one of
 /// them when `new` is called. Below the enum stand the methods of the trait.
 ///
+/// An entry that few need is left out of the engine for browsers, which has to be small, by `native: true` and
+/// `#[cfg(not(target_family = "wasm"))]` before its line.
+///
 /// Where all entries make the same type there is no enum, but a function: `pub fn policy -> Policy, a "receiver"
 /// { immediate, delayed }` calls `new(&Chosen)` of the module.
 ///
@@ -95,7 +98,7 @@ macro_rules! registry {
     (
         @declare { $(#[$meta:meta])* $vis:vis enum $_any:ident } $trait:path, $what:literal,
         [$($other:ident)*] $chosen:ident [$($head:tt)*] $call:tt
-        $any:ident { $($variant:ident: $module:ident as $holder:ty),* $(,)? }
+        $any:ident { $($(#[$only:meta])* $variant:ident: $module:ident as $holder:ty),* $(,)? }
         $($methods:tt)*
     ) => {
         #[doc = concat!("What a scenario can name as a ", $what, ".")]
@@ -105,6 +108,7 @@ macro_rules! registry {
         #[derive(Debug, Clone)]
         $vis enum $any {
             $(
+                $(#[$only])*
                 #[allow(missing_docs, reason = "documented by the entry")]
                 $variant($holder),
             )*
@@ -114,6 +118,7 @@ macro_rules! registry {
             /// The one that a scenario chose.
             $vis fn new($($head)*) -> Self {
                 $(
+                    $(#[$only])*
                     if $chosen.kind == $module::ENTRY.name {
                         return Self::$variant(<$holder>::from($module::$variant::new $call));
                     }
@@ -122,7 +127,7 @@ macro_rules! registry {
             }
         }
 
-        $crate::delegate! { impl $trait as $any { $($variant),* } $($methods)* }
+        $crate::delegate! { impl $trait as $any { $($(#[$only])* $variant),* } $($methods)* }
     };
 }
 
@@ -148,11 +153,11 @@ macro_rules! delegate {
         }
     };
     (
-        @call { $($variant:ident),* } $name:ident $this:ident [$($head:tt)*] $call:tt $(-> $answer:ty)?
+        @call { $($(#[$only:meta])* $variant:ident),* } $name:ident $this:ident [$($head:tt)*] $call:tt $(-> $answer:ty)?
     ) => {
         #[inline(always)]
         fn $name($($head)*) $(-> $answer)? {
-            match $this { $(Self::$variant(one) => one.$name $call),* }
+            match $this { $($(#[$only])* Self::$variant(one) => one.$name $call),* }
         }
     };
 }

@@ -3,13 +3,13 @@
 use crate::reader;
 use ackclock_sim::document::{self, Checked};
 use ackclock_sim::model::Scenario;
-use ackclock_text::{Node, Step, Value as Read, read_yaml};
-use serde_json::{Map, Value, json};
+use ackclock_text::{Node, Step, Tree, Value as Read, read_yaml};
+use serde_json::{Value, json};
 
 /// A text that was read.
 #[derive(Default)]
 pub struct Document {
-    root: Option<Node>,
+    tree: Option<Tree>,
     /// The document, if it can be run.
     pub checked: Option<Checked>,
 }
@@ -17,8 +17,8 @@ pub struct Document {
 impl Document {
     /// Reads and checks a text; what is wrong with it, and what is probably not meant, as JSON.
     pub fn of(text: &str) -> (Self, Value) {
-        let root = match read_yaml(text) {
-            Ok(root) => root,
+        let tree = match read_yaml(text) {
+            Ok(tree) => tree,
             Err(problems) => {
                 let problems = problems.iter().map(|problem| {
                     let place = problem.place.map(|place| (place.line, place.column));
@@ -35,14 +35,15 @@ impl Document {
                 return (Self::default(), json!({ "problems": problems, "warnings": [] }));
             }
         };
-        let data = root.as_ref().map_or(Value::Null, |root| plain(&root.value));
+        let root = tree.as_ref().map(Tree::root);
+        let data = root.map_or(Value::Null, Node::json);
         let mut checked = document::check(&data);
-        let place = |problem: &document::Problem| placed(root.as_ref(), &data, problem);
+        let place = |problem: &document::Problem| placed(root, &data, problem);
         let mut problems: Vec<Value> = checked.problems.iter().map(place).collect();
         let warnings: Value = checked.warnings.iter().map(place).collect();
         if let Some(scenario) = &checked.scenario {
             for problem in programs(scenario) {
-                problems.push(placed(root.as_ref(), &data, &problem));
+                problems.push(placed(root, &data, &problem));
             }
         }
         if !problems.is_empty() {
@@ -51,14 +52,14 @@ impl Document {
         problems.sort_by_key(|problem| (problem["line"].as_u64(), problem["column"].as_u64()));
         let answer = json!({ "problems": problems, "warnings": warnings });
         let checked = checked.scenario.is_some().then_some(checked);
-        (Self { root, checked }, answer)
+        (Self { tree, checked }, answer)
     }
 
     /// All values with their places: `[path, line, column, value]`, null for lists and mappings.
     pub fn outline(&self) -> Value {
         let mut found = Vec::new();
-        if let Some(root) = &self.root {
-            walk(root, &mut Vec::new(), &mut found);
+        if let Some(tree) = &self.tree {
+            walk(tree.root(), &mut Vec::new(), &mut found);
         }
         Value::Array(found)
     }
@@ -87,7 +88,7 @@ fn programs(scenario: &Scenario) -> Vec<document::Problem> {
     found.map(problem).collect()
 }
 
-fn placed(root: Option<&Node>, data: &Value, problem: &document::Problem) -> Value {
+fn placed(root: Option<Node<'_>>, data: &Value, problem: &document::Problem) -> Value {
     let steps: Vec<Step> = problem
         .path
         .iter()
@@ -131,29 +132,13 @@ fn described(data: &Value, path: &[document::Step]) -> String {
     words.join(".")
 }
 
-fn plain(value: &Read) -> Value {
-    match value {
-        Read::Null => Value::Null,
-        Read::Bool(flag) => json!(flag),
-        Read::Integer(number) => json!(number),
-        Read::Natural(number) => json!(number),
-        Read::Real(number) => json!(number),
-        Read::Beyond(text) | Read::Text(text) => Value::String(text.to_string()),
-        Read::List(items) => items.iter().map(|item| plain(&item.value)).collect(),
-        Read::Map(map) => {
-            let pairs = map.iter().map(|(key, entry)| (key.to_string(), plain(&entry.node.value)));
-            Value::Object(pairs.collect::<Map<_, _>>())
-        }
-    }
-}
-
-fn walk(node: &Node, path: &mut Vec<Value>, found: &mut Vec<Value>) {
-    let inner = match &node.value {
+fn walk(node: Node<'_>, path: &mut Vec<Value>, found: &mut Vec<Value>) {
+    let inner = match node.value() {
         Read::List(_) | Read::Map(_) => Value::Null,
-        value => plain(value),
+        _ => node.json(),
     };
-    found.push(json!([path, node.place.line, node.place.column, inner]));
-    match &node.value {
+    found.push(json!([path, node.place().line, node.place().column, inner]));
+    match node.value() {
         Read::List(items) => {
             for (index, item) in items.iter().enumerate() {
                 path.push(index.into());
@@ -162,9 +147,9 @@ fn walk(node: &Node, path: &mut Vec<Value>, found: &mut Vec<Value>) {
             }
         }
         Read::Map(map) => {
-            for (key, entry) in map.iter() {
-                path.push(key.as_ref().into());
-                walk(&entry.node, path, found);
+            for entry in map.iter() {
+                path.push(entry.key.into());
+                walk(entry.node, path, found);
                 path.pop();
             }
         }

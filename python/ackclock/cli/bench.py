@@ -17,12 +17,12 @@ def bench(
     threads: int = 1,
     only_document: bool = False,
 ) -> None:
-    """Run a benchmark of any size and print what it cost, as one line of JSON.
+    """Run a benchmark of any size and print its cost as one line of JSON.
 
-    The cost that compares simulators is ns_per_hop: nanoseconds of CPU for a packet that one
-    link transmits. The work is the same as long as the counts of data packets (sent, acked,
-    drops) are; docs/performance.md has those of other simulators. Time depends on the machine
-    and on what else it does: run in turn what is to be compared.
+    To compare simulators use ns_per_hop: nanoseconds of CPU time per packet transmitted by a link.
+    The work is the same if the counts of data packets (sent, acked, drops) are; docs/performance.md
+    has those of other simulators. Times depend on the machine and its load, so interleave the runs
+    that you compare.
 
     [bold]Examples[/bold]
 

@@ -33,15 +33,15 @@ def check_cc(
     workers: int | None = None,
     as_json: bool = False,
 ) -> None:
-    """Check a congestion control, and score it beside CUBIC, Reno and BBR.
+    """Check a congestion control, and compare its scores with CUBIC, Reno and BBR.
 
-    The checks are what every algorithm should do: finite windows, a reaction to losses, ECN marks
-    and timeouts, the same run twice, no starvation. Each says what it expects, what it saw, and the
-    line where that can be named. The scorecard measures utilisation, delay (with ECN, too),
-    fairness, shares against CUBIC and BBR, RTT bias, loss tolerance and convergence on the same
-    networks.
+    The checks cover what every algorithm should do: keep windows finite, react to losses, ECN marks
+    and timeouts, be repeatable, starve nobody. Each reports what it expected, what it saw, and the
+    line of the program if possible. The scorecard measures utilisation, delay (with and without
+    ECN), fairness, shares against CUBIC and BBR, RTT bias, loss tolerance and convergence on the
+    same networks.
 
-    Exit status 1 when a check fails, 2 when the program cannot be loaded.
+    Exit status 1 if a check fails, 2 if the program cannot be loaded.
 
     [bold]Examples[/bold]
 

@@ -8,7 +8,7 @@ import typer
 
 
 def convert(file: Path, out: Path) -> None:
-    """Turn a file of another simulator into a scenario.
+    """Convert a file of another simulator to a scenario.
 
     Reads the network topologies of the Caltech simulator of 2015 (JSON by jsonpickle, as in the
     [italic]data[/italic] folder of lakshbhasin/network_simulator) and the networks of the Bene

@@ -10,9 +10,9 @@ _SCENARIO = "teach/sawtooth"
 
 
 def demo(out: Path = Path("runs/demo")) -> None:
-    """Simulate a first experiment, show its sawtooth, and say what to try next.
+    """Run a first experiment, show its sawtooth, and suggest what to try next.
 
-    One TCP flow has a link of 10 Mbps for 40 s. Its window grows until the buffer overflows, is
+    One TCP flow uses a 10 Mbps link for 40 s. Its window grows until the buffer overflows, is
     halved, and grows again.
     """
     from ackclock import run

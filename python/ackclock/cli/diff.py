@@ -19,7 +19,7 @@ _WIDEST = 40
 
 
 def diff(first: str, second: str, every: bool = False, as_json: bool = False) -> None:
-    """Show what differs between two runs: in their scenarios, and in what came out.
+    """Compare two runs: show differences in their scenarios and in their results.
 
     Scenarios are simulated, without a record. Values of a scenario are named as --set takes them.
     Exit status 0 if both runs are the same to the bit, 1 if they differ, as of diff(1).

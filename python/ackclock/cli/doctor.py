@@ -21,9 +21,9 @@ _LITTLE = 1 << 30
 
 
 def doctor(as_json: bool = False) -> None:
-    """Say what is installed and what works here: versions, engine, optional parts, disk, terminal.
+    """Report what is installed and works: versions, engine, optional parts, disk, terminal.
 
-    Exit status 1 if runs cannot be made here.
+    Exit status 1 if simulations cannot run here.
     """
     findings = list(_findings())
     broken = any(found["state"] == "broken" for found in findings)

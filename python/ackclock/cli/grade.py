@@ -33,8 +33,8 @@ def grade(
 ) -> None:
     """Grade a submission, or a folder of them, with feedback for each answer.
 
-    Right answers are measured in runs. Programs run in processes of their own, with limits of time
-    and memory. This is not a sandbox: grade strangers' programs in a container.
+    Right answers are measured in simulations. Programs run in separate processes with time and
+    memory limits. This is not a sandbox: grade untrusted programs in a container.
 
     Exit status: 0 graded, whatever the points; 1 some submission could not be graded; 2 bad input.
 

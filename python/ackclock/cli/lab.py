@@ -21,7 +21,7 @@ lab = typer.Typer(
 
 @lab.command("list")
 def list_(as_json: bool = False) -> None:
-    """Show the labs there are."""
+    """List the labs."""
     from ackclock import labs
 
     found = [labs.find(name) for name in labs.names()]
@@ -81,10 +81,10 @@ def check(
     memory: int = 1024,
     as_json: bool = False,
 ) -> None:
-    """Look at your answers before you hand them in: form, units, and what cannot be.
+    """Check your answers before you hand them in: format, units and plausibility.
 
-    The first question of a lab is marked, and programs are tried on the lab's own scenarios. The
-    others are not marked here. Exit status 1: something is missing or wrong.
+    Marks the first question and tests programs on the lab's own scenarios; other questions are not
+    marked. Exit status 1 if something is missing or wrong.
     """
     from ackclock import labs
     from ackclock.labs import grading, hidden
@@ -107,7 +107,7 @@ def check(
 def teach(lab: str, out: Path | None = None) -> None:
     """Write the teacher's version: answers, tolerances with reasons, wrong answers and feedback.
 
-    The folder is a lab, too: change it, and name it in place of the lab.
+    The folder is itself a lab: you can edit it and use its path in place of a lab's name.
     """
     from ackclock import labs
     from ackclock.labs import hidden, writing

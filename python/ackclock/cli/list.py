@@ -46,7 +46,7 @@ _TITLES = {
 
 
 def list_(kind: str | None = None, name: str | None = None, as_json: bool = False) -> None:
-    """Show what a scenario can be made of, and the scenarios there are.
+    """List what a scenario can contain, and the packaged scenarios.
 
     What only reproduces a defect of another program is marked [yellow]defect[/yellow].
 

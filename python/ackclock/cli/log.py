@@ -19,7 +19,7 @@ def log(
     end: float | None = None,
     as_json: bool = False,
 ) -> None:
-    """Print what happened in a run: one line per event, beginning with the time in seconds.
+    """Print the events of a run, one per line, starting with the time in seconds.
 
     [bold]Examples[/bold]
 

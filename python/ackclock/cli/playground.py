@@ -14,11 +14,11 @@ def playground(
     force: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Write the playground: the simulator as one page for a browser, which needs no installation.
+    """Write the playground: the simulator as one web page, without installation.
 
-    The page needs no network. It has the scenarios of the package, controls for rate, buffer,
-    losses and algorithms, an editor, the panels of a report, and a game against CUBIC. Runs have
-    the same digest as with 'ackclock run'.
+    The page works offline. It has the scenarios of the package, controls for rate, buffer, losses
+    and algorithms, an editor, the panels of a report, and a game against CUBIC. Runs have the same
+    digest as with 'ackclock run'.
 
     [bold]Examples[/bold]
 

@@ -35,14 +35,13 @@ def replicate(
     plot: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Run a scenario with many seeds and show how its results are distributed.
+    """Run a scenario with many seeds and show the distribution of its results.
 
-    One run of a random scenario says little, and an average of many can say less: where waits
-    double, the largest few decide it, and the next thousand runs give another. So this shows
-    quantiles, each with the interval that holds the true one with 95 % confidence, whatever the
-    distribution, and a mean only with the tail index: below 1 no mean exists, and none is printed;
-    below 2 its interval is too narrow. Transfers that were not finished are counted apart and
-    enter no mean; quantiles count them as later than all others.
+    Shows quantiles with distribution-free 95 % confidence intervals, and the mean with the tail
+    index. Timeouts that double can make a mean meaningless, since a few large values dominate it:
+    with a tail index below 1 no mean exists, and none is printed; below 2 its interval is too
+    narrow. Unfinished transfers are counted separately: means leave them out, quantiles count them
+    as later than all others.
 
     Every replication is the run that [cyan]ackclock run --seed[/cyan] makes. Ctrl-C keeps those
     that are done, marked as partial.

@@ -35,11 +35,11 @@ def report(
     links: list[str] | None = None,
     as_json: bool = False,
 ) -> None:
-    """Write a report: one page for a browser, with panels to zoom into and packets in motion.
+    """Write a report: one web page with zoomable panels and animated packets.
 
-    The page needs no network and holds everything: figures, theory, the network coloured by load,
-    rates, windows with the rule behind each cut, round-trip times and queues. The same records give
-    the same page, byte by byte.
+    The page is self-contained: figures, theory, the network coloured by load, rates, windows with
+    the rule behind each reduction, round-trip times and queues. The same records give a
+    byte-identical page.
 
     [bold]Examples[/bold]
 

@@ -24,10 +24,10 @@ def reproduce(
     ack_jitter: str | None = None,
     as_json: bool = False,
 ) -> None:
-    """Set the figures of a published paper, or of a real kernel, beside ours.
+    """Compare Ackclock with the figures of a published paper, or of a real kernel.
 
-    Runs the paper's scenarios and shows each figure with ours, the tolerance, a verdict and, where
-    the two differ, the reason. Exit status 1 when a comparison fails.
+    Runs the scenarios and shows each published figure next to ours, with tolerance, verdict and,
+    where they differ, the reason. Exit status 1 if a comparison fails.
 
     [bold]Examples[/bold]
 

@@ -63,17 +63,16 @@ def run(
 ) -> None:
     """Simulate a scenario, print a summary and draw plots.
 
-    Writes a run directory: the resolved scenario, summary.json, tables of records
-    (records/*.parquet), plots, log.txt, and what arrived of files that flows send (received/). A
-    file that arrives different or unfinished makes the exit status 1.
+    Writes a run directory: the resolved scenario, summary.json, records (records/*.parquet), plots,
+    log.txt, and received files (received/). Exit status 1 if a file arrives altered or incomplete.
 
-    Records are written during the run, into DIR.partial. Ctrl-C, a full disk or the
-    scenario's record.limit end the run early and keep what there is, marked as unfinished; the exit
-    status is 130 after Ctrl-C, else 1. A second Ctrl-C ends at once.
+    Records are written during the run, into DIR.partial. Ctrl-C, a full disk or the scenario's
+    record.limit end the run early; the results so far are kept and marked as unfinished. The exit
+    status is 130 after Ctrl-C, else 1. A second Ctrl-C ends immediately.
 
-    Large networks can be run in several threads, which pays where cores are free and links have
-    thousands of packets to carry within their delay. What cannot be divided runs in one thread, and
-    a warning says why.
+    Large networks can use several threads, which pays off if cores are free and thousands of
+    packets cross the network within one link delay. A network that cannot be divided runs in one
+    thread, with a warning that gives the reason.
 
     [bold]Examples[/bold]
 

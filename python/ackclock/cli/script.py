@@ -34,11 +34,11 @@ def script(
 ) -> None:
     """Run segment scripts against the modern sender.
 
-    A script plays one end of a connection: it says when segments arrive, and which ones must
-    leave, and when. The language is the useful part of packetdrill's. Exit status 1 when a script
-    fails, 2 when one cannot be read; scripts that ask for more than there is are unsupported,
-    which is neither. One that passes only with a rule of an older kernel is marked so; set the
-    rule (--set cc.hystart=linux) to have it fail.
+    A script plays one end of a connection: it defines which segments arrive, and which must be
+    sent, and when. The language is a large subset of packetdrill's. Exit status 1 if a script
+    fails, 2 if one cannot be read; a script that uses unsupported features does neither. A script
+    that passes only with a rule of an older kernel is marked; set the rule (--set cc.hystart=linux)
+    to make it fail.
 
     [bold]Examples[/bold]
 

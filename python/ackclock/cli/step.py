@@ -32,11 +32,11 @@ def step(
     seed: int | None = None,
     as_json: bool = False,
 ) -> None:
-    """Go through a run one event, one ACK or one round trip at a time, with the reasons.
+    """Step through a run by events, ACKs or round trips, with the reason for each window change.
 
-    Each step shows the window before and after, and which rule changed it. Space or Enter goes on,
-    e, a and r take the next event, ACK or round trip, q ends. A round trip ends with the first RTT
-    sample of data that were sent within it. The scenario is run first; nothing is written.
+    Each step shows the window before and after, and the rule that changed it. Keys: Space or Enter
+    for the next step; e, a or r for the next event, ACK or round trip; q to quit. A round trip ends
+    with the first RTT sample of data sent within it. The scenario is run first; nothing is written.
 
     [bold]Examples[/bold]
 

@@ -31,6 +31,9 @@ _FLOWS_WITHOUT = (
     "TCP",
     "max",
 )
+# Of many links those are left out that have nothing to see: hardly used, nothing dropped or marked.
+_FEW_ROWS = 6
+_QUIET_UTILIZATION = 0.05
 _LINKS_WITHOUT = ("p95", "Queue mean/max", "mean", "Queueing delay")
 
 
@@ -166,15 +169,16 @@ def _print_links(
     wanted: Sequence[str] | None,
     order: LinkOrder,
 ) -> None:
-    count = losing = 0
+    count = losing = marked = 0
     known: set[str] = set()
 
     def every() -> Iterator[tuple[str, str, dict[str, Any]]]:
-        nonlocal count, losing
+        nonlocal count, losing, marked
         for name, ways in links.items() if wanted is None else ((n, links[n]) for n in wanted):
             for direction, way in ways.items():
                 count += 1
                 losing += _lost(way) > 0
+                marked += way["marks"]
                 known.update(way["queueing_delay_s"])
                 yield name, direction, way
 
@@ -185,28 +189,29 @@ def _print_links(
         rows = nsmallest(
             _MOST_ROWS, every(), key=lambda row: (-round(row[2]["utilization"], 2), -_lost(row[2]))
         )
+        if count > _FEW_ROWS:
+            rows = [row for row in rows if not _is_quiet(row[2])] or rows[:1]
     else:
         rows = [row for place, row in enumerate(every()) if place < _MOST_ROWS]
     parts = _parts(("mean", "p95", "max"), known)
     columns = [
         Column("Link"), Column("Direction"), Column(">Utilisation"), Column(">Queue\nmean/max"),
         Column(">Queueing delay", parts, " ms"), Column(">Drops"),
+        *([Column(">Marks")] if marked else []),
     ]  # fmt: skip
     print_fitting(
         console,
         columns,
-        [_link_cells(name, direction, way, parts) for name, direction, way in rows],
+        [
+            [*_link_cells(name, direction, way, parts), *([str(way["marks"])] if marked else [])]
+            for name, direction, way in rows
+        ],
         without=_LINKS_WITHOUT,
     )
     if count > 1 and wanted is None:
         how = "by utilisation, then drops" if order == "busiest" else "as in the scenario"
-        console.print(f"[dim]Order: {how} (--link-order).[/dim]")
-    if rest := count - len(rows):
-        losing -= sum(_lost(way) > 0 for _, _, way in rows)
-        console.print(
-            f"[dim]and {rest} more, {losing or 'none'} of them with drops; choose with "
-            "--links, or see summary.json[/dim]"
-        )
+        rest = f"; {_rest(count - len(rows), losing, rows)}" if count > len(rows) else ""
+        console.print(f"[dim]Order: {how} (--link-order){rest}.[/dim]")
     console.print()
 
 
@@ -220,6 +225,21 @@ def _link_cells(name: str, direction: str, way: dict[str, Any], parts: Sequence[
         {key: figures.milliseconds(delay.get(key)) for key in parts},
         str(_lost(way)),
     ]
+
+
+def _rest(rest: int, losing: int, rows: Sequence[tuple[str, str, dict[str, Any]]]) -> str:
+    """What is said of links that are not shown."""
+    losing -= sum(_lost(way) > 0 for _, _, way in rows)
+    what = f"{losing} of them with drops" if losing else "without drops"
+    where = "choose with --links, or see summary.json"
+    if len(rows) < _MOST_ROWS:
+        what, where = f"below {100 * _QUIET_UTILIZATION:g} % and without drops", "--links shows any"
+    return f"{rest} more, {what} ({where})"
+
+
+def _is_quiet(way: dict[str, Any]) -> bool:
+    busy = way["utilization"] >= _QUIET_UTILIZATION
+    return not (busy or _lost(way) or way["marks"])
 
 
 def _lost(way: dict[str, Any]) -> int:

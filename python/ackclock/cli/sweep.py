@@ -57,15 +57,15 @@ def sweep(
     why: str | None = None,
     as_json: bool = False,
 ) -> None:
-    """Run a scenario for many values, many times, on all cores.
+    """Run a scenario with many parameter values and seeds, on all cores.
 
-    The file names a scenario, axes with their values, and the number of replications. Every
-    combination is checked before anything runs. The results are one table,
-    results.parquet, with a row for each run, in the order of the file.
+    The study names a scenario, axes with their values, and the number of replications. All
+    combinations are checked before anything runs. The result is one table, results.parquet, with a
+    row per run, in the order of the study.
 
-    What is done stays done: the same command again simulates what is missing, whether the sweep
-    was interrupted, killed, or has got more values since. A run that fails becomes a row with the
-    reason. Exit status 1 when runs failed, 130 after Ctrl-C.
+    To resume an interrupted or extended sweep, run the same command again: only missing runs are
+    simulated. A failed run has a row with the reason. Exit status 1 if runs failed, 130 after
+    Ctrl-C.
 
     [bold]Examples[/bold]
 

@@ -59,11 +59,11 @@ def table(
     seed: int | None = None,
     as_json: bool = False,
 ) -> None:
-    """Show results as a table, in the terminal or for papers and programs.
+    """Show results as a table, in the terminal, or for papers and programs.
 
-    Text, Markdown and LaTeX are for people: one unit and one number of decimals a column. CSV,
-    Parquet and JSON are for programs: bit/s, bytes and seconds with all digits, under names that
-    end with the unit.
+    Text, Markdown and LaTeX are for people: each column has one unit and a fixed number of
+    decimals. CSV, Parquet and JSON are for programs: bit/s, bytes and seconds with all digits, in
+    columns named with the unit.
 
     [bold]Examples[/bold]
 

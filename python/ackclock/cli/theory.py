@@ -25,7 +25,7 @@ def theory(
     assumptions: Assumptions = "ours",
     as_json: bool = False,
 ) -> None:
-    """Predict rates, windows and queues of a scenario, without simulating it.
+    """Predict rates, windows and queues from theory, without simulating the scenario.
 
     Splits the time into periods in which the same flows are active and solves each for rates,
     windows, queues and round-trip times; from these follows when each flow is done. CUBIC, Reno

@@ -23,8 +23,8 @@ def validate(
 ) -> None:
     """Check scenario files without running them.
 
-    Shows everything that is wrong at once: file, line, path, value, what is allowed, a hint.
-    Exit status 2 when a file cannot be run. With --expand the output is a scenario file itself.
+    Reports all errors at once, each with file, line, path, value, what is allowed, and a hint. Exit
+    status 2 if a file is invalid. With --expand the output is itself a scenario file.
 
     [bold]Examples[/bold]
 

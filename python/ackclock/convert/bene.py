@@ -124,18 +124,12 @@ def _read(text: str, faults: _Faults) -> _Network:
         else:
             _read_neighbours(words, network, places, faults)
     if not network.neighbours:
-        faults.add(
-            _Word("", 1, 1),
-            "no node has a neighbour",
-            hint="lines of neighbours come first; the first blank line ends them",
-        )
+        hint = "lines of neighbours come first; the first blank line ends them"
+        faults.add(_Word("", 1, 1), "no node has a neighbour", hint=hint)
     for (start, end), word in places.items():
         if (end, start) not in places:
-            faults.add(
-                word,
-                f"the link from {start} to {end} has no way back",
-                hint=f"add {start} to the neighbours of {end}; links here have two directions",
-            )
+            hint = f"add {start} to the neighbours of {end}; links here have two directions"
+            faults.add(word, f"the link from {start} to {end} has no way back", hint=hint)
     return network
 
 
@@ -147,19 +141,14 @@ def _read_neighbours(
 ) -> None:
     for word in words:
         if not _NAME.fullmatch(word.text):
-            faults.add(
-                word,
-                "not the name of a node",
-                allowed="a letter, then letters, digits, _ and -",
-                hint="a blank line separates neighbours and links",
-            )
-            return
+            allowed = "a letter, then letters, digits, _ and -"
+            hint = "a blank line separates neighbours and links"
+            return faults.add(word, "not the name of a node", allowed=allowed, hint=hint)
     start, *ends = words
     if not ends:
         faults.add(start, "a node without neighbours", hint="Bene leaves such a line out silently")
     if start.text in network.neighbours:
-        faults.add(start, "this node has its line of neighbours already")
-        return
+        return faults.add(start, "this node has its line of neighbours already")
     listed = network.neighbours[start.text] = []
     for end in ends:
         if end.text == start.text:
@@ -169,35 +158,27 @@ def _read_neighbours(
         else:
             listed.append(end.text)
             places[start.text, end.text] = end
+    return None
 
 
 def _read_link(words: Sequence[_Word], network: _Network, faults: _Faults) -> None:
-    names = words[:2]
-    for word in names:
+    for word in words[:2]:
         if word.text not in network.neighbours:
             known = list(network.neighbours)
             close = nearest(word.text, known, 1)
-            faults.add(
-                word,
-                "no such node",
-                allowed=", ".join(known[:20]),
-                hint=f"did you mean {close[0]}?" if close else None,
-            )
-            return
+            hint = f"did you mean {close[0]}?" if close else None
+            return faults.add(word, "no such node", allowed=", ".join(known[:20]), hint=hint)
     if len(words) < 3:
-        faults.add(
-            words[0],
-            "a link line without values",
-            hint="the first blank line ends the neighbours; after it stand links with their values",
-        )
-        return
-    start, end = (word.text for word in names)
+        hint = "the first blank line ends the neighbours; after it stand links with their values"
+        return faults.add(words[0], "a link line without values", hint=hint)
+    start, end = (word.text for word in words[:2])
     if end not in network.neighbours[start]:
         faults.add(words[1], f"{start} has no such neighbour")
     elif (start, end) in network.values:
         faults.add(words[0], f"the values of {start} to {end} are given already")
     else:
         network.values[start, end] = _read_values(words[2:], faults)
+    return None
 
 
 def _read_values(words: Sequence[_Word], faults: _Faults) -> dict[str, Any]:
@@ -222,7 +203,7 @@ def _value(number: Decimal, unit: str) -> tuple[str, Any, str | None]:
     """Return what a word sets, its value and what is wrong with it."""
     if unit in _RATES:
         bits = number * _RATES[unit]
-        fault = None if bits > 0 and bits == int(bits) else "not a whole number of bits a second"
+        fault = None if bits > 0 and bits == int(bits) else "not a whole number of bits per second"
         return "rate", int(bits), fault
     if unit in _TIMES_NS:
         time_ns = number * _TIMES_NS[unit]
@@ -267,29 +248,16 @@ def _scenario(network: _Network, stem: str) -> Conversion:
     }
     if routers:
         document["routers"] = routers
-    document["links"] = [_link(network, *pair) for pair in _pairs(network)]
-    document["flows"] = [
-        {
-            "id": "F1",
-            "from": hosts[0],
-            "to": hosts[-1],
-            "send": "1 MB",
-            "tcp": {"cc": "aimd", "recovery": "tahoe"},
-        }
-    ]
-    document["stop"] = {"when": "flows-complete", "at_latest": "1 h"}
-    return Conversion(document, tuple(notes))
-
-
-def _pairs(network: _Network) -> Iterator[tuple[str, str]]:
-    """Yield each link once, in file order."""
-    seen: set[frozenset[str]] = set()
+    pairs: dict[frozenset[str], tuple[str, str]] = {}  # each link once, as it is named first
     for start, ends in network.neighbours.items():
         for end in ends:
-            pair = frozenset((start, end))
-            if pair not in seen:
-                seen.add(pair)
-                yield start, end
+            pairs.setdefault(frozenset((start, end)), (start, end))
+    document["links"] = [_link(network, *pair) for pair in pairs.values()]
+    tcp = {"cc": "aimd", "recovery": "tahoe"}
+    flow = {"id": "F1", "from": hosts[0], "to": hosts[-1], "send": "1 MB", "tcp": tcp}
+    document["flows"] = [flow]
+    document["stop"] = {"when": "flows-complete", "at_latest": "1 h"}
+    return Conversion(document, tuple(notes))
 
 
 def _link(network: _Network, start: str, end: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -100,21 +99,19 @@ _HOSTS = {
         {"address": text}, {"flows": (None,), "flow_packets_received": ({},), "link": (None,)}
     )
 }
-_ROUTERS = {
-    _ROUTER: Shape(
-        {"address": text},
-        {
-            "links": (None,),
-            "neighbors": ([],),
-            "new_routing_table": ({},),
-            "stable_routing_table": (None,),
-            "neighb_to_host_dists": ({},),
-            "self_to_host_dists": ({},),
-            "self_to_neighb_dists": ({},),
-            "last_table_update_timestamp": (0,),
-        },
-    )
+_TABLES = (
+    "new_routing_table",
+    "neighb_to_host_dists",
+    "self_to_host_dists",
+    "self_to_neighb_dists",
+)
+_ROUTER_STATE = {
+    **dict.fromkeys(("links", "stable_routing_table"), (None,)),
+    **dict.fromkeys(_TABLES, ({},)),
+    "neighbors": ([],),
+    "last_table_update_timestamp": (0,),
 }
+_ROUTERS = {_ROUTER: Shape({"address": text}, _ROUTER_STATE)}
 _TOPOLOGIES = {
     _TOPOLOGY: Shape(
         {
@@ -167,12 +164,14 @@ def _check(topology: dict[str, Any], complaints: Complaints) -> None:
     """Complain about objects that do not fit together."""
     hosts = [host["address"] for host in topology["hosts"]]
     routers = [router["address"] for router in topology["routers"]]
-    _check_unique(routers, ("routers",), "address", complaints)
-    _check_unique(hosts, ("hosts",), "address", complaints, taken=routers)
-    _check_unique((link["name"] for link in topology["links"]), ("links",), "name", complaints)
-    _check_unique(
-        (flow["flow_id"] for flow in topology["flows"]), ("flows",), "flow_id", complaints
-    )
+    keys = {"routers": "address", "hosts": "address", "links": "name", "flows": "flow_id"}
+    for what, key in keys.items():
+        seen = set(routers) if what == "hosts" else set[str]()
+        for i, entry in enumerate(topology[what]):
+            name = entry[key]
+            if name in seen:
+                complaints.add((what, i, key), name, "this name is taken", allowed="unique names")
+            seen.add(name)
     _check_links(topology["links"], hosts, routers, complaints)
     for i, flow in enumerate(topology["flows"]):
         _check_flow(flow, i, hosts, complaints)
@@ -180,64 +179,43 @@ def _check(topology: dict[str, Any], complaints: Complaints) -> None:
         complaints.add(("flows",), [], "no flow", hint="the original does not run without one")
 
 
-def _check_unique(
-    names: Iterable[str],
-    where: tuple[str, ...],
-    key: str,
-    complaints: Complaints,
-    taken: Iterable[str] = (),
-) -> None:
-    seen = set(taken)
-    for i, name in enumerate(names):
-        if name in seen:
-            complaints.add((*where, i, key), name, "this name is taken", allowed="unique names")
-        seen.add(name)
-
-
 def _check_links(
     links: list[dict[str, Any]], hosts: list[str], routers: list[str], complaints: Complaints
 ) -> None:
     pairs: set[frozenset[str]] = set()
     attached: set[str] = set()
+    devices = [*hosts, *routers]
     for i, link in enumerate(links):
+        here = ("links", i)
         ends = [link["end_1_addr"], link["end_2_addr"]]
         for key, end in zip(("end_1_addr", "end_2_addr"), ends, strict=True):
-            if end not in hosts and end not in routers:
-                complaints.add(
-                    ("links", i, key), end, "no such device", allowed=", ".join([*hosts, *routers])
-                )
+            if end not in devices:
+                known = ", ".join(devices)
+                complaints.add((*here, key), end, "no such device", allowed=known)
             elif end in hosts and end in attached:
-                complaints.add(("links", i, key), end, "this host has a link already")
+                complaints.add((*here, key), end, "this host has a link already")
             attached.add(end)
         if ends[0] == ends[1]:
-            complaints.add(("links", i, "end_2_addr"), ends[1], "both ends are the same device")
+            complaints.add((*here, "end_2_addr"), ends[1], "both ends are the same device")
         elif frozenset(ends) in pairs:
-            complaints.add(("links", i), " - ".join(ends), "these two devices have a link already")
+            complaints.add(here, " - ".join(ends), "these two devices have a link already")
         pairs.add(frozenset(ends))
-        rate = link["capacity_bps"]
-        if rate != int(rate):
-            complaints.add(
-                ("links", i, "capacity_bps"), rate, "not a whole number of bits a second"
-            )
+        if (rate := link["capacity_bps"]) != int(rate):
+            complaints.add((*here, "capacity_bps"), rate, "not a whole number of bits per second")
 
 
 def _check_flow(flow: dict[str, Any], i: int, hosts: list[str], complaints: Complaints) -> None:
+    def fault(key: str, message: str, **more: str) -> None:
+        complaints.add(("flows", i, key), flow[key], message, **more)
+
     for key in ("source_addr", "dest_addr"):
         if flow[key] not in hosts:
-            complaints.add(
-                ("flows", i, key), flow[key], "not the address of a host", allowed=", ".join(hosts)
-            )
+            fault(key, "not the address of a host", allowed=", ".join(hosts))
     if flow["source_addr"] == flow["dest_addr"]:
-        complaints.add(
-            ("flows", i, "dest_addr"), flow["dest_addr"], "the flow ends where it starts"
-        )
+        fault("dest_addr", "the flow ends where it starts")
     if flow["data_size_bits"] < _PACKET_BITS:
-        complaints.add(
-            ("flows", i, "data_size_bits"),
-            flow["data_size_bits"],
-            f"less than one packet of {_PACKET_BITS} bit",
-            hint="the original sends whole packets only, and a flow without one never completes",
-        )
+        hint = "the original sends whole packets only, and a flow without one never completes"
+        fault("data_size_bits", f"less than one packet of {_PACKET_BITS} bit", hint=hint)
 
 
 def _scenario(topology: dict[str, Any], stem: str) -> Conversion:
@@ -301,32 +279,21 @@ def _flow(flow: dict[str, Any], notes: list[str]) -> dict[str, Any]:
 
 
 def _reno(flow: dict[str, Any]) -> dict[str, Any]:
+    how = {"reduction": "per-packet", "inflation": "gapless", "growth": "gapless", "resend": "once"}
     return {
         "cc": "reno",
         "initial_ssthresh": quantities.plain(flow["ss_thresh"]),
-        "recovery": {
-            "kind": "selective-repeat",
-            "threshold": 3,
-            "reduction": "per-packet",
-            "inflation": "gapless",
-            "growth": "gapless",
-            "resend": "once",
-        },
+        "recovery": {"kind": "selective-repeat", "threshold": 3, **how},
         "rto": {"kind": "fixed", "timeout": "0.5 s"},
     }
 
 
 def _fast(flow: dict[str, Any]) -> dict[str, Any]:
+    gains = {name: quantities.plain(flow[name]) for name in ("alpha", "gamma")}
+    samples = int(flow["num_packets_ave_for_rtt"])
+    clock = {"update": "period", "period": "50 ms", "averaging": "samples", "samples": samples}
     return {
-        "cc": {
-            "kind": "fast",
-            "alpha": quantities.plain(flow["alpha"]),
-            "gamma": quantities.plain(flow["gamma"]),
-            "update": "period",
-            "period": "50 ms",
-            "averaging": "samples",
-            "samples": int(flow["num_packets_ave_for_rtt"]),
-        },
+        "cc": {"kind": "fast", **gains, **clock},
         "recovery": {"kind": "selective-repeat", "threshold": 1, "resend": "once"},
     }
 

@@ -56,13 +56,12 @@ def read_object(
     that could not be read are missing. None if it is not an object of these classes.
     """
     name = class_of(value)
-    if name is None or name not in shapes:
-        complaints.add(
-            (*where, CLASS_KEY) if name is not None else where,
-            name if name is not None else value,
-            "unknown class" if name is not None else "not an object with a class name",
-            allowed=", ".join(shapes),
-        )
+    if name is None:
+        known = ", ".join(shapes)
+        complaints.add(where, value, "not an object with a class name", allowed=known)
+        return None
+    if name not in shapes:
+        complaints.add((*where, CLASS_KEY), name, "unknown class", allowed=", ".join(shapes))
         return None
     shape = shapes[name]
     _check_keys(value, where, complaints, shape, name)
@@ -81,20 +80,13 @@ def _check_keys(
     known = [CLASS_KEY, *shape.data, *shape.state, *shape.ignored]
     for key, content in value.items():
         if key not in known:
-            complaints.add(
-                (*where, key),
-                content,
-                f"unknown key of {name}",
-                allowed=", ".join(sorted(known)),
-                hint="what this key means is not known, so it can not be left out either",
-            )
+            hint = "what this key means is not known, so it can not be left out either"
+            allowed, message = ", ".join(sorted(known)), f"unknown key of {name}"
+            complaints.add((*where, key), content, message, allowed=allowed, hint=hint)
         elif key in shape.state and not any(_same(content, v) for v in shape.state[key]):
-            complaints.add(
-                (*where, key),
-                content,
-                "state of a running simulation, which a scenario can not take over",
-                allowed=" or ".join(json.dumps(v) for v in shape.state[key]),
-            )
+            message = "state of a running simulation, which a scenario can not take over"
+            allowed = " or ".join(json.dumps(v) for v in shape.state[key])
+            complaints.add((*where, key), content, message, allowed=allowed)
     for key in shape.data:
         if key not in value:
             complaints.add(where, None, f"{name} lacks the key '{key}'")

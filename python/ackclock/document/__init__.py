@@ -7,8 +7,10 @@ never a traceback.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
+import os
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -39,8 +41,9 @@ __all__ = [
 SUFFIXES = (".yaml", ".yml", ".json", ".toml")
 """File name endings of scenario documents."""
 
-MAX_BYTES = {".json": 64 << 20, ".yaml": 64 << 20, ".yml": 64 << 20, ".toml": 4 << 20}
-"""The largest file of each kind that is read. Parsing TOML takes a hundred times its memory."""
+MAX_BYTES = {".json": 256 << 20, ".yaml": 256 << 20, ".yml": 256 << 20, ".toml": 4 << 20}
+"""The largest file of each kind that is read: a hundred thousand flows, written out with all their
+defaults, take 150 MB. Parsing TOML takes a hundred times its memory."""
 
 _MAX_DEPTH = 64
 
@@ -48,21 +51,32 @@ _MAX_DEPTH = 64
 class Document:
     """A scenario document as plain data, with the places of its values.
 
+    Keys with hyphens are spelled with underscores. A document that was read stays in the engine
+    until somebody wants it here: that of ten thousand flows has a million objects.
+
     Attributes:
-        data: the document; keys with hyphens are spelled with underscores.
         file: name of the file, as shown in messages; None for data made in Python.
         overrides: the places that were set from outside, and the option that did it, in order.
     """
 
     def __init__(self, data: dict[str, Any], file: str | None = None) -> None:
-        self.data = data
+        self._data: dict[str, Any] | None = data
         self.file = file
         self.overrides: list[tuple[Path, str]] = []
-        # The places are read again when something is to be placed, which is rare: they take as
-        # much memory as the data.
-        self._text: str | None = None
-        self._format = "yaml"
-        self._placed: Text | None = None
+        self._source = ("", "yaml")
+        self._read: Text | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The document as objects of Python, which are made when they are asked for."""
+        data = self._data
+        if data is None:
+            data = self._data = self._text.data()
+        return data
+
+    @data.setter
+    def data(self, data: dict[str, Any]) -> None:
+        self._data = data
 
     @classmethod
     def read(cls, path: FilePath) -> Document:
@@ -77,14 +91,18 @@ class Document:
         limit = MAX_BYTES.get(suffix, MAX_BYTES[".yaml"])
         try:
             with path.open("rb") as stream:
-                raw = stream.read(limit + 1)
+                # A pipe has no size before it is read.
+                is_huge = os.fstat(stream.fileno()).st_size > limit
+                raw = b"" if is_huge else stream.read(limit + 1)
         except OSError as error:
             raise InputError(f"cannot read '{file}': {error.strerror or error}") from None
-        if len(raw) > limit:
+        if is_huge or len(raw) > limit:
             hint = "write a large scenario in YAML or JSON" if suffix == ".toml" else None
             problem = Problem(f"larger than {limit >> 20} MiB", hint=hint, file=file)
             raise ScenarioError([problem])
-        return cls.parse(_decode(raw, file), suffix, file)
+        text = _decode(raw, file)
+        del raw  # one of both is enough while the text is read
+        return cls.parse(text, suffix, file)
 
     @classmethod
     def parse(cls, text: str, suffix: str = ".yaml", file: str = "<text>") -> Document:
@@ -94,27 +112,50 @@ class Document:
             ScenarioError: the text is not a document.
         """
         document = cls({}, file)
-        document._format = suffix[1:] if suffix in (".json", ".toml") else "yaml"
         if not _is_text(text):
             raise ScenarioError([Problem("text with half of a surrogate pair", file=file)])
-        placed, problems = _core.read_text(text, document._format)
+        document._source = (text, suffix[1:] if suffix in (".json", ".toml") else "yaml")
+        document._read, problems = _core.read_text(*document._source)
         if problems:
             raise ScenarioError(
                 Problem(message, document.describe(path), value, None, hint, file, *place)
                 for message, value, hint, path, place in problems
             )
-        if placed is None:
+        if document._read is None:
             hint = "see 'ackclock list scenario'"
             raise ScenarioError([Problem("the file is empty", hint=hint, file=file)])
-        data = placed.data()
-        document._text = text
-        if not isinstance(data, dict):
+        if not document._read.is_mapping():
+            data = document._read.data()
             shown = None if isinstance(data, list) else data
             hint = "start with 'name: my-experiment'"
             message = "a scenario is a mapping of keys to values"
             raise ScenarioError([document.problem((), message, value=shown, hint=hint)])
-        document.data = data
+        document._data = None
         return document
+
+    def check(self) -> tuple[_core.Scenario | None, str, str]:
+        """Return what the simulator says to it as a scenario (`_core.check`)."""
+        return _core.check(self._text if self._data is None else json.dumps(self._data))
+
+    def fold(self) -> None:
+        """Keep the text alone, which is read again when something is asked for: that is rare.
+
+        What was read takes three times as much memory.
+        """
+        self._read = None
+
+    def mentions(self, *words: str) -> bool:
+        """Return whether one of these may be a key or stand in a text."""
+        return self._data is not None or self._text.mentions(words)
+
+    def __contains__(self, key: str) -> bool:
+        return self._text.holds((key,)) if self._data is None else key in self._data
+
+    def at(self, path: Path) -> Any:
+        """Return the value at `path`; None where there is none."""
+        if self._data is None:
+            return self._text.at(path)
+        return functools.reduce(_step, path, self._data)
 
     def override(self, path: str, value: Any) -> None:
         """Set the value at `path` (`flows.F1.tcp.cc`, `links.*.rate`, `flows.0.send`).
@@ -151,9 +192,9 @@ class Document:
             if inside or created:
                 return Problem(message, shown, value, allowed, hint, file=option)
         line = column = None
-        if self._text is not None:
+        if self._source[0]:
             # An unknown key is wrong itself, anything else is wrong about the value.
-            line, column = self._places().locate(path, key=message.startswith("unknown key"))
+            line, column = self._text.locate(path, key=message.startswith("unknown key"))
         return Problem(message, shown, value, allowed, hint, self.file, line, column)
 
     def is_from_outside(self, path: Path) -> bool:
@@ -162,34 +203,32 @@ class Document:
 
     def _is_written(self, path: Path) -> bool:
         """Return whether the value at `path` is in the text, rather than made by overrides."""
-        return self._text is not None and self._places().holds(path)
+        return bool(self._source[0]) and self._text.holds(path)
 
     def describe(self, path: Path) -> str:
         """Return a path as `--set` writes it: `links.L1.rate`."""
         names: list[str] = []
-        inner: Any = self.data
+        first = 0
         if path[:1] == ("set",) and len(path) > 1:
-            later = _step(_step(inner, "set"), path[1])
-            place = _step(later, "path")
+            place = self.at((*path[:2], "path"))
             if isinstance(place, str):
                 # What stands there is set at the place that it names.
-                names, inner, path = [place], _step(later, "value"), path[3:]
-        for step in path:
-            inner = _step(inner, step)
-            named = isinstance(step, int) and isinstance(inner, dict) and inner.get("id")
+                names, first = [place], 3
+        for end, step in enumerate(path[first:], first + 1):
+            named = isinstance(step, int) and self.at((*path[:end], "id"))
             names.append(named if isinstance(named, str) else str(step))
         return ".".join(names)
 
     def tree(self) -> Node:
         """Return the text as nodes that know their places; only for a document that was read."""
-        return self._places().nodes(Node)
+        return self._text.nodes(Node)
 
-    def _places(self) -> Text:
-        if self._placed is None:
-            assert self._text is not None
-            self._placed, _ = _core.read_text(self._text, self._format)
-            assert self._placed is not None  # it was read before
-        return self._placed
+    @property
+    def _text(self) -> Text:
+        if self._read is None:
+            self._read, _ = _core.read_text(*self._source)
+            assert self._read is not None  # it was read before
+        return self._read
 
 
 def _decode(raw: bytes, file: str) -> str:

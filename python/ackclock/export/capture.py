@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.export.columns import SYN, Columns, Flags, Ints
+from ackclock.export.columns import SYN, Flags, Ints, records
 from ackclock.export.network import DIRECTIONS, Network
 from ackclock.export.options import Options
 from ackclock.export.packets import Packets
@@ -25,6 +25,7 @@ from ackclock.export.visits import NEVER, Visits
 if TYPE_CHECKING:
     from ackclock.results import Results
 
+_COLUMNS = ("interface", "time_ns", "number", "outbound", "comment", "marked")
 _MADE_UP = "made up: this flow starts established"
 
 
@@ -68,8 +69,7 @@ class Capture:
     @classmethod
     def of(cls, results: Results, network: Network, packets: Packets, options: Options) -> Capture:
         """Capture at hosts or on links, as the options say."""
-        visits = Visits.of(results, network)
-        made = _Maker(results, network, packets, options, visits)
+        made = _Maker(results, network, packets, options)
         if options.links is not None:
             made.on_links(options.links)
         if options.hosts is not None:
@@ -81,38 +81,28 @@ class Capture:
 
 class _Maker:
     def __init__(
-        self,
-        results: Results,
-        network: Network,
-        packets: Packets,
-        options: Options,
-        visits: Visits,
+        self, results: Results, network: Network, packets: Packets, options: Options
     ) -> None:
         self._results, self._network, self._packets = results, network, packets
-        self._visits = visits
+        self._visits = Visits.of(results, network)
         flows = network.flows if options.flows is None else options.flows
         self._flows = np.array([network.flows.index(flow) for flow in flows], np.int64)
         self._all_flows = options.flows is None
         self._interfaces: dict[tuple[int, int], int] = {}
         self._shown: list[Interface] = []
-        # interface, time, number, outbound, comment, marked; handshakes stand before what is
-        # captured then.
-        self._parts: list[tuple[Ints, Ints, Ints, Flags, Ints, Flags]] = []
-        self._handshakes: list[tuple[Ints, Ints, Ints, Flags, Ints, Flags]] = []
+        # Columns of `Capture`; handshakes stand before what is captured then.
+        self._parts: list[dict[str, Any]] = []
+        self._handshakes: list[dict[str, Any]] = []
         self._comments: list[str] = [_MADE_UP]
         self._comment_of = self._drops()
         self._marked_ns = self._marks()
 
     def capture(self) -> Capture:
         parts = self._handshakes + self._parts
-        columns: list[Any] = [np.concatenate([part[place] for part in parts]) for place in range(6)]
-        order = np.argsort(columns[1], kind="stable")
-        interface, time_ns, number, outbound, comment, marked = (
-            column[order] for column in columns
-        )
-        return Capture(
-            self._shown, interface, time_ns, number, outbound, comment, self._comments, marked
-        )
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
+        order = np.argsort(columns["time_ns"], kind="stable")
+        found = {name: column[order] for name, column in columns.items()}
+        return Capture(self._shown, comments=self._comments, **found)
 
     def at_senders(self) -> None:
         """Each flow where it is sent."""
@@ -124,15 +114,15 @@ class _Maker:
         self._at(lambda node, _: np.isin(node, nodes))
 
     def _at(self, here: Callable[[Ints, Ints], Flags]) -> None:
-        table = Columns(self._results, "packets")
-        node = table.codes("host", self._network.nodes)
-        flow = table.codes("flow", self._network.flows)
+        table = records(self._results, "packets")
+        node = table.places("host", self._network.nodes)
+        flow = table.places("flow", self._network.flows)
         wanted = np.isin(flow, self._flows) & here(node, flow)
         rows = np.flatnonzero(wanted)
         number = table.ints("packet_id")[rows]
-        sent = table.codes("event", ("sent", "received"))[rows] == 0
+        sent = table.places("event", ("sent", "received"))[rows] == 0
         # Its first link, or its last one.
-        link = np.where(sent, self._first_link()[number], self._last_link()[number])
+        link = np.where(sent, self._link_of(-1)[number], self._link_of(1)[number])
         key = node[rows] * (len(self._network.links) + 1) + link + 1
         interface = np.empty(len(rows), np.int64)
         for value in np.unique(key):
@@ -141,10 +131,10 @@ class _Maker:
         comment = np.where(sent, self._comment_of[number], -1)
         time_ns = table.ns("time_s")[rows]
         marked = ~sent & (self._marked_ns[number] <= time_ns)
-        self._parts.append((interface, time_ns, number, sent, comment, marked))
-        self._handshakes_at(node[rows], flow[rows], interface, sent)
+        self._add(self._parts, interface, time_ns, number, sent, comment, marked)
+        self._handshakes_at(node[rows], flow[rows], interface)
 
-    def _handshakes_at(self, node: Ints, flow: Ints, interface: Ints, sent: Flags) -> None:
+    def _handshakes_at(self, node: Ints, flow: Ints, interface: Ints) -> None:
         """Messages of handshakes, at the interface of the first packet of a flow."""
         for number in self._flows:
             for place in self._network.ends_of_flow[number]:
@@ -157,22 +147,16 @@ class _Maker:
     def _handshake(self, number: int, interface: int, outbound: bool) -> None:
         flow = self._results.model["flows"][number]
         packets = self._packets
-        if flow["tcp"] is None:
-            return
-        if len(packets.of_flow(number, SYN)):
-            return  # it has one of its own
-        base = len(packets) + HANDSHAKE * number
-        start = np.full(HANDSHAKE, flow["start_ns"])
-        self._handshakes.append(
-            (
-                np.full(HANDSHAKE, interface),
-                start,
-                base + np.arange(HANDSHAKE),
-                np.array([outbound, not outbound, outbound]),
-                np.zeros(HANDSHAKE, np.int64),
-                np.zeros(HANDSHAKE, np.bool_),
-            )
-        )
+        if flow["tcp"] is None or len(packets.of_flow(number, SYN)):
+            return  # it has none, or one of its own
+        numbers = len(packets) + HANDSHAKE * number + np.arange(HANDSHAKE)
+        ways = np.array([outbound, not outbound, outbound])
+        whole = np.ones(HANDSHAKE, np.int64)
+        start = whole * flow["start_ns"]
+        self._add(self._handshakes, whole * interface, start, numbers, ways, 0 * whole, whole < 0)
+
+    def _add(self, parts: list[dict[str, Any]], *columns: Any) -> None:
+        parts.append(dict(zip(_COLUMNS, columns, strict=True)))
 
     def on_links(self, links: list[str]) -> None:
         """All that travels on these links, and what their queues refuse."""
@@ -192,7 +176,7 @@ class _Maker:
             number, time_ns = visits.packet[rows], seen[rows]
             marked = self._marked_ns[number] <= time_ns
             place = np.full(len(rows), interface)
-            self._parts.append((place, time_ns, number, outbound, comment, marked))
+            self._add(self._parts, place, time_ns, number, outbound, comment, marked)
             for number in np.unique(flow[rows][flow[rows] >= 0]):
                 of_flow = rows[flow[rows] == number]
                 forward = visits.origin[of_flow[0]] == first_end
@@ -220,14 +204,9 @@ class _Maker:
         what = f"host {name} on link {model['id']}"
         return Interface(f"{name}:{model['id']}", what, model[way]["rate_bps"])
 
-    def _first_link(self) -> Ints:
-        return self._link_of(np.lexsort((-self._visits.came_ns, self._visits.packet)))
-
-    def _last_link(self) -> Ints:
-        return self._link_of(np.lexsort((self._visits.came_ns, self._visits.packet)))
-
-    def _link_of(self, order: Ints) -> Ints:
-        """Link of each packet's last visit in an order; -1 for none."""
+    def _link_of(self, sign: int) -> Ints:
+        """Link of each packet's last visit, or with -1 of its first one; -1 for none."""
+        order = np.lexsort((sign * self._visits.came_ns, self._visits.packet))
         found = np.full(len(self._packets), -1)
         found[self._visits.packet[order]] = self._visits.link[order]
         return found
@@ -236,17 +215,17 @@ class _Maker:
         """When each packet was marked first, if marks were recorded."""
         found = np.full(len(self._packets), np.iinfo(np.int64).max)
         if "marks" in self._results.tables:
-            marks = Columns(self._results, "marks")
+            marks = records(self._results, "marks")
             np.minimum.at(found, marks.ints("packet_id"), marks.ns("time_s"))
         return found
 
     def _drops(self) -> Ints:
         """Comments about drops, by number of the packet."""
-        drops = Columns(self._results, "drops")
+        drops = records(self._results, "drops")
         found = np.full(len(self._packets), -1)
         words: list[str] = self._results.table("drops")["reason"].cast("string").to_pylist()
-        link = drops.codes("link", self._network.links)
-        direction = drops.codes("direction", DIRECTIONS)
+        link = drops.places("link", self._network.links)
+        direction = drops.places("direction", DIRECTIONS)
         numbers, time_ns = drops.ints("packet_id"), drops.ns("time_s")
         for row, number in enumerate(numbers):
             place = "in a router"

@@ -83,12 +83,6 @@ class Segments:
         """Some of them."""
         return Segments(*(column[which] for column in vars(self).values()))
 
-    @classmethod
-    def joined(cls, parts: list[Segments]) -> Segments:
-        """All of several."""
-        names = list(vars(parts[0]))
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-
 
 def headers(segments: Segments) -> tuple[Bytes, Ints]:
     """Headers of segments, one a row, and how many bytes of each row count."""

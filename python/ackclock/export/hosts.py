@@ -14,7 +14,7 @@ from ackclock.theory.routes import Graph
 
 LINUX_CC = (
     "reno", "cubic", "bbr", "dctcp", "vegas", "bic", "highspeed", "htcp", "hybla", "illinois",
-    "scalable", "veno", "westwood",
+    "scalable", "veno", "westwood", "yeah", "lp",
 )  # fmt: skip
 """Congestion control that Linux has under the same name."""
 
@@ -114,14 +114,8 @@ def plan(model: Mapping[str, Any], flows: list[str] | None = None) -> Plan:
     """Return the plan of a model of a scenario, with these flows (default all)."""
     end = model["stop"].get("at_latest_ns")
     wanted = [flow for flow in model["flows"] if flows is None or flow["id"] in flows]
-    made = Plan(
-        model["name"] or "scenario",
-        list(model["hosts"]),
-        list(model["routers"]),
-        [],
-        [],
-        end * 1e-9 if end is not None else 60.0,
-    )
+    name, nodes = model["name"] or "scenario", (list(model["hosts"]), list(model["routers"]))
+    made = Plan(name, *nodes, [], [], end * 1e-9 if end is not None else 60.0)
     if end is None:
         made.unsaid.append("the scenario has no end: flows without an amount of data stop at 60 s")
     graph = Graph(model)
@@ -140,7 +134,7 @@ def plan(model: Mapping[str, Any], flows: list[str] | None = None) -> Plan:
     if model["routing"]["kind"] != "shortest-path":
         made.unsaid.append(f"routing {model['routing']['kind']}: routes here are static")
     for place, flow in enumerate(wanted):
-        made.streams.append(_stream(flow, place, made, model, graph))
+        made.streams.append(_stream(flow, place, made, graph))
     return made
 
 
@@ -206,9 +200,7 @@ def _route(model: Mapping[str, Any], graph: Graph, made: Plan) -> None:
                 node = wire.sides[1 - back].node
 
 
-def _stream(
-    flow: Mapping[str, Any], place: int, made: Plan, model: Mapping[str, Any], graph: Graph
-) -> Stream:
+def _stream(flow: Mapping[str, Any], place: int, made: Plan, graph: Graph) -> Stream:
     index, back = graph.path(flow["from"], flow["to"])[-1]
     name, tcp, udp = flow["id"], flow["tcp"], flow["udp"]
     source = (tcp or udp)["source"]
@@ -226,19 +218,10 @@ def _stream(
         made.unsaid.append(f"flow {name}: source {source['kind']}; here at its mean rate")
     start = flow["start_ns"] * 1e-9
     stop = flow["stop_ns"] * 1e-9 if flow["stop_ns"] is not None else made.end_s
-    return Stream(
-        name,
-        flow["from"],
-        flow["to"],
-        made.wires[index].address(1 - back),
-        FIRST_PORT + place,
-        start,
-        stop,
-        flow["send_bytes"],
-        cc,
-        source.get("rate_bps") if udp else None,
-        source.get("write_bytes") if udp else None,
-    )
+    address, port = made.wires[index].address(1 - back), FIRST_PORT + place
+    udp_of = [source.get(key) if udp else None for key in ("rate_bps", "write_bytes")]
+    ends = (flow["from"], flow["to"], address, port, start, stop)
+    return Stream(name, *ends, flow["send_bytes"], cc, *udp_of)
 
 
 def client(stream: Stream) -> str:

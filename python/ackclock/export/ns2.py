@@ -100,42 +100,29 @@ def chunks(results: Results, options: Options) -> Iterator[bytes]:
 
 
 def _lines(results: Results, network: Network, packets: Packets, options: Options) -> _Lines:
-    """All lines, in order."""
     visits = Visits.of(results, network)
-    started = np.flatnonzero(visits.start_ns != NEVER)
-    arrived = np.flatnonzero(visits.arrival_ns != NEVER)
-    dropped = np.flatnonzero(visits.dropped_ns != NEVER)
-    everything = np.arange(len(visits.packet))
-    rows = np.concatenate([arrived, everything, dropped, started])
-    event = np.repeat(
-        [_RECEIVED, _CAME, _DROPPED, _STARTED],
-        [len(arrived), len(everything), len(dropped), len(started)],
-    )
-    time_ns = np.concatenate(
-        [
-            visits.arrival_ns[arrived],
-            visits.came_ns,
-            visits.dropped_ns[dropped],
-            visits.start_ns[started],
-        ]
-    )
+    every = np.arange(len(visits.packet))
     # A packet is received, comes to its next queue and leaves it in lines that follow each other.
-    waited = visits.start_ns[started] > visits.came_ns[started]
-    place = np.concatenate(
-        [
-            visits.place_of_next()[arrived],
-            visits.place,
-            visits.place[dropped],
-            np.where(waited, visits.packet[started], visits.place[started]),
-        ]
+    left = np.where(visits.start_ns > visits.came_ns, visits.packet, visits.place)
+    of = {
+        _RECEIVED: (visits.arrival_ns, visits.place_of_next()),
+        _CAME: (visits.came_ns, visits.place),
+        _DROPPED: (visits.dropped_ns, visits.place),
+        _STARTED: (visits.start_ns, left),
+    }
+    there = {event: every[times != NEVER] for event, (times, _) in of.items()}
+    rows = np.concatenate(list(there.values()))
+    event = np.repeat(list(there), [len(mine) for mine in there.values()])
+    time_ns, place = (
+        np.concatenate([columns[which][there[e]] for e, columns in of.items()]) for which in (0, 1)
     )
     order = np.lexsort((event, place, time_ns))
-    if options.links is not None:
-        wanted = [network.links.index(name) for name in options.links]
-        order = order[np.isin(visits.link[rows[order]], wanted)]
-    if options.flows is not None:
-        wanted = [network.flows.index(name) for name in options.flows]
-        order = order[np.isin(packets.flow[visits.packet[rows[order]]], wanted)]
+    for asked, known, column in (
+        (options.links, network.links, visits.link),
+        (options.flows, network.flows, packets.flow[visits.packet]),
+    ):
+        if asked is not None:
+            order = order[np.isin(column[rows[order]], [known.index(name) for name in asked])]
     rows = rows[order]
     return _Lines(
         event[order], time_ns[order], visits.origin[rows], visits.target[rows], visits.packet[rows]
@@ -144,22 +131,12 @@ def _lines(results: Results, network: Network, packets: Packets, options: Option
 
 def _kinds(flows: list[dict[str, Any]]) -> list[str]:
     """Words for the type of packets, for each flow (none first) and kind."""
+    known = {"ack": "ack", "router": "rtProtoDV", "syn-ack": "ack", "handshake-ack": "ack"}
     words = []
     for flow in [None, *flows]:
-        data = "tcp"
-        if flow is not None and flow["tcp"] is None:
-            data = _source_word(flow["udp"]["source"])
-        by_kind = {
-            "data": data,
-            "ack": "ack",
-            "router": "rtProtoDV",
-            "syn": "tcp",
-            "syn-ack": "ack",
-            "handshake-ack": "ack",
-            "fin": "tcp",
-            "window-probe": "tcp",
-        }
-        words += [f"{by_kind[kind]} " for kind in KINDS]
+        udp = flow is not None and flow["tcp"] is None
+        data = _source_word(flow["udp"]["source"]) if udp else "tcp"
+        words += [f"{known.get(kind, data if kind == 'data' else 'tcp')} " for kind in KINDS]
     return words
 
 

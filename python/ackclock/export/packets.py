@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.export.columns import ACK, DATA, KINDS, SYN, Columns, Flags, Ints
+from ackclock.export.columns import ACK, DATA, KINDS, SYN, Flags, Ints, records
 from ackclock.metrics.segments import unwrapped
 
 if TYPE_CHECKING:
@@ -47,24 +47,24 @@ class Packets:
         """Put them together from the tables `packets`, `transmissions`, `drops` and `waiting`."""
         flows = [flow["id"] for flow in results.model["flows"]]
         tables = [
-            Columns(results, name) for name in ("packets", "transmissions", "drops", "waiting")
+            records(results, name) for name in ("packets", "transmissions", "drops", "waiting")
         ]
         ids = [table.ints("packet_id") for table in tables]
         count = max((int(numbers.max()) + 1 for numbers in ids if len(numbers)), default=0)
         unknown = [np.full(count, -1, np.int64) for _ in range(6)]
         made = cls(*unknown, back=np.zeros(count, bool))
         for table, numbers in zip(tables, ids, strict=True):
-            made.flow[numbers] = table.codes("flow", flows)
-            made.kind[numbers] = table.codes("kind", KINDS)
+            made.flow[numbers] = table.places("flow", flows)
+            made.kind[numbers] = table.places("kind", KINDS)
             made.seq[numbers] = table.ints("seq")
             made.bytes[numbers] = table.ints("bytes")
         packets = tables[0]
-        sent = packets.codes("event", ("sent", "received")) == 0
+        sent = packets.places("event", ("sent", "received")) == 0
         made.stamp_ns[ids[0][sent]] = packets.ns("stamp_s")[sent]
         made.sent_ns[ids[0][sent]] = packets.ns("time_s")[sent]
         hosts = results.model["hosts"]
         receiver = np.array([hosts.index(flow["to"]) for flow in results.model["flows"]])
-        host = packets.codes("host", hosts)
+        host = packets.places("host", hosts)
         made.back[ids[0][sent]] = host[sent] == receiver[made.flow[ids[0][sent]]]
         made._complete_copies()
         for number, flow in enumerate(results.model["flows"]):

@@ -102,7 +102,6 @@ def _packets(
     snaplen: int,
     which: slice,
 ) -> bytes:
-    """Enhanced packet blocks."""
     interface, time_ns = capture.interface[which], capture.time_ns[which]
     number, outbound = capture.number[which], capture.outbound[which]
     comment = capture.comment[which]

@@ -5,7 +5,7 @@ newest that qvis reads. A flow is a trace of its own, as its sender sees it.
 
 DEVIATION: TCP is not QUIC. Each transmission of data gets the next packet number, also when it is
 sent again; an ACK acknowledges the last transmission of what it covers. Data are stream 0, and all
-packets are of type 1RTT. A packet counts as lost when its data are sent again: then the
+packets are of type 1RTT. A packet counts as lost when its data are retransmitted: then the
 sender holds it for lost.
 """
 
@@ -33,7 +33,7 @@ _Event = tuple[float, int, str, dict[str, Any]]
 
 
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
-    """The traces of flows with a window, one event a line."""
+    """The traces of flows with a window, one event per line."""
     model = [
         flow
         for flow in results.model["flows"]

@@ -110,8 +110,7 @@ def export(
     if entry.name == "csv" and not isinstance(results, Scenario):
         return _tables(results, chosen, place)
     with replacement(place) as stream:
-        for chunk in entry.load()(results, chosen):
-            stream.write(chunk)
+        stream.writelines(entry.load()(results, chosen))
     return [place]
 
 
@@ -143,15 +142,15 @@ def check(entry: Format, results: Results | Scenario, options: Options) -> None:
         return
     missing = [table for table in entry.tables if table not in results.tables]
     if missing:
-        raise InputError(
-            f"'{entry.name}' needs records of {_listed(entry.tables)}, and this run has none of "
-            f"{_listed(missing)}; run the scenario again with --set record=all, "
-            "or give 'ackclock export' the scenario in place of the run"
+        needed, none = (
+            f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+            for words in (entry.tables, missing)
         )
-
-
-def _listed(words: tuple[str, ...] | list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+        raise InputError(
+            f"'{entry.name}' needs records of {needed}, and this run has none of {none}; run the "
+            "scenario again with --set record=all, or give 'ackclock export' the scenario in place "
+            "of the run"
+        )
 
 
 def _tables(results: Results, options: Options, place: Path) -> list[Path]:
@@ -167,8 +166,6 @@ def _tables(results: Results, options: Options, place: Path) -> list[Path]:
         files = {name: place / f"{name}.csv" for name in wanted}
     for name, path in files.items():
         with replacement(path) as stream:
-            for chunk in tables.chunks(
-                results, Options(options.flows, options.links, tables=[name])
-            ):
-                stream.write(chunk)
+            only = Options(options.flows, options.links, tables=[name])
+            stream.writelines(tables.chunks(results, only))
     return list(files.values())

@@ -30,8 +30,9 @@ from ackclock.export.columns import (
     SYN,
     SYN_ACK,
     WINDOW_PROBE,
-    Columns,
     Ints,
+    Records,
+    records,
 )
 from ackclock.export.headers import (
     ACK_FLAG,
@@ -82,9 +83,9 @@ def of_packets(results: Results, network: Network, packets: Packets) -> Segments
     whole = _blank(count + HANDSHAKE * len(flows), MOST_BLOCKS if modern else 1)
     whole.identification[:count] = np.arange(count)
     _routers(whole, network, packets)
-    table = Columns(results, "packets")
+    table = records(results, "packets")
     # All packets as they are sent (negative, less one) and received, in the order of the run.
-    sent = table.codes("event", ("sent", "received")) == 0
+    sent = table.places("event", ("sent", "received")) == 0
     steps = np.where(sent, -1 - table.ints("packet_id"), table.ints("packet_id"))
     arrived = steps[~sent]
     for number, flow in enumerate(flows):
@@ -109,7 +110,7 @@ def of_packets(results: Results, network: Network, packets: Packets) -> Segments
             if is_modern(flow):
                 _ends(whole, packets, number, steps)
     if "headers" in results.tables:
-        _recorded(whole, packets, Columns(results, "headers"), flows)
+        _recorded(whole, packets, records(results, "headers"), flows)
     return whole
 
 
@@ -129,7 +130,7 @@ def _blank(count: int, blocks: int) -> Segments:
 
 
 def _recorded(
-    whole: Segments, packets: Packets, table: Columns, flows: list[dict[str, Any]]
+    whole: Segments, packets: Packets, table: Records, flows: list[dict[str, Any]]
 ) -> None:
     """Flags, windows and blocks that were recorded.
 
@@ -142,8 +143,8 @@ def _recorded(
         ("push", PSH_FLAG),
         ("fin", FIN_FLAG),
     ):
-        whole.flags[number] |= np.where(table.flags(name), flag, 0)
-    whole.ecn[number] = np.where(table.flags("capable"), ECT_0, 0)
+        whole.flags[number] |= np.where(table.plain(name), flag, 0)
+    whole.ecn[number] = np.where(table.plain("capable"), ECT_0, 0)
     window, flow = table.ints("window_bytes"), packets.flow[number]
     for place in np.unique(flow[window >= 0]):
         mine = (flow == place) & (window >= 0)
@@ -153,7 +154,7 @@ def _recorded(
             edge = table.ints(f"sack_{place + 1}_{word}")
             rows = np.flatnonzero(edge >= 0)
             side[number[rows], place] = edge[rows] + 1
-    asks = np.isin(packets.flow, flow[table.flags("capable")])
+    asks = np.isin(packets.flow, flow[table.plain("capable")])
     flags = whole.flags[: len(packets)]
     flags |= np.where(asks & (packets.kind == SYN), ECE_FLAG | CWR_FLAG, 0)
     flags |= np.where(asks & (packets.kind == SYN_ACK), ECE_FLAG, 0)

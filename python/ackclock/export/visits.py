@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ackclock.export.columns import Columns, Flags, Ints
+from ackclock.export.columns import Flags, Ints, records
 from ackclock.export.network import DIRECTIONS, Network
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Visits:
         link: Place of the link in the scenario.
         origin: Node from which it travels.
         target: Node to which it travels.
-        came_ns: When it came to the queue.
+        came_ns: When it arrived at the queue.
         start_ns: When its transmission began; `NEVER` if it did not.
         arrival_ns: When it reached the far end; `NEVER` if it did not.
         dropped_ns: When it was dropped, at the queue or on the way; `NEVER` if it was not.
@@ -47,13 +47,13 @@ class Visits:
     def of(cls, results: Results, network: Network) -> Visits:
         """All visits of a run. Needs `transmissions`, `drops` and `waiting`."""
         carried, drops, waiting = (
-            Columns(results, name) for name in ("transmissions", "drops", "waiting")
+            records(results, name) for name in ("transmissions", "drops", "waiting")
         )
         tables = (carried, drops, waiting)
         packet = np.concatenate([table.ints("packet_id") for table in tables])
-        link = np.concatenate([table.codes("link", network.links) for table in tables])
-        direction = np.concatenate([table.codes("direction", DIRECTIONS) for table in tables])
-        reverse = np.concatenate([table.flags("reverse") for table in tables])
+        link = np.concatenate([table.places("link", network.links) for table in tables])
+        direction = np.concatenate([table.places("direction", DIRECTIONS) for table in tables])
+        reverse = np.concatenate([table.plain("reverse") for table in tables])
         came = np.concatenate(
             [carried.ns("entered_s"), drops.ns("entered_s"), waiting.ns("time_s")]
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ackclock.export.columns import Columns, Ints
+from ackclock.export.columns import Ints, Records, records
 from ackclock.export.options import Options
 from ackclock.export.tables import text
 
@@ -36,47 +36,41 @@ def table(results: Results, flows: list[str] | None = None) -> pa.Table:
     """
     model = [flow for flow in results.model["flows"] if flow["tcp"] is not None]
     ids = [flow["id"] for flow in results.model["flows"]]
-    sources = {name: _rows(results, name, ids) for name in ("cwnd", "rtt", "rto")}
-    parts = [
-        _of_flow(flow, sources, ids.index(flow["id"]))
-        for flow in model
-        if flows is None or flow["id"] in flows
-    ]
+    tables = {n: records(results, n) for n in ("cwnd", "rtt", "rto") if n in results.tables}
+    codes = {name: table.places("flow", ids) for name, table in tables.items()}
+    parts = []
+    for flow in model:
+        if flows is None or flow["id"] in flows:
+            number = ids.index(flow["id"])
+            rows = {name: np.flatnonzero(code == number) for name, code in codes.items()}
+            parts.append(_of_flow(flow, tables, rows, number))
     joined = pa.concat_tables(parts) if parts else _of_nothing()
     order = np.lexsort((joined["number"].to_numpy(), joined["time_s"].to_numpy()))
     return joined.take(pa.array(order)).drop_columns(["number"])
-
-
-def _rows(results: Results, name: str, flows: list[str]) -> tuple[Columns, Ints] | None:
-    if name not in results.tables:
-        return None
-    columns = Columns(results, name)
-    return columns, columns.codes("flow", flows)
 
 
 def _of_nothing() -> pa.Table:
     return pa.table({"number": pa.array([], pa.int64()), "time_s": pa.array([], pa.float64())})
 
 
-def _of_flow(flow: dict[str, Any], sources: dict[str, Any], number: int) -> pa.Table:
-    rows: dict[str, tuple[Columns, Ints]] = {}
-    for name, source in sources.items():
-        if source is not None:
-            columns, codes = source
-            rows[name] = columns, np.flatnonzero(codes == number)
-    time_ns = np.unique(np.concatenate([c.ns("time_s")[mine] for c, mine in rows.values()]))
-    columns, mine = rows["cwnd"]
-    at = _last(columns.ns("time_s")[mine], time_ns)
-    cwnd = _held(columns.reals("cwnd_bytes")[mine], at)
-    limit = _held(columns.reals("ssthresh_bytes")[mine], at)
-    state = _held(columns.codes("state", STATES)[mine], at)
+def _of_flow(
+    flow: dict[str, Any], tables: dict[str, Records], rows: dict[str, Ints], number: int
+) -> pa.Table:
+    times = {name: table.ns("time_s")[rows[name]] for name, table in tables.items()}
+    time_ns = np.unique(np.concatenate(list(times.values())))
+
+    def held(name: str, values: np.ndarray) -> np.ndarray:
+        """The last value at or before each time; NaN before the first."""
+        at = np.searchsorted(times[name], time_ns, "right") - 1
+        return np.concatenate([values[rows[name]], [np.nan]])[at]
+
+    cwnd, limit = (held("cwnd", tables["cwnd"].plain(f"{c}_bytes")) for c in ("cwnd", "ssthresh"))
+    state = held("cwnd", tables["cwnd"].places("state", STATES))
     rtt, rto = (np.full(len(time_ns), np.nan) for _ in range(2))
-    if "rtt" in rows:
-        columns, mine = rows["rtt"]
-        rtt[np.searchsorted(time_ns, columns.ns("time_s")[mine])] = columns.reals("rtt_s")[mine]
-    if "rto" in rows:
-        columns, mine = rows["rto"]
-        rto = _held(columns.reals("rto_s")[mine], _last(columns.ns("time_s")[mine], time_ns))
+    if "rtt" in tables:
+        rtt[np.searchsorted(time_ns, times["rtt"])] = tables["rtt"].plain("rtt_s")[rows["rtt"]]
+    if "rto" in tables:
+        rto = held("rto", tables["rto"].plain("rto_s"))
     words = pa.array(STATES)
     return pa.table(
         {
@@ -93,16 +87,6 @@ def _of_flow(flow: dict[str, Any], sources: dict[str, Any], number: int) -> pa.T
             "rto_s": _known(rto),
         }
     )
-
-
-def _last(times: Ints, wanted: Ints) -> Ints:
-    """Place of the last of `times` at or before each wanted one; -1 before the first."""
-    return np.searchsorted(times, wanted, "right") - 1
-
-
-def _held(values: np.ndarray, at: Ints) -> np.ndarray:
-    """Values at places; NaN at -1."""
-    return np.concatenate([values, [np.nan]])[at]
 
 
 def _known(values: np.ndarray) -> pa.Array:

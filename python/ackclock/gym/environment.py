@@ -21,7 +21,7 @@ Floats = NDArray[np.float32]
 
 OBSERVATIONS: tuple[tuple[str, float, str], ...] = (
     ("rtt_ratio", 100.0, "Mean round-trip time over the least one, less 1"),
-    ("min_rtt_s", 10.0, "Least round-trip time, seconds"),
+    ("min_rtt_s", 10.0, "Minimum round-trip time, seconds"),
     ("rate_share", 2.0, "Rate of acknowledged data over that of the slowest link of the path"),
     ("loss_share", 1.0, "Segments counted as lost over all that were lost or acknowledged"),
     ("log2_window", 30.0, "Binary logarithm of the window in segments"),
@@ -43,7 +43,7 @@ class Measured:
         rate_bps: Rate of acknowledged payload.
         capacity_bps: Rate of the slowest link of the path.
         rtt_s: Mean round-trip time; that of the last step without a sample.
-        min_rtt_s: Least round-trip time so far.
+        min_rtt_s: Minimum round-trip time so far.
         lost: Segments counted as lost.
         acked: Segments acknowledged.
         window: Window after the action, segments.

@@ -177,7 +177,7 @@ class Lab:
         minutes: Time that a student needs.
         scenarios: By the name that students see, a file of the folder or a scenario of the package.
         questions: The questions, in the order of the page.
-        source: Where the experiment is from.
+        source: Source of the experiment.
         folder: Where it is; set when it is loaded.
     """
 

@@ -65,7 +65,7 @@ def _of_packets(path: Path, lines: list[str]) -> Measurement:
     for event, time, from_, to, kind, _, _, _, _, _, seq, _ in rows:
         time_s, number = float(time), int(seq)
         if kind == "tcp" and event == "+" and from_ == source:
-            # Data that are sent again give no sample (Karn's rule).
+            # Data that are retransmitted give no sample (Karn's rule).
             sent[number] = time_s if number > top else -1.0
             top = max(top, number)
         elif kind == "ack" and event == "r" and to == source and number > acked:

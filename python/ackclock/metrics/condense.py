@@ -6,7 +6,7 @@ changes, the mean over time; of samples the mean over samples. What is off is th
 extremes within their bin.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,14 +106,12 @@ def condense(
         Times in seconds and values of each subject that has rows.
     """
     places = bins(span, subjects, _OF_SAMPLES if samples else _OF_LEVEL)
-    codes = [Codes() for _ in subject]
-    found: dict[tuple[int, ...], list[Series]] = {}
-    before: dict[tuple[int, ...], tuple[float, float]] = {}
-    for piece in pieces:
+    found: dict[Key, list[Series]] = {}
+    before: dict[Key, tuple[float, float]] = {}
+    for piece, groups in by_names(pieces, subject):
         time_s = piece["time_s"].to_numpy()
         values = np.asarray(piece[value].to_numpy(), np.float64)
-        numbers = np.stack([code.of(piece[c]) for code, c in zip(codes, subject, strict=True)])
-        for key, rows in Split(numbers):
+        for key, rows in groups:
             times, own = time_s[rows], values[rows]
             first, last = np.searchsorted(times, span[0]), np.searchsorted(times, span[1], "right")
             if first:
@@ -127,12 +125,25 @@ def condense(
         parts = found.get(key, [])
         if key in before:
             parts = [(np.array([before[key][0]]), np.array([before[key][1]])), *parts]
-        name = tuple(str(code.names[number]) for code, number in zip(codes, key, strict=True))
-        answer[name] = (
-            np.concatenate([times for times, _ in parts]),
-            np.concatenate([own for _, own in parts]),
-        )
+        times, values = zip(*parts, strict=True)
+        answer[key] = np.concatenate(times), np.concatenate(values)
     return answer
+
+
+def by_names(
+    pieces: Iterable[pa.Table], columns: Sequence[str]
+) -> Iterator[tuple[pa.Table, list[tuple[Key, Integers]]]]:
+    """Give each piece of a table, and its rows by the names that they have in some columns."""
+    codes = [Codes() for _ in columns]
+    for piece in pieces:
+        numbers = [code.of(piece[column]) for code, column in zip(codes, columns, strict=True)]
+        yield (
+            piece,
+            [
+                (tuple(str(code.names[n]) for code, n in zip(codes, key, strict=True)), rows)
+                for key, rows in Split(np.stack(numbers))
+            ],
+        )
 
 
 class Split:

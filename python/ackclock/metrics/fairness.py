@@ -36,8 +36,8 @@ def alpha_mean(shares: ArrayLike, alpha: float) -> float | None:
     """The equal share that gives the same alpha-fair utility as these shares.
 
     Alpha 0 is the arithmetic mean, 1 the geometric mean (proportional fairness), 2 the harmonic
-    mean (least delay of equal transfers), infinity the least share (max-min fairness). Source: Mo,
-    Walrand, IEEE/ACM ToN 8(5), 2000: utility ``x^(1-alpha) / (1-alpha)``, or ``log x`` for 1.
+    mean (minimum delay of equal transfers), infinity the least share (max-min fairness). Source:
+    Mo, Walrand, IEEE/ACM ToN 8(5), 2000: utility ``x^(1-alpha) / (1-alpha)``, or ``log x`` for 1.
 
     Args:
         shares: Shares of the flows, none negative, in any unit; shape (n,).

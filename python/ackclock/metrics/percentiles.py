@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ackclock.metrics.condense import by_names
 from ackclock.metrics.quantiles import quantiles
 from ackclock.metrics.series import pieces
 
@@ -87,34 +88,22 @@ def _found(
     shares: Mapping[str, float],
 ) -> dict[tuple[str, ...], dict[str, float]]:
     """Percentiles of a column, or of the difference of two, of some tables, for each subject."""
-    places = [
-        {word: i for i, word in enumerate(dict.fromkeys(of))} for of in zip(*names, strict=True)
-    ]
-    sizes = [len(place) for place in places]
-    numbers = np.zeros(sizes, np.int64)
-    for number, parts in enumerate(names):
-        numbers[tuple(place[part] for place, part in zip(places, parts, strict=True))] = number
+    number = {name: i for i, name in enumerate(names)}
 
     def read() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         for table, (column, *since) in sources.items():
             parts = pieces(results, table, [*subject, *since] + [column] * (column != _END))
-            for batch in (batch for part in parts for batch in part.to_batches(2**20)):
-                values = (
-                    np.full(len(batch), results.summary["end_s"])
-                    if column == _END
-                    else batch.column(column).to_numpy(zero_copy_only=False)
-                )
+            batches = (batch for part in parts for batch in part.to_batches(2**20))
+            for batch, groups in by_names((pa.Table.from_batches([b]) for b in batches), subject):
+                end = np.full(len(batch), results.summary["end_s"])
+                values = end if column == _END else batch[column].to_numpy()
                 for name in since:
-                    values = values - batch.column(name).to_numpy(zero_copy_only=False)
+                    values = values - batch[name].to_numpy()
+                of = np.zeros(len(batch), np.int64)
+                for name, rows in groups:
+                    of[rows] = number.get(name, 0)
                 # Times are whole nanoseconds; their differences as floating-point numbers are not.
-                of = [_codes(batch.column(c), p) for c, p in zip(subject, places, strict=True)]
-                yield numbers[tuple(of)], np.round(values.astype(np.float64), 9)
+                yield of, np.round(values.astype(np.float64), 9)
 
     found = quantiles(read, list(shares.values()))
     return {names[group]: dict(zip(shares, at, strict=True)) for group, at in found.items()}
-
-
-def _codes(column: Any, place: Mapping[str, int]) -> NDArray[np.int64]:
-    """The places of the names in a column of names."""
-    here = np.array([place.get(name, 0) for name in column.dictionary.to_pylist()], np.int64)
-    return here[column.indices.to_numpy(zero_copy_only=False)]

@@ -16,7 +16,7 @@ def outstanding(
 ) -> tuple[Floats, Floats]:
     """Data sent and not yet acknowledged: FlightSize of RFC 5681, highest sent less acknowledged.
 
-    What is sent again counts once. After a timeout the data count although they may be lost.
+    What is retransmitted counts once. After a timeout the data count although they may be lost.
 
     Args:
         sent_s: When each packet was sent, seconds, ascending; shape (m,).

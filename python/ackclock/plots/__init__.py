@@ -91,9 +91,8 @@ def plot(
     require("matplotlib")
     from .render import write
 
-    formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
     wishes = options or Options()
-    return write(_runs(results), kinds, flows, links, formats, Path(out), wishes)
+    return write(_runs(results), kinds, flows, links, _formats(fmt), Path(out), wishes)
 
 
 def figure(
@@ -146,8 +145,7 @@ def plot_sweep(
     require("matplotlib")
     from .render import write_sweep
 
-    formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
-    return write_sweep(_sweep_view(results, options), kinds, formats, Path(out))
+    return write_sweep(_sweep_view(results, options), kinds, _formats(fmt), Path(out))
 
 
 def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None) -> Figure:
@@ -162,6 +160,15 @@ def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
     return SweepView(results, options)
+
+
+def _formats(fmt: str | Sequence[str]) -> list[str]:
+    from .saving import require_format
+
+    formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
+    for name in formats:
+        require_format(name)
+    return formats
 
 
 def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:

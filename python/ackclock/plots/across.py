@@ -77,11 +77,10 @@ class Across:
 def across(name: str, values: Sequence[Any]) -> Across:
     """Return where the values of an axis stand; words stand at equal distances."""
     texts = [spelled(value) for value in values]
-    known = scale(values)
-    if known is None:
+    numbers = scale(values)
+    if numbers is None:
         return Across(tuple(map(float, range(len(values)))), tuple(texts), name, False, False)
     label, labels = _unit(name, texts)
-    numbers = known.numbers
     return Across(numbers, tuple(labels), label, _even_ratios(numbers), True)
 
 

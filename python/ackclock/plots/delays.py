@@ -29,18 +29,10 @@ def draw(view: View) -> Figure:
     span = Span(*view.span)
     delays = {flow: delays_s(view.results, flow, span) for flow in view.flows}
     delays = {flow: values for flow, values in delays.items() if values.size > 1}
-    page = Facets(
-        view.width_mm,
-        "Delay and jitter of data packets",
-        heading.title(view),
-        heading.caption(view),
-        2,
-        2 if view.width_mm > 120 else 1,
-        48.0,
-        between_mm=8.0,
-        heads=["One-way delay", "Jitter: difference from the packet before"],
-        legend=[(Line2D([], [], color=view.flow_color[flow], lw=1.4), flow) for flow in delays],
-    )
+    words = "Delay and jitter of data packets", heading.title(view), heading.caption(view)
+    page = Facets(view.width_mm, *words, 2, 2 if view.width_mm > 120 else 1, 48.0, between_mm=8.0)
+    page.heads = ["One-way delay", "Jitter: difference from the packet before"]
+    page.legend = [(Line2D([], [], color=view.flow_color[f], lw=1.4), f) for f in delays]
     if not delays:
         return page.empty("no flow received two data packets")
     left = _fill(page.axes[0], delays, view, from_zero=False)

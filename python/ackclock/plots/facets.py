@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from . import legends, palette, text
+from .panel import ROUND
 from .saving import Figure
 from .words import EDGE_MM, MM, ROW_MM, TOP_MM, place, words, write_above, write_instead
 
@@ -76,9 +78,8 @@ class Facets:
 
     def __post_init__(self) -> None:
         self.figure = Figure(figsize=(self.width_mm * MM, 100 * MM))
-        self.axes: list[Axes] = [
-            self.figure.add_axes((0.1, 0.1, 0.8, 0.8)) for _ in range(self.count)
-        ]
+        box = (0.1, 0.1, 0.8, 0.8)
+        self.axes: list[Axes] = [self.figure.add_axes(box) for _ in range(self.count)]
 
     @property
     def panel_mm(self) -> float:
@@ -93,6 +94,15 @@ class Facets:
     def is_last(self, index: int) -> bool:
         """Whether a panel is the last one of its column."""
         return index + self.across >= self.count
+
+    def scale(self, axes: Axes, top: float, label: str) -> None:
+        """Let the value axis begin at 0; the first panel of a row has its numbers and label."""
+        axes.set_ylim(0, top if top > 0 else 1)
+        axes.yaxis.set_major_locator(MaxNLocator(4, steps=ROUND))
+        if self.is_first(self.axes.index(axes)):
+            axes.set_ylabel(label, labelpad=2)
+        else:
+            axes.tick_params(labelleft=False)
 
     def empty(self, message: str) -> Figure:
         """Write why there is nothing in the panels instead of them."""
@@ -110,33 +120,20 @@ class Facets:
         rows = -(-len(shown) // columns) if shown else 0
         heads = [text.lines(head, self.panel_mm, _HEAD) for head in self.heads]
         head_mm = 1.4 + _HEAD_ROW * max(map(len, heads)) if any(heads) else 0.0
-        deep = -(-self.count // self.across)
         under = TOP_MM + said.above_mm
-        top = under + 1.2 + rows * _LEGEND.row + 2.0 * bool(rows)
-        below = (
-            top + deep * (head_mm + self.height_mm) + (deep - 1) * self.between_mm + self.below_mm
-        )
+        top = under + 1.2 + rows * _LEGEND.row + 2.0 * bool(rows) + head_mm
+        row_mm, deep = head_mm + self.height_mm + self.between_mm, -(-self.count // self.across)
+        below = top + deep * row_mm - head_mm - self.between_mm + self.below_mm
         height = below + ROW_MM * len(said.foot) + 2.0
         self.figure.set_size_inches(self.width_mm * MM, height * MM)
         said.write(self.figure, height, below + 1.6)
         if shown:
-            legends.draw(
-                self.figure,
-                shown,
-                columns,
-                _LEGEND,
-                loc="upper left",
-                anchor=(EDGE_MM / self.width_mm, 1 - (under + 1.6) / height),
-            )
+            corner = (EDGE_MM / self.width_mm, 1 - (under + 1.6) / height)
+            legends.draw(self.figure, shown, columns, _LEGEND, loc="upper left", anchor=corner)
         for index, axes in enumerate(self.axes):
             row, column = divmod(index, self.across)
-            left = self.left_mm + column * (self.panel_mm + _GAP_X)
-            start = top + head_mm + row * (head_mm + self.height_mm + self.between_mm)
-            place(
-                axes,
-                (left, start, self.panel_mm, self.height_mm),
-                (self.width_mm, height),
-            )
+            corner = (self.left_mm + column * (self.panel_mm + _GAP_X), top + row * row_mm)
+            place(axes, (*corner, self.panel_mm, self.height_mm), (self.width_mm, height))
             if index < len(heads) and heads[index]:
                 head = "\n".join(heads[index])
                 write_above(axes, head, 0, 1.2, _HEAD, palette.INK, linespacing=1.05)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-from matplotlib.ticker import MaxNLocator
 
 from ackclock.metrics import jain
 from ackclock.metrics.statistics import Interval
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_NAMES = 40
+_SIZES = {"below_mm": 5.0, "between_mm": 5.5}
+_TITLE = "Goodput of each flow"
 
 
 @dataclass(frozen=True)
@@ -31,34 +31,37 @@ class Bars:
     """The bars of a panel.
 
     Attributes:
-        head: What the panel shows.
         goodputs: By flow, bit/s.
-        intervals: Of means over replications, by flow.
         fairness: Jain's index of these flows; none where nobody got anything.
+        intervals: Of means over replications, by flow.
         left_out: How many flows of the run are not shown.
     """
 
-    head: str
     goodputs: Mapping[str, float]
-    intervals: Mapping[str, Interval]
     fairness: float | None
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
     left_out: int = 0
 
 
 def draw(views: Sequence[View]) -> Figure:
     """The goodputs of the flows of a run, or of several runs."""
-    several = len(views) > 1
-    panels = [
-        _of_run(view, heading.run_name(view, number) if several else "")
-        for number, view in enumerate(views, 1)
-    ]
-    view = views[0]
+    panels = list(map(_of_run, views))
+    view, several = views[0], len(views) > 1
     colors: dict[str, str] = {}
     for each in views:
         colors = {**each.flow_color, **colors}
-    titles = ["Goodput of each flow", f"{len(views)} runs" if several else heading.title(view)]
-    caption = heading.of_runs(views)[2] if several else heading.caption(view)
-    return _figure(panels, colors, view.width_mm, titles, caption, binary=view.binary_rates)
+    page = Facets(
+        view.width_mm,
+        _TITLE,
+        f"{len(views)} runs" if several else heading.title(view),
+        heading.of_runs(views)[2] if several else heading.caption(view),
+        len(views),
+        beside(len(views), _most(view.width_mm, panels)),
+        26.0 if several else 48.0,
+        heads=[heading.run_name(v, i) if several else "" for i, v in enumerate(views, 1)],
+        **_SIZES,
+    )
+    return _figure(page, panels, colors, binary=view.binary_rates)
 
 
 def draw_sweep(view: SweepView) -> Figure:
@@ -67,90 +70,55 @@ def draw_sweep(view: SweepView) -> Figure:
     Raises:
         PlotError: too many cells for one figure.
     """
-    axes = [*(view.options.facets or ()), *view.left(*(view.options.facets or ()))]
-    cells = view.cells(axes)
+    facets = view.options.facets or ()
+    axes = [*facets, *view.left(*facets)]
     table = view.flows()
     found = groups(table, [*axes, "flow"], "goodput_bps")
-    means = {group.key: group for group in groups(view.runs, axes, "fairness_jain")}
+    means = {group.key: group.value for group in groups(view.runs, axes, "fairness_jain")}
     panels: list[Bars] = []
-    for cell in cells:
+    for cell in view.cells(axes):
         mine = {g.key[-1]: g for g in found if g.key[:-1] == cell and g.value is not None}
-        fairness = means[cell].value if cell in means else None
-        panels.append(
-            Bars(
-                view.words(axes, cell),
-                {name: group.value or 0.0 for name, group in mine.items()},
-                {name: group.interval for name, group in mine.items() if group.interval},
-                fairness,
-            )
-        )
+        goodputs = {name: group.value or 0.0 for name, group in mine.items()}
+        intervals = {name: group.interval for name, group in mine.items() if group.interval}
+        panels.append(Bars(goodputs, means.get(cell), intervals))
     names = list(dict.fromkeys(table.values("flow")))
-    colors = palette.flow_colors(names, names)
-    titles = ["Goodput of each flow", view.subtitle(view.title)]
-    return _figure(
-        panels,
-        colors,
-        view.width_mm,
-        titles,
-        view.caption(),
-        replications=view.replications,
-        levels=view.last_levels(axes),
-        notes=view.explained(axes),
-    )
+    height = 48.0 if len(panels) == 1 else 26.0
+    page = view.page(_TITLE, axes, _most(view.width_mm, panels), height, **_SIZES)
+    return _figure(page, panels, palette.flow_colors(names, names), view.replications)
 
 
-def _of_run(view: View, head: str) -> Bars:
+def _of_run(view: View) -> Bars:
     flows = view.summary["flows"]
     goodputs = {name: float(flows[name]["goodput_bps"]) for name in view.flows}
     left_out = len(flows) - len(goodputs)
-    return Bars(head, goodputs, {}, jain(list(goodputs.values())), left_out)
+    return Bars(goodputs, jain(list(goodputs.values())), left_out=left_out)
+
+
+def _most(width_mm: float, panels: Sequence[Bars]) -> int:
+    """How many panels have room beside each other."""
+    return min(4, int(width_mm / (14.0 + 2.6 * max(len(panel.goodputs) for panel in panels))))
 
 
 def _figure(
+    page: Facets,
     panels: Sequence[Bars],
     colors: Mapping[str, str],
-    width_mm: float,
-    titles: Sequence[str],
-    caption: str,
+    replications: int = 1,
     *,
     binary: bool = False,
-    replications: int = 1,
-    levels: int = 0,
-    notes: Sequence[str] = (),
 ) -> Figure:
     if not any(panel.goodputs for panel in panels):
         raise PlotError("nothing to draw: there is no flow")
     highest = max(
-        max((i.high for i in panel.intervals.values()), default=0.0)
-        if panel.intervals
-        else max(panel.goodputs.values(), default=0.0)
-        for panel in panels
+        max([i.high for i in p.intervals.values()] or p.goodputs.values(), default=0.0)
+        for p in panels
     )
     unit = quantities.rate_unit(highest, binary=binary)
-    most = max(len(panel.goodputs) for panel in panels)
-    page = Facets(
-        width_mm,
-        titles[0],
-        titles[1],
-        caption,
-        len(panels),
-        beside(len(panels), min(4, int(width_mm / (14.0 + 2.6 * most))), levels),
-        48.0 if len(panels) == 1 else 26.0,
-        below_mm=5.0,
-        between_mm=5.5,
-        heads=[panel.head for panel in panels],
-    )
-    named = most <= _MOST_NAMES
-    for index, (panel, axes) in enumerate(zip(panels, page.axes, strict=True)):
+    named = max(len(panel.goodputs) for panel in panels) <= _MOST_NAMES
+    for panel, axes in zip(panels, page.axes, strict=True):
         _fill(axes, panel, colors, unit.size)
-        axes.set_ylim(0, 1.25 * highest / unit.size if highest > 0 else 1)
-        axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+        page.scale(axes, 1.25 * highest / unit.size, f"Goodput ({unit.name})")
         _name_bars(axes, list(panel.goodputs), page.panel_mm, named=named)
-        if page.is_first(index):
-            axes.set_ylabel(f"Goodput ({unit.name})", labelpad=2)
-        else:
-            axes.tick_params(labelleft=False)
-    page.notes += notes
     page.notes.append("Dashed: equal shares. Jain's index: 1 if all flows got the same.")
     if replications > 1:
         page.notes.append(
@@ -175,16 +143,9 @@ def _fill(axes: Axes, panel: Bars, colors: Mapping[str, str], size: float) -> No
     if panel.fairness is not None:
         shown, every = len(names), len(names) + panel.left_out
         of = f" of these {shown} of {every} flows" if panel.left_out else ""
-        axes.text(
-            0.99,
-            0.97,
-            f"Jain's index{of} {panel.fairness:.3f}",
-            transform=axes.transAxes,
-            size=TICKS,
-            color=palette.INK,
-            ha="right",
-            va="top",
-        )
+        words = f"Jain's index{of} {panel.fairness:.3f}"
+        style = {"size": TICKS, "color": palette.INK, "ha": "right", "va": "top"}
+        axes.text(0.99, 0.97, words, transform=axes.transAxes, **style)
 
 
 def _name_bars(axes: Axes, names: Sequence[str], width_mm: float, *, named: bool) -> None:

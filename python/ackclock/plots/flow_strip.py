@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from . import palette, text
 from .heading import task
-from .sheet import Panel, Sheet
+from .panel import Panel
+from .sheet import Sheet
 from .view import View
 
 _ROW_MM = 3.0
@@ -23,17 +24,12 @@ def add(view: View, sheet: Sheet) -> Panel:
     axes.set_xticks([])
     axes.grid(visible=False)
     axes.spines[["left", "bottom"]].set_visible(False)
-    unit = view.time_unit.size
+    unit = panel.second
     row_mm = height / rows
     for row, name in enumerate(view.flows):
         active = view.active(name)
-        axes.barh(
-            row + 0.5,
-            (active.stop_s - active.start_s) / unit,
-            left=active.start_s / unit,
-            height=0.82,
-            color=view.flow_color[name],
-        )
+        length, start = (active.stop_s - active.start_s) / unit, active.start_s / unit
+        axes.barh(row + 0.5, length, left=start, height=0.82, color=view.flow_color[name])
         if row_mm > 2.4:
             _label(view, panel, row, name)
     if row_mm <= 2.4:
@@ -64,13 +60,6 @@ def _label(view: View, panel: Panel, row: int, name: str) -> None:
         x, side = begin - 1.0, "right"
     else:
         words, x, color = name, begin + 0.5, palette.text_on(view.flow_color[name])
-    panel.axes.text(
-        (view.span[0] + x / scale) / view.time_unit.size,
-        row + 0.5,
-        words,
-        size=_LABEL_SIZE,
-        color=color,
-        ha=side,
-        va="center_baseline",
-        parse_math=False,
-    )
+    at = ((view.span[0] + x / scale) / panel.second, row + 0.5)
+    style = {"size": _LABEL_SIZE, "color": color, "ha": side, "va": "center_baseline"}
+    panel.axes.text(*at, words, **style, parse_math=False)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from . import bands, draw, palette, quantities
 from .measured import lay_over
-from .sheet import Panel, mark_style
+from .panel import Panel
 from .view import View
 
 Floats = NDArray[np.float64]
@@ -113,30 +113,22 @@ def _event_times(view: View, name: str, event: str) -> Floats:
 
 
 def _lines(view: View, panel: Panel, name: str) -> None:
-    """Draw a line across the panel at each event of a flow."""
-    edges = draw.bin_edges(panel, view, _LINE_EVERY_MM)
+    edges = panel.bins(_LINE_EVERY_MM)
     for event in _EVENTS:
-        for time in bands.distinct(_event_times(view, name, event), edges):
-            panel.axes.axvline(time / view.time_unit.size, color=palette.RULE, lw=0.6, zorder=1)
+        times = bands.distinct(_event_times(view, name, event), edges)
+        panel.upright(times, palette.RULE, 0.6, zorder=1)
 
 
 def _events(view: View, panel: Panel, names: list[str], size: float, every_mm: float) -> None:
-    """Mark events on the window that they cut."""
-    edges = draw.bin_edges(panel, view, every_mm)
+    edges = panel.bins(every_mm)
     for event, (marker, words) in _EVENTS.items():
         found = {name: _event_times(view, name, event) for name in names}
         for name, at in found.items():
             if not len(at):
                 continue
             kept = bands.distinct(at, edges)
-            panel.axes.plot(
-                kept / view.time_unit.size,
-                _before(view, name, kept),
-                ls="",
-                clip_on=False,
-                zorder=5 if event == "timeout" else 4,
-                **mark_style(marker, _event_color(view, name, event, len(names)), size),
-            )
+            color, depth = _event_color(view, name, event, len(names)), 4 + (event == "timeout")
+            panel.points(kept, _before(view, name, kept), marker, color, size, zorder=depth)
         if count := sum(map(len, found.values())):
             alone = len(names) == 1
             color = _event_color(view, names[0], event, 1) if alone else palette.FAINT_INK

@@ -14,7 +14,7 @@ from ackclock.tables.shown import decimals, unit_of
 from . import palette, text
 from .across import across
 from .errors import PlotError
-from .facets import TICKS, Facets, beside
+from .facets import TICKS
 from .sweep_view import SweepView
 
 if TYPE_CHECKING:
@@ -42,22 +42,12 @@ def draw(view: SweepView) -> Figure:
     cells = view.cells(facets)
     over, down = across(x, view.levels(x)), across(view.short(y), view.levels(y))
     widest = max(text.width_mm(label, TICKS) for label in down.labels)
-    page = Facets(
-        view.width_mm,
-        f"{value.title}{view.whose}{f' ({unit})' if unit else ''} over {x} and {y}",
-        view.subtitle(view.title, "means over replications" if view.replications > 1 else ""),
-        view.caption(),
-        len(cells),
-        beside(
-            len(cells),
-            int((view.width_mm - 20) / (9.0 * len(over.labels) + 4.0)),
-            view.last_levels(facets),
-        ),
-        _ROW_MM * len(down.labels),
-        left_mm=widest + 8.0,
-        heads=[view.words(facets, cell) for cell in cells],
-    )
-    page.notes += view.explained([y, *facets])
+    title = f"{value.title}{view.whose}{f' ({unit})' if unit else ''} over {x} and {y}"
+    most = int((view.width_mm - 20) / (9.0 * len(over.labels) + 4.0))
+    means = "means over replications" if view.replications > 1 else ""
+    height = _ROW_MM * len(down.labels)
+    page = view.page(title, facets, most, height, means, left_mm=widest + 8.0)
+    page.notes = view.explained([y, *facets])
     low, high = min(scaled.values()), max(scaled.values())
     ramp = colormaps[_MAP]
     for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):

@@ -16,6 +16,7 @@ MOST_LINKS = 6
 FEW_PACKETS = 3
 """A link whose queue never exceeds this is not drawn unless asked for."""
 
+_UNITS = ("bytes", "packets")
 _MOST_RANKED = 10_000
 _MOST_NOTABLE = 500
 
@@ -36,7 +37,8 @@ class Lane:
 
     `states` has an entry for the start of the run and one for each change; `inner` says whether
     the link joins two routers; `varies` whether its rate follows a rule, so that `states` have
-    the mean.
+    the mean. Limits of the buffer are those of the run, also where the scenario has products of
+    rate and delay, or a time.
     """
 
     link: str
@@ -69,8 +71,11 @@ class Interest:
         return cls(sum(told["drops"].values()), mean, float(told["utilization"]))
 
 
-def of_link(link: Mapping[str, Any], routers: Iterable[str]) -> list[Lane]:
-    """The transmitters of a link of the model: one if it is half duplex, else two."""
+def of_link(link: Mapping[str, Any], routers: Iterable[str], told: Mapping[str, Any]) -> list[Lane]:
+    """The transmitters of a link of the model, of which the summary says `told`.
+
+    One if it is half duplex, else two.
+    """
     name, (one, other) = link["id"], link["ends"]
     ways: list[tuple[str, str, str, LineStyle]] = [
         ("forward", "forward", f"{name} → {other}", "solid"),
@@ -87,11 +92,15 @@ def of_link(link: Mapping[str, Any], routers: Iterable[str]) -> list[Lane]:
             inner=set(link["ends"]).issubset(routers),
             states=_states(link, way),
             varies=bool(link[way].get("rate")),
-            limit_bytes=link[way]["queue"].get("limit_bytes"),
-            limit_packets=link[way]["queue"].get("limit_packets"),
+            **_limits(link[way]["queue"], told.get(direction, {})),
         )
         for direction, way, label, line in ways
     ]
+
+
+def _limits(queue: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, int | None]:
+    found = told.get("queue_limit") or {unit: queue.get(f"limit_{unit}") for unit in _UNITS}
+    return {f"limit_{unit}": found[unit] for unit in _UNITS}
 
 
 def _states(link: Mapping[str, Any], way: str) -> tuple[State, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import palette, quantities
-from .sheet import Panel
+from .panel import Panel
 from .view import Floats, View
 
 _MOST_PLACES = 8
@@ -43,14 +43,9 @@ def fill(view: View, panel: Panel) -> None:
         below = np.zeros(len(counts)) if below is None else below
         hit = np.flatnonzero(counts)
         middles = (edges[hit] + edges[hit + 1]) / 2 / view.time_unit.size
-        panel.axes.vlines(
-            middles,
-            below[hit],
-            below[hit] + counts[hit],
-            color=color,
-            lw=max(1.3, panel.width_mm * view.window_s / view.span_s * 2.0),
-            zorder=3,
-        )
+        width = max(1.3, panel.width_mm * view.window_s / view.span_s * 2.0)
+        ends = (below[hit], below[hit] + counts[hit])
+        panel.axes.vlines(middles, *ends, color=color, lw=width, zorder=3)
         below = below + counts
         highest = max(highest, int(below.max()))
         panel.entry(f"{label}: {len(times)}", color, width=2.4)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ackclock.errors import listed
+from ackclock.theory.network import largest_write
 
 from . import draw, palette, quantities
 from .lanes import Lane
 from .palette import DASHES
-from .sheet import Panel
+from .panel import Panel
 from .view import View
 
 _LONG = 16
@@ -38,11 +38,11 @@ def fill_sojourn(view: View, panel: Panel) -> None:
     view.need("transmissions")
     panel.title = "Waiting time in the buffer"
     series = {lane: view.sojourn_s(lane) for lane in view.lanes}
-    unit = quantities.span_unit(highest := draw.highest(series))
-    panel.unit = f"{unit.name}, of packets as they leave it"
-    if any(len(times) for times, _ in series.values()):
-        draw.of_lanes(view, panel, series, draw.samples, unit.size)
-        panel.y_from_zero(highest / unit.size)
+    highest = draw.highest(series)
+    size = draw.time_unit(panel, highest, ", of packets as they leave it")
+    if draw.some(series):
+        draw.of_lanes(view, panel, series, draw.samples, size)
+        panel.y_from_zero(highest / size)
     else:
         panel.empty("no packet")
 
@@ -63,12 +63,7 @@ def limit_packets(view: View, lane: Lane) -> float:
     sizes = [
         flow["tcp"]["segment_bytes"] + flow["tcp"]["header_bytes"]
         if flow.get("tcp")
-        else _largest_write(flow["udp"]["source"])
+        else largest_write(flow["udp"]["source"])
         for flow, _ in view.transports
     ]
     return math.floor(lane.limit_bytes / max(sizes)) if sizes else 0
-
-
-def _largest_write(source: dict[str, Any]) -> int:
-    writes = source.get("writes")
-    return max(write["size_bytes"] for write in writes) if writes else source["write_bytes"]

@@ -11,8 +11,7 @@ from ackclock.errors import listed
 
 from . import draw, palette, quantities
 from .lanes import State
-from .palette import DASHES
-from .sheet import Panel
+from .panel import Panel
 from .view import View
 
 _MOST_MOVING_FLOWS = 4
@@ -38,15 +37,8 @@ def fill(view: View, panel: Panel) -> None:
     size = draw.rate_unit(view, panel, highest, f", all packets, in {window}")
     draw.of_lanes(view, panel, series, draw.windows, size)
     for states, values in capacities.items():
-        panel.axes.step(
-            np.array([*(state.time_s for state in states), view.end_s]) / view.time_unit.size,
-            np.append(values, values[-1]) / size,
-            where="post",
-            color=palette.FAINT_INK,
-            lw=0.7,
-            ls=DASHES["dotted"],
-            zorder=1,
-        )
+        times = np.array([*(state.time_s for state in states), view.end_s])
+        panel.level(times, np.append(values, values[-1]) / size, palette.FAINT_INK, zorder=1)
     if capacities:
         panel.entry("capacity", palette.FAINT_INK, line="dotted", width=0.8)
     if varying := dict.fromkeys(lane.link for lane in series if lane.varies):
@@ -68,7 +60,7 @@ def _paths(view: View, panel: Panel) -> None:
     _, top = panel.axes.get_ylim()
     panel.axes.set_ylim(0, 1.12 * top)  # room for the words
     drawn = {lane.link for lane in view.lanes}
-    unit = view.time_unit.size
+    words = {"size": 5.8, "color": palette.FAINT_INK, "ha": "center", "va": "top"}
     for row, name in enumerate(moving):
         active = view.active(name)
         for span in view.flow_paths[name]:
@@ -78,26 +70,10 @@ def _paths(view: View, panel: Panel) -> None:
             if stop <= start or not own:
                 continue
             low, high = 1 - (row + 1) / len(moving), 1 - row / len(moving)
-            panel.axes.axvspan(
-                start / unit,
-                stop / unit,
-                low,
-                high,
-                color=view.link_color[next((link for link in own if link in drawn), own[0])],
-                alpha=0.10,
-                lw=0,
-                zorder=0.5,
-            )
-            words = f"{name} via {', '.join(own)}"
-            if (stop - start) / view.span_s * panel.width_mm > 1.25 * len(words):
-                panel.axes.text(
-                    (start + stop) / 2 / unit,
-                    high - 0.04,
-                    words,
-                    transform=panel.axes.get_xaxis_transform(),
-                    ha="center",
-                    va="top",
-                    size=5.8,
-                    color=palette.FAINT_INK,
-                    parse_math=False,
-                )
+            color = view.link_color[next((link for link in own if link in drawn), own[0])]
+            panel.shade(start, stop, color, 0.10, ymin=low, ymax=high)
+            label = f"{name} via {', '.join(own)}"
+            if (stop - start) / view.span_s * panel.width_mm > 1.25 * len(label):
+                at = ((start + stop) / 2 / panel.second, high - 0.04)
+                across = panel.axes.get_xaxis_transform()
+                panel.axes.text(*at, label, transform=across, **words, parse_math=False)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.metrics.carried import windowed_link_rates
-from ackclock.metrics.condense import SUBJECTS, Codes, Split
+from ackclock.metrics.condense import SUBJECTS, by_names
 from ackclock.metrics.series import HasPieces
 from ackclock.metrics.windows import window_edges, windowed_rates
 
@@ -77,14 +77,11 @@ class LongRecords:
         columns = tuple(among[0])
         windows = len(window_edges(0.0, end_s, width_s)) - 1
         sums = {tuple(names.items()): np.zeros(windows) for names in among}
-        codes = [Codes() for _ in columns]
-        for piece in self._results.pieces(self._table, ["time_s", "bytes", *columns]):
-            numbers = [code.of(piece[c]) for code, c in zip(codes, columns, strict=True)]
+        pieces = self._results.pieces(self._table, ["time_s", "bytes", *columns])
+        for piece, groups in by_names(pieces, columns):
             time_s, size = piece["time_s"].to_numpy(), piece["bytes"].to_numpy()
-            for own, rows in Split(np.stack(numbers)):
-                names = {
-                    c: str(code.names[i]) for c, code, i in zip(columns, codes, own, strict=True)
-                }
+            for own, rows in groups:
+                names = dict(zip(columns, own, strict=True))
                 total = sums.get(tuple(names.items()))
                 if total is not None:
                     rate = rate_bps(names, time_s[rows]) if rate_bps else None

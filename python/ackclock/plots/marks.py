@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from . import bands, draw, lanes, palette, quantities
-from .sheet import Panel, Sheet
+from . import bands, lanes, palette, quantities
+from .panel import Panel
+from .sheet import Sheet
 from .view import View
 
 _LOSS_EVERY_MM = 0.9
@@ -41,15 +42,14 @@ def _flow_ends(view: View, panels: Sequence[Panel]) -> None:
     for name in view.flows:
         active = view.active(name)
         times |= {active.start_s, active.stop_s}
-    inner = [time / view.time_unit.size for time in sorted(times) if 0 < time < view.end_s]
+    inner = np.array([time for time in sorted(times) if 0 < time < view.end_s])
     for panel in panels:
-        for time in inner:
-            panel.axes.axvline(time, color=palette.RULE, lw=0.5, zorder=1)
+        panel.upright(inner, palette.RULE, 0.5, zorder=1)
 
 
 def _route_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     times = {change.time_s for change in view.route_changes}
-    if _lines(view, panels, times, (0, (4, 2))):
+    if _lines(panels, times, (0, (4, 2))):
         sheet.note("Dashed line across the panels: a route of these flows changed.")
     elif times:
         sheet.note(f"Routes changed at {len(times)} moments; see the plot 'routes'.")
@@ -71,14 +71,12 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     if not words:
         return
     unit = view.time_unit
-    if not _lines(view, panels, {time for time, _ in words}, (0, (4, 1.5, 1, 1.5))):
+    if not _lines(panels, {time for time, _ in words}, (0, (4, 1.5, 1, 1.5))):
         sheet.note(f"Links changed at {len(words)} moments; their capacity is in 'link-rate'.")
         return
     for panel in panels:
         for _, start, stop in down:
-            panel.axes.axvspan(
-                start / unit.size, stop / unit.size, color=palette.CHANGE, alpha=0.1, lw=0, zorder=0
-            )
+            panel.shade(start, stop, palette.CHANGE, 0.1, zorder=0)
     sentences = [
         f"{link} {' and '.join(what)} at {quantities.number(time / unit.size)} {unit.name}"
         for (time, link), what in sorted(words.items())
@@ -90,15 +88,14 @@ def _link_changes(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     )
 
 
-def _lines(view: View, panels: Sequence[Panel], times: Iterable[float], dashes: Any) -> bool:
+def _lines(panels: Sequence[Panel], times: Iterable[float], dashes: Any) -> bool:
     """Draw lines across the panels at these times; False if there are none, or too many."""
-    edges = draw.bin_edges(panels[0], view, _LINE_EVERY_MM)
+    edges = panels[0].bins(_LINE_EVERY_MM)
     at = bands.distinct(np.array(sorted(times)), edges)
     if not 0 < len(at) <= _MOST_LINES:
         return False
     for panel in panels:
-        for time in at / view.time_unit.size:
-            panel.axes.axvline(time, color=palette.CHANGE, lw=0.7, ls=dashes, zorder=1.5)
+        panel.upright(at, palette.CHANGE, 0.7, ls=dashes, zorder=1.5)
     return True
 
 
@@ -107,18 +104,9 @@ def _losses(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
     times = times[(times >= view.span[0]) & (times <= view.span[1])]
     if not len(times) or not panels:
         return
-    at = bands.distinct(times, draw.bin_edges(panels[0], view, _LOSS_EVERY_MM))
+    at = bands.distinct(times, panels[0].bins(_LOSS_EVERY_MM))
     for panel in panels:
-        panel.axes.plot(
-            at / view.time_unit.size,
-            np.full(len(at), 0.985),
-            transform=panel.axes.get_xaxis_transform(),
-            ls="",
-            marker="v",
-            ms=2.6,
-            mew=0,
-            color=palette.LOSS,
-            zorder=5,
-            clip_on=False,
-        )
+        style = {"marker": "v", "ms": 2.6, "mew": 0, "ls": "", "clip_on": False, "zorder": 5}
+        across = panel.axes.get_xaxis_transform()
+        panel.line(at, np.full(len(at), 0.985), palette.LOSS, transform=across, **style)
     sheet.note("▼\u00a0at the top of a panel: packets were lost somewhere.")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from . import palette
-from .palette import DASHES, LineStyle
-from .sheet import Panel
+from .palette import LineStyle
+from .panel import Panel
 from .view import View
 
 _MOST_POINTS = 20_000
@@ -22,28 +22,15 @@ def lay_over(view: View, panel: Panel, quantity: str, size: float = 1.0) -> None
             continue
         times, values = measurement.series[quantity]
         times = times + _first_data_s(view, flow)
-        inside = (times >= view.span[0]) & (times <= view.span[1])
+        inside = panel.inside(times)
         times, values = times[inside], values[inside] / size
         if not len(times):
             panel.note(f"{measurement.name}: nothing was measured in this time.")
             continue
-        panel.axes.plot(
-            times / view.time_unit.size,
-            values,
-            color=palette.INK,
-            lw=0.7,
-            ls=DASHES[_LINES[number % len(_LINES)]],
-            alpha=0.8,
-            drawstyle="steps-post",
-            zorder=3.5,
-            rasterized=len(times) > _MOST_POINTS,
-        )
-        panel.entry(
-            f"measured: {measurement.name}",
-            palette.INK,
-            line=_LINES[number % len(_LINES)],
-            width=0.7,
-        )
+        line = _LINES[number % len(_LINES)]
+        style = {"alpha": 0.8, "zorder": 3.5, "rasterized": len(times) > _MOST_POINTS}
+        panel.line(times, values, palette.INK, line, drawstyle="steps-post", **style)
+        panel.entry(f"measured: {measurement.name}", palette.INK, line=line, width=0.7)
         top = max(top, float(values.max()) * 1.1)
     low = panel.axes.get_ylim()[0]
     panel.axes.set_ylim(low, top)

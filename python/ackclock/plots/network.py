@@ -7,8 +7,10 @@ there are still too many nodes, all that are as many links away from the nearest
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from . import palette, quantities
@@ -23,6 +25,8 @@ _MOST_DRAWN = 300
 
 _MOST_RIDES = 10
 _LEAST_GROUP = 3
+_OFTEN = 3
+"""So many edges that are alike are described once, if they are half of all or more."""
 
 
 @dataclass(frozen=True)
@@ -99,13 +103,18 @@ class Network:
             self._edge_of |= dict.fromkeys(names, edge.name)
 
     def _node(self, name: str) -> str:
-        """The node of a host or router."""
         return self._group.get(name, name)
 
     def shared(self) -> dict[str, str]:
         """The properties that all edges have in common."""
         every = [edge.words for edge in self.edges.values()]
         return dict(set.intersection(*(set(words.items()) for words in every))) if every else {}
+
+    def usual(self) -> Mapping[str, str]:
+        """The properties of most of the edges, if that saves saying them again and again."""
+        counts = Counter(tuple(edge.words.items()) for edge in self.edges.values())
+        words, count = max(counts.items(), key=itemgetter(1), default=((), 0))
+        return dict(words) if _OFTEN <= count < len(self.edges) <= 2 * count else {}
 
     def rides(self) -> list[Ride]:
         """The paths that the drawn flows take for more than a moment; none of too many."""
@@ -132,7 +141,6 @@ class Network:
         return [self._ride(name, links, main=not i) for i, links in enumerate(longest)]
 
     def _ride(self, name: str, links: Sequence[str], *, main: bool) -> Ride:
-        """A flow along a path."""
         flow = self._view.flow(name)
         stops = [self._node(flow["from"])]
         edges = [self._edge_of[link] for link in links]
@@ -214,21 +222,27 @@ def _properties(view: View, links: Sequence[Mapping[str, Any]]) -> dict[str, str
         ends = found if len(found) <= 2 else [found[0], found[-1]]
         return (" to " if len(links) > 1 else " / ").join(map(words, ends))
 
-    buffers = dict.fromkeys(_buffer(way["queue"]) for way in ways)
+    buffers = list(dict.fromkeys(_buffer(way["queue"]) for way in ways))
     return {
         "rate": among(
             [way["rate_bps"] for way in ways],
             lambda bps: quantities.rate(bps, binary=view.binary_rates),
         ),
         "delay": among([way["delay_ns"] for way in ways], quantities.delay),
-        "buffer": " / ".join(buffers) if len(buffers) <= 2 else f"{len(buffers)} sizes of buffers",
+        "buffer": f"buffer {' / '.join(buffers)}"
+        if len(buffers) <= 2
+        else f"{len(buffers)} sizes of buffers",
         "duplex": " / ".join(dict.fromkeys(f"{link['duplex']} duplex" for link in different)),
     }
 
 
 def _buffer(queue: Mapping[str, Any]) -> str:
-    if queue.get("limit_packets") is not None:
-        return f"buffer {queue['limit_packets']} packets"
-    if queue.get("limit_bytes") is not None:
-        return f"buffer {quantities.size(queue['limit_bytes'])}"
-    return "buffer unlimited"
+    if (packets := queue.get("limit_packets")) is not None:
+        return f"{packets} packets"
+    if (size := queue.get("limit_bytes")) is not None:
+        return quantities.size(size)
+    if (thousandths := queue.get("limit_products")) is not None:
+        return f"{thousandths / 1000:g} BDP"
+    if (time_ns := queue.get("limit_ns")) is not None:
+        return quantities.delay(time_ns)
+    return "unlimited"

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.metrics import Segments, flow_segments, outstanding
+from ackclock.metrics.records import Records
 from ackclock.metrics.segments import unwrapped
 
-from .records import Records
 from .view import Series, View
 
 Floats = NDArray[np.float64]

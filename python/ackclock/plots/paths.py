@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .records import Records
+from ackclock.metrics.records import Records
 
 
 @dataclass(frozen=True)
@@ -55,23 +55,17 @@ def hops(routes: Records | None, end_s: float) -> list[Hop]:
     for router in routes.names("router"):
         for host in routes.names("host"):
             rows = routes.rows(router=router, host=host)
-            if not len(rows):
-                continue
-            times = routes.plain("time_s")[rows]
-            codes = routes.codes("link")[rows]
-            stops = np.append(times[1:], end_s)
-            for start, stop, code in zip(times, stops, codes, strict=True):
-                if code < 0:
-                    continue
-                last = found[-1] if found else None
-                if (
-                    last
-                    and (last.router, last.host, last.link) == (router, host, links[code])
-                    and last.stop_s == start
-                ):
-                    found[-1] = Hop(router, host, last.link, last.start_s, float(stop))
-                elif stop > start:
-                    found.append(Hop(router, host, links[code], float(start), float(stop)))
+            times, codes = routes.plain("time_s")[rows], routes.codes("link")[rows]
+            # Of several changes at one moment the last one counts, and only if it is another link.
+            lasting = np.diff(times, append=np.inf) > 0
+            times, codes = times[lasting], codes[lasting]
+            new = np.diff(codes, prepend=-2) != 0
+            times, codes = times[new].tolist(), codes[new].tolist()
+            found += [
+                Hop(router, host, links[code], start, stop)
+                for start, stop, code in zip(times, [*times[1:], end_s], codes, strict=False)
+                if code >= 0 and stop > start
+            ]
     return found
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from . import bands, draw, flow_strip, marks, palette
 from .lanes import Lane
 from .link_queue import draw_limit, limit_packets
-from .sheet import Panel, Sheet, mark_style
+from .panel import Panel
+from .sheet import Sheet
 from .view import View
 
 if TYPE_CHECKING:
@@ -55,19 +56,16 @@ def draw_links(view: View) -> Figure:
 
 
 def _fill(view: View, panel: Panel, lane: Lane) -> None:
-    panel.title, panel.unit = (
-        f"Queue of {lane.label}",
-        "packets waiting, without the one being sent",
-    )
+    panel.title = f"Queue of {lane.label}"
+    panel.unit = "packets waiting, without the one being sent"
     panel.shows_losses = view.recorded("drops")
     times, values = view.queue_length(lane)
-    highest = draw.steps(
-        panel, view, times, values, color=view.lane_color[lane], before=0.0, dense=_EXACT
-    )
-    changes = np.count_nonzero((times >= view.span[0]) & (times <= view.span[1]))
+    color = view.lane_color[lane]
+    highest = draw.steps(panel, times, values, color=color, before=0.0, dense=_EXACT)
+    changes = np.count_nonzero(panel.inside(times))
     if changes > _EXACT * draw.pixels(panel):
         panel.note("Line: mean queue; tint behind it: range.")
-    panel.entry("waiting", view.lane_color[lane])
+    panel.entry("waiting", color)
     limit = limit_packets(view, lane)
     if limit and highest >= 0.5 * limit:
         highest = max(highest, limit)
@@ -93,20 +91,15 @@ def _drops(view: View, panel: Panel, lane: Lane, highest: float) -> float:
                 found.append((reason, name, np.sort(table.plain("time_s")[rows])))
     room = _ROW_MM * (min(len(found), _MOST_ROWS) + 0.6)
     scale = highest / (panel.height_mm - room)
-    edges = draw.bin_edges(panel, view, _MARK_EVERY_MM)
+    edges = panel.bins(_MARK_EVERY_MM)
     counts: dict[str, int] = {}
     for row, (reason, name, times) in enumerate(found):
-        times = times[(times >= view.span[0]) & (times <= view.span[1])]
+        times = times[panel.inside(times)]
         counts[reason] = counts.get(reason, 0) + len(times)
         at = bands.distinct(times, edges)
-        panel.axes.plot(
-            at / view.time_unit.size,
-            np.full(len(at), highest + scale * _ROW_MM * (row % _MOST_ROWS + 0.75)),
-            ls="",
-            clip_on=False,
-            zorder=4,
-            **mark_style(_REASONS[reason][0], view.flow_color[name], 3.4),
-        )
+        height = highest + scale * _ROW_MM * (row % _MOST_ROWS + 0.75)
+        marker, color = _REASONS[reason][0], view.flow_color[name]
+        panel.points(at, np.full(len(at), height), marker, color, 3.4, zorder=4)
     for reason, count in counts.items():
         marker, words = _REASONS[reason]
         alone = len(view.flows) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from . import draw, palette, quantities
-from .sheet import Panel
+from .panel import Panel
 from .view import Series, View
 
 
@@ -48,7 +48,7 @@ def _hosts(view: View, panel: Panel, event: str, title: str) -> None:
         return
     for host, (edges, rates) in series.items():
         color, line = view.host_color(host), "solid" if view.is_source(host) else "dashed"
-        draw.windows(panel, view, edges, rates / size, color=color, line=line, among=len(series))
+        draw.windows(panel, edges, rates / size, color=color, line=line, among=len(series))
         panel.entry(host, color, line=line)
     if any(map(view.is_source, series)):
         panel.note("A host has the colour of its first flow; targets are dashed.")

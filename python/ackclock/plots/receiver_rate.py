@@ -9,8 +9,7 @@ from ackclock.metrics import new_bytes, sliding_rates, windowed_rates
 from ackclock.metrics.segments import unwrapped
 
 from . import draw, packets, palette, quantities
-from .palette import DASHES
-from .sheet import Panel
+from .panel import Panel
 from .view import Series, View
 
 Floats = NDArray[np.float64]
@@ -19,7 +18,7 @@ _BIN_S = 0.1
 """Bins of the labs, for runs of 0.4 s to about half an hour."""
 
 _REACH_S, _EVERY_S = 1.0, 0.1
-"""The sliding window of the labs: the last second, ten times a second."""
+"""The sliding window of the labs: the last second, ten times per second."""
 
 _LEAST_SHARE = 0.2
 """A last bin of which less than this lies within the run is not drawn: one packet would fill it."""
@@ -55,7 +54,7 @@ def fill_bins(view: View, panel: Panel) -> None:
     size = draw.rate_unit(view, panel, float(total.max()), words)
     highest = 0.0
     if len(rates) > 1:
-        highest = draw.windows(panel, view, edges, total / size, color=palette.RULE)
+        highest = draw.windows(panel, edges, total / size, color=palette.RULE)
         panel.entry("all flows", palette.RULE)
     series = {name: (edges, values) for name, values in rates.items()}
     highest = max(highest, draw.of_flows(view, panel, series, draw.windows, size))
@@ -105,17 +104,9 @@ def _sliding(
         some = (at >= max(active.start_s, view.span[0])) & (at <= view.span[1])
         if not some.any():
             continue
-        panel.axes.plot(
-            at[some] / view.time_unit.size,
-            rates[some] / size,
-            color=view.flow_color[name],
-            ls=DASHES["dashed"],
-            lw=draw.line_width(len(arrivals)),
-            marker="o",
-            ms=1.6 if some.sum() <= 60 else 0.0,
-            mew=0,
-            zorder=3.5,
-        )
+        marks = {"marker": "o", "ms": 1.6 if some.sum() <= 60 else 0.0, "mew": 0, "zorder": 3.5}
+        width = draw.line_width(len(arrivals))
+        panel.line(at[some], rates[some] / size, view.flow_color[name], "dashed", width, **marks)
         highest = max(highest, float(rates[some].max()) / size)
     panel.entry("over the last 1 s", palette.FAINT_INK, line="dashed", width=1.0)
     panel.note(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,45 +37,53 @@ def write(
     options: Options,
 ) -> list[Path]:
     """See `ackclock.plots.plot`."""
-    for name in formats:
-        saving.require_format(name)
     asked = None if kinds is None else [registry.find(kind) for kind in dict.fromkeys(kinds)]
-    written: list[Path] = []
     with saving.style(options):
         views = [View(results, flows, links, options) for results in runs]
         wanted = _unasked(views) if asked is None else asked
         _require_able(views, options, wanted)
-        figures = [(plot, _parts(views, plot)) for plot in wanted]
-        out.mkdir(parents=True, exist_ok=True)
-        for plot, made in figures:
-            for stem, parts in made:
-                drawn = _draw(parts, plot)
-                for name in formats:
-                    path = out / f"{stem}.{name}"
-                    _save(drawn, path, parts[0], plot)
-                    written.append(path)
-    return written
+        figures = [(plot, *one) for plot in wanted for one in _parts(views, plot)]
+        drawn = ((plot, stem, _draw(parts, plot)) for plot, stem, parts in figures)
+        summary = views[0].summary
+        name = str(summary.get("scenario") or views[0].model.get("name"))
+        creator = f"Ackclock {summary.get('ackclock', '')}".strip()
+        return _save(drawn, formats, out, name, creator, options)
 
 
 def write_sweep(
     view: SweepView, kinds: Sequence[str] | None, formats: Sequence[str], out: Path
 ) -> list[Path]:
     """See `ackclock.plots.plot_sweep`."""
-    for name in formats:
-        saving.require_format(name)
     wanted = _of_sweep(view) if kinds is None else [_able(kind) for kind in dict.fromkeys(kinds)]
     _require_heard(view.options, wanted)
+    shown = view.options.value
     with saving.style(view.options):
-        drawn = [(plot, plot.load_sweep()(view)) for plot in wanted]
+        drawn = [
+            (
+                plot,
+                f"{plot.name}-{_plain(shown)}" if shown and plot.knows("value") else plot.name,
+                plot.load_sweep()(view),
+            )
+            for plot in wanted
+        ]
+    return _save(drawn, formats, out, view.name, "Ackclock", view.options)
+
+
+def _save(
+    drawn: Iterable[tuple[Plot, str, Figure]],
+    formats: Sequence[str],
+    out: Path,
+    name: str,
+    creator: str,
+    options: Options,
+) -> list[Path]:
+    """Write figures, by the names of their files, in each of these formats."""
     out.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    shown = view.options.value
-    for plot, figure in drawn:
-        stem = f"{plot.name}-{_plain(shown)}" if shown and plot.knows("value") else plot.name
-        for name in formats:
-            path = out / f"{stem}.{name}"
-            saving.save(figure, path, f"{view.name}: {plot.summary}", options=view.options)
-            written.append(path)
+    for plot, stem, figure in drawn:
+        for kind in formats:
+            written.append(out / f"{stem}.{kind}")
+            saving.save(figure, written[-1], f"{name}: {plot.summary}", creator, options)
     return written
 
 
@@ -188,11 +196,3 @@ def _draw(views: Sequence[View], plot: Plot) -> Figure:
     if plot.form == "panel":
         return timeline_figure(views, plot.parts())
     return plot.load()(views[0])
-
-
-def _save(drawn: Figure, path: Path, view: View, plot: Plot) -> None:
-    """Write a figure without anything that differs between two runs of this program."""
-    version = view.summary.get("ackclock", "")
-    creator = f"Ackclock {version}".strip()
-    title = f"{view.summary.get('scenario') or view.model.get('name')}: {plot.summary}"
-    saving.save(drawn, path, title, creator, view.options)

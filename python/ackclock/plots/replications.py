@@ -19,7 +19,8 @@ from ackclock.metrics.statistics import Statistics
 
 from . import palette, quantities, saving
 from .errors import PlotError
-from .sheet import Page, Panel
+from .panel import Panel
+from .sheet import Page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,14 +111,9 @@ def figure(
     heavy = logarithmic and any(map(_is_heavy, drawn.values()))
     fills = [_fill_distribution, _fill_tail] if heavy else [_fill_distribution]
     with saving.style():
-        page = Page(
-            width_mm,
-            title,
-            "",
-            caption,
-            f"{quantity} ({unit})" if unit else quantity,
-            below_mm=_BELOW_MM[logarithmic],
-        )
+        across = f"{quantity} ({unit})" if unit else quantity
+        below = _BELOW_MM[logarithmic]
+        page = Page(width_mm, title, "", caption, across, below_mm=below)
         for fill in fills:
             panel = page.put(_HEIGHT_MM)
             panel.axes.set_xmargin(0.02)
@@ -163,8 +159,8 @@ def _fill_distribution(panel: Panel, name: str, sample: Sample, color: str) -> N
             axes.plot([low, high], [mark.share] * 2, color=color, lw=2.4, alpha=0.35, zorder=3)
             axes.plot([mark.value], [mark.share], "o", color=color, ms=3.2, mew=0, zorder=4)
     axes.set_ylim(0, 1.02)
-    axes.set_yticks([q.share for q in statistics.quantiles] + [1.0])
-    axes.set_yticklabels([f"{q.share * 100:g} %" for q in statistics.quantiles] + ["100 %"])
+    ticks = [*(q.share for q in statistics.quantiles), 1.0]
+    axes.set_yticks(ticks, [f"{share * 100:g} %" for share in ticks])
     panel.title = "Replications up to this value"
     panel.entry(label, color)
 
@@ -183,14 +179,8 @@ def _fill_tail(panel: Panel, name: str, sample: Sample, color: str) -> None:
         # From the share that was measured at the threshold.
         share = (int((found > tail.threshold).sum()) + sample.cut_off) / total
         reach = np.array([tail.threshold, found[-1]])
-        axes.plot(
-            reach,
-            share * (reach / tail.threshold) ** -tail.value,
-            color=color,
-            lw=0.9,
-            ls=palette.DASHES["dashed"],
-            zorder=4,
-        )
+        power = share * (reach / tail.threshold) ** -tail.value
+        axes.plot(reach, power, color=color, lw=0.9, ls=palette.DASHES["dashed"], zorder=4)
     axes.step(values[keep], above[keep], where="post", color=color, lw=1.1, label=label)
     axes.set_yscale("log")
     panel.title = "Share above this value, of those finished"

@@ -47,33 +47,19 @@ def draw(view: View) -> Figure:
         label.set_parse_math(False)
     axes.grid(visible=False)
     axes.spines["left"].set_visible(False)
-    unit = view.time_unit.size
     links: dict[str, None] = {}
     for row, found in enumerate(shown.values()):
         for hop in found:
             links[hop.link] = None
             color = view.link_color.get(hop.link) or palette.FAINT_INK
-            axes.barh(
-                row + 0.5,
-                (hop.stop_s - hop.start_s) / unit,
-                left=hop.start_s / unit,
-                height=0.78,
-                color=color,
-                ec=palette.GROUND,
-                lw=0.5,
-            )
+            start, length = hop.start_s / panel.second, (hop.stop_s - hop.start_s) / panel.second
+            look = {"height": 0.78, "color": color, "ec": palette.GROUND, "lw": 0.5}
+            axes.barh(row + 0.5, length, left=start, **look)
             room = (hop.stop_s - hop.start_s) / view.end_s * panel.width_mm
             if text.width_mm(hop.link, _SIZE) + 1.0 <= room:
-                axes.text(
-                    (hop.start_s + hop.stop_s) / 2 / unit,
-                    row + 0.5,
-                    hop.link,
-                    size=_SIZE,
-                    color=palette.text_on(color),
-                    ha="center",
-                    va="center_baseline",
-                    parse_math=False,
-                )
+                look = {"color": palette.text_on(color), "ha": "center", "va": "center_baseline"}
+                at = (start + length / 2, row + 0.5)
+                axes.text(*at, hop.link, size=_SIZE, **look, parse_math=False)
     for link in (name for name in view.link_color if name in links):
         panel.entry(link, view.link_color[link], width=3.0)
     hidden = len(rows) - len(shown)

@@ -99,12 +99,9 @@ def save(
         OSError: the file cannot be written.
     """
     kind = path.suffix[1:].lower()
-    if kind == "png":
-        metadata = {"Software": creator, "Title": title}
-    elif kind == "svg":
-        metadata = {"Creator": creator, "Title": title, "Date": None}
-    else:
-        metadata = {"Creator": creator, "Title": title, "CreationDate": None}
+    maker = "Software" if kind == "png" else "Creator"
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    metadata = {maker: creator, "Title": title, **undated}
     inches = drawn.get_size_inches()[0]
     asked = options or Options()
     pixels = _STYLE_PIXELS.get(asked.style, _PNG_PIXELS)

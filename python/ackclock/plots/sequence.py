@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from . import bands, packets, palette, quantities, text
-from .sheet import Panel, mark_style
+from .panel import ROUND, Panel
 from .view import View
 
 Floats = NDArray[np.float64]
@@ -95,12 +95,11 @@ def fill(view: View, panel: Panel) -> None:
             color = palette.FAINT_INK if len(view.flows) > 1 else _color(view, view.flows[0], kind)
             panel.mark(f"{kind.label}: {count:,}", color, kind.marker, hollow=kind.hollow)
     panel.axes.set_ylim(low, high)
-    panel.axes.yaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 2.5, 5, 10]))
+    panel.axes.yaxis.set_major_locator(MaxNLocator(6, integer=True, steps=ROUND))
     _explain(view, panel, counts)
 
 
 def _marks(view: View, name: str) -> list[_Marks]:
-    """All marks of a flow."""
     sent = packets.segments(view, name)
     at = packets.place(view, name, sent.start)
     dropped = ~np.isnan(sent.dropped_s)
@@ -155,23 +154,19 @@ def _draw(view: View, panel: Panel, mark: _Marks, size: float, limits: tuple[flo
     times, values = mark.time_s[mark.drawn], mark.segment[mark.drawn]
     if not len(times):
         return
-    grid = (
-        bands.bins(*view.span, round(panel.width_mm / _CELL_MM)),
-        bands.bins(*limits, round(panel.height_mm / _CELL_MM)),
-    )
-    rows = bands.distinct_points(times, values, grid)
+    down = bands.bins(*limits, round(panel.height_mm / _CELL_MM))
+    rows = bands.distinct_points(times, values, (panel.bins(_CELL_MM), down))
     kind = mark.kind
-    panel.axes.plot(
-        times[rows] / view.time_unit.size,
+    panel.points(
+        times[rows],
         values[rows],
-        ls="",
+        kind.marker,
+        _color(view, mark.flow, kind),
+        size * kind.size,
+        hollow=kind.hollow,
         zorder=kind.depth,
         rasterized=len(rows) > _MOST_VECTORS,
-        clip_on=False,  # a mark at the very beginning or end is drawn whole
         label=kind.label,
-        **mark_style(
-            kind.marker, _color(view, mark.flow, kind), size * kind.size, hollow=kind.hollow
-        ),
     )
 
 

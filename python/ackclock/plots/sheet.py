@@ -8,16 +8,14 @@ Everything is laid out in millimetres, so that a figure keeps its text sizes at 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from . import heading, legends, palette, text
-from .palette import DASHES, LineStyle
+from .panel import ROUND, Panel
 from .saving import Figure
 from .view import View
 from .words import EDGE_MM, MM, ROW_MM, TOP_MM, Words, place, words, write_above, write_instead
@@ -27,82 +25,54 @@ _PANEL_SIZE = 7.2
 _LEGEND = legends.Measures(size=6.8, handle=3.4, handle_gap=1.2, column_gap=2.6, row=3.2)
 _PANEL_HEADER, _PANEL_GAP, _AXIS = 4.6, 1.9, 7.6
 _MOST_ENTRIES = 12
-_ROUND = [1, 2, 2.5, 5, 10]
 
 
-def mark_style(marker: str, color: str, size: float, *, hollow: bool = False) -> dict[str, Any]:
-    """How marks of this shape look in a panel and in its legend; `size` in points."""
-    stroked = hollow or marker in "x+|1234"
-    return {
-        "marker": marker,
-        "ms": size,
-        "mfc": palette.GROUND if hollow else color,
-        "mec": color,
-        "mew": max(0.5, 0.22 * size) if stroked else 0.0,
-    }
+@dataclass(frozen=True)
+class _Header:
+    """What is above a panel: its title, and the legend beside it or in rows below it."""
 
+    entries: Sequence[legends.Entry]
+    columns: int
+    rows: int
+    beside: bool
+    title_mm: float
 
-@dataclass
-class Panel:
-    """One panel: its axes, and what to write above them.
+    @classmethod
+    def of(cls, panel: Panel) -> _Header:
+        """The header of a panel; of very many entries, a few that show the order of the colours."""
+        shown: list[legends.Entry] = panel.entries
+        if panel.ramp:
+            other = (palette.FAINT_INK, palette.RULE)
+            steps = [
+                entry
+                for entry in shown
+                if entry[0].get_linestyle() != "None" and entry[0].get_color() not in other
+            ]
+            rest = [entry for entry in shown if entry not in steps]
+            shown = [*legends.some(steps, _MOST_ENTRIES), *rest]
+        labels, room = [label for _, label in shown], panel.width_mm
+        title_mm = text.width_mm(panel.title, _PANEL_SIZE)
+        title_mm += text.width_mm(f"  {panel.unit}" if panel.unit else "", _PANEL_SIZE)
+        width, count = sum(map(_LEGEND.width_mm, labels)), len(labels)
+        if width <= room:
+            beside = not labels or width <= room - title_mm - 3
+            return cls(shown, count, min(count, 1), beside, title_mm)
+        # The rows are as equal as can be.
+        columns = -(-count // -(-count // _LEGEND.columns(labels, room)))
+        return cls(shown, columns, -(-count // columns), False, title_mm)
 
-    A function that draws a panel fills `axes` and sets `title` and `unit`; it calls `entry` for
-    each thing to name in the legend and `empty` if there is nothing to draw. With `ramp` the
-    colours of the entries are steps of a ramp, and of very many the legend names only some. One
-    that draws the losses itself sets `shows_losses`, to be spared the marks of losses; the last one
-    of a figure sets `labelled` if its horizontal axis is its own and has numbers and a label.
-    """
-
-    axes: Axes
-    width_mm: float
-    height_mm: float
-    title: str = ""
-    unit: str = ""
-    joined: bool = True
-    ramp: bool = False
-    entries: list[tuple[Line2D, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    message: str = ""
-    shows_losses: bool = False
-    labelled: bool = False
-
-    def entry(
-        self, label: str, color: str, *, line: LineStyle = "solid", width: float = 1.6
-    ) -> None:
-        """Name something in the legend above the panel."""
-        self.entries.append((Line2D([], [], color=color, lw=width, ls=DASHES[line]), label))
-
-    def mark(self, label: str, color: str, marker: str, *, hollow: bool = False) -> None:
-        """Name a kind of marks in the legend."""
-        handle = Line2D([], [], ls="", **mark_style(marker, color, 3.6, hollow=hollow))
-        self.entries.append((handle, label))
-
-    def note(self, sentence: str) -> None:
-        """Say something below the figure."""
-        self.notes.append(sentence)
-
-    def empty(self, message: str) -> None:
-        """Make this a low panel that says why nothing is in it."""
-        self.message = message
-        self.height_mm = 3.6
-
-    def y_from_zero(self, largest: float, *, counts: bool = False) -> None:
-        """Let the value axis begin at 0 and leave room above the largest value for marks.
-
-        With `counts` only whole numbers are written at the axis.
-        """
-        if counts:
-            locator = MaxNLocator(4, integer=True, min_n_ticks=1, steps=_ROUND)
-            self.axes.yaxis.set_major_locator(locator)
-        self.axes.set_ylim(0, largest * 1.1 if largest > 0 else 1)
+    @property
+    def below_mm(self) -> float:
+        """Height of the rows below the title."""
+        return 0.0 if self.beside else self.rows * _LEGEND.row
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """The words above and below the panels, and the heights of these, mm: header and axes."""
+    """What is above and below the panels, and the room below them, mm."""
 
     words: Words
-    panels: list[tuple[float, float]]
+    headers: list[_Header]
     below_mm: float
 
 
@@ -111,13 +81,16 @@ def finish(pages: Sequence[Page], figure: Figure) -> Figure:
     frames = [page.frame() for page in pages]
     below = TOP_MM + max(frame.words.above_mm for frame in frames) + 1.4
     tops: list[float] = []
-    for row, parts in enumerate(zip(*(frame.panels for frame in frames), strict=True)):
-        below += max(header for header, _ in parts)
+    for row, panels in enumerate(zip(*(page.panels for page in pages), strict=True)):
+        below += max(
+            _PANEL_HEADER + frame.headers[row].below_mm if panel.title else 0.0
+            for panel, frame in zip(panels, frames, strict=True)
+        )
         tops.append(below)
-        tallest = max(height for _, height in parts)
-        for page in pages:
-            if not page.panels[row].message:
-                page.panels[row].height_mm = tallest
+        tallest = max(panel.height_mm for panel in panels)
+        for panel in panels:
+            if not panel.message:
+                panel.height_mm = tallest
         below += tallest + _PANEL_GAP
     below += max(frame.below_mm for frame in frames)
     rows = max(len(frame.words.foot) for frame in frames)
@@ -186,62 +159,19 @@ class Page:
         notes = [*self._notes, *(note for panel in self.panels for note in panel.notes)]
         said = words(self.width_mm, self._title, self._subtitle, notes, self._caption)
         labelled = any(panel.joined for panel in self.panels) or self.panels[-1].labelled
-        return _Frame(
-            said,
-            [(self._header_mm(panel), panel.height_mm) for panel in self.panels],
-            self._below - _PANEL_GAP if labelled else 0.0,
-        )
+        below = self._below - _PANEL_GAP if labelled else 0.0
+        return _Frame(said, [_Header.of(panel) for panel in self.panels], below)
 
     def place(self, frame: _Frame, tops: Sequence[float], below: float, height: float) -> None:
         """Put everything where it belongs on a page of this height; all in mm from the top."""
         frame.words.write(self.figure, height, below + 2.2)
         joined = [panel for panel in self.panels if panel.joined]
-        for panel, top in zip(self.panels, tops, strict=True):
+        for panel, top, header in zip(self.panels, tops, frame.headers, strict=True):
             box = (self._left, top, self.axes_width_mm, panel.height_mm)
             place(panel.axes, box, (self.width_mm, height))
-            self._dress(panel, last=bool(joined) and panel is joined[-1])
+            self._dress(panel, header, last=bool(joined) and panel is joined[-1])
 
-    def _header_mm(self, panel: Panel) -> float:
-        if not panel.title:
-            return 0.0
-        rows, beside = self._legend_rows(panel)
-        return _PANEL_HEADER + (0.0 if beside else rows * _LEGEND.row)
-
-    def _shown_entries(self, panel: Panel) -> list[tuple[Line2D, str]]:
-        """The entries of the legend; of very many, a few that show the order of the colours."""
-        if not panel.ramp:
-            return panel.entries
-        other = (palette.FAINT_INK, palette.RULE)
-        steps = [
-            entry
-            for entry in panel.entries
-            if entry[0].get_linestyle() != "None" and entry[0].get_color() not in other
-        ]
-        rest = [entry for entry in panel.entries if entry not in steps]
-        return [*legends.some(steps, _MOST_ENTRIES), *rest]
-
-    def _legend_columns(self, labels: Sequence[str]) -> int:
-        """How many entries are in a row, where the rows are as equal as can be."""
-        rows = -(-len(labels) // _LEGEND.columns(labels, self.axes_width_mm))
-        return -(-len(labels) // rows)
-
-    def _legend_rows(self, panel: Panel) -> tuple[int, bool]:
-        """Rows of the legend, and whether its one row fits beside the title."""
-        labels = [label for _, label in self._shown_entries(panel)]
-        if not labels:
-            return 0, True
-        width = sum(map(_LEGEND.width_mm, labels))
-        if width <= self.axes_width_mm - self._title_mm(panel) - 3:
-            return 1, True
-        if width <= self.axes_width_mm:
-            return 1, False
-        return -(-len(labels) // self._legend_columns(labels)), False
-
-    def _title_mm(self, panel: Panel) -> float:
-        unit = f"  {panel.unit}" if panel.unit else ""
-        return text.width_mm(panel.title, _PANEL_SIZE) + text.width_mm(unit, _PANEL_SIZE)
-
-    def _dress(self, panel: Panel, *, last: bool) -> None:
+    def _dress(self, panel: Panel, header: _Header, *, last: bool) -> None:
         axes = panel.axes
         if panel.joined:
             axes.tick_params(labelbottom=last)
@@ -255,33 +185,20 @@ class Page:
             write_instead(axes, panel.message, 0.006)
         if not panel.title:
             return
-        rows, beside = self._legend_rows(panel)
-        lift = 1.5 + (0.0 if beside else rows * _LEGEND.row)
+        lift = 1.5 + header.below_mm
         start = -_LEFT + _RIGHT if self._left == _LEFT else 0.0
-        over = self._title_mm(panel) - (self.axes_width_mm - start)
+        over = header.title_mm - (self.axes_width_mm - start)
         if over > 0:
             words = text.width_mm(panel.title, _PANEL_SIZE)
             panel.title = text.short(panel.title, words - over, _PANEL_SIZE)
         beyond = start + text.width_mm(panel.title + "  ", _PANEL_SIZE)
         write_above(axes, panel.title, start, lift, _PANEL_SIZE, palette.INK)
         write_above(axes, panel.unit, beyond, lift, _PANEL_SIZE, palette.FAINT_INK)
-        if rows:
-            self._legend(panel, beside=beside)
-
-    def _legend(self, panel: Panel, *, beside: bool) -> None:
-        shown = self._shown_entries(panel)
-        labels = [label for _, label in shown]
-        columns = len(labels)
-        if not beside and self._legend_rows(panel)[0] > 1:
-            columns = self._legend_columns(labels)
-        legends.draw(
-            panel.axes,
-            shown,
-            columns,
-            _LEGEND,
-            loc="lower right" if beside else "lower left",
-            anchor=(1 if beside else 0, 1 + 0.9 / panel.height_mm),
-        )
+        if header.rows:
+            loc, left = ("lower right", 1) if header.beside else ("lower left", 0)
+            anchor = (left, 1 + 0.9 / panel.height_mm)
+            columns = header.columns
+            legends.draw(axes, header.entries, columns, _LEGEND, loc=loc, anchor=anchor)
 
 
 class Sheet(Page):
@@ -315,10 +232,11 @@ class Sheet(Page):
         panel = self.put(height_mm, joined=timed)
         if timed:
             unit, axes = self.view.time_unit, panel.axes
+            panel.span, panel.second, panel.end_s = self.view.span, unit.size, self.view.end_s
             self.across = f"Time ({unit.name})"
             axes.set_xlim(self.view.span[0] / unit.size, self.view.span[1] / unit.size)
             axes.xaxis.set_major_locator(
-                MaxNLocator(14 if self.axes_width_mm > 120 else 7, steps=_ROUND)
+                MaxNLocator(14 if self.axes_width_mm > 120 else 7, steps=ROUND)
             )
-            axes.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=3, steps=_ROUND))
+            axes.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=3, steps=ROUND))
         return panel

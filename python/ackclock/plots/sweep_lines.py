@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from ackclock.tables.groups import Group, groups
 from ackclock.tables.shown import unit_of
 from ackclock.tables.values import spelled
 
 from . import palette
-from .across import Across, across
+from .across import across
 from .errors import PlotError
-from .facets import Facets, beside
 from .palette import MARKS
 from .sweep_view import SweepView
 
@@ -34,50 +32,37 @@ def draw(view: SweepView) -> Figure:
         PlotError: the sweep varies nothing, or too much for one figure.
     """
     x, lines, facets = chosen(view)
-    value = view.value()
-    found = groups(view.chosen, [*facets, *([lines] if lines else []), x], value.name)
+    value, split = view.value(), [lines] if lines else []
+    found = groups(view.chosen, [*facets, *split, x], value.name)
     if all(group.value is None for group in found):
         raise PlotError(f"nothing to draw: no run has a value of '{value.name}'")
     unit, size = unit_of(value, [group.value for group in found])
     cells = view.cells(facets)
-    page = Facets(
-        view.width_mm,
-        f"{value.title}{view.whose} against {x}",
-        view.subtitle(view.title),
-        view.caption(),
-        len(cells),
-        beside(len(cells), 4 if view.width_mm > 120 else 2, view.last_levels(facets)),
-        30.0 if len(cells) > 2 else 48.0,
-        heads=[view.words(facets, cell) for cell in cells],
-    )
-    axis = across(x, view.levels(x))
+    title, height = f"{value.title}{view.whose} against {x}", 30.0 if len(cells) > 2 else 48.0
+    page = view.page(title, facets, 4 if view.width_mm > 120 else 2, height)
+    page.notes = view.explained([*split, *facets])
+    axis, levels = across(x, view.levels(x)), view.levels(x)
     names = view.levels(lines) if lines else [None]
     colors = palette.flow_colors([spelled(n) for n in names], [spelled(n) for n in names])
-    top = max(_reach(group) for group in found) / size
+    styles = [
+        {"color": colors[spelled(name)], "marker": MARKS[place % len(MARKS)], "ms": 3.4, "lw": 1.1}
+        | {"mew": 0.5, "mec": palette.GROUND, "ls": "-" if axis.numeric else ""}
+        for place, name in enumerate(names)
+    ]
+    top = 1.08 * max(_reach(group) for group in found) / size
     for index, (cell, axes) in enumerate(zip(cells, page.axes, strict=True)):
-        for place, name in enumerate(names):
+        for place, (name, style) in enumerate(zip(names, styles, strict=True)):
             key = (*cell, *([name] if lines else []))
             mine = {group.key[-1]: group for group in found if group.key[:-1] == key}
-            mark = MARKS[place % len(MARKS)]
             # Points over a word stand beside each other; no line distinguishes them.
             aside = 0.0 if axis.numeric else (place - (len(names) - 1) / 2) * _ASIDE / len(names)
-            _line(axes, axis, view.levels(x), mine, size, colors[spelled(name)], mark, aside)
+            at = {level: x_at + aside for level, x_at in zip(levels, axis.places, strict=True)}
+            _line(axes, at, mine, size, style)
         axis.place(axes, numbers=page.is_last(index))
-        axes.set_ylim(0, 1.08 * top if top > 0 else 1)
-        axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-        if page.is_first(index):
-            axes.set_ylabel(f"{value.title} ({unit})" if unit else value.title, labelpad=2)
-        else:
-            axes.tick_params(labelleft=False)
+        page.scale(axes, top, f"{value.title} ({unit})" if unit else value.title)
     if lines:
-        page.legend = [
-            (
-                _handle(colors[spelled(name)], MARKS[i % len(MARKS)], axis),
-                view.words([lines], (name,)),
-            )
-            for i, name in enumerate(names)
-        ]
-    page.notes += view.explained([*([lines] if lines else []), *facets])
+        handles = [Line2D([], [], **style) for style in styles]
+        page.legend = [(h, view.words([lines], (n,))) for h, n in zip(handles, names, strict=True)]
     if any(group.interval for group in found):
         page.notes.append(
             f"Bars: 95 % confidence intervals of means over {view.replications} replications."
@@ -117,34 +102,15 @@ def _reach(group: Group) -> float:
 
 
 def _line(
-    axes: Axes,
-    axis: Across,
-    levels: list[Any],
-    mine: dict[Any, Group],
-    size: float,
-    color: str,
-    mark: str,
-    aside: float,
+    axes: Axes, at: dict[Any, float], mine: dict[Any, Group], size: float, style: dict[str, Any]
 ) -> None:
-    points = [
-        (place + aside, group)
-        for place, level in zip(axis.places, levels, strict=True)
-        if (group := mine.get(level)) is not None and group.value is not None
-    ]
+    points = [(at[level], mine[level]) for level in at if level in mine]
+    points = [(place, group) for place, group in points if group.value is not None]
     if not points:
         return
-    at = [place for place, _ in points]
     values = np.array([group.value for _, group in points], np.float64) / size
-    style = {"marker": mark, "ms": 3.4, "mew": 0.5, "mec": palette.GROUND, "mfc": color}
-    axes.plot(at, values, color=color, lw=1.1, ls="-" if axis.numeric else "", zorder=3, **style)
+    axes.plot([place for place, _ in points], values, zorder=3, **style)
     for place, group in points:
         if group.interval:
-            low, high = max(0.0, group.interval.low) / size, group.interval.high / size
-            axes.plot([place, place], [low, high], color=color, lw=1.0, alpha=0.6, zorder=2.8)
-
-
-def _handle(color: str, mark: str, axis: Across) -> Line2D:
-    line = "-" if axis.numeric else ""
-    return Line2D(
-        [], [], color=color, lw=1.1, ls=line, marker=mark, ms=3.4, mew=0.5, mec=palette.GROUND
-    )
+            ends = [max(0.0, group.interval.low) / size, group.interval.high / size]
+            axes.plot([place] * 2, ends, color=style["color"], lw=1.0, alpha=0.6, zorder=2.8)

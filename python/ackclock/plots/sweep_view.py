@@ -11,6 +11,7 @@ from ackclock.tables.groups import require_numbers
 from ackclock.tables.values import ordered, scale, spelled
 
 from .errors import PlotError, unknown
+from .facets import Facets, beside
 from .options import Options
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Sweep(Protocol):
     axes: list[str]
 
     def plain(self) -> pa.Table:
-        """One row a run, without lists of flows and links."""
+        """One row per run, without lists of flows and links."""
         ...
 
     def with_list(self, name: str) -> pa.Table:
@@ -69,12 +70,8 @@ class SweepView:
         if flow is not None:
             self.chosen = self.flows().where({"flow": flow})
             self.wanted = {**wanted, "flow": flow}
-        for axis in (
-            self.options.x,
-            self.options.y,
-            self.options.lines,
-            *(self.options.facets or ()),
-        ):
+        asked = self.options
+        for axis in (asked.x, asked.y, asked.lines, *(asked.facets or ())):
             if axis is not None and axis not in self._axes:
                 raise unknown("axis", axis, self._axes)
 
@@ -126,9 +123,38 @@ class SweepView:
             )
         return found
 
-    def last_levels(self, axes: Sequence[str]) -> int:
-        """How many values the last of these axes has; 0 without axes."""
-        return len(self.levels(axes[-1])) if axes else 0
+    def page(
+        self,
+        title: str,
+        facets: Sequence[str],
+        most: int,
+        height_mm: float,
+        *more: str,
+        **sizes: Any,
+    ) -> Facets:
+        """A page with a panel of this height for each combination of values of some axes.
+
+        Args:
+            title: What is shown.
+            facets: The axes.
+            most: How many panels have room beside each other.
+            height_mm: Height of the axes of a panel.
+            more: What the subtitle says beside the runs.
+            sizes: As `Facets` takes them.
+        """
+        cells, levels = self.cells(facets), len(self.levels(facets[-1])) if facets else 0
+        return Facets(
+            self.width_mm,
+            title,
+            self.subtitle(self.title, *more),
+            self.caption(),
+            len(cells),
+            beside(len(cells), most, levels),
+            height_mm,
+            heads=[self.words(facets, cell) for cell in cells],
+            notes=self.explained(facets),
+            **sizes,
+        )
 
     def left(self, *taken: str | None) -> list[str]:
         """The varied axes that are not taken."""

@@ -14,6 +14,7 @@ from ackclock.theory.comparison import ComparedPeriod, Comparison
 from . import heading, palette, quantities
 from .errors import PlotError
 from .facets import Facets
+from .panel import ROUND
 from .view import View
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST = 12
-_PACKETS = ("packets", 1.0)
 _HEADS = {
     "rate": "Rate",
     "window": "Window",
@@ -59,22 +59,13 @@ def draw(view: View) -> Figure:
         raise PlotError("nothing to draw: theory says nothing that this run has measured")
     rate = quantities.rate_unit(_highest(found.get("rate", [])), binary=view.binary_rates)
     span = quantities.span_unit(_highest(found.get("rtt", [])))
-    units = {"rate": (rate.name, rate.size), "rtt": (span.name, span.size)}
-    title, caption = heading.title(view), heading.caption(view)
-    page = Facets(
-        view.width_mm,
-        "Theory and run",
-        title,
-        caption,
-        len(found),
-        min(len(found), 3),
-        42.0,
-        below_mm=5.0,
-        between_mm=9.0,
-        heads=[f"{_HEADS[name]} ({units.get(name, _PACKETS)[0]})" for name in found],
-    )
+    units = dict.fromkeys(_HEADS, quantities.Unit("packets", 1.0)) | {"rate": rate, "rtt": span}
+    words = "Theory and run", heading.title(view), heading.caption(view)
+    page = Facets(view.width_mm, *words, len(found), min(len(found), 3), 42.0)
+    page.below_mm, page.between_mm = 5.0, 9.0
+    page.heads = [f"{_HEADS[name]} ({units[name].name})" for name in found]
     for (quantity, entries), axes in zip(found.items(), page.axes, strict=True):
-        _fill(axes, entries, view.flow_color, units.get(quantity, _PACKETS)[1])
+        _fill(axes, entries, view.flow_color, units[quantity].size)
     page.notes.append("Box or line: theory. Dot: the run.")
     if (steady := _steady(comparison)) is not None:
         page.notes.append(f"Equilibrium from {steady.start_s:.4g} to {steady.end_s:.4g} s.")
@@ -125,7 +116,7 @@ def _fill(axes: Axes, entries: list[Pair], colors: Mapping[str, str], size: floa
         axes.bar(place, max(high - low, least), 0.62, low, color=color, alpha=0.35, zorder=2)
         axes.plot([place], [one.measured / size], "o", color=color, ms=4, zorder=3)
     axes.set_ylim(0, 1.15 * highest)
-    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(4, steps=ROUND))
     axes.grid(visible=False, axis="x")
     axes.set_xlim(-0.6, len(entries) - 0.4)
     axes.set_xticks(range(len(entries)), [_short(one.subject) for one in entries])

@@ -39,6 +39,8 @@ class Cloud:
         mark: Their mark.
         rtt_s: Round-trip times, means over runs; shape (n,).
         goodput_bps: Goodputs; shape (n,).
+        least_s: The shortest round-trip time of all; the axis begins there, so that milliseconds of
+            difference look small where queues add many.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Cloud:
     mark: str
     rtt_s: Sequence[float]
     goodput_bps: Sequence[float]
+    least_s: float
 
 
 def draw(views: Sequence[View]) -> Figure:
@@ -54,13 +57,12 @@ def draw(views: Sequence[View]) -> Figure:
     for number, view in enumerate(views):
         for flow in view.flows:
             found = view.summary["flows"][flow]
-            rtt = (found.get("rtt_s") or {}).get("mean")
-            if rtt is not None:
+            if rtt := found.get("rtt_s"):
                 name = f"{flow} ({heading.algorithm(view.flow(flow))})"
                 name += f", {heading.run_name(view, number + 1)}" if len(views) > 1 else ""
-                mark = MARKS[number % len(MARKS)]
-                color = view.flow_color[flow]
-                clouds.append(Cloud(name, color, mark, [rtt], [found["goodput_bps"]]))
+                look = view.flow_color[flow], MARKS[number % len(MARKS)]
+                goodput = found["goodput_bps"]
+                clouds.append(Cloud(name, *look, [rtt["mean"]], [goodput], rtt["min"]))
     view, several = views[0], len(views) > 1
     words = heading.of_runs(views) if several else (heading.title(view), "", heading.caption(view))
     subtitle = words[1] if several else words[0]
@@ -75,20 +77,21 @@ def draw_sweep(view: SweepView) -> Figure:
     """
     table, axes = view.flows(), view.varied
     keys = [*axes, "flow"] if len(table.different("flow")) > 1 else axes
-    held: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+    held: dict[tuple[Any, ...], list[tuple[float, float, float]]] = {}
     columns = (table.values(name) for name in keys)
-    figures = zip(table.values("rtt_s_mean"), table.values("goodput_bps"), strict=True)
-    for *key, (rtt, goodput) in zip(*columns, figures, strict=True):
+    figures = zip(*map(table.values, ("rtt_s_mean", "goodput_bps", "rtt_s_min")), strict=True)
+    for *key, (rtt, goodput, least) in zip(*columns, figures, strict=True):
         if rtt is not None and goodput is not None:
-            held.setdefault(tuple(key), []).append((rtt, goodput))
+            held.setdefault(tuple(key), []).append((rtt, goodput, least))
     if len(held) > _MOST:
         raise PlotError(f"{len(held)} groups of points are too many; choose some with --where")
     names = [view.words(axes, key[: len(axes)]) + "".join(f", {n}" for n in key[len(axes) :])
              for key in held]  # fmt: skip
     colors = palette.flow_colors(names, names)
     clouds = [
-        Cloud(name, colors[name], MARKS[i % len(MARKS)], *map(list, zip(*points, strict=True)))
+        Cloud(name, colors[name], MARKS[i % len(MARKS)], rtts, goodputs, min(least))
         for i, (name, points) in enumerate(zip(names, held.values(), strict=True))
+        for rtts, goodputs, least in [zip(*points, strict=True)]
     ]
     return _figure(clouds, view.width_mm, view.subtitle(view.title), view.caption())
 
@@ -99,19 +102,10 @@ def _figure(
     highest = max((max(cloud.goodput_bps) for cloud in clouds), default=1.0)
     longest = max((max(cloud.rtt_s) for cloud in clouds), default=1.0)
     rate, span = quantities.rate_unit(highest, binary=binary), quantities.span_unit(longest)
-    page = Facets(
-        width_mm,
-        "Goodput against round-trip time",
-        subtitle,
-        caption,
-        1,
-        1,
-        min(90.0, 0.55 * width_mm),
-        legend=[
-            (Line2D([], [], color=c.color, marker=c.mark, ls="", markersize=4), c.name)
-            for c in clouds
-        ],
-    )
+    title, height = "Goodput against round-trip time", min(90.0, 0.55 * width_mm)
+    page = Facets(width_mm, title, subtitle, caption, 1, 1, height)
+    marks = [Line2D([], [], color=c.color, marker=c.mark, ls="", markersize=4) for c in clouds]
+    page.legend = [(mark, c.name) for mark, c in zip(marks, clouds, strict=True)]
     if not clouds:
         return page.empty("no flow has a round-trip time")
     axes = page.axes[0]
@@ -119,6 +113,7 @@ def _figure(
         _draw(axes, cloud, span.size, rate.size)
     axes.margins(0.12)
     axes.autoscale_view()
+    axes.set_xlim(left=min(cloud.least_s for cloud in clouds) / span.size)
     axes.set_ylim(0, 1.1 * highest / rate.size or 1.0)
     axes.invert_xaxis()
     axes.set_xlabel(f"Round-trip time, mean ({span.name}); less is to the right", labelpad=2)
@@ -134,28 +129,12 @@ def _figure(
 def _draw(axes: Axes, cloud: Cloud, second: float, bit: float) -> None:
     points = np.column_stack((cloud.rtt_s, cloud.goodput_bps)) / (second, bit)
     several = len(points) > 2
-    axes.plot(
-        *points.T,
-        cloud.mark,
-        color=cloud.color,
-        ms=2.5 if several else 5.0,
-        alpha=0.7 if several else 1.0,
-        zorder=3,
-    )
+    size, alpha = (2.5, 0.7) if several else (5.0, 1.0)
+    axes.plot(*points.T, cloud.mark, color=cloud.color, ms=size, alpha=alpha, zorder=3)
     if not several:
         return
     values, vectors = np.linalg.eigh(np.cov(points.T))
     width, height = 2 * np.sqrt(np.maximum(values, 0.0))
     turn = float(np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0])))
-    middle = points.mean(axis=0)
-    shape = Ellipse(
-        (float(middle[0]), float(middle[1])),
-        float(width),
-        float(height),
-        angle=turn,
-        facecolor=cloud.color,
-        edgecolor=cloud.color,
-        alpha=0.25,
-        zorder=2,
-    )
-    axes.add_patch(shape)
+    look = {"fc": cloud.color, "ec": cloud.color, "alpha": 0.25, "zorder": 2}
+    axes.add_patch(Ellipse(tuple(points.mean(axis=0)), width, height, angle=turn, **look))

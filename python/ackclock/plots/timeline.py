@@ -9,8 +9,9 @@ from ackclock.errors import listed
 
 from . import flow_strip, heading, marks, sheet
 from .errors import PlotError
+from .panel import Panel
 from .saving import Figure
-from .sheet import Panel, Sheet
+from .sheet import Sheet
 from .view import View, evenly
 from .words import MM
 

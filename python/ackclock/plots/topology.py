@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ackclock.errors import listed
 
 from . import layout, palette, text
-from .network import MOST_NAMED, Edge, Network, Node, Ride
+from .network import MOST_NAMED, Network, Node, Ride
 from .sheet import Sheet
 from .view import View
 
@@ -66,23 +66,17 @@ def draw(view: View) -> Figure:
     axes.set_ylim(0, height)
     axes.set_axis_off()
     crowded = len(network.nodes) > MOST_NAMED
-    axes.add_collection(
-        LineCollection(
-            [[points[end] for end in edge] for edge in ends],
-            colors=palette.RULE,
-            linewidths=0.8 if crowded else 2.2,
-            zorder=1,
-        )
-    )
+    lines = [np.array([points[end] for end in edge]) for edge in ends]
+    width = 0.8 if crowded else 2.2
+    axes.add_collection(LineCollection(lines, colors=palette.RULE, linewidths=width, zorder=1))
     lanes = _lanes(rides)
     for ride in rides:
         _ride(axes, points, ride, lanes)
-    lines = [_segment(points, edge) for edge in network.edges.values()]
     taken = _nodes(axes, points, network.nodes.values(), lines, crowded=crowded)
-    shared = network.shared()
+    shared, usual = network.shared(), network.usual()
     wordy = len(network.edges) <= _MOST_WORDY
     if len(network.edges) <= _MOST_LABELS:
-        _labels(axes, points, network, taken, lanes, shared if wordy else None)
+        _labels(axes, points, network, taken, lanes, shared if wordy else None, usual)
         low = min(0.0, *(box[1] - _NEAR_MM for box in taken))
         high = max(height, *(box[3] + 2 * _NEAR_MM for box in taken))
         axes.set_ylim(low, high)
@@ -95,7 +89,9 @@ def draw(view: View) -> Figure:
         what = "The link" if len(network.edges) == 1 else "Every link"
         order = next(iter(network.edges.values())).words
         panel.note(f"{what}: {', '.join(shared[key] for key in order if key in shared)}.")
-    if not wordy:
+    if wordy and (own := [value for key, value in usual.items() if key not in shared]):
+        panel.note(f"Links with a name only: {', '.join(own)}.")
+    elif not wordy:
         _kinds(panel.note, network, shared)
     if changing := [link["id"] for link in view.model["links"] if link.get("changes")]:
         panel.note(f"As at the start of the run, during which links change: {listed(changing)}.")
@@ -147,17 +143,21 @@ def _labels(
     taken: list[Box],
     lanes: Mapping[str, list[Ride]],
     shared: Mapping[str, str] | None,
+    usual: Mapping[str, str],
 ) -> None:
     """Write the names of links beside them, where they cover nothing; else they are left out.
 
-    With `shared` (the properties that need not be said) their other properties, too.
+    With `shared` (the properties that need not be said) their other properties, too, unless they
+    are the `usual` ones.
     """
     inner = [e for e in network.edges.values() if all(network.nodes[end].router for end in e.ends)]
-    segments = {name: _segment(points, edge) for name, edge in network.edges.items()}
+    segments = {
+        name: np.array([points[end] for end in edge.ends]) for name, edge in network.edges.items()
+    }
     for edge in dict.fromkeys([edge.name for edge in inner] + list(network.edges)):
         known = network.edges[edge]
         words = [text.short(known.name, _LONGEST_MM, _LABEL)]
-        if shared is not None:
+        if shared is not None and known.words != usual:
             words += [value for key, value in known.words.items() if key not in shared]
         size = (
             max(text.width_mm(line, _LABEL) for line in words),
@@ -175,22 +175,9 @@ def _labels(
         if cost >= 10 or box[0] < 0 or box[2] > width:
             continue
         taken.append(box)
-        axes.text(
-            (box[0] + box[2]) / 2,
-            (box[1] + box[3]) / 2,
-            "\n".join(words),
-            ha="center",
-            va="center",
-            size=_LABEL,
-            color=palette.INK,
-            linespacing=1.1,
-            zorder=4,
-            parse_math=False,
-        )
-
-
-def _segment(points: Points, edge: Edge) -> Floats:
-    return np.array([points[end] for end in edge.ends])
+        middle = ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+        style = {"ha": "center", "va": "center", "linespacing": 1.1, "parse_math": False}
+        axes.text(*middle, "\n".join(words), size=_LABEL, color=palette.INK, zorder=4, **style)
 
 
 def _beside(segment: Floats, size: tuple[float, float], gap: float) -> list[Box]:
@@ -199,7 +186,7 @@ def _beside(segment: Floats, size: tuple[float, float], gap: float) -> list[Box]
     Rather towards the second end, where links to several hosts are further apart.
     """
     a, b = segment
-    along = (b - a) / max(float(np.hypot(*(b - a))), 1e-9)
+    along = _along(a, b)
     aside = np.array([-along[1], along[0]])
     if aside[1] < -0.3 or (abs(aside[1]) <= 0.3 and aside[0] < 0):
         aside = -aside  # above the link, or to the right of an upright one
@@ -248,28 +235,27 @@ def _ride(axes: Axes, points: Points, ride: Ride, lanes: Mapping[str, list[Ride]
     parts: list[Floats] = []
     for start, stop, edge in zip(ride.stops, ride.stops[1:], ride.edges, strict=False):
         a, b = points[start], points[stop]
-        along = (b - a) / max(float(np.hypot(*(b - a))), 1e-9)
+        along = _along(a, b)
         names = [other.flows for other in lanes[edge]]
         beside = names.index(ride.flows) - (len(names) - 1) / 2
         shift = beside * _LANE_MM * np.array([along[1], -along[0]])
         # Two flows that meet on a link in opposite directions keep to the same side of the paper.
         shift = shift if tuple(a) < tuple(b) else -shift
         parts.append(np.array([a + shift, b + shift]))
-    line = [parts[0][0] + 3.2 * _along(parts[0])]
-    for before, after in pairwise(parts):
-        line.append(_corner(before, after))
-    line.append(parts[-1][1] - 3.2 * _along(parts[-1]))
+    corners = [_corner(before, after) for before, after in pairwise(parts)]
+    ends = parts[0][0] + 3.2 * _along(*parts[0]), parts[-1][1] - 3.2 * _along(*parts[-1])
+    line = [ends[0], *corners, ends[1]]
     _arrow(axes, np.array(line), ride.color, dashed=not ride.main)
 
 
-def _along(part: Floats) -> Floats:
-    step = part[1] - part[0]
-    return step / max(float(np.hypot(*step)), 1e-9)
+def _along(start: Floats, stop: Floats) -> Floats:
+    """The direction from one point to another, of length 1."""
+    return (stop - start) / max(float(np.hypot(*(stop - start))), 1e-9)
 
 
 def _corner(before: Floats, after: Floats) -> Floats:
     """Where two parts meet: their intersection, or the middle of a jog if they are parallel."""
-    one, two = _along(before), _along(after)
+    one, two = _along(*before), _along(*after)
     cross = float(one[0] * two[1] - one[1] * two[0])
     gap = after[0] - before[1]
     if abs(cross) < 0.2:
@@ -281,31 +267,24 @@ def _arrow(axes: Axes, line: Floats, color: str, *, dashed: bool) -> None:
     """A line with round corners and a head."""
     vertices, codes = [line[0]], [Path.MOVETO]
     for before, corner, after in zip(line, line[1:], line[2:], strict=False):
-        for end, code in ((before, Path.LINETO), (after, Path.CURVE3)):
-            way = end - corner
-            near = corner + way * min(3.5 / max(float(np.hypot(*way)), 1e-9), 0.5)
-            if code == Path.LINETO:
-                vertices.append(near)
-                codes.append(Path.LINETO)
-            else:
-                vertices += [corner, near]
-                codes += [Path.CURVE3, Path.CURVE3]
-    vertices.append(line[-1])
-    codes.append(Path.LINETO)
-    axes.add_patch(
-        FancyArrowPatch(
-            path=Path(np.array(vertices), codes),
-            arrowstyle="-|>,head_length=3.2,head_width=1.7",
-            color=color,
-            fill=False,
-            lw=1.3,
-            ls=(0, (2.4, 1.6)) if dashed else "-",
-            mutation_scale=1.0,
-            zorder=3,
-            capstyle="butt",
-            joinstyle="round",
-        )
+        near = [
+            corner + way * min(3.5 / max(float(np.hypot(*way)), 1e-9), 0.5)
+            for way in (before - corner, after - corner)
+        ]
+        vertices += [near[0], corner, near[1]]
+        codes += [Path.LINETO, Path.CURVE3, Path.CURVE3]
+    path = Path(np.array([*vertices, line[-1]]), [*codes, Path.LINETO])
+    head = "-|>,head_length=3.2,head_width=1.7"
+    style: dict[str, Any] = {
+        "lw": 1.3,
+        "ls": (0, (2.4, 1.6)) if dashed else "-",
+        "mutation_scale": 1.0,
+    }
+    ends: dict[str, Any] = {"capstyle": "butt", "joinstyle": "round"}
+    arrow = FancyArrowPatch(
+        path=path, arrowstyle=head, color=color, fill=False, zorder=3, **style, **ends
     )
+    axes.add_patch(arrow)
 
 
 # Nodes
@@ -328,16 +307,9 @@ def _nodes(
         for shown, lift in ((groups, 1.0), (groups, 0.5), (mine, 0.0)):
             if shown:
                 at = np.array([points[node.name] for node in shown]) + lift
-                axes.plot(
-                    *at.T,
-                    ls="",
-                    marker=marker,
-                    ms=size * (0.5 if crowded else 1.0),
-                    mfc=palette.ROUTER if router else palette.HOST,
-                    mec=palette.FAINT_INK,
-                    mew=0.8,
-                    zorder=5,
-                )
+                fill = palette.ROUTER if router else palette.HOST
+                look = {"mfc": fill, "mec": palette.FAINT_INK, "mew": 0.8, "zorder": 5}
+                axes.plot(*at.T, ls="", marker=marker, ms=size * (0.5 if crowded else 1.0), **look)
         if not crowded:
             taken += [box for node in mine for box in _name(axes, points[node.name], node, lines)]
     return taken

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import draw, flow_strip
-from .sheet import Panel, Sheet
+from .panel import Panel
+from .sheet import Sheet
 from .view import Series, View
 
 if TYPE_CHECKING:

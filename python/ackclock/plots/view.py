@@ -17,6 +17,7 @@ from ackclock.measured import Measurement, read
 from ackclock.metrics import step_mean, windowed_counts, windowed_rates
 from ackclock.metrics.carried import windowed_link_rates
 from ackclock.metrics.percentiles import Recorded
+from ackclock.metrics.records import Records
 from ackclock.metrics.series import HasPieces, is_long
 
 from . import lanes, palette, paths, quantities
@@ -24,7 +25,7 @@ from .errors import PlotError, unknown
 from .lanes import FEW_PACKETS, Interest, Lane
 from .long_records import LongRecords, RateAt
 from .options import Options
-from .records import Records
+from .records import read as read_records
 
 Floats = NDArray[np.float64]
 Series = tuple[Floats, Floats]
@@ -169,7 +170,7 @@ class View:
         if table not in self._tables:
             kept = self.model.get("record", {}).get(table) != "off"
             try:
-                self._tables[table] = Records.of(self.results, table) if kept else None
+                self._tables[table] = read_records(self.results, table) if kept else None
             except (InputError, LookupError):
                 self._tables[table] = None
         return self._tables[table]
@@ -290,11 +291,16 @@ class View:
         apart, and those that are asked for.
         """
         routers = set(self.model["routers"])
-        links, notable = self.model["links"], lanes.notable(self.summary["links"])
+        links, told = self.model["links"], self.summary.get("links", {})
+        notable = lanes.notable(told)
         if notable is not None:
             notable.update(self.asked_links or (), *self.own_links)
             links = [link for link in links if link["id"] in notable or link["changes"]]
-        return [lane for link in links for lane in lanes.of_link(link, routers)]
+        return [
+            lane
+            for link in links
+            for lane in lanes.of_link(link, routers, told.get(link["id"], {}))
+        ]
 
     @cached_property
     def all_lanes_are_here(self) -> bool:
@@ -383,14 +389,10 @@ class View:
 
     def loss_times(self, lane: Lane | None = None, flow: str | None = None) -> Floats:
         """Times at which packets were lost: at a link, of a flow, or all; empty if not recorded."""
-        table = self.records("drops")
-        if table is None:
+        if (table := self.records("drops")) is None:
             return np.empty(0)
-        where: dict[str, str] = {}
-        if lane is not None:
-            where |= {"link": lane.link, "direction": lane.direction}
-        if flow is not None:
-            where |= {"flow": flow}
+        where = {} if lane is None else {"link": lane.link, "direction": lane.direction}
+        where |= {} if flow is None else {"flow": flow}
         times = table.plain("time_s")
         return np.sort(times[table.rows(**where)] if where else times)
 
@@ -421,36 +423,28 @@ class View:
     def flow_paths(self) -> dict[str, list[paths.PathSpan]]:
         """The path of each drawn flow over time; empty where it was not recorded."""
         if not self.hops:
-            flows = self.summary["flows"]
-            return {
-                name: [paths.PathSpan(0.0, self.end_s, tuple(flows[name].get("path") or ()))]
-                for name in self.flows
-            }
-        return {
-            name: paths.over_time(
-                self.model,
-                self.hops,
-                self._flow_of[name]["from"],
-                self._flow_of[name]["to"],
-                self.end_s,
-            )
-            for name in self.flows
-        }
+            taken = {name: self.summary["flows"][name].get("path") or () for name in self.flows}
+            whole = (0.0, self.end_s)
+            return {name: [paths.PathSpan(*whole, tuple(links))] for name, links in taken.items()}
+        return {name: self._over_time(name, "from", "to") for name in self.flows}
+
+    def _over_time(self, name: str, source: str, target: str) -> list[paths.PathSpan]:
+        flow = self._flow_of[name]
+        return paths.over_time(self.model, self.hops, flow[source], flow[target], self.end_s)
 
     @cached_property
     def moving_flows(self) -> list[str]:
         """The drawn flows whose path changes while they are active."""
-        found: list[str] = []
-        for name in self.flows if self.hops else ():
-            active = self.active(name)
-            taken = {
-                span.links
-                for span in self.flow_paths[name]
-                if span.links and span.stop_s > active.start_s and span.start_s < active.stop_s
-            }
-            if len(taken) > 1:
-                found.append(name)
-        return found
+        return [name for name in self.flows if self.hops and len(self._taken(name)) > 1]
+
+    def _taken(self, name: str) -> set[tuple[str, ...]]:
+        """The paths of a flow while it is active."""
+        active = self.active(name)
+        return {
+            span.links
+            for span in self.flow_paths[name]
+            if span.links and span.stop_s > active.start_s and span.start_s < active.stop_s
+        }
 
     def own(self, name: str, span: paths.PathSpan) -> list[str]:
         """The links of a flow's path that are not part of all its paths."""
@@ -461,26 +455,22 @@ class View:
     @cached_property
     def own_links(self) -> list[list[str]]:
         """For each path of a flow that changes its path, the links that set it apart."""
-        found: dict[tuple[str, ...], None] = {}
-        for name in self.moving_flows:
-            for span in self.flow_paths[name]:
-                if links := self.own(name, span):
-                    found[tuple(links)] = None
-        return [list(links) for links in found]
+        found = {
+            tuple(self.own(name, span)): None
+            for name in self.moving_flows
+            for span in self.flow_paths[name]
+        }
+        return [list(links) for links in found if links]
 
     @cached_property
     def route_changes(self) -> list[paths.RouteChange]:
         """Changes of a next hop that move a drawn flow's data or ACKs, while the flow is active."""
         moved: set[float] = set()
         for name in self.flows if self.hops else ():
-            flow, active = self._flow_of[name], self.active(name)
-            for ends in ((flow["from"], flow["to"]), (flow["to"], flow["from"])):
-                spans = paths.over_time(self.model, self.hops, *ends, self.end_s)
-                moved |= {
-                    span.start_s
-                    for span in spans[1:]
-                    if active.start_s <= span.start_s <= active.stop_s
-                }
+            active = self.active(name)
+            for ends in (("from", "to"), ("to", "from")):
+                starts = (span.start_s for span in self._over_time(name, *ends)[1:])
+                moved |= {at for at in starts if active.start_s <= at <= active.stop_s}
         return [change for change in paths.changes(self.hops) if change.time_s in moved]
 
     # Helpers
@@ -503,7 +493,6 @@ class View:
         return times, values / self._flow_of[name]["tcp"]["segment_bytes"]
 
     def _series(self, name: str, column: str, **names: str) -> Series:
-        """Times and values of the rows with these names."""
         table = self.need(name)
         if (long := self.long(name)) is not None:
             return long.series(column, **names)

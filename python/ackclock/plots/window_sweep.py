@@ -11,8 +11,10 @@ from matplotlib.ticker import MaxNLocator
 from ackclock.metrics import queueing_s
 
 from . import heading, packets, palette, quantities
+from .draw import time_unit
 from .errors import PlotError
-from .sheet import Panel, Sheet, mark_style
+from .panel import ROUND, Panel, mark_style
+from .sheet import Sheet
 from .view import View
 
 if TYPE_CHECKING:
@@ -52,11 +54,17 @@ def draw(views: Sequence[View]) -> Figure:
     view = views[0]
     sheet = Sheet(view, words=heading.of_runs(views) if len(views) > 1 else None)
     height = _HEIGHT_MM[view.width_mm > 120]
-    above, below = sheet.add(height, timed=False), sheet.add(height, timed=False)
-    _throughput(view, above, points)
-    _queueing(view, below, points)
-    _across(above, points, last=False)
-    _across(below, points, last=True)
+    panels = [sheet.add(height, timed=False) for _ in range(2)]
+    fills = (_throughput, _queueing)
+    for panel, fill, title in zip(
+        panels, fills, ("Throughput", "Mean queueing delay"), strict=True
+    ):
+        panel.title = title
+        if points:
+            fill(view, panel, points)
+        else:
+            panel.empty("no finished flow with a limited window")
+        _across(panel, points, last=panel is panels[-1])
     if points:
         sheet.note(
             "Throughput: the data of a flow over the time from its start to the last ACK, or to "
@@ -105,21 +113,15 @@ def _hops(view: View, name: str) -> list[tuple[float, float]]:
 
 
 def _throughput(view: View, panel: Panel, points: Sequence[Point]) -> None:
-    panel.title = "Throughput"
-    if not points:
-        panel.empty("no finished flow with a limited window")
-        return
     highest = max(point.received_bps for point in points)
     unit = quantities.rate_unit(highest, binary=view.binary_rates)
     panel.unit = unit.name
     for name, mine in _by_flow(points):
-        color, at = view.flow_color[name], _windows(mine)
-        style = mark_style("o", color, 3.6)
+        color, at = view.flow_color[name], [point.window_bytes / 1000 for point in mine]
         ends = [point.throughput_bps / unit.size for point in mine]
-        panel.axes.plot(at, ends, color=color, lw=1.1, zorder=3, **style)
-        style = mark_style("o", color, 3.6, hollow=True)
+        _line(panel, at, ends, color)
         ends = [point.received_bps / unit.size for point in mine]
-        panel.axes.plot(at, ends, ls="", zorder=2.5, **style)
+        panel.points(at, ends, "o", color, 3.6, hollow=True, clip_on=True, zorder=2.5)
         panel.entry(name, color)
     panel.mark("to the last ACK", palette.FAINT_INK, "o")
     panel.mark("to the last segment", palette.FAINT_INK, "o", hollow=True)
@@ -127,25 +129,21 @@ def _throughput(view: View, panel: Panel, points: Sequence[Point]) -> None:
 
 
 def _queueing(view: View, panel: Panel, points: Sequence[Point]) -> None:
-    panel.title = "Mean queueing delay"
-    if not points:
-        panel.empty("no finished flow with a limited window")
-        return
     highest = max(point.queueing_s for point in points)
-    unit = quantities.span_unit(highest)
-    panel.unit = unit.name
+    size = time_unit(panel, highest)
     for name, mine in _by_flow(points):
-        color = view.flow_color[name]
-        delays = [point.queueing_s / unit.size for point in mine]
-        style = mark_style("o", color, 3.6)
-        panel.axes.plot(_windows(mine), delays, color=color, lw=1.1, zorder=3, **style)
-    panel.y_from_zero(highest / unit.size)
+        at = [point.window_bytes / 1000 for point in mine]
+        _line(panel, at, [point.queueing_s / size for point in mine], view.flow_color[name])
+    panel.y_from_zero(highest / size)
+
+
+def _line(panel: Panel, at: Sequence[float], values: Sequence[float], color: str) -> None:
+    panel.line(at, values, color, width=1.1, zorder=3, **mark_style("o", color, 3.6))
 
 
 def _across(panel: Panel, points: Sequence[Point], *, last: bool) -> None:
-    """The axis of windows."""
     axes = panel.axes
-    axes.xaxis.set_major_locator(MaxNLocator(10, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(10, steps=ROUND))
     axes.set_xlim(0, 1.04 * max((point.window_bytes for point in points), default=1.0) / 1000)
     axes.tick_params(labelbottom=last)
     panel.labelled = last and not panel.message
@@ -156,12 +154,7 @@ def _across(panel: Panel, points: Sequence[Point], *, last: bool) -> None:
 
 
 def _by_flow(points: Sequence[Point]) -> list[tuple[str, list[Point]]]:
-    """The points of each flow, by window."""
     return [
         (name, sorted((p for p in points if p.flow == name), key=lambda p: p.window_bytes))
         for name in dict.fromkeys(point.flow for point in points)
     ]
-
-
-def _windows(points: Sequence[Point]) -> list[float]:
-    return [point.window_bytes / 1000 for point in points]

@@ -80,27 +80,15 @@ def write_above(
     axes.annotate(
         line,
         (0, 1),
+        (x_mm / text.MM_PER_POINT, y_mm / text.MM_PER_POINT),
         xycoords="axes fraction",
-        xytext=(x_mm / text.MM_PER_POINT, y_mm / text.MM_PER_POINT),
         textcoords="offset points",
-        size=size,
-        color=color,
         annotation_clip=False,
-        parse_math=False,
-        **style,
+        **{"size": size, "color": color, "parse_math": False, **style},
     )
 
 
 def write_instead(axes: Axes, message: str, x: float = 0.0) -> None:
     """Write within axes why nothing is drawn there."""
-    axes.text(
-        x,
-        0.5,
-        message,
-        transform=axes.transAxes,
-        size=_INSTEAD,
-        color=palette.FAINT_INK,
-        va="center",
-        style="italic",
-        parse_math=False,
-    )
+    style = {"size": _INSTEAD, "color": palette.FAINT_INK, "va": "center", "style": "italic"}
+    axes.text(x, 0.5, message, transform=axes.transAxes, **style, parse_math=False)

@@ -72,17 +72,12 @@ def cut(series: Series, grid: Grid) -> Series:
     counts = np.diff(starts, append=len(time_s))
     if counts.max() <= 4:
         return series
-    kept = np.unique(
-        np.concatenate(
-            (
-                starts,
-                _first(value, np.minimum.reduceat(value, starts), starts, counts),
-                _first(value, np.maximum.reduceat(value, starts), starts, counts),
-                starts + counts - 1,
-                np.flatnonzero(np.repeat(counts <= 4, counts)),
-            )
-        )
+    extremes = (
+        _first(value, extreme.reduceat(value, starts), starts, counts)
+        for extreme in (np.minimum, np.maximum)
     )
+    few = np.flatnonzero(np.repeat(counts <= 4, counts))
+    kept = np.unique(np.concatenate((starts, *extremes, starts + counts - 1, few)))
     return time_s[kept], value[kept]
 
 

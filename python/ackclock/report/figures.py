@@ -124,14 +124,10 @@ def _periods(comparison: Comparison) -> ResultTable:
 
 def _finishes(comparison: Comparison) -> ResultTable:
     columns = [Column("flow", "Flow", "word"), *_columns("finish", "Finish", "s", "", "s")]
+    keys = ("flow", "finish", "finish run", "finish error")
     rows = [
-        {
-            "flow": figure.subject,
-            "finish": figure.predicted,
-            "finish run": figure.measured,
-            "finish error": figure.error,
-        }
-        for figure in comparison.finishes
+        dict(zip(keys, (one.subject, one.predicted, one.measured, one.error), strict=True))
+        for one in comparison.finishes
     ]
     return _table(columns, rows, "Completion")
 
@@ -174,6 +170,6 @@ def _columns(key: str, title: str, unit: str, people: str, error: str = "") -> l
 
 
 def _table(columns: list[Column], rows: list[dict[str, Any]], title: str) -> ResultTable:
-    cells = {column.name: [row.get(column.name) for row in rows] for column in columns}
-    kept = [column for column in columns if any(v is not None for v in cells[column.name])]
-    return ResultTable(tuple(kept), {column.name: cells[column.name] for column in kept}, title)
+    made = {column: [row.get(column.name) for row in rows] for column in columns}
+    filled = {c: cells for c, cells in made.items() if any(v is not None for v in cells)}
+    return ResultTable.of(filled, title)

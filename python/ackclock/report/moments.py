@@ -45,22 +45,18 @@ def of_flows(view: View) -> list[dict[str, Any]]:
     marked = np.isin(records.codes("event"), wanted)
     marked &= np.isin(records.codes("flow"), [records.code("flow", name) for name in view.flows])
     rows = view.results.table("events").filter(marked).to_pylist()
-    moments: dict[tuple[float, str], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        moments.setdefault((row["time_s"], row["flow"]), []).append(row)
+    moments = _by_moment(rows)
     order = sorted(moments)
     counts = [1] * len(order)
     if len(order) > _MOST:
         order, counts = _thinned(order, Grid(view.end_s))
     rules = _rules(view, {time for time, _ in order})
     sentence = log.sentences(view.model, "events")
-    sources = _Sources()
     weight = {kind: rank for rank, kind in enumerate(MARKS)}
     found = []
     for (time, name), count in zip(order, counts, strict=True):
         rows = sorted(moments[time, name], key=lambda row: weight[row["event"]])
         kind = str(rows[0]["event"])
-        told = rules.get((time, name), [])
         found.append(
             {
                 "t": time,
@@ -70,7 +66,7 @@ def of_flows(view: View) -> list[dict[str, Any]]:
                 "cwnd": _around(view.window_packets(name), time),
                 "ssthresh": _around(view.ssthresh_packets(name), time),
                 "text": _told(rows, sentence),
-                "why": sources.why(view.flow(name), kind, told),
+                "why": _why(view.flow(name), kind, rules.get((time, name), [])),
             }
         )
     return found
@@ -163,43 +159,46 @@ def _bins(times: Any, codes: Any, grid: Grid) -> tuple[Any, Any]:
 
 def _rules(view: View, times: set[float]) -> dict[tuple[float, str], list[Mapping[str, Any]]]:
     """The rules that changed windows at these times, in their order."""
+    if not view.recorded("window_rules"):
+        return {}
+    table = view.results.table("window_rules")
+    wanted = np.isin(table["time_s"].to_numpy(), sorted(times))
+    return _by_moment(table.filter(wanted).to_pylist())
+
+
+def _by_moment(rows: list[Mapping[str, Any]]) -> dict[tuple[float, str], list[Mapping[str, Any]]]:
     found: dict[tuple[float, str], list[Mapping[str, Any]]] = {}
-    if view.recorded("window_rules"):
-        table = view.results.table("window_rules")
-        wanted = np.isin(table["time_s"].to_numpy(), sorted(times))
-        for row in table.filter(wanted).to_pylist():
-            found.setdefault((row["time_s"], row["flow"]), []).append(row)
+    for row in rows:
+        found.setdefault((row["time_s"], row["flow"]), []).append(row)
     return found
 
 
-class _Sources:
-    """Where the rules stand that change windows."""
+def _why(flow: Mapping[str, Any], kind: str, rules: list[Mapping[str, Any]]) -> list[str]:
+    """The rules behind an event in words, each with its source."""
+    named = dict.fromkeys(row["rule"] for row in rules)
+    lines = []
+    for rule in (rule for rule in named if log.RULES[rule].effect != "growth"):
+        parts = [capital(log.reason(rule, flow["label"])), log.RULES[rule].source]
+        lines.append(_sentence([*parts, *_threshold(flow, rule)]))
+    if not lines and not rules and kind in ("timeout", "fast-retransmit"):
+        recovery = (flow["tcp"].get("recovery") or {}).get("kind", "")
+        rule = f"By the rules of {recovery}" if recovery else ""
+        lines.append(_sentence([rule, *_threshold(flow, kind)]))
+    return lines
 
-    def why(self, flow: Mapping[str, Any], kind: str, rules: list[Mapping[str, Any]]) -> list[str]:
-        """The rules behind an event in words, each with its source."""
-        named = dict.fromkeys(row["rule"] for row in rules)
-        lines = []
-        for rule in (rule for rule in named if log.RULES[rule].effect != "growth"):
-            parts = [capital(log.reason(rule, flow["label"])), log.RULES[rule].source]
-            lines.append(_sentence([*parts, *self._threshold(flow, rule)]))
-        if not lines and not rules and kind in ("timeout", "fast-retransmit"):
-            recovery = (flow["tcp"].get("recovery") or {}).get("kind", "")
-            rule = f"By the rules of {recovery}" if recovery else ""
-            lines.append(_sentence([rule, *self._threshold(flow, kind)]))
-        return lines
 
-    def _threshold(self, flow: Mapping[str, Any], rule: str) -> list[str]:
-        """How much a loss leaves by the congestion control, and its source."""
-        chosen = flow["tcp"]["cc"]
-        known = entry("cc", chosen["kind"])
-        found = log.RULES.get(rule)
-        if found is not None and found.effect != "cut":
-            return [] if found.source else [known["references"][0]]
-        for param in known["params"]:
-            if param["name"] in FACTORS and isinstance(chosen.get(param["name"]), int | float):
-                factor = f"{flow['label']}: {param['name']} {chosen[param['name']]:g}"
-                return [factor, source(param, known)]
-        return [known["references"][0]]
+def _threshold(flow: Mapping[str, Any], rule: str) -> list[str]:
+    """How much a loss leaves by the congestion control, and its source."""
+    chosen = flow["tcp"]["cc"]
+    known = entry("cc", chosen["kind"])
+    found = log.RULES.get(rule)
+    if found is not None and found.effect != "cut":
+        return [] if found.source else [known["references"][0]]
+    for param in known["params"]:
+        if param["name"] in FACTORS and isinstance(chosen.get(param["name"]), int | float):
+            factor = f"{flow['label']}: {param['name']} {chosen[param['name']]:g}"
+            return [factor, source(param, known)]
+    return [known["references"][0]]
 
 
 def source(param: Mapping[str, Any], algorithm: Mapping[str, Any]) -> str:

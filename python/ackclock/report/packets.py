@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ackclock.export.columns import ACK, DATA, KINDS, Columns
+from ackclock.export.columns import ACK, DATA, KINDS, records
 from ackclock.export.network import Network
 from ackclock.export.visits import NEVER, Visits
 
@@ -116,10 +116,10 @@ def packed(
     visits = Visits.of(part, network)
     kind, flow = (np.full(len(known), -1, np.int64) for _ in range(2))
     for name in NEEDED:
-        columns = Columns(part, name)
+        columns = records(part, name)
         rows = columns.ints("packet_id")
-        kind[rows] = columns.codes("kind", KINDS)
-        flow[rows] = columns.codes("flow", flows)
+        kind[rows] = columns.places("kind", KINDS)
+        flow[rows] = columns.places("flow", flows)
     order = np.lexsort((visits.place, visits.came_ns))[:MOST]
     packet = visits.packet[order]
     look = np.where(kind == DATA, 0, np.where(kind == ACK, 1, 2)) + 3 * _again(
@@ -127,25 +127,24 @@ def packed(
     )
     unit = time_unit(shown[1] - shown[0])
     begin = round(shown[0] / unit)
-    ticks = {
-        name: np.where(values == NEVER, NEVER, np.rint(values * (1e-9 / unit)).astype(np.int64))
-        for name, values in (
-            (name, getattr(visits, f"{name}_ns")[order])
-            for name in ("came", "start", "arrival", "dropped")
-        )
-    }
-    came, wait = ticks["came"] - begin, ticks["start"] - ticks["came"]
+
+    def ticks(times_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.rint(times_ns[order] * (1e-9 / unit)).astype(np.int64)
+
+    def after(times_ns: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Ticks from one moment to another, where there is one."""
+        return np.where(times_ns[order] == NEVER, NEVER, ticks(times_ns) - before)
+
+    came = ticks(visits.came_ns)
     end_s = shown[1]
     if len(visits.packet) > MOST:
-        end_s = (begin + int(came[-1])) * unit
-    way = np.where(ticks["arrival"] >= 0, ticks["arrival"] - ticks["start"], NEVER)
-    gone = np.where(ticks["dropped"] >= 0, ticks["dropped"] - ticks["came"], NEVER)
+        end_s = int(came[-1]) * unit
     first = np.array([network.nodes.index(link["ends"][0]) for link in results.model["links"]])
     columns = {
-        "came": came,
-        "wait": np.where(ticks["start"] >= 0, wait, NEVER),
-        "way": way,
-        "gone": gone,
+        "came": came - begin,
+        "wait": after(visits.start_ns, came),
+        "way": after(visits.arrival_ns, ticks(visits.start_ns)),
+        "gone": after(visits.dropped_ns, came),
         "link": visits.link[order],
         "back": (visits.origin[order] != first[visits.link[order]]).astype(np.int64),
         "flow": flow[packet],

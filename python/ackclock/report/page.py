@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from ackclock.packaged import filled
 from ackclock.plots import heading, palette, quantities
@@ -25,15 +25,9 @@ MOST_BYTES = 1_000_000
 
 _SHARES = (1.0, 0.6, 0.35, 0.2, 0.1)
 _COARSE = " Finer data are left out, so that the page stays below 1 MB."
-_INKS = {
-    "ink": "INK",
-    "faint": "FAINT_INK",
-    "rule": "RULE",
-    "grid": "GRID",
-    "loss": "LOSS",
-    "host": "HOST",
-    "router": "ROUTER",
-}
+_INKS = ("INK", "FAINT_INK", "RULE", "GRID", "LOSS", "HOST", "ROUTER")
+_LOOKS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+_K = TypeVar("_K", bound=Hashable)
 
 
 def html(
@@ -76,7 +70,6 @@ def _data(views: Mapping[str, View], animate: tuple[float, float] | None, share:
 
 
 def _usual(run: Results) -> list[str]:
-    """The flows that are shown unasked."""
     return busiest(run.summary, list(run.summary["flows"]), series.MOST_FLOWS)
 
 
@@ -115,9 +108,10 @@ def framed(kind: str, parts: Mapping[str, str]) -> str:
 def style() -> str:
     """The looks of a page, light and dark."""
     looks = []
-    for look in ("light", "dark"):
+    for look in _LOOKS:
         with palette.shown(look) as inks:
-            colors = " ".join(f"--{name}: {inks[ink]};" for name, ink in _INKS.items())
+            named = {ink.removesuffix("_INK").lower(): inks[ink] for ink in _INKS}
+            colors = " ".join(f"--{name}: {color};" for name, color in named.items())
             looks.append(f':root[data-theme="{look}"] {{ {colors} }}\n')
     return _read("vendor/uplot/uPlot.min.css") + "".join(looks) + _read("page/page.css")
 
@@ -137,13 +131,15 @@ def _head(runs: Mapping[str, Results]) -> str:
         lines.append(f'<details class="asked"><summary>Expectation</summary>{words}</details>')
     for name, run in runs.items():
         summary = run.summary
+        fairness = summary.get("fairness_jain")
+        shared = fairness is not None and len(summary["flows"]) > 1
         facts = {
             "Run": name if len(runs) > 1 else "",
             "Simulated": f"{quantities.number(summary['end_s'])} s",
             "Ended early": "" if summary["finished"] else summary["stop_reason"],
             "Seed": summary["seed"],
             "Digest": summary["digest"],
-            "Fairness (Jain)": _fairness(summary),
+            "Fairness (Jain)": f"{fairness:.3f}" if shared else "",
             "Version": summary["ackclock"],
         }
         shown = (
@@ -158,11 +154,6 @@ def _head(runs: Mapping[str, Results]) -> str:
 def _prose(text: str) -> str:
     """A text of a scenario, with what stands in backticks as code."""
     return re.sub("`([^`]+)`", r"<code>\1</code>", escape(" ".join(str(text).split())))
-
-
-def _fairness(summary: Mapping[str, Any]) -> str:
-    value = summary.get("fairness_jain")
-    return f"{value:.3f}" if value is not None and len(summary["flows"]) > 1 else ""
 
 
 def _scenarios(runs: Mapping[str, Results]) -> str:
@@ -182,17 +173,11 @@ def _scenarios(runs: Mapping[str, Results]) -> str:
 def _units(views: list[View]) -> dict[str, Any]:
     """Units that are the same in all runs: those of the highest rate and round-trip time."""
     binary = any(view.binary_rates for view in views)
-    rates = [way["goodput_bps"] or 0.0 for v in views for way in v.summary["flows"].values()]
-    times = [
-        (flow.get("rtt_s") or {}).get("max") or 0.0
-        for view in views
-        for flow in view.summary["flows"].values()
-    ]
-    units = {
-        "rate": quantities.rate_unit(max(rates, default=0.0), binary=binary),
-        "rtt": quantities.span_unit(max(times, default=0.0)),
-    }
-    return {key: {"name": unit.name, "size": unit.size} for key, unit in units.items()}
+    flows = [flow for view in views for flow in view.summary["flows"].values()]
+    highest = max((flow["goodput_bps"] or 0.0 for flow in flows), default=0.0)
+    longest = max(((flow.get("rtt_s") or {}).get("max") or 0.0 for flow in flows), default=0.0)
+    rate = quantities.rate_unit(highest, binary=binary)
+    return {"rate": vars(rate), "rtt": vars(quantities.span_unit(longest))}
 
 
 def _run(
@@ -224,58 +209,54 @@ def _run(
     }
 
 
+def _colors(of: Callable[[], Mapping[_K, str]]) -> dict[str, Mapping[_K, str]]:
+    """Colours on light and on dark ground."""
+    colors = {}
+    for look in _LOOKS:
+        with palette.shown(look):
+            colors[look] = of()
+    return colors
+
+
 def _flows(view: View) -> list[dict[str, Any]]:
     every = [flow["id"] for flow in view.model["flows"]]
     if len(every) > series.MOST_FLOWS:  # the colours of all would be too alike
         every = list(view.flows)
     first = set(busiest(view.summary, view.flows, series.FIRST_FLOWS))
-    colors = {}
-    for look in ("light", "dark"):
-        with palette.shown(look):
-            colors[look] = palette.flow_colors(every, view.flows)
+    colors = _colors(lambda: palette.flow_colors(every, view.flows))
     found = []
     for name in view.flows:
         flow, active = view.flow(name), view.active(name)
         label = view.summary["flows"][name].get("label") or heading.algorithm(flow)
-        found.append(
-            {
-                "id": name,
-                "label": name,
-                "about": f"{label}, {flow['from']} to {flow['to']}",
-                "shown": name in first,
-                "start": active.start_s,
-                "stop": active.stop_s,
-                "light": colors["light"][name],
-                "dark": colors["dark"][name],
-            }
-        )
+        own = {
+            "id": name,
+            "label": name,
+            "about": f"{label}, {flow['from']} to {flow['to']}",
+            "shown": name in first,
+            "start": active.start_s,
+            "stop": active.stop_s,
+        }
+        found.append(own | {look: of[name] for look, of in colors.items()})
     return found
 
 
 def _lanes(view: View, lanes: list[Lane]) -> list[dict[str, Any]]:
-    colors = {}
-    for look in ("light", "dark"):
-        with palette.shown(look):
-            colors[look] = palette.link_colors(lanes)
+    colors = _colors(lambda: palette.link_colors(lanes))
     first = set(series.worth_drawing(view) if view.asked_links is None else view.lanes)
     found = []
     for number, lane in enumerate(lanes):
         told = view.summary["links"][lane.link][lane.direction]
         size = told["queue_bytes"]["max"] / max(1, told["queue_packets"]["max"])
-        limit = lane.limit_packets or (lane.limit_bytes and lane.limit_bytes / max(1.0, size))
-        found.append(
-            {
-                "id": f"{lane.link} {lane.direction}",
-                "label": lane.label,
-                "direction": lane.direction,
-                "dashed": number >= len(palette.LINKS),
-                "shown": lane in first,
-                "utilization": told["utilization"],
-                "most": told["queue_packets"]["max"],
-                "limit": limit,
-                "rates": [[state.time_s, state.rate_bps] for state in lane.states],
-                "light": colors["light"][lane],
-                "dark": colors["dark"][lane],
-            }
-        )
+        own = {
+            "id": f"{lane.link} {lane.direction}",
+            "label": lane.label,
+            "direction": lane.direction,
+            "dashed": number >= len(palette.LINKS),
+            "shown": lane in first,
+            "utilization": told["utilization"],
+            "most": told["queue_packets"]["max"],
+            "limit": lane.limit_packets or (lane.limit_bytes and lane.limit_bytes / max(1.0, size)),
+            "rates": [[state.time_s, state.rate_bps] for state in lane.states],
+        }
+        found.append(own | {look: of[lane] for look, of in colors.items()})
     return found

@@ -302,7 +302,7 @@ class _Run:
         self.connection.run(limit, inclusive=True, need=1)
         if not self.connection.queue:
             if "S" in wanted.flags and self.connection.state in ("syn-sent", "syn-received"):
-                raise NotSupportedError(line, "a SYN or SYN-ACK that is sent again")
+                raise NotSupportedError(line, "a SYN or SYN-ACK that is retransmitted")
             seen = " after ".join(["nothing", *(part.text() for part in (so_far or [])[-1:])])
             raise MismatchError(line, "no segment was sent", wanted.text(), seen)
         return self.connection.queue.pop(0)

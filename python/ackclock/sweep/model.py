@@ -105,7 +105,7 @@ class Design:
             prepared = files_transfer.prepare(Document(data), self.folder)
             if prepared.problems:
                 raise ScenarioError(prepared.problems)
-            data = prepared.data
+            data = prepared.document.data
         return {**data, "record": "none"}
 
 

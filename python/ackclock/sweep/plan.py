@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import Any
+from array import array
+from collections.abc import Sequence
+from typing import Any, overload
 
 from ackclock.document import OverrideError
 from ackclock.errors import InputError, Problem, ScenarioError
@@ -20,6 +22,38 @@ from ackclock.sweep.model import SEEDS, Design, Runs
 
 # Documents that are checked in one call: control comes back for Ctrl-C in between.
 _TURN = 200
+
+
+class Keys(Sequence[str]):
+    """Keys of runs, kept as one text: as objects, a million of them take a hundred megabytes.
+
+    Attributes:
+        text: The hexadecimal digits of all, one key after the other.
+    """
+
+    digits = 64
+
+    def __init__(self, text: bytes | bytearray) -> None:
+        self.text = text
+
+    def __len__(self) -> int:
+        return len(self.text) // self.digits
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        places = range(len(self))[index]
+        if isinstance(places, range):
+            return [self[place] for place in places]
+        return self.text[places * self.digits : (places + 1) * self.digits].decode()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    def __hash__(self) -> int:
+        return hash(bytes(self.text))
 
 
 class Plan:
@@ -34,7 +68,7 @@ class Plan:
         seeds: Seed of each run.
     """
 
-    def __init__(self, study: Design, keys: list[str], seeds: list[int]) -> None:
+    def __init__(self, study: Design, keys: Keys, seeds: Sequence[int]) -> None:
         self.study = study
         self.keys = keys
         self.seeds = seeds
@@ -50,7 +84,7 @@ class Plan:
         for start in range(0, study.points, _TURN):
             checker.check(range(start, min(start + _TURN, study.points)))
         checker.finish()
-        return cls(study, checker.keys, checker.seeds)
+        return cls(study, Keys(checker.keys), checker.seeds)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -99,8 +133,8 @@ class _Checker:
             raise InputError(f"{workers} workers: take at least 1")
         self.study = study
         self.workers = workers
-        self.keys: list[str] = []
-        self.seeds: list[int] = []
+        self.keys = bytearray()
+        self.seeds = array("Q")
         self.wrong: list[tuple[int, dict[str, Any]]] = []
         self.problems: list[tuple[int, Problem, Setting | None]] = []
         self._engine = engine()
@@ -151,5 +185,5 @@ class _Checker:
         for seed in range(first_seed, first_seed + count):
             own = common.copy()
             own.update(str(seed).encode())
-            self.keys.append(own.hexdigest())
+            self.keys += own.hexdigest().encode()
             self.seeds.append(seed)

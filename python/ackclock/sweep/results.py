@@ -1,4 +1,4 @@
-"""What a sweep gave: one row a run, and one row a flow."""
+"""What a sweep gave: one row per run, and one row per flow."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SweepResults:
 
     @cached_property
     def table(self) -> pa.Table:
-        """One row a run, in the order of the study.
+        """One row per run, in the order of the study.
 
         `key`, one column for each axis, `replication`, `seed`, `status` (`done` or `failed`),
         `error`, figures of the run, and `flows` and `links`, lists of figures. Each field carries
@@ -146,12 +146,12 @@ class SweepResults:
         return elements(self.with_list("links"), "links")
 
     def plain(self) -> pa.Table:
-        """Return one row a run without the lists of flows and links: plain columns only."""
+        """Return one row per run without the lists of flows and links: plain columns only."""
         plain = [f.name for f in tables.schema(self._source) if not pa.types.is_list(f.type)]
         return self.select(plain)
 
     def with_list(self, name: str) -> pa.Table:
-        """Return one row a run with its list of `flows` or of `links`, without the other one."""
+        """Return one row per run with its list of `flows` or of `links`, without the other one."""
         other = {"flows", "links"} - {name}
         return self.select([f.name for f in tables.schema(self._source) if f.name not in other])
 
@@ -204,7 +204,7 @@ def _about(plan: pa.Table, identity: dict[str, Any]) -> tuple[list[str], dict[st
     """Return the axes of a study, and what the table of its results says of itself."""
     axes = [axis["name"] for axes in identity["dimensions"] for axis in axes]
     return axes, {
-        "description": "Results of a sweep: one row a run",
+        "description": "Results of a sweep: one row per run",
         "format": tables.FORMAT,
         "study": identity["study"],
         "title": identity["title"] or "",

@@ -6,13 +6,17 @@ import itertools
 import math
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
 
 from ackclock.sweep import table as tables
 from ackclock.sweep import worker
@@ -22,6 +26,9 @@ from ackclock.sweep.plan import Plan, cores
 from ackclock.sweep.results import SweepResults
 from ackclock.sweep.shards import Shard
 from ackclock.sweep.store import RESULTS, Store
+
+# Its functions are made when it is imported, and unknown to checkers of types.
+pc: Any = pyarrow.compute
 
 _MOST_IN_BATCH = 20_000
 # Journals of complete batches become a part this often.
@@ -143,7 +150,6 @@ def outlook(
     """
     limits = (time_limit_s, memory_limit)
     with _Session(plan, Store(Path(out)), workers, force, executor, limits) as session:
-        before = len(session.statuses)
         missing = session.missing(retry_failed=False)
         started = time.perf_counter()
         probed, wall_s = 0, 0.0
@@ -154,25 +160,23 @@ def outlook(
             wall_s += sum(receipt.wall_s for receipt in session.simulate(some, None))
             probed += len(some)
         mean = wall_s / probed if probed else session.store.mean_duration()
-        done = session.stored_runs()
-        return Outlook(
-            total=len(plan),
-            done=done,
-            failed=sum(session.statuses.get(key) == "failed" for key in plan.keys),
-            probed=len(session.statuses) - before,
-            run_s=mean,
-            left_s=None if mean is None else (len(plan) - done) * mean / session.capacity,
-        )
+        return _outlook(session.states(), probed, mean, session.capacity)
 
 
 def status(plan: Plan, out: str | PathLike[str]) -> Outlook:
     """Say what is there of a plan, without simulating or writing anything."""
     store = Store(Path(out))
-    statuses = store.statuses() if store.exists() else {}
-    found = [statuses[key] for key in plan.keys if key in statuses]
-    mean = store.mean_duration()
-    left = None if mean is None else (len(plan) - len(found)) * mean / cores()
-    return Outlook(len(plan), len(found), found.count("failed"), 0, mean, left)
+    states = np.zeros(len(plan), np.int8)
+    if store.exists():
+        states = store.states(tables.key_column(plan.keys))
+    return _outlook(states, 0, store.mean_duration(), cores())
+
+
+def _outlook(states: np.ndarray, probed: int, mean: float | None, capacity: int) -> Outlook:
+    """Return what a study needs, by what is stored of each run and the mean time of one."""
+    done, failed = (states != tables.MISSING).sum(), (states == tables.FAILED).sum()
+    left_s = None if mean is None else (len(states) - done) * mean / capacity
+    return Outlook(len(states), int(done), int(failed), probed, mean, left_s)
 
 
 @contextmanager
@@ -212,14 +216,12 @@ class _Session:
     ) -> None:
         self.plan = plan
         self.store = store
-        self.statuses: dict[str, str] = {}
         self._workers = cores() if workers is None else workers
         self._force = force
         self._given = executor
         self._executor = executor
         self._limits = limits
         self._shard = shard
-        self.keys: Sequence[str] = plan.keys
         self._open: list[Path] = []
         self._names = itertools.count()
         self._settled = time.monotonic()
@@ -234,10 +236,16 @@ class _Session:
             self.store.require(identity, force=self._force)
             self._planned = tables.planned(self.plan)
             self.store.prepare(identity, self._planned)
-            self.statuses = self.store.statuses()
+            keys = self._planned["key"].combine_chunks()
+            # Equal runs are simulated in the place of the first one.
+            self._first = tables.firsts(keys)
+            self._stored = self.store.states(keys)
+            self.own = np.ones(len(self.plan), bool)
             if self._shard is not None:
-                own = self._shard.part(self._ranges(lambda _: True))
-                self.keys = [self.plan.keys[index] for indexes in own for index in indexes]
+                part = self._shard.part(self._ranges(self.own))
+                self.own[:] = False
+                for runs in part:
+                    self.own[runs.start : runs.stop] = True
         except BaseException:
             self._lock.__exit__(None, None, None)
             raise
@@ -254,9 +262,13 @@ class _Session:
         """How many batches are simulated at a time."""
         return self._workers if self._given is None else self._given.capacity
 
-    def stored_runs(self) -> int:
-        """Runs of the plan, or of its shard, that are stored."""
-        return sum(key in self.statuses for key in self.keys)
+    def states(self) -> np.ndarray:
+        """What is stored of each run of the plan."""
+        return self._stored[self._first]
+
+    def alike(self) -> np.ndarray:
+        """For the first one of equal runs of the plan, or of its shard, how many there are."""
+        return np.bincount(self._first[self.own], minlength=len(self._first))
 
     def missing(self, *, retry_failed: bool) -> list[range]:
         """Return what is to be simulated, each key once: runs of one combination in each range.
@@ -264,29 +276,20 @@ class _Session:
         Combinations come in the order of a key, which is as good as random: so the first ones show
         how long all will take, and what an interrupted sweep has lies all over the study.
         """
-        own = None if self._shard is None else set(self.keys)
+        wanted = self._stored == tables.MISSING
+        if retry_failed:
+            wanted |= self._stored == tables.FAILED
+        return self._ranges(wanted & self.own)[::-1]
 
-        def is_missing(key: str) -> bool:
-            state = self.statuses.get(key)
-            missing = state is None or (retry_failed and state == "failed")
-            return missing and (own is None or key in own)
-
-        return self._ranges(is_missing)[::-1]
-
-    def _ranges(self, is_wanted: Callable[[str], bool]) -> list[range]:
+    def _ranges(self, wanted: np.ndarray) -> list[range]:
         """Return runs, each key once, as ranges within combinations, these in the order of keys."""
-        keys, replications = self.plan.keys, self.plan.study.replications
-        wanted: list[range] = []
-        seen: set[str] = set()
-        for index, key in enumerate(keys):
-            if key in seen or not is_wanted(key):
-                continue
-            seen.add(key)
-            if wanted and wanted[-1].stop == index and index % replications:
-                wanted[-1] = range(wanted[-1].start, index + 1)
-            else:
-                wanted.append(range(index, index + 1))
-        return sorted(wanted, key=lambda runs: keys[runs.start])
+        runs = np.flatnonzero(wanted & (self._first == np.arange(len(wanted))))
+        begins = np.diff(runs, prepend=-2) != 1
+        begins |= runs % self.plan.study.replications == 0
+        starts = runs[begins]
+        stops = runs[np.append(begins[1:], True)[: len(runs)]] + 1
+        order = pc.sort_indices(self._planned["key"].take(pa.array(starts))).to_numpy()
+        return [range(*pair) for pair in np.stack((starts, stops), 1)[order].tolist()]
 
     def simulate(
         self, missing: list[range], progress: Callable[[SweepProgress], None] | None
@@ -299,7 +302,7 @@ class _Session:
         executor = self._start()
         news = _News(self, count, time.perf_counter(), progress)
         receipts: list[Receipt] = []
-        pending: dict[Future[list[Receipt]], Batch] = {}
+        pending: dict[Future[list[Receipt]], tuple[Batch, list[range]]] = {}
         try:
             self._feed(executor, left, pending, receipts, news)
         finally:
@@ -313,7 +316,7 @@ class _Session:
         self,
         executor: Executor,
         left: list[range],
-        pending: dict[Future[list[Receipt]], Batch],
+        pending: dict[Future[list[Receipt]], tuple[Batch, list[range]]],
         receipts: list[Receipt],
         news: _News,
     ) -> None:
@@ -327,18 +330,20 @@ class _Session:
                 some = _take(left, min(size, fair))
                 count -= sum(map(len, some))
                 batch = self._batch(some)
-                pending[executor.submit(batch)] = batch
+                pending[executor.submit(batch)] = batch, some
             finished, _ = wait(pending, timeout=_NEWS_S, return_when=FIRST_COMPLETED)
             for future in finished:
-                batch = pending.pop(future)
+                batch, some = pending.pop(future)
                 got = future.result()
                 self._open.append(batch.journal)
+                places = {self.plan.keys[run]: run for runs in some for run in runs}
                 for receipt in got:
-                    self.statuses |= dict.fromkeys(receipt.keys, receipt.status)
-                    done += len(receipt.keys)
+                    runs = [places[key] for key in receipt.keys]
+                    self._stored[runs] = tables.DONE if receipt.status == "done" else tables.FAILED
+                    news.add(runs, receipt)
+                    done += len(runs)
                     busy_s += receipt.wall_s
                 receipts += got
-                news.add(got)
             if finished and busy_s:
                 # By the time of the runs themselves: a batch may have waited for its turn.
                 size = max(1, min(8 * size, int(executor.batch_s * done / busy_s), _MOST_IN_BATCH))
@@ -387,7 +392,7 @@ class _Session:
 
 
 class _News:
-    """Reports progress a few times a second."""
+    """Reports progress a few times per second."""
 
     def __init__(
         self,
@@ -400,20 +405,19 @@ class _News:
         self._wanted = wanted
         self._started = started
         self._last = -math.inf
-        self._total = len(session.keys)
-        # Counted once: a study may have a million runs, equal ones among them.
-        self._runs = Counter(session.keys)
-        before = session.statuses
-        self._done = session.stored_runs()
-        self._failed = sum(n for key, n in self._runs.items() if before.get(key) == "failed")
+        self._total = int(session.own.sum())
+        # Equal runs, of which one is simulated.
+        self._alike = session.alike()
+        before = session.states()[session.own]
+        self._done = int((before != tables.MISSING).sum())
+        self._failed = int((before == tables.FAILED).sum())
         self._simulated = 0
 
-    def add(self, receipts: Sequence[Receipt]) -> None:
-        for receipt in receipts:
-            runs = sum(self._runs[key] for key in receipt.keys)
-            self._done += runs
-            self._failed += runs * (receipt.status == "failed")
-            self._simulated += len(receipt.keys)
+    def add(self, runs: list[int], receipt: Receipt) -> None:
+        alike = int(self._alike[runs].sum())
+        self._done += alike
+        self._failed += alike * (receipt.status == "failed")
+        self._simulated += len(runs)
 
     def report(self, *, now: bool = False) -> None:
         if self._progress is None:

@@ -2,7 +2,7 @@
 
     study.json       the study this folder belongs to
     plan.parquet     key, axes, replication and seed of all runs
-    results.parquet  one row a run; there when all runs are
+    results.parquet  one row per run; there when all runs are
     parts/           rows of finished runs, whatever study they were simulated for
     journal/         rows of runs that finished lately, a line of JSON each
     log.txt          a line for each start and end of runs: time, process, what, key of the first
@@ -31,6 +31,7 @@ from ackclock.files import require_folder_above, write_text
 from ackclock.results import ResultsError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from ackclock.sweep.plan import Plan
@@ -42,6 +43,8 @@ _FORMAT = "ackclock sweep 2"
 _MOST_PARTS = 50
 # Processes of a sweep that was killed hold its lock until they notice, a moment later.
 _PATIENCE_S = 3.0
+# So many bytes of the log say how long runs take: it has lines for each of a million runs.
+_LATELY = 1_000_000
 
 
 class SweepBusyError(AckclockError):
@@ -251,13 +254,11 @@ class Store:
                     raise
         return pa.concat_tables([*found, fresh if columns is None else fresh.select(list(columns))])
 
-    def statuses(self) -> dict[str, str]:
-        """Return `done` or `failed` for each key that is stored."""
+    def states(self, keys: pa.Array) -> np.ndarray:
+        """Return for each key what is stored of it (`table.MISSING`, `DONE` or `FAILED`)."""
         from ackclock.sweep import table
 
-        stored = self.stored(("key", "status"))
-        stored = stored.take(table.latest(stored))
-        return dict(zip(stored["key"].to_pylist(), stored["status"].to_pylist(), strict=True))
+        return table.states(keys, self.stored(("key", "status")))
 
     def history(self, plan: Plan, index: int) -> dict[str, Any]:
         """Return what became of a run of a plan.
@@ -287,19 +288,26 @@ class Store:
         return {**became, "starts": starts, "wall_s": wall_s}
 
     def mean_duration(self) -> float | None:
-        """Return the mean wall time in seconds of the runs that were done, from the log."""
-        done = [words for words in self._log_lines() if words[2] == "done"]
+        """Return the mean wall time in seconds of runs that were done lately, from the log."""
+        done = [words for words in self._log_lines(_LATELY) if words[2] == "done"]
         runs = sum(int(words[4]) for words in done)
         return sum(float(words[5]) for words in done) / runs if runs else None
 
-    def _log_lines(self) -> Iterator[list[str]]:
-        """Yield the words of the lines: time, process, what, first key, number of runs, seconds."""
+    def _log_lines(self, most: int | None = None) -> Iterator[list[str]]:
+        """Yield the words of the lines: time, process, what, first key, number of runs, seconds.
+
+        Args:
+            most: Bytes at the end of the log that are read; default all of it.
+        """
         try:
-            with self.log.open(encoding="utf-8", errors="replace") as stream:
+            with self.log.open("rb") as stream:
+                if most is not None and (start := self.log.stat().st_size - most) > 0:
+                    stream.seek(start)
+                    stream.readline()
                 for line in stream:
-                    words = line.split()
+                    words = line.decode(errors="replace").split()
                     timed = {"start": 5, "back": 5, "done": 6, "failed": 6}
-                    if line.endswith("\n") and len(words) == timed.get(words[2]):
+                    if line.endswith(b"\n") and len(words) == timed.get(words[2]):
                         yield words
         except OSError:
             return

@@ -189,12 +189,12 @@ class Study(Design):
             time_limit_s: A run that takes longer is given up and counts as failed. Whether a run
                 does depends on the machine, so this is for runs that may never end.
             memory_limit: Bytes that each process may take; a run that needs more counts as failed.
-            progress: Called a few times a second with how far the sweep is.
+            progress: Called a few times per second with how far the sweep is.
             executor: What simulates, instead of processes on this machine, such as a
                 `DaskExecutor`. It is not closed.
 
         Returns:
-            One row a run, in the order of the study, whatever the order of the simulations.
+            One row per run, in the order of the study, whatever the order of the simulations.
 
         Raises:
             ScenarioError: some combinations cannot be run; nothing was.

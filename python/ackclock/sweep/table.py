@@ -19,10 +19,13 @@ from ackclock.columns import RUNS, SWEEP, Column
 from ackclock.files import arrow_file, write_bytes
 from ackclock.results import ResultsError
 from ackclock.sweep import figures
-from ackclock.sweep.plan import Plan
+from ackclock.sweep.plan import Keys, Plan
 
 # Its functions are made when it is imported, and unknown to checkers of types.
 pc: Any = pyarrow.compute
+
+MISSING, DONE, FAILED = 0, 1, 2
+"""What is stored of a run."""
 
 FORMAT = "ackclock sweep 2"
 # Rows of a group in files.
@@ -94,11 +97,35 @@ def latest(table: pa.Table) -> np.ndarray:
     return np.sort(best % len(rows))
 
 
-def codes(column: pa.ChunkedArray) -> np.ndarray:
+def states(keys: pa.Array, stored: pa.Table) -> np.ndarray:
+    """Return for each key what is stored of it: `MISSING`, `DONE` or `FAILED`."""
+    rows = latest(stored)
+    places = pc.fill_null(_found(keys, stored["key"], rows), len(rows)).to_numpy()
+    done = pc.equal(stored["status"], "done").to_numpy()[rows]
+    return np.append(np.where(done, DONE, FAILED), MISSING).astype(np.int8)[places]
+
+
+def _found(keys: Any, stored: pa.ChunkedArray, rows: np.ndarray) -> Any:
+    """Return the place of each key among some rows of a column; null where it is not there."""
+    whole = len(rows) == len(stored)
+    among = stored if whole else stored.take(pa.array(rows))
+    return pc.index_in(keys, among.combine_chunks())
+
+
+def firsts(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """Return for each row the first one that has the same value."""
+    coded = codes(column)
+    # Codes are given in the order in which values come.
+    before = np.maximum.accumulate(np.append(-1, coded[:-1]))
+    return np.flatnonzero(coded > before)[coded]
+
+
+def codes(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     """Return numbers from 0 in the place of the values of a column, equal ones for equal values."""
     if not len(column):
         return np.zeros(0, np.int64)
-    coded = pa.concat_arrays(column.chunks).dictionary_encode("encode")
+    whole = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+    coded = whole.dictionary_encode("encode")
     return coded.indices.to_numpy().astype(np.int64)
 
 
@@ -108,14 +135,20 @@ def planned(plan: Plan) -> pa.Table:
     point = np.repeat(np.arange(study.points), study.replications)
     labels = zip(*(plan.labels(i) for i in range(0, len(plan), study.replications)), strict=True)
     fields = [STORED.field("key")]
-    arrays = [pa.array(plan.keys, pa.string())]
+    arrays = [key_column(plan.keys)]
     for axis, values in zip(study.columns, labels, strict=True):
         arrays.append(axis_column(values).take(pa.array(point)))
         fields.append(_described(axis, arrays[-1].type, "Axis of the study"))
     replication = np.tile(np.arange(study.replications), study.points)
-    arrays += [pa.array(replication, pa.int64()), pa.array(plan.seeds, pa.int64())]
+    arrays += [pa.array(replication, pa.int64()), pa.array(np.asarray(plan.seeds), pa.int64())]
     fields += [_REPLICATION, STORED.field("seed")]
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def key_column(keys: Keys) -> pa.Array:
+    """Return the keys of a plan as a column."""
+    ends = np.arange(len(keys) + 1, dtype=np.int32) * keys.digits
+    return pa.StringArray.from_buffers(len(keys), pa.py_buffer(ends), pa.py_buffer(keys.text))
 
 
 def axis_column(values: Sequence[Any]) -> pa.Array:
@@ -137,7 +170,7 @@ def _text(value: Any) -> str:
 def joined(plan: pa.Table, stored: pa.Table, metadata: Mapping[str, str]) -> Rows:
     """Return the rows of a plan that are stored, in the order of the plan."""
     rows = latest(stored)
-    places = pc.index_in(plan["key"], stored["key"].take(pa.array(rows)).combine_chunks())
+    places = _found(plan["key"], stored["key"], rows)
     there = pc.is_valid(places)
     places = pa.array(rows).take(places.filter(there).combine_chunks())
     return Rows(plan.filter(there), stored, places, metadata)

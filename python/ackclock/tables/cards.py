@@ -6,12 +6,16 @@ have colours that stand out from both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ackclock.columns import Column
+from ackclock.tables.formats import to_html
+from ackclock.tables.table import ResultTable
 
 Floats = NDArray[np.float64]
 
@@ -148,18 +152,13 @@ def _head(name: str, title: str | None) -> str:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], what: str) -> str:
-    def line(cells: Iterable[str], word: str) -> str:
-        inner = "".join(
-            f'<{word} style="text-align:left">{escape(cell)}</{word}>' for cell in cells
-        )
-        return f"<tr>{inner}</tr>"
-
     if not rows:
         return f"<p>No {what}.</p>"
-    body = "".join(line(cells, "td") for cells in rows[:_MOST_ROWS])
+    cells = zip(*rows[:_MOST_ROWS], strict=True)
+    columns = {Column(head, head, "word"): texts for head, texts in zip(heads, cells, strict=True)}
     more = len(rows) - _MOST_ROWS
     said = f"<p>and {more:,} more {what}</p>" if more > 0 else ""
-    return f"<table><thead>{line(heads, 'th')}</thead><tbody>{body}</tbody></table>{said}"
+    return to_html(ResultTable.of(columns)) + said
 
 
 def _flow(flow: Mapping[str, Any]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from html import escape
 from typing import Any
 
@@ -68,23 +69,20 @@ def to_markdown(table: ResultTable, digits: int | None = None) -> str:
         "-" * (width - 1) + ":" if column.numeric else "-" * width
         for column, width in zip(columns, widths, strict=True)
     ]
-    rows = list(zip(*cells, strict=True))
-    lines = [_aligned(row, columns, widths) for row in (rows[0], rules, *rows[1:])]
+    aligned = [
+        [cell.rjust(width) if column.numeric else cell.ljust(width) for cell in own]
+        for column, own, width in zip(columns, cells, widths, strict=True)
+    ]
+    rows = list(zip(*aligned, strict=True))
+    lines = [f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])]
     notes = [f"\n{markdown(note)}" for note in table.notes]
-    return "\n".join([*(f"| {line} |" for line in lines), *notes]) + "\n"
+    return "\n".join([*lines, *notes]) + "\n"
 
 
 def markdown(text: str) -> str:
     """Return a text so that none of its characters are read as Markdown."""
     joined = " ".join(text.split())
     return "".join(f"\\{letter}" if letter in _MARKDOWN else letter for letter in joined)
-
-
-def _aligned(cells: Any, columns: list[Shown], widths: list[int]) -> str:
-    return " | ".join(
-        cell.rjust(width) if column.numeric else cell.ljust(width)
-        for cell, column, width in zip(cells, columns, widths, strict=True)
-    )
 
 
 def to_html(table: ResultTable, digits: int | None = None) -> str:
@@ -134,20 +132,15 @@ def to_latex(table: ResultTable, digits: int | None = None) -> str:
 def latex(text: str) -> str:
     """Return a text so that LaTeX prints it as it is; a number keeps a real minus sign."""
     joined = " ".join(text.split())
-    if joined.startswith("-") and _is_number(joined):
-        return f"${joined}$"
+    if joined.startswith("-"):
+        with suppress(ValueError):
+            if math.isfinite(float(joined)):
+                return f"${joined}$"
     return "--" if joined == "-" else "".join(_LATEX.get(letter, letter) for letter in joined)
 
 
 def _latex_row(cells: list[str]) -> str:
     return f"{' & '.join(cells)} \\\\"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 def _head(column: Shown) -> str:

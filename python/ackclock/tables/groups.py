@@ -77,20 +77,17 @@ def groups(
             mine.append(float(number))
     ranks = [{v: i for i, v in enumerate(ordered(table.different(name)))} for name in by]
     keys = sorted(held, key=lambda key: [rank[v] for rank, v in zip(ranks, key, strict=True)])
-    return [_group(key, held[key], aggregate, replicated) for key in keys]
+    meant, make = aggregate == "mean" and replicated, AGGREGATES[aggregate]
+    return [
+        Group(key, make(mine), len(mine), t_interval(mine) if meant else None)
+        if (mine := held[key])
+        else Group(key, None, 0, None)
+        for key in keys
+    ]
 
 
 def _keys(columns: Sequence[Sequence[Any]], count: int) -> list[tuple[Any, ...]]:
     return list(zip(*columns, strict=True)) if columns else [()] * count
-
-
-def _group(
-    key: tuple[Any, ...], values: Sequence[float], aggregate: str, replicated: bool
-) -> Group:
-    if not values:
-        return Group(key, None, 0, None)
-    interval = t_interval(values) if aggregate == "mean" and replicated else None
-    return Group(key, AGGREGATES[aggregate](values), len(values), interval)
 
 
 def require_numbers(table: ResultTable, name: str) -> Column:
@@ -127,36 +124,32 @@ def grouped(
         InputError: there is no such column or aggregate, or one that holds no numbers.
     """
     mixed = _mixed(table, by, axes)
-    columns = [table.column(name) for name in by]
-    cells: dict[str, list[Any]] = {}
-    for place, name in enumerate(values):
-        column = require_numbers(table, name)
-        found = groups(table, by, name, aggregate, not mixed)
-        if not place:
-            cells = {key: [group.key[i] for group in found] for i, key in enumerate(by)}
-            columns.append(Column("rows", "Rows", "count", meaning="How many rows are summed up"))
-            cells["rows"] = [group.count for group in found]
-        made = _summed(column, aggregate)
-        columns.append(made)
-        cells[made.name] = [group.value for group in found]
+    every = {name: groups(table, by, name, aggregate, not mixed) for name in values}
+    first = next(iter(every.values()), [])
+    made = {table.column(name): [group.key[i] for group in first] for i, name in enumerate(by)}
+    counted = Column("rows", "Rows", "count", meaning="How many rows are summed up")
+    made[counted] = [group.count for group in first]
+    for name, found in every.items():
+        summed = _summed(table.column(name), aggregate)
+        made[summed] = [group.value for group in found]
         if any(group.interval for group in found):
-            for end, title in (("low", "from"), ("high", "to")):
-                columns.append(
-                    replace(
-                        made,
-                        name=f"{name}_{end}",
-                        title=f"{title}, {LEVEL * 100:g} %",
-                        meaning=f"{'Lower' if end == 'low' else 'Upper'} end of the confidence "
-                        f"interval of the mean: {column.meaning}",
-                        formula="Student's t over the replications",
-                    )
-                )
-                cells[f"{name}_{end}"] = [
-                    getattr(group.interval, end) if group.interval else None for group in found
-                ]
-    return ResultTable(
-        tuple(columns), cells, table.title, (*table.notes, *_notes(mixed, aggregate))
-    )
+            formula = "Student's t over the replications"
+            own = replace(summed, meaning=table.column(name).meaning, formula=formula)
+            made |= _ends(own, [group.interval for group in found])
+    return ResultTable.of(made, table.title, (*table.notes, *_notes(mixed, aggregate)))
+
+
+def _ends(column: Column, intervals: Sequence[Interval | None]) -> dict[Column, list[Any]]:
+    """The ends of confidence intervals of the means of a column."""
+    return {
+        replace(
+            column,
+            name=f"{column.name}_{end}",
+            title=f"{title}, {LEVEL * 100:g} %",
+            meaning=f"{word} end of the confidence interval of the mean: {column.meaning}",
+        ): [getattr(interval, end, None) for interval in intervals]
+        for end, word, title in (("low", "Lower", "from"), ("high", "Upper", "to"))
+    }
 
 
 def paired(
@@ -185,53 +178,44 @@ def paired(
         raise InputError("only runs of a sweep can be compared seed by seed")
     base = table.where({name: [wanted]}).values(name)
     others = [one for one in by if one != name]
-    columns, cells = [table.column(one) for one in by], {one: [] for one in by}
-    columns.append(Column("pairs", "Pairs", "count", meaning="How many seeds both have"))
-    cells["pairs"] = []
+    place = by.index(name)
+    made: dict[Column, list[Any]] = {}
+    pairs: list[int] = []
     for value in values:
         meant, found = require_numbers(table, value), _by_seed(table, by, value)
-        for word, title in (("", "difference"), ("_low", "from, 95 %"), ("_high", "to, 95 %")):
-            end = {"": "Mean", "_low": "Lower", "_high": "Upper"}[word]
-            of = "" if not word else " end of the 95 % confidence interval of the mean"
-            columns.append(
-                replace(
-                    meant,
-                    name=f"{value}_difference{word}",
-                    title=f"{meant.title}, {title}" if not word else title,
-                    kind="real",
-                    meaning=f"{end}{of} of the difference from {name}={wanted}: {meant.meaning}",
-                    formula="Student's t over the differences of runs with the same seed",
-                )
-            )
-            cells[f"{value}_difference{word}"] = []
-        first = not cells["pairs"]
-        for key, mine in found.items():
-            reference = dict(zip(by, key, strict=True)) | {name: base[0]}
-            if reference[name] == key[by.index(name)]:
-                continue
-            theirs = found.get(tuple(reference[one] for one in by), {})
-            apart = [mine[seed] - theirs[seed] for seed in mine if seed in theirs]
-            if first:
-                for one, part in zip(by, key, strict=True):
-                    cells[one].append(part)
-                cells["pairs"].append(len(apart))
-            interval = t_interval(apart) if apart else None
-            cells[f"{value}_difference"].append(statistics.fmean(apart) if apart else None)
-            for end in ("low", "high"):
-                cells[f"{value}_difference_{end}"].append(getattr(interval, end, None))
+        compared = [key for key in found if key[place] != base[0]]
+        references = [found.get((*k[:place], base[0], *k[place + 1 :]), {}) for k in compared]
+        apart = [
+            [mine - theirs[seed] for seed, mine in found[key].items() if seed in theirs]
+            for key, theirs in zip(compared, references, strict=True)
+        ]
+        if not made:
+            made = {table.column(one): [key[i] for key in compared] for i, one in enumerate(by)}
+            pairs = [len(mine) for mine in apart]
+            made[Column("pairs", "Pairs", "count", meaning="How many seeds both have")] = pairs
+        difference = replace(
+            meant,
+            name=f"{value}_difference",
+            title=f"{meant.title}, difference",
+            kind="real",
+            meaning=f"Mean of the difference from {name}={wanted}: {meant.meaning}",
+            formula="Student's t over the differences of runs with the same seed",
+        )
+        made[difference] = [statistics.fmean(mine) if mine else None for mine in apart]
+        own = replace(difference, meaning=difference.meaning.removeprefix("Mean of the "))
+        made |= _ends(own, [t_interval(mine) if mine else None for mine in apart])
     title = f"{table.title}: differences from {name}={wanted}, seed by seed"
     notes = list(table.notes)
-    if max(cells["pairs"], default=0) < 2:
+    if max(pairs, default=0) < 2:
         notes.append("One seed gives no interval; a study with `replications` has several.")
-    if others and not cells["pairs"]:
+    if others and not pairs:
         notes.append(f"No other value of '{name}' shares all of {', '.join(others)}.")
-    return ResultTable(tuple(columns), cells, title, tuple(notes))
+    return ResultTable.of(made, title, notes)
 
 
 def _by_seed(
     table: ResultTable, by: Sequence[str], value: str
 ) -> dict[tuple[Any, ...], dict[Any, float]]:
-    """Values by group and seed."""
     found: dict[tuple[Any, ...], dict[Any, float]] = {}
     keys = _keys([table.values(one) for one in by], len(table))
     for key, seed, number in zip(keys, table.values("seed"), table.values(value), strict=True):
@@ -264,15 +248,13 @@ def pivoted(
     meant = require_numbers(table, value)
     found = {group.key: group.value for group in groups(table, (rows, across), value, aggregate)}
     down, over = ordered(table.values(rows)), ordered(table.values(across))
-    made = _summed(meant, aggregate)
-    columns = [table.column(rows)]
-    cells: dict[str, list[Any]] = {rows: down}
+    summed = _summed(meant, aggregate)
+    made = {table.column(rows): down}
     for here in over:
-        name = f"{across}={spelled(here)}"
-        columns.append(replace(made, name=name, title=spelled(here)))
-        cells[name] = [found.get((key, here)) for key in down]
+        column = replace(summed, name=f"{across}={spelled(here)}", title=spelled(here))
+        made[column] = [found.get((key, here)) for key in down]
     title = f"{_title(meant, aggregate)}: {rows} down, {across} across"
-    return ResultTable(tuple(columns), cells, title, (*table.notes, *_notes(mixed, aggregate)))
+    return ResultTable.of(made, title, (*table.notes, *_notes(mixed, aggregate)))
 
 
 def _mixed(table: ResultTable, by: Sequence[str], axes: Sequence[str]) -> list[str]:
@@ -283,24 +265,17 @@ def _mixed(table: ResultTable, by: Sequence[str], axes: Sequence[str]) -> list[s
 
 def varies(table: ResultTable, by: Sequence[str], name: str) -> bool:
     """Whether a column has several values within a combination of others."""
-    columns = [table.values(key) for key in by]
+    keys = _keys([table.values(key) for key in by], len(table))
     seen: dict[tuple[Any, ...], Any] = {}
-    for key, value in zip(_keys(columns, len(table)), table.values(name), strict=True):
-        if seen.setdefault(key, value) != value:
-            return True
-    return False
+    rows = zip(keys, table.values(name), strict=True)
+    return any(seen.setdefault(key, value) != value for key, value in rows)
 
 
 def _summed(column: Column, aggregate: str) -> Column:
     whole = column.kind == "count" and aggregate in ("sum", "min", "max")
     meaning = f"{_WORDS[aggregate].capitalize()} of: {column.meaning}"
-    return replace(
-        column,
-        kind="count" if whole else "real",
-        title=_title(column, aggregate),
-        meaning=meaning,
-        formula="",
-    )
+    kind, title = "count" if whole else "real", _title(column, aggregate)
+    return replace(column, kind=kind, title=title, meaning=meaning, formula="")
 
 
 def _title(column: Column, aggregate: str) -> str:

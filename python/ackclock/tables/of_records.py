@@ -7,7 +7,7 @@ warm-up can be left out (RFC 5166, section 2.1, asks for transient and steady st
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,7 +116,9 @@ def of_records(
             made = _harm(results, alone) if alone else []
         else:
             made = _MAKE[what](_flows(results), results, span)
-        rows += [{"run": name, **row} for row in made]
+        for row in made:
+            filled = {key: value for key, value in row.items() if value is not None}
+            rows.append({"run": name, **filled})
     columns = [c for c in OF_RECORDS[what] if c.name != "run" or len(runs) > 1]
     return table_of(rows, columns, _TITLES[what])
 
@@ -146,11 +148,7 @@ def _flows(results: Recorded) -> list[_Flow]:
     return [_Flow(results, name) for name in results.summary["flows"]]
 
 
-def _steady(flows: Sequence[_Flow], results: Recorded, span: Span) -> Rows:
-    return [_steady_flow(flow, results, span) for flow in flows]
-
-
-def _steady_flow(flow: _Flow, results: Recorded, span: Span) -> dict[str, Any]:
+def _steady(flow: _Flow, results: Recorded, span: Span) -> dict[str, Any]:
     seconds = span.to_s - span.from_s
     delays, sent = flow.delays_s(span), span.holds(flow.sent.sent_s)
     lost = int((sent & ~np.isnan(flow.sent.dropped_s)).sum())
@@ -174,7 +172,7 @@ def _steady_flow(flow: _Flow, results: Recorded, span: Span) -> dict[str, Any]:
     if "cwnd" in results.tables and flow.model["tcp"] is not None:
         times, cwnd = cwnd_series(results, flow.name)
         row["cwnd_bytes_mean"] = step_mean(times, cwnd, span.from_s, span.to_s)
-    return {name: value for name, value in row.items() if value is not None}
+    return row
 
 
 def _variation(times: Floats, size: Floats, span: Span) -> float | None:
@@ -226,7 +224,7 @@ def _sharing(flows: Sequence[_Flow], results: Recorded, span: Span) -> Rows:
     if len(flows) > 1:
         joined = max(flow.entry["start_s"] for flow in flows)
         row["convergence_s"] = even_after(shares, joined, span.to_s)
-    return [{name: value for name, value in row.items() if value is not None}]
+    return [row]
 
 
 def _fair(flows: Sequence[_Flow], results: Recorded) -> list[float] | None:
@@ -262,19 +260,15 @@ def _delays(flows: Sequence[_Flow], results: Recorded, span: Span) -> Rows:
     for flow in flows:
         delays = flow.delays_s(span)
         for quantity, values in (("delay", delays), ("jitter", variations_s(delays))):
+            if not values.size:
+                continue
+            counts, edges = np.histogram(values, _BINS if np.ptp(values) > 0 else 1)
+            bins = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
             rows += (
                 {"flow": flow.name, "quantity": quantity, "from_s": low, "to_s": high, "packets": n}
-                for low, high, n in _histogram(values)
+                for low, high, n in bins
             )
     return rows
-
-
-def _histogram(values: Floats) -> Iterator[tuple[float, float, int]]:
-    if not values.size:
-        return
-    counts, edges = np.histogram(values, _BINS if np.ptp(values) > 0 else 1)
-    for low, high, count in zip(edges, edges[1:], counts, strict=False):
-        yield float(low), float(high), int(count)
 
 
 def _harm(results: Recorded, alone: Callable[[Recorded, str], Mapping[str, Any]]) -> Rows:
@@ -287,7 +281,7 @@ def _harm(results: Recorded, alone: Callable[[Recorded, str], Mapping[str, Any]]
             if own is not None and other is not None:
                 row |= {f"{word}_alone": own, f"{word}_beside": other}
                 row[f"{word}_harm"] = harm(own, other, more_is_better=more)
-        rows.append({key: value for key, value in row.items() if value is not None})
+        rows.append(row)
     return rows
 
 
@@ -308,7 +302,7 @@ _FIGURES: tuple[tuple[str, Callable[[Mapping[str, Any]], float | None], bool], .
 """Figures of a flow that others can harm, and whether more of them is better."""
 
 _MAKE: dict[str, Callable[[Sequence[_Flow], Recorded, Span], Rows]] = {
-    "steady": _steady,
+    "steady": lambda flows, results, span: [_steady(flow, results, span) for flow in flows],
     "sharing": _sharing,
     "delays": _delays,
 }

@@ -43,13 +43,17 @@ def of_summaries(summaries: Mapping[str, Summary], what: str) -> ResultTable:
     """
     if what not in TABLES:
         raise InputError(unknown("table", what, TABLES))
-    make, columns = {
-        "flows": (_flows, FLOWS),
-        "links": (_links, LINKS),
+    entries, columns = {
+        "flows": (flow_entries, FLOWS),
+        "links": (link_entries, LINKS),
         "drops": (_drops, DROPS),
-        "runs": (_run, RUNS),
+        "runs": (lambda summary: [summary], RUNS),
     }[what]
-    rows = [{_RUN.name: name, **row} for name, one in summaries.items() for row in make(one)]
+    rows = [
+        {_RUN.name: name, **(entry if what == "drops" else picked(entry, columns))}
+        for name, summary in summaries.items()
+        for entry in entries(summary)
+    ]
     shown = (*([_RUN] if len(summaries) > 1 else []), *columns)
     others = what == "drops" and any(row["flow"] is None for row in rows)
     made = table_of(rows, shown, _TITLES[what])
@@ -61,23 +65,14 @@ def table_of(
 ) -> ResultTable:
     """Return rows as a table, without the rare columns that no row has."""
     held: set[str] = set().union(*rows) if rows else set()
-    kept = tuple(column for column in columns if column.usual or column.name in held)
-    cells = {column.name: [row.get(column.name) for row in rows] for column in kept}
-    return ResultTable(kept, cells, title)
+    kept = [column for column in columns if column.usual or column.name in held]
+    return ResultTable.of({c: [row.get(c.name) for row in rows] for c in kept}, title)
 
 
 def picked(entry: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
     """Return the columns that an entry of a summary has."""
     found = ((column.name, column.of(entry)) for column in columns)
     return {name: value for name, value in found if value is not None}
-
-
-def _flows(summary: Summary) -> list[dict[str, Any]]:
-    return [picked(entry, FLOWS) for entry in flow_entries(summary)]
-
-
-def _links(summary: Summary) -> list[dict[str, Any]]:
-    return [picked(entry, LINKS) for entry in link_entries(summary)]
 
 
 def _drops(summary: Summary) -> list[dict[str, Any]]:
@@ -100,7 +95,3 @@ def _drops(summary: Summary) -> list[dict[str, Any]]:
         if packets > 0
     )
     return [*rows, *others]
-
-
-def _run(summary: Summary) -> list[dict[str, Any]]:
-    return [picked(summary, RUNS)]

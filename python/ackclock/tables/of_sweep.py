@@ -1,4 +1,4 @@
-"""Result tables of a sweep, from its table with one row a run."""
+"""Result tables of a sweep, from its table with one row per run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ackclock.columns import DROPS, FLOWS, LINKS, RUNS, SWEEP, TABLES, Column
+from ackclock.columns import DROPS, FLOWS, LINKS, RUNS, SWEEP, TABLES, Column, Kind
 from ackclock.errors import InputError, unknown
 from ackclock.nested import elements
 from ackclock.tables.arrow_column import ArrowColumn
 from ackclock.tables.table import ResultTable
-from ackclock.tables.values import ordered
 
 _OF_SWEEP = {column.name for column in SWEEP} | {"seed"}
 _NESTED = ("flows", "links")
@@ -32,7 +31,7 @@ def of_sweep(table: pa.Table, what: str, names: Sequence[str] | None = None) -> 
     """Return a table of a sweep; runs that failed are left out, and a note says how many.
 
     Args:
-        table: One row a run, as `ackclock sweep` writes it.
+        table: One row per run, as `ackclock sweep` writes it.
         what: A name of `TABLES`.
         names: Names of the axes; default all columns that no definition knows.
 
@@ -62,19 +61,17 @@ def of_sweep(table: pa.Table, what: str, names: Sequence[str] | None = None) -> 
         "links": LINKS,
         "drops": DROPS,
     }[what]
-    kept: list[Column] = []
-    cells: dict[str, Sequence[Any]] = {}
+    made: dict[Column, Sequence[Any]] = {}
     for column in (*across, *common, *own):
         there = column.name in rows.column_names
         filled = there and rows[column.name].null_count < rows.num_rows
         if column.name == "replication" and there and len(rows["replication"].unique()) < 2:
             continue
         if filled or (column.usual and what != "drops"):
-            kept.append(column)
-            cells[column.name] = ArrowColumn(rows[column.name]) if there else [None] * rows.num_rows
+            made[column] = ArrowColumn(rows[column.name]) if there else [None] * rows.num_rows
     failed = table.num_rows - done.num_rows
     notes = (f"{failed} of {table.num_rows} runs failed and are left out.",) if failed else ()
-    return ResultTable(tuple(kept), cells, _TITLES[what], notes)
+    return ResultTable.of(made, _TITLES[what], notes)
 
 
 _TITLES = {
@@ -86,13 +83,7 @@ _TITLES = {
 
 
 def _axis(name: str, values: Sequence[Any]) -> Column:
-    different = ordered(values)
-    if different and all(isinstance(v, bool) for v in different):
-        kind = "flag"
-    elif different and all(isinstance(v, int) for v in different):
-        kind = "count"
-    elif different and all(isinstance(v, int | float) for v in different):
-        kind = "real"
-    else:
-        kind = "word"
+    kinds: list[tuple[Kind, Any]] = [("flag", bool), ("count", int), ("real", int | float)]
+    fitting: list[Kind] = [kind for kind, of in kinds if all(isinstance(v, of) for v in values)]
+    kind: Kind = fitting[0] if values and fitting else "word"
     return Column(name, name, kind, meaning="Axis of the sweep")

@@ -30,6 +30,14 @@ class ResultTable:
     title: str = ""
     notes: tuple[str, ...] = ()
 
+    @classmethod
+    def of(
+        cls, made: Mapping[Column, Sequence[Any]], title: str = "", notes: Sequence[str] = ()
+    ) -> ResultTable:
+        """Return a table of columns with their values."""
+        cells = {column.name: values for column, values in made.items()}
+        return cls(tuple(made), cells, title, tuple(notes))
+
     def __len__(self) -> int:
         return len(self.cells[self.columns[0].name]) if self.columns else 0
 
@@ -64,14 +72,14 @@ class ResultTable:
             InputError: there is none of this name.
         """
         values = self.cells[self.column(name).name]
-        return (
-            values.different() if isinstance(values, ArrowColumn) else list(dict.fromkeys(values))
-        )
+        if isinstance(values, ArrowColumn):
+            return values.different()
+        return list(dict.fromkeys(values))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows as documents."""
-        names = self.names
-        return [dict(zip(names, row, strict=True)) for row in zip(*self._lists(), strict=True)]
+        lists = [self.cells[name] for name in self.names]
+        return [dict(zip(self.names, row, strict=True)) for row in zip(*lists, strict=True)]
 
     def select(self, names: Sequence[str]) -> ResultTable:
         """Return these columns only, in this order.
@@ -104,14 +112,11 @@ class ResultTable:
             values = self.different(name)
             for text in texts:
                 if not any(same(value, text) for value in values):
-                    raise InputError(
-                        unknown(f"value of {name}", text, dict.fromkeys(map(spelled, values)))
-                    )
+                    known = dict.fromkeys(map(spelled, values))
+                    raise InputError(unknown(f"value of {name}", text, known))
             fitting = [value for value in values if any(same(value, text) for text in texts)]
-            keep = [
-                kept and value in fitting
-                for kept, value in zip(keep, self.values(name), strict=True)
-            ]
+            rows = zip(keep, self.values(name), strict=True)
+            keep = [kept and value in fitting for kept, value in rows]
         return self.take([index for index, kept in enumerate(keep) if kept])
 
     def sort(self, names: Sequence[str]) -> ResultTable:
@@ -150,22 +155,13 @@ class ResultTable:
 
     def to_arrow(self) -> pa.Table:
         """Return a pyarrow table; each field has its unit and meaning as metadata."""
-        arrays, fields = [], []
-        for column in self.columns:
-            values = self.cells[column.name]
-            array = _array(column, values)
-            described = {
-                "unit": column.unit,
-                "description": column.meaning,
-                "formula": column.formula,
-            }
-            metadata = {key: text for key, text in described.items() if text}
-            arrays.append(array)
+        arrays = {column: _array(column, self.cells[column.name]) for column in self.columns}
+        fields = []
+        for column, array in arrays.items():
+            described = {"description": column.meaning, "formula": column.formula}
+            metadata = {k: v for k, v in {"unit": column.unit, **described}.items() if v}
             fields.append(pa.field(column.name, array.type, metadata=metadata))
-        return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
-
-    def _lists(self) -> list[Sequence[Any]]:
-        return [self.cells[column.name] for column in self.columns]
+        return pa.Table.from_arrays(list(arrays.values()), schema=pa.schema(fields))
 
 
 def _array(column: Column, values: Sequence[Any]) -> Any:

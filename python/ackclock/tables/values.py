@@ -4,24 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 _TO_BASE = {"time": 1e-9, "products": 1e-3}
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Values of an axis as numbers.
-
-    Attributes:
-        dimension: What they measure: `rate`, `size`, `packets`, `time`, `products` (BDP),
-            or `number` for plain ones.
-        numbers: Bit/s, bytes, packets, seconds, BDP, or plain, in the order of the values.
-    """
-
-    dimension: str
-    numbers: tuple[float, ...]
 
 
 def measured(value: Any) -> tuple[str, float] | None:
@@ -44,14 +29,16 @@ def measured(value: Any) -> tuple[str, float] | None:
     return dimension, amount * _TO_BASE.get(dimension, 1.0)
 
 
-def scale(values: Sequence[Any]) -> Scale | None:
-    """Return the values as numbers of one dimension; None where one of them is none of it."""
+def scale(values: Sequence[Any]) -> tuple[float, ...] | None:
+    """Return the values as numbers of one dimension; None where one of them is none of it.
+
+    They are in bit/s, bytes, packets, seconds, products of rate and delay, or plain.
+    """
     read = [measured(value) for value in values]
     found = [item for item in read if item is not None]
-    dimensions = {dimension for dimension, _ in found}
-    if not found or len(found) != len(read) or len(dimensions) != 1:
+    if not found or len(found) != len(read) or len({dimension for dimension, _ in found}) != 1:
         return None
-    return Scale(dimensions.pop(), tuple(number for _, number in found))
+    return tuple(number for _, number in found)
 
 
 def ordered(values: Iterable[Any]) -> list[Any]:
@@ -60,7 +47,7 @@ def ordered(values: Iterable[Any]) -> list[Any]:
     known = scale([value for value in different if value is not None])
     if known is None:
         return different
-    sizes = dict(zip((v for v in different if v is not None), known.numbers, strict=True))
+    sizes = dict(zip((v for v in different if v is not None), known, strict=True))
     return sorted(different, key=lambda value: (value is None, sizes.get(value, 0.0)))
 
 

@@ -225,26 +225,15 @@ def _figures(
 ) -> list[Figure]:
     figures = []
     judged = not prediction.uncertain & period.flows.keys()
+    of_rate, of_queue = (RATE_TOLERANCE, QUEUE_TOLERANCE) if judged else (None, None)
     for name, state in period.flows.items():
+        waiting = measures.queue_packets(prediction.flows[name].path_queues, spans)
+        grain = QUEUE_GRAIN_PACKETS + state.queue_slack_packets
+        measured, slack = measures.rate_bps(name, spans), state.rate_slack * state.rate_bps
+        path = state.path_queue_packets
         figures += [
-            Figure(
-                "rate",
-                name,
-                "bit/s",
-                state.rate_bps,
-                measures.rate_bps(name, spans),
-                RATE_TOLERANCE if judged else None,
-                grain=state.rate_slack * state.rate_bps,
-            ),
-            Figure(
-                "path-queue",
-                name,
-                "packets",
-                state.path_queue_packets,
-                measures.queue_packets(prediction.flows[name].path_queues, spans),
-                QUEUE_TOLERANCE if judged else None,
-                grain=QUEUE_GRAIN_PACKETS + state.queue_slack_packets,
-            ),
+            Figure("rate", name, "bit/s", state.rate_bps, measured, of_rate, grain=slack),
+            Figure("path-queue", name, "packets", path, waiting, of_queue, grain=grain),
         ]
         if state.window_packets is not None:
             rtt = measures.rtt_s(name, spans)
@@ -264,21 +253,11 @@ def _figures(
 
 def _finishes(prediction: Prediction, results: Results) -> list[Figure]:
     finishes = []
+    tolerance = None if prediction.uncertain else FINISH_TOLERANCE_S
     for name, facts in prediction.flows.items():
-        if facts.finish_ack_s is None:
-            continue
-        measured = results.summary["flows"][name].get("finish_ack_s")
-        duration = 0.0 if measured is None else measured - facts.start_s
-        finishes.append(
-            Figure(
-                "finish",
-                name,
-                "s",
-                facts.finish_ack_s,
-                measured,
-                None if prediction.uncertain else FINISH_TOLERANCE_S,
-                relative=False,
-                grain=FINISH_TOLERANCE * duration,
-            )
-        )
+        if (predicted := facts.finish_ack_s) is not None:
+            measured = results.summary["flows"][name].get("finish_ack_s")
+            grain = 0.0 if measured is None else FINISH_TOLERANCE * (measured - facts.start_s)
+            figure = Figure("finish", name, "s", predicted, measured, tolerance, False, grain)
+            finishes.append(figure)
     return finishes

@@ -4,7 +4,7 @@ Blocks: where a flow's data and ACKs wait in one queue, they can stay apart. A w
 as one block, its ACKs follow as one block, and the link idles until the first of the new data is
 there (Zhang, Shenker, Clark, "Observations on the dynamics of a congestion control algorithm: the
 effects of two-way traffic", SIGCOMM 1991). When this keeps itself up follows from the times of the
-first packet. Let W data packets come to the queue at the distance d that the slowest other
+first packet. Let W data packets arrive at the queue at the distance d that the slowest other
 transmitter of the round trip gives them, and take the time s each at the queue's own. The first one
 has left at s, and comes back, as an ACK, after T at s + T. By then (s + T) / d packets have come
 before it, so that it leaves at (s + T) s / d, and the data that it releases are there T' later. If
@@ -31,12 +31,10 @@ def disturbed_by(model: Mapping[str, Any], network: Network, group: Sequence[int
     }
     visited = {network.stations[place].link for place in places}
     reasons: dict[str, list[str]] = {}
-    for link in model["links"]:
-        if link["id"] in visited:
-            if any(side["loss"]["kind"] != "none" for side in _sides(link)):
-                reasons.setdefault("packets are lost on", []).append(link["id"])
-            for reason in otherwise_disturbed(link):
-                reasons.setdefault(reason, []).append(link["id"])
+    for link in (link for link in model["links"] if link["id"] in visited):
+        lossy = any(side["loss"]["kind"] != "none" for side in _sides(link))
+        for reason in (["packets are lost on"] if lossy else []) + otherwise_disturbed(link):
+            reasons.setdefault(reason, []).append(link["id"])
     reported = [f"{reason} {', '.join(links)}" for reason, links in reasons.items()]
     return "; ".join(reported) or None
 
@@ -44,27 +42,21 @@ def disturbed_by(model: Mapping[str, Any], network: Network, group: Sequence[int
 def otherwise_disturbed(link: Mapping[str, Any]) -> list[str]:
     """Return in words what disturbs a link besides random losses."""
     sides = _sides(link)
-    return [
-        reason
-        for reason, found in (
-            ("delays vary by jitter on", any(_kind(side, "jitter") != "none" for side in sides)),
-            ("the rate varies on", any(side.get("rate") for side in sides)),
-            (
-                "packets are damaged or duplicated on",
-                any(side.get("corruption") or side.get("duplication") for side in sides),
-            ),
-            ("rate, delay or state change on", bool(link.get("changes"))),
-        )
-        if found
-    ]
+    found = {
+        "delays vary by jitter on": any(
+            side.get("jitter", {}).get("kind", "none") != "none" for side in sides
+        ),
+        "the rate varies on": any(side.get("rate") for side in sides),
+        "packets are damaged or duplicated on": any(
+            side.get("corruption") or side.get("duplication") for side in sides
+        ),
+        "rate, delay or state change on": link.get("changes"),
+    }
+    return [reason for reason, there in found.items() if there]
 
 
 def _sides(link: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [link[side] for side in ("forward", "backward") if side in link]
-
-
-def _kind(side: Mapping[str, Any], what: str) -> str:
-    return side.get(what, {}).get("kind", "none")
 
 
 def held_back(

@@ -75,6 +75,21 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What a model gives for flows that share queues.
+
+    Attributes:
+        estimates: The estimates.
+        least_s: Over how much time a run has to be averaged to be judged, seconds.
+        remark: More about these flows, in words.
+    """
+
+    estimates: list[Estimate]
+    least_s: float
+    remark: str | None = None
+
+
+@dataclass(frozen=True)
 class Averages:
     """Estimates of flows that share queues.
 

@@ -155,13 +155,13 @@ class Network:
         """Capacity of each station, bit/s; shape (stations,)."""
         return np.array([station.rate_bps for station in self.stations], dtype=np.float64)
 
-    def data_visits(self) -> Floats:
-        """How often a data packet of each flow visits each station; shape (stations, flows)."""
-        return self._visits([flow.data_visits for flow in self.flows])
-
-    def ack_visits(self) -> Floats:
-        """How often an ACK of each flow visits each station; shape (stations, flows)."""
-        return self._visits([flow.ack_visits for flow in self.flows])
+    def visits(self) -> tuple[Floats, Floats]:
+        """How often data packets and ACKs of flows visit stations; each of (stations, flows)."""
+        data, acks = (np.zeros((len(self.stations), len(self.flows))) for _ in range(2))
+        for column, flow in enumerate(self.flows):
+            np.add.at(data[:, column], list(flow.data_visits), 1.0)
+            np.add.at(acks[:, column], list(flow.ack_visits), 1.0)
+        return data, acks
 
     def positions(self) -> Floats:
         """Place of each station on the round trip of each flow; shape (stations, flows)."""
@@ -170,13 +170,6 @@ class Network:
             for place, station in reversed(list(enumerate((*flow.data_visits, *flow.ack_visits)))):
                 places[station, column] = place
         return places
-
-    def _visits(self, visits: list[tuple[int, ...]]) -> Floats:
-        counts = np.zeros((len(self.stations), len(visits)))
-        for column, stations in enumerate(visits):
-            for station in stations:
-                counts[station, column] += 1.0
-        return counts
 
     def _flow(self, flow: Mapping[str, Any]) -> FlowPath:
         tcp, udp = flow.get("tcp"), flow.get("udp")
@@ -193,10 +186,15 @@ class Network:
         else:
             assert udp is not None, "a checked model has tcp or udp in each flow"
             cc, params = "udp", udp["source"]
-            segment = data = int(udp["source"]["write_bytes"]) * 8
+            segment = data = largest_write(udp["source"]) * 8
             ack, initial = 0, 0.0
 
-        way_out, *others = self._paths(flow)
+        if "data_path" in flow:
+            way_out, others = _given(flow["data_path"]), []
+        elif self._model["routing"]["kind"] == "shortest-path":
+            way_out, others = self._graph.path(flow["from"], flow["to"]), []
+        else:
+            way_out, *others = self._graph.least_delay_paths(flow["from"], flow["to"])
         way_back = self._way_back(flow) if ack else ()
         data_visits = tuple(self._number[hop] for hop in way_out)
         ack_visits = tuple(self._number[hop] for hop in way_back)
@@ -224,18 +222,21 @@ class Network:
             equivalent=all(self._alike(way_out, path) for path in others),
         )
 
-    def _paths(self, flow: Mapping[str, Any]) -> list[Path]:
-        if "data_path" in flow:
-            return [_given(flow["data_path"])]
-        source, target = flow["from"], flow["to"]
-        if self._model["routing"]["kind"] == "shortest-path":
-            return [self._graph.path(source, target)]
-        return self._graph.least_delay_paths(source, target)
-
     def _way_back(self, flow: Mapping[str, Any]) -> Path:
         if "ack_path" in flow:
             return _given(flow["ack_path"])
         return self._graph.path(flow["to"], flow["from"])
+
+    def queues_along(self, source: str, path: Sequence[str]) -> list[tuple[str, str]]:
+        """Link and direction of each queue on a path from a host, given by its links."""
+        links = {link["id"]: link for link in self._model["links"]}
+        queues, node = [], source
+        for name in path:
+            first, second = links[name]["ends"]
+            half = links[name]["duplex"] == "half"
+            queues.append((name, "both" if half else "forward" if node == first else "backward"))
+            node = second if node == first else first
+        return queues
 
     def _names(self, path: Path) -> tuple[str, ...]:
         return tuple(self._model["links"][index]["id"] for index, _ in path)
@@ -264,3 +265,10 @@ def _station(link: Mapping[str, Any], way: int) -> Station:
         limit_bytes=queue.get("limit_bytes"),
         limit_packets=queue.get("limit_packets"),
     )
+
+
+def largest_write(source: Mapping[str, Any]) -> int:
+    """Return the bytes of the largest datagram of a UDP source."""
+    if writes := source.get("writes"):
+        return max(int(write["size_bytes"]) for write in writes)
+    return int(source["write_bytes"])

@@ -30,7 +30,7 @@ class State:
     Attributes:
         rate: Packets per second of each flow; shape (flows,).
         queueing_s: Queueing delay of each flow on its round trip, seconds; shape (flows,).
-        data_wait_s: Mean wait of a data packet of each flow at each station; shape
+        data_wait_s: Mean queueing delay of a data packet of each flow at each station; shape
             (stations, flows). 0 where it does not pass.
         ack_wait_s: The same of its ACKs.
         avoidable_s: The part of the queueing delay of each flow that a packet may be spared: waits
@@ -73,19 +73,15 @@ class ActiveFlows:
         self._laws_by_index = laws
         self._assumptions = assumptions
         self._stations = network.stations
-        self._data = network.data_visits()[:, self.indices]
-        self._acks = network.ack_visits()[:, self.indices]
+        self._data, self._acks = (visits[:, self.indices] for visits in network.visits())
         self._empty_s = np.array([flow.empty_rtt_s for flow in self._flows])
-        data_bits = np.array([flow.data_bits for flow in self._flows], dtype=np.float64)
-        ack_bits = np.array([flow.ack_bits for flow in self._flows], dtype=np.float64)
-        load = self._data * data_bits
+        load = self._data * np.array([flow.data_bits for flow in self._flows], np.float64)
         if assumptions.ack_load:
-            load = load + self._acks * ack_bits
-        capacity = network.capacity()
+            load = load + self._acks * np.array([flow.ack_bits for flow in self._flows], np.float64)
         self._bottlenecks = Bottlenecks(
             load,
             self._data + self._acks,
-            capacity,
+            network.capacity(),
             network.positions()[:, self.indices],
         )
         self._crossing = Crossing(network.stations, self._flows)
@@ -106,11 +102,10 @@ class ActiveFlows:
         With a guess, the waits of crossing streams are those of the guess: in a sequence of states
         they are one step late, and exact when it comes to rest.
         """
+        by_law = zip(self._laws_demands(base_rtt_s), self._flows, windows, strict=True)
         demands = [
-            by_law if window is None else Demand(empty_s=flow.empty_rtt_s, window=window)
-            for by_law, flow, window in zip(
-                self._laws_demands(base_rtt_s), self._flows, windows, strict=True
-            )
+            demand if window is None else Demand(empty_s=flow.empty_rtt_s, window=window)
+            for demand, flow, window in by_law
         ]
         return self._solve(demands, base_rtt_s, guess, windows)
 
@@ -201,9 +196,14 @@ class ActiveFlows:
         )
         queueing = found.queueing_s + offset
         windows = given or [
-            law.window(flow, base, flow.empty_rtt_s + float(q), float(rate))
-            for law, flow, base, q, rate in zip(
-                self._laws, self._flows, base_rtt_s, queueing, found.rate, strict=True
+            law.window(flow, base, rtt, rate)
+            for law, flow, base, rtt, rate in zip(
+                self._laws,
+                self._flows,
+                base_rtt_s,
+                (self._empty_s + queueing).tolist(),
+                found.rate.tolist(),
+                strict=True,
             )
         ]
         return State(
@@ -301,24 +301,14 @@ class ActiveFlows:
             state: The equilibrium.
             before: Window of each flow before the change, by index; absent if it just starts.
         """
-        return max(
-            law.settling_s(
-                flow,
-                window,
-                flow.empty_rtt_s + float(q),
-                float(rate),
-                before.get(index, flow.initial_window),
-            )
-            for index, law, flow, window, q, rate in zip(
-                self.indices,
-                self._laws,
-                self._flows,
-                state.windows,
-                state.queueing_s,
-                state.rate,
-                strict=True,
-            )
-        )
+        times = []
+        for place, (index, law, flow) in enumerate(
+            zip(self.indices, self._laws, self._flows, strict=True)
+        ):
+            rtt, rate = flow.empty_rtt_s + float(state.queueing_s[place]), float(state.rate[place])
+            old = before.get(index, flow.initial_window)
+            times.append(law.settling_s(flow, state.windows[place], rtt, rate, old))
+        return max(times)
 
     def ack_trip_s(self, state: State) -> Floats:
         """Time that an ACK of each flow takes back to the sender, seconds."""

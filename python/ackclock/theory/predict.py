@@ -1,7 +1,7 @@
 """From the model of a scenario to a prediction."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -52,19 +52,14 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
     horizon_s = math.inf if at_latest is None else at_latest / NS_PER_S
     timeline = Timeline(network, laws, chosen, horizon_s)
     uncertain = _begun_together(network, laws, timeline)
-    if uncertain:
-        notes.append(
-            f"{', '.join(sorted(uncertain))}: start while others have not settled. "
-            "What each takes for the RTT of the empty path depends on single packets, and so do "
-            "the shares: they are shown, not judged."
-        )
-    uncertain |= _note_conventions(network, laws, timeline, notes)
+    overfull = _overfull(network, timeline)
+    notes += _remarks(network, laws, timeline, uncertain, overfull)
+    uncertain |= {name for flows in overfull.values() for name in flows}
     return Prediction(
         scenario=model["name"],
         assumptions=chosen.name,
         flows={
-            flow.id: _facts(network, model, index, timeline)
-            for index, flow in enumerate(network.flows)
+            flow.id: _facts(network, index, timeline) for index, flow in enumerate(network.flows)
         },
         periods=timeline.periods,
         averages=averages,
@@ -74,13 +69,12 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
     )
 
 
-def _facts(network: Network, model: Mapping[str, Any], index: int, timeline: Timeline) -> FlowFacts:
+def _facts(network: Network, index: int, timeline: Timeline) -> FlowFacts:
     flow = network.flows[index]
     visited = [network.stations[station] for station in flow.data_visits]
     queues = [(station.link, station.direction) for station in visited]
-    directions = {link["id"]: link for link in model["links"]}
     for path in flow.alternatives:
-        queues += _queues_along(model["flows"][index]["from"], path, directions)
+        queues += network.queues_along(flow.source, path)
     return FlowFacts(
         cc=flow.cc,
         links=flow.links,
@@ -92,19 +86,6 @@ def _facts(network: Network, model: Mapping[str, Any], index: int, timeline: Tim
         finish_ack_s=timeline.finish_ack_s.get(index),
         segment_bytes=flow.segment_bits // 8,
     )
-
-
-def _queues_along(
-    source: str, path: tuple[str, ...], links: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, str]]:
-    queues = []
-    node = source
-    for name in path:
-        first, second = links[name]["ends"]
-        half = links[name]["duplex"] == "half"
-        queues.append((name, "both" if half else "forward" if node == first else "backward"))
-        node = second if node == first else first
-    return queues
 
 
 def _predictable(
@@ -156,8 +137,8 @@ def _not_liquid(
         return f"the window that the receiver of {', '.join(held)} offers is smaller"
     if waiting := conditions.waiting_for_partners(model, network, laws, state):
         return (
-            f"the window of {', '.join(waiting)} is smaller than what the receiver waits for before "
-            "it sends an ACK, so that a timer of the receiver decides"
+            f"the window of {', '.join(waiting)} is smaller than what the receiver waits for "
+            "before it sends an ACK, so that a timer of the receiver decides"
         )
     if links := conditions.dropping_queues(model, network, state):
         return f"the queue of {', '.join(links)} drops or marks packets before it is full"
@@ -207,14 +188,11 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
         flows = [by_base_rtt[name] for name in period.flows if name in by_base_rtt]
         fresh = [flow for flow in flows if flow.start_s == period.start_s]
         for flow in fresh:
-            others = [
+            others = [o for o in flows if o not in fresh and not settled]
+            others += [
                 o
-                for o in flows
-                if (o not in fresh and not settled)
-                or (
-                    (o in fresh and o is not flow)
-                    and (o.params != flow.params or o.initial_window > 1)
-                )
+                for o in fresh
+                if o is not flow and (o.params != flow.params or o.initial_window > 1)
             ]
             met = [o for o in others if set(o.data_visits) & set(flow.data_visits)]
             rate = min(network.stations[place].rate_bps for place in flow.data_visits)
@@ -226,101 +204,79 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
     return found
 
 
-def _note_conventions(
-    network: Network, laws: dict[int, Law], timeline: Timeline, notes: list[str]
-) -> set[str]:
-    """Add notes; return the flows of which they say that the equilibrium is not reached."""
-    ranges = [
-        network.flows[index].id for index, law in laws.items() if law.slack(network.flows[index])
-    ]
-    if ranges:
-        notes.append(
+def _remarks(
+    network: Network,
+    laws: dict[int, Law],
+    timeline: Timeline,
+    uncertain: set[str],
+    overfull: Iterable[str],
+) -> Iterator[str]:
+    """Say what a prediction takes for granted, and where it does not hold."""
+    flows = {index: network.flows[index] for index in laws}
+    if uncertain:
+        yield (
+            f"{', '.join(sorted(uncertain))}: start while others have not settled. "
+            "What each takes for the RTT of the empty path depends on single packets, and so do "
+            "the shares: they are shown, not judged."
+        )
+    if ranges := [flow.id for index, flow in flows.items() if laws[index].slack(flow)]:
+        yield (
             f"{', '.join(ranges)}: at rest anywhere between alpha and beta packets in queues, "
             "depending on the past; the middle is shown."
         )
     if not timeline.followed:
-        notes.append("The start-up was not followed to the end: too many updates.")
-    for index in laws:
-        flow = network.flows[index]
-        if not flow.alternatives:
-            continue
+        yield "The start-up was not followed to the end: too many updates."
+    for flow in (flow for flow in flows.values() if flow.alternatives):
         others = "; ".join(" ".join(path) for path in flow.alternatives)
+        told = (
+            "is the same link by link, so that only the names of the queues change."
+            if flow.equivalent
+            else "has the same delay but other links: the prediction does not hold there."
+        )
         path = " ".join(flow.links)
-        if flow.equivalent:
-            notes.append(
-                f"{flow.id}: predicted on {path}; routing may alternate with {others}, which is "
-                "the same link by link, so that only the names of the queues change."
-            )
-        else:
-            notes.append(
-                f"{flow.id}: predicted on {path}; routing may alternate with {others}, which has "
-                "the same delay but other links: the prediction does not hold there."
-            )
-    if laws and _has_equals(network, laws):
-        notes.append(
-            "Links of equal capacity in series: only the sum of their queues is determined. It is "
-            "shown on the first of them."
-        )
-    _note_mixing(network, laws, timeline, notes)
-    return _note_full_buffers(network, timeline, notes)
-
-
-def _note_mixing(
-    network: Network, laws: dict[int, Law], timeline: Timeline, notes: list[str]
-) -> None:
-    """Where data and ACKs wait in one queue, say what that takes for granted."""
-    ids = {network.flows[index].id for index in laws}
-    flows = [flow for flow in network.flows if flow.id in ids and flow.ack_bits]
-    with_data = {station for flow in flows for station in flow.data_visits}
-    with_acks = {station for flow in flows for station in flow.ack_visits}
-    mixed = [network.stations[place] for place in sorted(with_data & with_acks)]
-    queued = {
-        key
-        for period in timeline.periods
-        for key, queue in period.queues.items()
-        if queue.packets >= 1.0
-    }
-    names = dict.fromkeys(s.link for s in mixed if (s.link, s.direction) in queued)
-    if names:
-        notes.append(
-            f"{', '.join(names)}: data and ACKs wait in one queue and are taken to be well mixed. "
-            "Where they form blocks, the link idles between blocks and rates are lower."
-        )
-
-
-def _has_equals(network: Network, laws: dict[int, Law]) -> bool:
-    """Whether some flow's narrowest stations are several."""
-    for index in laws:
-        flow = network.flows[index]
+        yield f"{flow.id}: predicted on {path}; routing may alternate with {others}, which {told}"
+    for flow in flows.values():
         rates = [network.stations[station].rate_bps for station in flow.data_visits]
         if rates.count(min(rates)) > 1:
-            return True
-    return False
-
-
-def _note_full_buffers(network: Network, timeline: Timeline, notes: list[str]) -> set[str]:
-    stations = {(station.link, station.direction): station for station in network.stations}
-    bits = max((flow.data_bits for flow in network.flows), default=0)
-    full: dict[str, None] = {}
-    missed: set[str] = set()
-    for period in timeline.periods:
-        for key, queue in period.queues.items():
-            station = stations[key]
-            in_bytes = station.limit_bytes is not None and (
-                queue.data_packets * bits / 8 > station.limit_bytes
+            yield (
+                "Links of equal capacity in series: only the sum of their queues is determined. It "
+                "is shown on the first of them."
             )
-            in_packets = station.limit_packets is not None and (
-                queue.packets > station.limit_packets
-            )
-            if in_bytes or in_packets:
-                full[station.link] = None
-                missed |= period.flows.keys()
-    for link in full:
-        notes.append(
+            break
+    if mixed := _mixed(network, [flow for flow in flows.values() if flow.ack_bits], timeline):
+        yield (
+            f"{', '.join(mixed)}: data and ACKs wait in one queue and are taken to be well mixed. "
+            "Where they form blocks, the link idles between blocks and rates are lower."
+        )
+    for link in overfull:
+        yield (
             f"{link}: the predicted queue is longer than the buffer; packets will be lost and the "
             "equilibrium is not reached: the figures are shown, not judged."
         )
-    return missed
+
+
+def _mixed(network: Network, flows: list[FlowPath], timeline: Timeline) -> list[str]:
+    """The links at which data and ACKs of some flows wait in one queue."""
+    with_data = {station for flow in flows for station in flow.data_visits}
+    with_acks = {station for flow in flows for station in flow.ack_visits}
+    mixed = [network.stations[place] for place in sorted(with_data & with_acks)]
+    queues = [queue for period in timeline.periods for queue in period.queues.items()]
+    queued = {key for key, queue in queues if queue.packets >= 1.0}
+    return list(dict.fromkeys(s.link for s in mixed if (s.link, s.direction) in queued))
+
+
+def _overfull(network: Network, timeline: Timeline) -> dict[str, set[str]]:
+    """The links whose predicted queue is longer than the buffer, with the flows active then."""
+    stations = {(station.link, station.direction): station for station in network.stations}
+    bits = max((flow.data_bits for flow in network.flows), default=0)
+    full: dict[str, set[str]] = {}
+    for period in timeline.periods:
+        for key, queue in period.queues.items():
+            size, count = stations[key].limit_bytes, stations[key].limit_packets
+            in_bytes = size is not None and queue.data_packets * bits / 8 > size
+            if in_bytes or (count is not None and queue.packets > count):
+                full.setdefault(key[0], set()).update(period.flows)
+    return full
 
 
 def _rate_unit(model: Mapping[str, Any]) -> tuple[str, float]:

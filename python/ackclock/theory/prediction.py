@@ -14,7 +14,7 @@ class FlowState:
         rate_bps: Data (payload) per second, bit/s.
         window_packets: Congestion window, packets; none for a source without window.
         rtt_s: Round-trip time, seconds.
-        base_rtt_s: Least RTT that the flow has seen, seconds: what FAST takes for the empty path.
+        base_rtt_s: Minimum RTT that the flow has seen, seconds: what FAST takes for the empty path.
         queueing_s: Queueing delay on the round trip, all of it, seconds.
         path_queue_packets: Mean number of data packets (of all flows) that wait in the queues along
             the flow's data path.

@@ -129,23 +129,18 @@ class Timeline:
 
     def _run(self) -> None:
         problem: ActiveFlows | None = None
-        state: State | None = None
         while self._waiting or self._active:
-            change_s = min(self._next_change_s(), self._horizon_s)
-            if problem is not None and self._active:
+            state = None
+            if problem is not None:
                 state = self._live_until_change(problem)
             else:
-                self._now_s = change_s
-                state = None
+                self._now_s = min(self._next_change_s(), self._horizon_s)
             if self._now_s >= self._horizon_s:
                 break
             self._depart()
             self._arrive(problem, state)
-            problem = self._problem() if self._active else None
-
-    def _problem(self) -> ActiveFlows:
-        laws = {index: active.law for index, active in self._active.items()}
-        return ActiveFlows(self._network, laws, self._assumptions)
+            laws = {index: active.law for index, active in self._active.items()}
+            problem = ActiveFlows(self._network, laws, self._assumptions) if laws else None
 
     def _next_change_s(self) -> float:
         """Next start or departure that is known by now."""
@@ -200,29 +195,14 @@ class Timeline:
             state = rest
         if self._now_s > start_s:
             end_s = None if math.isinf(self._now_s) else self._now_s
-            self.periods.append(
-                Period(
-                    start_s=start_s,
-                    end_s=end_s,
-                    settling_s=problem.settling_s(rest, self._before),
-                    flows=problem.flow_states(rest, base),
-                    queues=problem.queue_states(rest),
-                )
-            )
-            self._before = {
-                index: window
-                for index, window in zip(problem.indices, rest.windows, strict=True)
-                if window is not None
-            }
+            settling_s = problem.settling_s(rest, self._before)
+            flows, queues = problem.flow_states(rest, base), problem.queue_states(rest)
+            self.periods.append(Period(start_s, end_s, settling_s, flows, queues))
+            windows = zip(problem.indices, rest.windows, strict=True)
+            self._before = {index: window for index, window in windows if window is not None}
         return rest if state is None else state
 
-    def _stay(
-        self,
-        problem: ActiveFlows,
-        active: list[_Active],
-        rest: State,
-    ) -> None:
-        """Stay in an equilibrium until the next change."""
+    def _stay(self, problem: ActiveFlows, active: list[_Active], rest: State) -> None:
         while True:
             until = min(self._next_change_s(), self._horizon_s)
             end_s = min(until, self._next_done_s(active, rest))
@@ -251,12 +231,7 @@ class Timeline:
         left = (a.left / float(y) for a, y in sending if math.isinf(a.leaves_s) and y > 0)
         return min((self._now_s + time_s for time_s in left), default=math.inf)
 
-    def _finish_those_done(
-        self,
-        problem: ActiveFlows,
-        active: list[_Active],
-        state: State,
-    ) -> None:
+    def _finish_those_done(self, problem: ActiveFlows, active: list[_Active], state: State) -> None:
         """Set when flows that have sent everything leave the network."""
         back_s = problem.ack_trip_s(state)
         for a, window, service, back in zip(

@@ -1,4 +1,4 @@
-//! What waits in a walked channel: eight bytes a packet.
+//! What waits in a walked channel: eight bytes per packet.
 //!
 //! These packets are on the next channel already, and nobody will take them from here. What counts is how many wait, and
 //! at the end of the run which ones; when each of them starts follows from the one before. So a long queue, of which there is one

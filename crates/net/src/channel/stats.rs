@@ -16,7 +16,7 @@ pub struct ChannelStats {
     pub wait_ns: u128,
     /// The same in bytes times nanoseconds.
     pub wait_byte_ns: u128,
-    /// Longest wait of the packets that entered.
+    /// Longest queueing delay of the packets that entered.
     pub wait_max: Time,
     /// Most bytes waiting.
     pub bytes_max: u64,
@@ -26,7 +26,7 @@ pub struct ChannelStats {
     pub drops: u64,
     /// Packets that the loss model took.
     pub losses: u64,
-    /// Packets that came while the link was down.
+    /// Packets that arrived while the link was down.
     pub drops_down: u64,
     /// Corrupted packets that came over the link to the host that dropped them.
     pub drops_corrupted: u64,

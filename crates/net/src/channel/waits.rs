@@ -26,7 +26,7 @@ impl Waits {
         }
     }
 
-    /// Mean wait of the packets among the last kept ones that started within `age` before now; zero if
+    /// Mean queueing delay of the packets among the last kept ones that started within `age` before now; zero if
     /// they are fewer than `least`.
     pub(super) fn mean(&self, now: Time, age: Time, least: usize) -> Time {
         let (mut sum, mut count) = (0u64, 0u64);

@@ -11,7 +11,7 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "An exponentially distributed time on top of the delay of the link.",
     references: &[],
     params: &[
-        Param::required("mean", Kind::Time, "Mean of what is added.").at_most("1 d"),
+        Param::required("mean", Kind::Time, "Mean of the added delay.").at_most("1 d"),
         REORDER,
     ],
     ..Entry::BLANK

@@ -24,7 +24,7 @@ use ackclock_units::registry;
 
 static NONE: Entry = Entry {
     name: "none",
-    summary: "Each packet travels for exactly the delay of the link.",
+    summary: "Every packet has exactly the propagation delay of the link.",
     references: &[],
     params: &[],
     ..Entry::BLANK
@@ -34,7 +34,7 @@ const REORDER: Param = Param::new(
     "reorder",
     Kind::Flag,
     "false",
-    "Whether packets overtake each other (tc-netem); else none arrives before the one ahead of it.",
+    "Whether packets may be reordered (tc-netem); otherwise none arrives before its predecessor.",
 );
 
 /// The longest that a packet is kept: longer than any run.

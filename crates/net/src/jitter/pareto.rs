@@ -14,12 +14,12 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "A Pareto distributed time on top of the delay of the link: a few packets are very late.",
     references: &["tc-netem(8)"],
     params: &[
-        Param::required("mean", Kind::Time, "Mean of what is added.").at_most("1 d"),
+        Param::required("mean", Kind::Time, "Mean of the added delay.").at_most("1 d"),
         Param::new(
             "shape",
             Kind::Real,
             "3",
-            "Shape; at most 2: infinite variance. The least that is added is mean (shape - 1) / shape.",
+            "Shape; at most 2: infinite variance. The minimum added delay is mean (shape - 1) / shape.",
         )
         .at_least("1.01")
         .at_most("100"),

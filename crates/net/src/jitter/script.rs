@@ -8,7 +8,7 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "script",
-    summary: "Chosen packets of flows are held for a time after their transmission, and others overtake them.",
+    summary: "Chosen packets of flows are held for a time after their transmission, so that others overtake them.",
     references: &[],
     params: &[Param::required(
         "hold",
@@ -17,7 +17,7 @@ pub(super) static ENTRY: Entry = Entry {
             DATA,
             RETRANSMISSIONS,
             ACKS,
-            Param::required("by", Kind::Time, "How much longer they travel.").at_most("1 d"),
+            Param::required("by", Kind::Time, "Added delay.").at_most("1 d"),
         ]),
         "The held packets, by their place in the order of arrival at the link; packets that the queue drops count as well.",
     )],

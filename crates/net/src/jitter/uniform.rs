@@ -8,10 +8,10 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "uniform",
-    summary: "Delays spread evenly around the delay of the link.",
+    summary: "Delays uniformly distributed around the delay of the link.",
     references: &["tc-netem(8)"],
     params: &[
-        Param::required("spread", Kind::Time, "Most by which a delay is shorter or longer.")
+        Param::required("spread", Kind::Time, "Maximum deviation from the delay of the link.")
             .at_most("1 d"),
         REORDER,
     ],

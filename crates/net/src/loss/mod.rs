@@ -30,8 +30,8 @@ static NONE: Entry = Entry {
 const AT: Param = Param::new(
     "at",
     Kind::Choice(&[
-        Choice::new("exit", "after transmission: a lost packet takes room and time"),
-        Choice::new("entry", "before the queue: a lost packet takes neither, as in Bene"),
+        Choice::new("exit", "after transmission: a lost packet uses buffer and link"),
+        Choice::new("entry", "before the queue: a lost packet uses neither, as in Bene"),
     ]),
     "exit",
     "Where packets are lost.",
@@ -46,7 +46,7 @@ const APPLIES_TO: Param = Param::new(
         Choice::new("acks", "ACKs without data; handshake messages do not count"),
     ]),
     "all",
-    "Which packets it may take; only these are counted.",
+    "Which packets it may drop; only these are counted.",
 );
 
 /// A loss model with its place.

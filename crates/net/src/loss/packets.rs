@@ -13,7 +13,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required(
             "numbers",
             Kind::CountList,
-            "The lost packets, counted from 1; packets that the queue drops count as well.",
+            "The lost packets, counted from 1; packets dropped by the queue count as well.",
         )
         .at_least("1"),
         AT,

@@ -15,7 +15,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required(
             "drop",
             Kind::Rows(&[FLOW, DATA, RETRANSMISSIONS, ACKS]),
-            "The lost packets, one row a flow; packets that the queue drops count as well.",
+            "The lost packets, one row per flow; packets dropped by the queue count as well.",
         ),
         AT,
     ],

@@ -22,7 +22,7 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "blue",
-    summary: "Drops on arrival with a probability that losses raise and idle times lower.",
+    summary: "Drops on arrival with a probability that increases at losses and decreases when the link is idle.",
     references: &["Feng, Shin, Kandlur, Saha 2002"],
     params: &[
         limit::param("100 packets"),
@@ -30,16 +30,21 @@ pub(super) static ENTRY: Entry = Entry {
             "raise_from",
             Kind::SizeOrPackets,
             "none",
-            "So much waiting raises p, too, before the queue is full (the paper's L).",
+            "Queue length that also raises p, before the queue is full (L in the paper).",
         )
         .at_least("1 packet"),
-        Param::new("increment", Kind::Real, "0.0025", "What a loss adds to p (d1).")
+        Param::new("increment", Kind::Real, "0.0025", "Increment of p at a loss (d1).")
             .at_least("0")
             .at_most("1"),
-        Param::new("decrement", Kind::Real, "0.00025", "What an idle time takes from p (d2).")
-            .at_least("0")
-            .at_most("1"),
-        Param::new("freeze", Kind::Time, "100 ms", "Least time between two changes of p.")
+        Param::new(
+            "decrement",
+            Kind::Real,
+            "0.00025",
+            "Decrement of p when the link is idle (d2).",
+        )
+        .at_least("0")
+        .at_most("1"),
+        Param::new("freeze", Kind::Time, "100 ms", "Minimum time between changes of p.")
             .at_most("1 d"),
         Param::new(
             "ecn",

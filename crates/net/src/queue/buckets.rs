@@ -12,7 +12,7 @@ pub(super) const QUEUES: Param = Param::new(
         Choice::new("by-flow", "flow i of the file in queue i modulo `flows`"),
     ]),
     "hashed",
-    "Which queue a flow has.",
+    "How flows are assigned to queues.",
 );
 
 /// The number of queues.
@@ -56,7 +56,7 @@ impl Buckets {
     pub fn lane_of<L: Default>(&mut self, flow: u32, lanes: &mut Vec<L>) -> u32 {
         let bucket = match self.salt {
             None => u64::from(flow) % self.count,
-            // The upper half of the hash, scaled, as Linux does it.
+            // The upper half of the hash, scaled, as in Linux.
             Some(salt) => ((mix(salt ^ u64::from(flow)) >> 32) * self.count) >> 32,
         };
         self.places.resize(self.count as usize, 0);

@@ -13,7 +13,7 @@ use ackclock_units::param::{Chosen, Entry};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "codel",
-    summary: "Drops from the head when the wait has been above a target for an interval.",
+    summary: "Drops from the head when the queueing delay has been above a target for an interval.",
     references: &["RFC 8289", "Nichols, Jacobson 2012", "Linux include/net/codel_impl.h"],
     params: &[
         // Linux sch_codel.c.

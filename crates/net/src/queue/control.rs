@@ -21,7 +21,7 @@ pub(super) const TARGET: Param = Param::new(
     "target",
     Kind::Time,
     "5 ms",
-    "Acceptable wait; RFC 8289 section 4.2: 5 to 10 % of the interval.",
+    "Acceptable queueing delay; RFC 8289 section 4.2: 5 to 10 % of the interval.",
 )
 .at_least("1 us")
 .at_most("1 d");
@@ -29,7 +29,7 @@ pub(super) const INTERVAL: Param = Param::new(
     "interval",
     Kind::Time,
     "100 ms",
-    "How long the wait may stay above target; about the longest usual round-trip time.",
+    "How long the delay may stay above the target; about the largest common RTT.",
 )
 .at_least("1 us")
 .at_most("1 d");
@@ -37,14 +37,14 @@ pub(super) const MTU: Param = Param::new(
     "mtu",
     Kind::Size,
     "1500 B",
-    "If no more bytes than this stay behind, nothing is dropped (Linux on Ethernet: 1514 B).",
+    "Nothing is dropped if no more bytes than this remain queued (Linux on Ethernet: 1514 B).",
 )
 .at_most("65535 B");
 pub(super) const CE_THRESHOLD: Param = Param::optional(
     "ce_threshold",
     Kind::Time,
     "none",
-    "ECN-capable packets that have waited for longer are marked, whatever the rest of the rules says.",
+    "ECN-capable packets that have waited longer are marked, whatever the other rules say.",
 )
 .at_most("1 d");
 pub(super) const SQUARE_ROOT: Param = Param::new(
@@ -72,7 +72,7 @@ pub(super) const AFTER_MARK: Param = Param::new(
         Choice::new("now", "from the moment of the mark (ns-3)"),
     ]),
     "scheduled",
-    "From when the time to the next signal counts after a mark.",
+    "Start of the interval to the next signal after a mark.",
 );
 
 /// Rules between the parameters.

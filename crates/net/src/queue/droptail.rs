@@ -11,7 +11,7 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "First in, first out; a packet that does not fit is dropped.",
     references: &["RFC 7567 section 2"],
     params: &[
-        Param::new("limit", Kind::Buffer, "100 packets", "Room: packets, bytes, a time at the link's rate or a multiple of the bandwidth-delay product.")
+        Param::new("limit", Kind::Buffer, "100 packets", "Buffer size in packets or bytes, as a time at the link's rate, or as a multiple of the bandwidth-delay product.")
             .or_word("unlimited"),
         Param::new(
             "counts",
@@ -20,15 +20,15 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("waiting-and-in-service", "the packet in transmission, too"),
             ]),
             "waiting",
-            "What takes room.",
+            "Which packets count.",
         ),
         Param::new(
             "admission",
             Kind::Choice(&[
-                Choice::new("fits", "taken if it fits, even exactly"),
+                Choice::new("fits", "accepted if it fits, even exactly"),
                 Choice::new(
                     "strict",
-                    "taken only if room is left over (ns-2, ns-3.24, the Caltech simulator)",
+                    "accepted only if some room remains (ns-2, ns-3.24, the Caltech simulator)",
                 ),
             ]),
             "fits",

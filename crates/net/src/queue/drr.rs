@@ -17,13 +17,13 @@ use std::collections::VecDeque;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "drr",
-    summary: "Deficit round robin: a queue for each flow, which send the same number of bytes in a round.",
+    summary: "Deficit round robin: one queue per flow; each sends the same number of bytes per round.",
     references: &["Shreedhar, Varghese 1995", "Linux net/sched/sch_drr.c"],
     params: &[
         limit::param("1000 packets"),
         buckets::flows("1024", "Number of queues."),
         buckets::QUEUES,
-        Param::new("quantum", Kind::Size, "1500 B", "Bytes that a flow gets in a round.")
+        Param::new("quantum", Kind::Size, "1500 B", "Bytes per flow and round.")
             .at_least("64 B")
             .at_most("1000000 B"),
     ],

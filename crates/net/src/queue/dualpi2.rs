@@ -27,7 +27,7 @@ use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "dualpi2",
-    summary: "L4S: a queue with little delay for scalable flows (ECT(1)), coupled with one for all others.",
+    summary: "L4S: a low-latency queue for scalable flows (ECT(1)), coupled with one for all others.",
     references: &["RFC 9332", "De Schepper and others 2016", "Linux net/sched/sch_dualpi2.c"],
     params: &[
         limit::param("10000 packets"),
@@ -35,7 +35,7 @@ pub(super) static ENTRY: Entry = Entry {
             "target",
             Kind::Time,
             "15 ms",
-            "Wait of the C queue to aim at (RFC 9332 appendix A.1).",
+            "Target delay of the C queue (RFC 9332 appendix A.1).",
         )
         .at_least("1 us")
         .at_most("1 d"),
@@ -44,30 +44,30 @@ pub(super) static ENTRY: Entry = Entry {
             .at_most("1 d"),
         pi::alpha("0.16"),
         pi::beta("3.2"),
-        Param::new("coupling", Kind::Real, "2", "The factor k between p' and the marks of L.")
-            .at_least("0.1")
-            .at_most("100"),
         Param::new(
-            "step",
-            Kind::Time,
-            "1 ms",
-            "Packets of L that have waited for longer are marked.",
+            "coupling",
+            Kind::Real,
+            "2",
+            "Coupling factor k between p' and the marking probability of L.",
         )
-        .at_least("1 us")
-        .at_most("1 d"),
+        .at_least("0.1")
+        .at_most("100"),
+        Param::new("step", Kind::Time, "1 ms", "Packets of L that have waited longer are marked.")
+            .at_least("1 us")
+            .at_most("1 d"),
         Param::new(
             "scheduler",
             Kind::Choice(&[
                 Choice::new("wrr", "weighted round robin (Linux)"),
                 Choice::new(
                     "shifted-fifo",
-                    "the older head first, that of L taken for `shift` older (RFC 9332 section 4.1.1)",
+                    "the older head first, counting that of L as `shift` older (RFC 9332 section 4.1.1)",
                 ),
             ]),
             "wrr",
             "Which queue sends next.",
         ),
-        Param::new("share", Kind::Real, "0.1", "What C has of the link at least, with `wrr`.")
+        Param::new("share", Kind::Real, "0.1", "Minimum share of C in the link, with `wrr`.")
             .at_least("0.01")
             .at_most("0.99"),
         Param::new("shift", Kind::Time, "50 ms", "Head start of L, with `shifted-fifo`.")
@@ -76,7 +76,7 @@ pub(super) static ENTRY: Entry = Entry {
             "mtu",
             Kind::Size,
             "1500 B",
-            "With less than two of these waiting nothing is dropped, or marked by p'.",
+            "Nothing is dropped, or marked by p', with less than two of these waiting.",
         )
         .at_most("65535 B"),
     ],
@@ -299,7 +299,10 @@ mod tests {
             ],
         };
         let stream = Stream::new(1, "queue/L/forward");
-        DualPi2::new(&chosen, Place { rate_bps: 10_000_000, delay: Time::ZERO, stream })
+        DualPi2::new(
+            &chosen,
+            Place { rate_bps: 10_000_000, delay: Time::ZERO, stream, hosts: [].into() },
+        )
     }
 
     fn put(queue: &mut DualPi2, now: Time, ecn: Ecn, count: u32) -> Fates {

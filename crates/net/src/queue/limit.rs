@@ -5,7 +5,7 @@ use ackclock_units::param::{Chosen, Kind, Param};
 
 /// The parameter of the limit. The packet in transmission does not count, and the last place may be filled.
 pub(super) const fn param(default: &'static str) -> Param {
-    let summary = "Room for packets that wait: packets, bytes, a time at the link's rate or a multiple of the bandwidth-delay product; the packet in transmission needs none.";
+    let summary = "Buffer size in packets or bytes, as a time at the link's rate, or as a multiple of the bandwidth-delay product; the packet in transmission does not count.";
     Param::new("limit", Kind::Buffer, default, summary).or_word("unlimited")
 }
 

@@ -15,6 +15,10 @@ mod adaptive;
 mod blue;
 mod bucket;
 mod buckets;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod cake;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod cobalt;
 mod codel;
 mod control;
 mod drop_head;
@@ -24,6 +28,8 @@ mod dualpi2;
 mod fates;
 mod fifo;
 mod fq_codel;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod fq_pie;
 mod gate;
 mod limit;
 mod pi;
@@ -36,6 +42,7 @@ mod red;
 mod sfq;
 mod tbf;
 mod threshold;
+mod turns;
 
 pub use droptail::{DropTail, Occupancy};
 pub use fates::{Fates, Held};
@@ -52,6 +59,7 @@ use droptail::ENTRY as DROP_TAIL;
 use fifo::Fifo;
 use policer::ENTRY as POLICER;
 use red::ENTRY as RED;
+use std::sync::Arc;
 use threshold::ENTRY as THRESHOLD;
 
 /// The place of a queue: what a discipline may know beyond its parameters.
@@ -63,6 +71,8 @@ pub struct Place {
     pub delay: Time,
     /// The random stream of this queue.
     pub stream: Stream,
+    /// Sender and receiver of each flow.
+    pub hosts: Arc<[[u32; 2]]>,
 }
 
 /// A packet that arrives at a queue, and the queue as it finds it.
@@ -128,6 +138,12 @@ registry! {
         Priority: priority as priority::Priority,
         Tbf: tbf as tbf::Tbf,
         FqCoDel: fq_codel as fq_codel::FqCoDel,
+        #[cfg(not(target_family = "wasm"))]
+        Cobalt: cobalt as cobalt::Cobalt,
+        #[cfg(not(target_family = "wasm"))]
+        FqPie: fq_pie as fq_pie::FqPie,
+        #[cfg(not(target_family = "wasm"))]
+        Cake: cake as cake::Cake,
         Foreign: python as python::Foreign,
     }
     fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates);

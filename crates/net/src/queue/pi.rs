@@ -7,13 +7,13 @@ use ackclock_units::param::{Chosen, Kind, Param};
 
 /// Weight of the distance to the target.
 pub(super) const fn alpha(default: &'static str) -> Param {
-    let summary = "Weight of the distance to the target, a second.";
+    let summary = "Weight of the deviation from the target, per second.";
     Param::new("alpha", Kind::Real, default, summary).at_least("0").at_most("1000")
 }
 
 /// Weight of the change of the wait.
 pub(super) const fn beta(default: &'static str) -> Param {
-    let summary = "Weight of the change of the wait, a second.";
+    let summary = "Weight of the change in delay, per second.";
     Param::new("beta", Kind::Real, default, summary).at_least("0").at_most("1000")
 }
 

@@ -15,96 +15,98 @@ use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, joined};
+
+/// What makes the probability, and what it applies to.
+pub(super) const RULES: [Param; 14] = [
+    Param::new("target", Kind::Time, "15 ms", "Target queueing delay (RFC 8033 section 4.2).")
+        .at_least("1 us")
+        .at_most("1 d"),
+    Param::new("update", Kind::Time, "15 ms", "Time between updates (RFC 8033 section 4.2).")
+        .at_least("1 us")
+        .at_most("1 d"),
+    pi::alpha("0.125"),
+    pi::beta("1.25"),
+    Param::new(
+        "burst",
+        Kind::Time,
+        "150 ms",
+        "Burst allowance: how long after a quiet period nothing is dropped early (RFC 8033 section 4.4).",
+    )
+    .at_most("1 d"),
+    Param::new(
+        "during_burst",
+        Kind::Choice(&[
+            Choice::new("counts", "p is updated as usual (RFC 8033, Linux)"),
+            Choice::new("held", "p stays zero (ns-3)"),
+        ]),
+        "counts",
+        "How the probability evolves during the burst allowance.",
+    ),
+    Param::new(
+        "mtu",
+        Kind::Size,
+        "1500 B",
+        "Nothing is dropped early with at most two of these waiting (RFC 8033 section 4.1).",
+    )
+    .at_most("65535 B"),
+    Param::new("ecn", Kind::Flag, "false", "ECN-capable packets are marked (section 5.1)."),
+    Param::new(
+        "mark_limit",
+        Kind::Real,
+        "0.1",
+        "Above this probability ECN-capable packets are dropped like others (section 5.1).",
+    )
+    .at_least("0")
+    .at_most("1"),
+    Param::new(
+        "derandomize",
+        Kind::Flag,
+        "false",
+        "Whether drops are spaced out (section 5.4; always in Linux).",
+    ),
+    Param::new(
+        "cap",
+        Kind::Flag,
+        "true",
+        "Whether p grows by at most 2 % per update from p = 10 % on (section 5.5).",
+    ),
+    Param::new(
+        "surge",
+        Kind::Flag,
+        "true",
+        "Whether p grows by another 2 % with a delay above 250 ms (Linux; not in ns-3).",
+    ),
+    Param::new(
+        "decay",
+        Kind::Real,
+        "0.98",
+        "Factor of p at an update with no queueing delay (section 4.2; Linux: 0.984375).",
+    )
+    .at_least("0")
+    .at_most("1"),
+    Param::optional(
+        "by_size",
+        Kind::Size,
+        "none",
+        "Packet size that is dropped with probability p, others in proportion; by default size does not matter.",
+    )
+    .at_least("1 B")
+    .at_most("65535 B"),
+];
 
 pub(super) static ENTRY: Entry = Entry {
     name: "pie",
-    summary: "Drops on arrival with a probability that a controller derives from the wait.",
+    summary: "Drops on arrival with a probability that a controller derives from the queueing delay.",
     references: &["RFC 8033", "Pan and others 2013", "Linux net/sched/sch_pie.c"],
-    params: &[
-        // Linux sch_pie.c.
-        limit::param("1000 packets"),
-        Param::new("target", Kind::Time, "15 ms", "Wait to aim at (RFC 8033 section 4.2).")
-            .at_least("1 us")
-            .at_most("1 d"),
-        Param::new("update", Kind::Time, "15 ms", "Time between updates (RFC 8033 section 4.2).")
-            .at_least("1 us")
-            .at_most("1 d"),
-        pi::alpha("0.125"),
-        pi::beta("1.25"),
-        Param::new(
-            "burst",
-            Kind::Time,
-            "150 ms",
-            "How long after a quiet time nothing is dropped early (RFC 8033 section 4.4).",
-        )
-        .at_most("1 d"),
-        Param::new(
-            "during_burst",
-            Kind::Choice(&[
-                Choice::new("counts", "p is updated all the same (RFC 8033, Linux)"),
-                Choice::new("held", "p stays zero (ns-3)"),
-            ]),
-            "counts",
-            "What becomes of the probability while nothing is dropped early.",
-        ),
-        Param::new(
-            "mtu",
-            Kind::Size,
-            "1500 B",
-            "With no more than two of these waiting nothing is dropped early (RFC 8033 section 4.1).",
-        )
-        .at_most("65535 B"),
-        Param::new("ecn", Kind::Flag, "false", "ECN-capable packets are marked (section 5.1)."),
-        Param::new(
-            "mark_limit",
-            Kind::Real,
-            "0.1",
-            "Above this probability ECN-capable packets are dropped like others (section 5.1).",
-        )
-        .at_least("0")
-        .at_most("1"),
-        Param::new(
-            "derandomize",
-            Kind::Flag,
-            "false",
-            "Drops keep a distance from each other (section 5.4; always in Linux).",
-        ),
-        Param::new(
-            "cap",
-            Kind::Flag,
-            "true",
-            "From p = 10 % on it grows by at most 2 % an update (section 5.5).",
-        ),
-        Param::new(
-            "surge",
-            Kind::Flag,
-            "true",
-            "With a wait above 250 ms p grows by 2 % more (Linux; not in ns-3).",
-        ),
-        Param::new(
-            "decay",
-            Kind::Real,
-            "0.98",
-            "Factor of p at an update without any wait (section 4.2; Linux: 0.984375).",
-        )
-        .at_least("0")
-        .at_most("1"),
-        Param::optional(
-            "by_size",
-            Kind::Size,
-            "none",
-            "Size that is dropped with probability p, others in proportion; none for no difference.",
-        )
-        .at_least("1 B")
-        .at_most("65535 B"),
-    ],
+    // The limit of Linux' sch_pie.c.
+    params: &joined::<1, 14, 15>([limit::param("1000 packets")], RULES),
     label: "PIE",
     check: Some(check),
     ..Entry::BLANK
 };
 
-fn check(chosen: &Chosen) -> Result<(), Clash> {
+pub(super) fn check(chosen: &Chosen) -> Result<(), Clash> {
     if !chosen.flag("ecn") && chosen.real("mark_limit") != 0.1 {
         return Err(Clash::without_effect("mark_limit", "ecn: true"));
     }
@@ -114,11 +116,18 @@ fn check(chosen: &Chosen) -> Result<(), Clash> {
     Ok(())
 }
 
-/// Packets, parameters and state.
+/// Packets, limit and control.
 #[derive(Debug, Clone)]
 pub struct Pie {
     limit: Limit,
     fifo: Fifo,
+    control: Control,
+    stream: Stream,
+}
+
+/// The rules for one queue.
+#[derive(Debug, Clone)]
+pub(super) struct Control {
     controller: Controller,
     mtu: u64,
     ecn: bool,
@@ -127,7 +136,6 @@ pub struct Pie {
     by_size: Option<f64>,
     /// Sum of p over the packets since the last drop.
     sum: f64,
-    stream: Stream,
 }
 
 /// What makes the probability.
@@ -205,12 +213,10 @@ impl Controller {
     }
 }
 
-impl Pie {
-    pub(super) fn new(chosen: &Chosen, place: Place) -> Self {
+impl Control {
+    pub fn new(chosen: &Chosen) -> Self {
         let burst = Time::from_ns(chosen.int("burst_ns")).as_secs();
         Self {
-            limit: Limit::new(chosen),
-            fifo: Fifo::default(),
             controller: Controller {
                 pi: Pi::new(chosen),
                 burst,
@@ -227,15 +233,14 @@ impl Pie {
             derandomize: chosen.flag("derandomize"),
             by_size: chosen.optional_int("by_size_bytes").map(|bytes| bytes as f64),
             sum: 0.0,
-            stream: place.stream,
         }
     }
 
-    /// Whether a packet is to be dropped or marked early.
-    fn decides_early(&mut self, size: u64) -> bool {
+    /// Whether a packet is to be dropped or marked early, where so many bytes of its queue wait.
+    fn decides_early(&mut self, size: u64, bytes: u64, stream: &mut Stream) -> bool {
         let Controller { pi: Pi { p, delay_old, target, .. }, allowance, .. } = self.controller;
         let calm = delay_old < target / 2.0 && p < 0.2;
-        if allowance > 0.0 || calm || self.fifo.bytes() <= 2 * self.mtu {
+        if allowance > 0.0 || calm || bytes <= 2 * self.mtu {
             return false;
         }
         if p == 0.0 {
@@ -255,33 +260,64 @@ impl Pie {
                 return true;
             }
         }
-        self.stream.uniform() < p
+        stream.uniform() < p
+    }
+
+    /// A packet comes to a queue of so many bytes: it is returned, marked or not, if it may wait.
+    pub fn admit(
+        &mut self,
+        now: Time,
+        held: Held,
+        fits: bool,
+        bytes: u64,
+        stream: &mut Stream,
+        fates: &mut Fates,
+    ) -> Option<Held> {
+        self.controller.catch_up(now);
+        if !fits {
+            self.sum = 0.0;
+            fates.drop(held, drop_reason::QUEUE_FULL);
+            return None;
+        }
+        if !self.decides_early(held.size(), bytes, stream) {
+            return Some(held);
+        }
+        self.sum = 0.0;
+        let marks = self.ecn && self.controller.pi.p <= self.mark_limit;
+        fates.mark_or_drop(held, marks, drop_reason::EARLY)
+    }
+
+    /// The packet to send from `fifo`.
+    pub fn dequeue(&mut self, now: Time, fifo: &mut Fifo) -> Option<Held> {
+        self.controller.catch_up(now);
+        let held = fifo.pop()?;
+        self.controller.delay = if fifo.is_empty() { 0.0 } else { held.sojourn(now).as_secs() };
+        Some(held)
+    }
+}
+
+impl Pie {
+    pub(super) fn new(chosen: &Chosen, place: Place) -> Self {
+        Self {
+            limit: Limit::new(chosen),
+            fifo: Fifo::default(),
+            control: Control::new(chosen),
+            stream: place.stream,
+        }
     }
 }
 
 impl Store for Pie {
     fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates) {
-        self.controller.catch_up(now);
-        if !idle && !self.limit.has_room_in(&self.fifo, held.size()) {
-            self.sum = 0.0;
-            return fates.drop(held, drop_reason::QUEUE_FULL);
-        }
-        if !self.decides_early(held.size()) {
-            return self.fifo.push(held);
-        }
-        self.sum = 0.0;
-        let marks = self.ecn && self.controller.pi.p <= self.mark_limit;
-        if let Some(marked) = fates.mark_or_drop(held, marks, drop_reason::EARLY) {
-            self.fifo.push(marked);
+        let fits = idle || self.limit.has_room_in(&self.fifo, held.size());
+        let bytes = self.fifo.bytes();
+        if let Some(held) = self.control.admit(now, held, fits, bytes, &mut self.stream, fates) {
+            self.fifo.push(held);
         }
     }
 
     fn dequeue(&mut self, now: Time, _fates: &mut Fates) -> Option<Held> {
-        self.controller.catch_up(now);
-        let held = self.fifo.pop()?;
-        let empty = self.fifo.is_empty();
-        self.controller.delay = if empty { 0.0 } else { held.sojourn(now).as_secs() };
-        Some(held)
+        self.control.dequeue(now, &mut self.fifo)
     }
 
     fn waiting(&self) -> Vec<Held> {
@@ -363,13 +399,15 @@ mod tests {
             let mut pie = Pie {
                 limit: Limit::new(&Chosen { kind: "pie".into(), values: Vec::new() }),
                 fifo: Fifo::default(),
-                controller,
-                mtu: 0,
-                ecn: false,
-                mark_limit: 0.1,
-                derandomize,
-                by_size: None,
-                sum: 0.0,
+                control: Control {
+                    controller,
+                    mtu: 0,
+                    ecn: false,
+                    mark_limit: 0.1,
+                    derandomize,
+                    by_size: None,
+                    sum: 0.0,
+                },
                 stream: Stream::new(1, "queue/L/forward"),
             };
             let packet = crate::packet::Packet::new(crate::packet::Kind::Data, 0, 1500);

@@ -14,7 +14,7 @@ use ackclock_units::param::{Chosen, Entry};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "policer",
-    summary: "Token bucket policer: drops what is faster than its rate; drop-tail behind it.",
+    summary: "Token bucket policer: drops packets that exceed its rate; followed by drop-tail.",
     references: &["Linux net/sched/act_police.c", "Flach and others 2016"],
     label: "policer",
     params: &[limit::param("1000 packets"), RATE, BURST],

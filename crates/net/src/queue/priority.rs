@@ -20,7 +20,7 @@ pub(super) static ENTRY: Entry = Entry {
     references: &["Linux net/sched/sch_prio.c"],
     params: &[
         limit::param("1000 packets"),
-        Param::new("bands", Kind::Count, "3", "Number of bands, each with room of `limit`.")
+        Param::new("bands", Kind::Count, "3", "Number of bands, each with its own `limit`.")
             .at_least("2")
             .at_most("16"),
         Param::new(

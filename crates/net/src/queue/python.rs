@@ -20,7 +20,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required(
             "source",
             Kind::Text,
-            "Text of the program; `file: PATH` in a scenario file puts it here.",
+            "Source code of the program; `file: PATH` in a scenario file is replaced by it.",
         ),
         Param::new("origin", Kind::Text, "queue.py", "Name of the program in messages."),
         Param::new(

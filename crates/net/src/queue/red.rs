@@ -29,14 +29,14 @@ pub(super) static ENTRY: Entry = Entry {
             "min",
             Kind::SizeOrPackets,
             "5 packets",
-            "Average from which packets are dropped early.",
+            "Average queue from which packets are dropped early.",
         )
         .at_least("0 B"),
         Param::new(
             "max",
             Kind::SizeOrPackets,
             "15 packets",
-            "Average at which the probability is `max_p`; Floyd recommends three times `min`.",
+            "Average queue at which the probability is `max_p`; Floyd recommends three times `min`.",
         )
         .at_least("0 B"),
         Param::new("weight", Kind::Real, "0.002", "Weight of a sample in the average.")
@@ -56,7 +56,7 @@ pub(super) static ENTRY: Entry = Entry {
             Kind::Choice(&[
                 Choice::new("uniform", "gaps uniform up to 1/p_b (paper, ns-2 without `wait_`)"),
                 Choice::new("wait", "gaps uniform from 1/p_b to 2/p_b (ns-2, ns-3)"),
-                Choice::new("linux", "the same as `uniform`, by one random number a gap (Linux)"),
+                Choice::new("linux", "the same as `uniform`, with one random number per gap (Linux)"),
                 Choice::new("none", "each packet with p_b: gaps are geometric"),
             ]),
             "uniform",
@@ -100,7 +100,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new(
             "by_size",
             Kind::Choice(&[
-                Choice::new("none", "all packets alike"),
+                Choice::new("none", "packets of all sizes are treated alike"),
                 Choice::new("before", "p_b in proportion to the size, before spacing (paper)"),
                 Choice::new("after", "spacing in bytes, then in proportion to the size (ns-2)"),
             ]),

@@ -19,24 +19,24 @@ use std::collections::VecDeque;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "sfq",
-    summary: "Stochastic fairness queueing: flows are hashed into queues, which take turns.",
+    summary: "Stochastic fairness queueing: flows are hashed to queues, which are served in turn.",
     references: &["McKenney 1990", "Linux net/sched/sch_sfq.c"],
     params: &[
         // Linux sch_sfq.c.
         limit::param("127 packets"),
-        Param::new("depth", Kind::Count, "127", "Most packets of one queue.")
+        Param::new("depth", Kind::Count, "127", "Maximum packets per queue.")
             .at_least("1")
             .at_most("1000000"),
         buckets::flows("1024", "Number of queues."),
         buckets::QUEUES,
-        Param::new("quantum", Kind::Size, "1514 B", "Bytes of a turn.")
+        Param::new("quantum", Kind::Size, "1514 B", "Bytes per turn.")
             .at_least("64 B")
             .at_most("1000000 B"),
         Param::optional(
             "perturb",
             Kind::Time,
             "none",
-            "After how long the hash changes; packets that wait move to their new queues.",
+            "Time between changes of the hash; waiting packets move to their new queues.",
         )
         .at_least("1 ms"),
     ],

@@ -13,20 +13,20 @@ use ackclock_trace::drop_reason;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
 
-pub(super) const RATE: Param = Param::required("rate", Kind::Rate, "Rate at which tokens come.");
+pub(super) const RATE: Param = Param::required("rate", Kind::Rate, "Token rate.").at_least("1 bps");
 pub(super) const BURST: Param =
     Param::required("burst", Kind::Size, "Bytes that the bucket holds; it starts full.")
         .at_least("64 B");
 
 pub(super) static ENTRY: Entry = Entry {
     name: "tbf",
-    summary: "Token bucket filter: a shaper that holds back what is faster than its rate.",
+    summary: "Token bucket filter: a shaper that delays packets that exceed its rate.",
     references: &["Linux net/sched/sch_tbf.c"],
     params: &[
         limit::param("1000 packets"),
         RATE,
         BURST,
-        Param::optional("peak_rate", Kind::Rate, "none", "Rate that a burst does not pass."),
+        Param::optional("peak_rate", Kind::Rate, "none", "Maximum rate of bursts."),
         Param::new("mtu", Kind::Size, "1500 B", "Bytes that the bucket of `peak_rate` holds.")
             .at_least("64 B")
             .at_most("65535 B"),

@@ -6,7 +6,12 @@ use ackclock_trace::drop_reason;
 use ackclock_units::param::Value;
 
 fn place() -> Place {
-    Place { rate_bps: 10_000_000, delay: Time::ZERO, stream: Stream::new(1, "queue/L/forward") }
+    Place {
+        rate_bps: 10_000_000,
+        delay: Time::ZERO,
+        stream: Stream::new(1, "queue/L/forward"),
+        hosts: [].into(),
+    }
 }
 
 fn chosen(kind: &str, values: &[(&str, Value)]) -> Chosen {
@@ -342,5 +347,41 @@ fn blue_is_raised_by_losses_and_lowered_by_idle_times() {
         let early = drop_reason::EARLY;
         let expected = if ecn { Verdict::Mark(early) } else { Verdict::Drop(early) };
         assert_eq!(acts, Some(expected));
+    }
+}
+
+/// What sch_tbf of Linux 6.18 did with so many UDP packets at once on a device that takes no time: how many came, how many
+/// of them at once, and the first and the last gap in ms. Sizes are those of Ethernet; the kernel's clock was good to 0.06 ms.
+#[test]
+fn a_shaper_does_what_that_of_linux_does() {
+    let table = [
+        (1, 15_000, 30_000, None, 1014, 100, [43, 14], [1.68, 8.11]),
+        (1, 15_210, 30_420, None, 1014, 100, [45, 15], [8.11, 8.11]),
+        (2, 5_000, 10_000, None, 500, 60, [30, 10], [2.0, 2.0]),
+        (1, 1_600, 12_000, None, 1014, 40, [12, 1], [3.47, 8.12]),
+        (1, 15_000, 30_000, Some(4_000_000), 1014, 100, [30, 1], [1.0, 8.11]),
+    ];
+    for (mbps, burst, limit, peak, size, count, expected, gaps) in table {
+        let mut values = vec![
+            ("limit_bytes", Value::Int(limit)),
+            ("rate_bps", Value::Int(1_000_000 * mbps)),
+            ("burst_bytes", Value::Int(burst)),
+            ("mtu_bytes", Value::Int(1540)),
+        ];
+        values.extend(peak.map(|rate| ("peak_rate_bps", Value::Int(rate))));
+        let mut store = Keeper::new(&chosen("tbf", &values), place());
+        let mut fates = Fates::default();
+        let mut sent = Vec::new();
+        for _ in 0..count {
+            put(&mut store, Time::ZERO, 0, size, &mut fates);
+            sent.extend(store.dequeue(Time::ZERO, &mut fates).map(|_| 0.0));
+        }
+        let at_once = sent.len();
+        while let Some(at) = store.ready_at() {
+            sent.extend(store.dequeue(at, &mut fates).map(|_| at.as_secs() * 1e3));
+        }
+        assert_eq!([sent.len(), at_once], expected, "{mbps} Mbps, {burst} B, {limit} B");
+        let (first, last) = (sent[at_once], sent[sent.len() - 1] - sent[sent.len() - 2]);
+        assert!((first - gaps[0]).abs() < 0.06 && (last - gaps[1]).abs() < 0.06, "{first}, {last}");
     }
 }

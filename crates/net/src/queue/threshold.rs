@@ -13,7 +13,7 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "threshold",
-    summary: "Drop-tail that marks ECN-capable packets from a number of waiting packets on (DCTCP).",
+    summary: "Drop-tail with step marking: ECN-capable packets are marked above a queue threshold (DCTCP).",
     references: &["RFC 8257 section 3.1", "Alizadeh et al. 2010"],
     label: "step marking",
     params: &[

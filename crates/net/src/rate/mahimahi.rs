@@ -19,7 +19,7 @@ const MS: u64 = 1_000_000;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "mahimahi",
-    summary: "Opportunities to deliver 1504 bytes, at given milliseconds, again and again.",
+    summary: "Mahimahi trace: delivery opportunities of 1504 bytes at given milliseconds, repeated.",
     references: &["Netravali et al. 2015"],
     params: &[Param::required(
         "opportunities",

@@ -16,7 +16,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required(
             "steps",
             Kind::Rows(&[
-                Param::required("at", Kind::Time, "From when on."),
+                Param::required("at", Kind::Time, "Time from which the rate applies."),
                 Param::required("rate", Kind::Rate, "Rate; 0 bps carries nothing.")
                     .at_least("0 bps")
                     .at_most("100 Tbps"),
@@ -27,7 +27,7 @@ pub(super) static ENTRY: Entry = Entry {
             "repeat",
             Kind::Time,
             "",
-            "After this time the table begins again; without it the last rate stays.",
+            "Time after which the table repeats; by default the last rate stays.",
         ),
     ],
     check: Some(check),

@@ -21,11 +21,11 @@ use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "distance-vector",
-    summary: "Dynamic: routers exchange distances, costs are propagation plus recent queueing delay.",
+    summary: "Dynamic: routers exchange distances; the cost of a link is propagation plus recent queueing delay.",
     references: &["Bhasin, Luo, Su, Yang 2015, section 2.4", "Bellman 1958", "RFC 1058"],
     params: &[
         Param::new("period", Kind::Time, "5 s", "Time between updates.").at_least("1 ms"),
-        Param::new("settling", Kind::Time, "150 ms", "Age at which a new table comes into use."),
+        Param::new("settling", Kind::Time, "150 ms", "Age at which a new routing table is used."),
         Param::new("packet", Kind::Size, "64 B", "Bytes of a router's packet on the wire.")
             .at_least("1 B")
             .at_most("65535 B"),
@@ -41,11 +41,11 @@ pub(super) static ENTRY: Entry = Entry {
             "min_samples",
             Kind::Count,
             "10",
-            "With fewer the queueing delay counts as zero.",
+            "With fewer samples the queueing delay counts as zero.",
         )
         .at_least("1")
         .at_most("100000"),
-        Param::new("max_age", Kind::Time, "1 s", "Packets that left earlier do not count."),
+        Param::new("max_age", Kind::Time, "1 s", "Older packets do not count."),
         Param::new(
             "fallback",
             Kind::Choice(&[
@@ -64,7 +64,7 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("queued", "routers' packets need room in the queue like all others"),
                 Choice::new(
                     "exempt",
-                    "routers' packets are always taken, as in the Caltech simulator",
+                    "routers' packets are always accepted, as in the Caltech simulator",
                 ),
             ]),
             "queued",

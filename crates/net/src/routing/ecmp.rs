@@ -14,7 +14,7 @@ pub const NAME: &str = "ecmp";
 
 pub(super) static ENTRY: Entry = Entry {
     name: NAME,
-    summary: "Static: each flow takes one of the paths of least propagation delay with the fewest links, by a seeded hash.",
+    summary: "Static: a seeded hash assigns each flow to one of the paths with the smallest propagation delay and fewest links.",
     references: &["RFC 2992"],
     params: &[Param::optional(
         "seed",

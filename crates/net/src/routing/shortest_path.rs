@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "shortest-path",
-    summary: "Static: least propagation delay, then fewest links, then file order.",
+    summary: "Static: smallest propagation delay, then fewest links, then file order.",
     references: &["Dijkstra 1959"],
     params: &[],
     ..Entry::BLANK

@@ -6,7 +6,7 @@ use ackclock_units::param::Entry;
 
 pub(super) static ENTRY: Entry = Entry {
     name: super::BULK_NAME,
-    summary: "Everything is written at the start: `send` bytes, or without end (only over TCP).",
+    summary: "All data are written at the start: `send` bytes, or endless (only over TCP).",
     references: &[],
     params: &[],
     ..Entry::BLANK

@@ -12,7 +12,7 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "cbr",
-    summary: "Writes of one size at a constant rate; the first at once.",
+    summary: "Writes of one size at a constant rate, starting immediately.",
     references: &[
         "The ns Manual, chapter on applications (Application/Traffic/CBR)",
         "Floyd, Jacobson: On Traffic Phase Effects in Packet-Switched Gateways, 1992 (jitter)",
@@ -24,7 +24,7 @@ pub(super) static ENTRY: Entry = Entry {
             "jitter",
             Kind::Real,
             "0",
-            "Each distance is drawn evenly from the true one less and plus this share of it; 0.5 is ns-2's `random_`.",
+            "Relative jitter: each interval is drawn uniformly within this fraction around the exact one; 0.5 is ns-2's `random_`.",
         )
         .at_least("0")
         .at_most("1"),

@@ -23,7 +23,7 @@ use bulk::ENTRY as BULK;
 /// The source that writes everything at once and so is nothing to wait for.
 pub const BULK_NAME: &str = "bulk";
 
-const RATE: Param = Param::required("rate", Kind::Rate, "Rate of the bytes that are written.")
+const RATE: Param = Param::required("rate", Kind::Rate, "Rate of the written data.")
     .at_least("1 bps")
     .at_most("100 Tbps");
 const WRITE: Param = Param::new(

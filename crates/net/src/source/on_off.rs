@@ -22,7 +22,7 @@ use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "on-off",
-    summary: "A constant rate in on-periods, nothing in the off-periods between them.",
+    summary: "A constant rate during on-periods, nothing during off-periods.",
     references: &[
         "The ns Manual, chapter on applications (Application/Traffic/Exponential, Pareto)",
         "ns-3 model library, OnOffApplication",
@@ -47,11 +47,11 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new(
             "write_at",
             Kind::Choice(&[
-                Choice::new("start", "when it begins: the first at once (ns-2 CBR)"),
-                Choice::new("end", "when it is over (ns-2 Exponential and Pareto, ns-3)"),
+                Choice::new("start", "at its start, the first one immediately (ns-2 CBR)"),
+                Choice::new("end", "at its end (ns-2 Exponential and Pareto, ns-3)"),
             ]),
             "start",
-            "When a write is made that takes its time at the rate.",
+            "When a write happens within its interval.",
         ),
         Param::new(
             "remainder",
@@ -71,7 +71,7 @@ pub(super) static ENTRY: Entry = Entry {
                 ),
             ]),
             "carry",
-            "What becomes of a distance between writes that the end of an on-period cuts.",
+            "How an interval between writes that the end of an on-period cuts short is treated.",
         ),
     ],
     ..Entry::BLANK

@@ -394,7 +394,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         (if R::PACKETS { self.recorder.ids().present() } else { 0 }, time)
     }
 
-    /// A packet of this number, which came to the queue at this time, is dropped: codes of link, direction and
+    /// A packet of this number, which arrived at the queue at this time, is dropped: codes of link, direction and
     /// reason.
     #[cold]
     pub(super) fn drop_packet(

@@ -14,6 +14,7 @@ use ackclock_net::serial::Serial;
 use ackclock_net::{Chance, Channel, ChannelChange, Harm, Service};
 use ackclock_trace::direction;
 use ackclock_units::Time;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 fn node(model: NodeModel) -> Node {
@@ -27,6 +28,8 @@ fn node(model: NodeModel) -> Node {
 pub(super) struct Builder<'a> {
     links: &'a [Link],
     flows: &'a [Flow],
+    /// Sender and receiver of each flow, once a queue has asked.
+    hosts: OnceCell<Arc<[[u32; 2]]>>,
     seed: u64,
     pub channels: Vec<Channel>,
     pub ends: Vec<[Node; 2]>,
@@ -45,6 +48,7 @@ impl<'a> Builder<'a> {
         let mut builder = Self {
             links: &scenario.links,
             flows: &scenario.flows,
+            hosts: OnceCell::new(),
             seed: scenario.seed,
             channels: Vec::with_capacity(2 * scenario.links.len()),
             ends: Vec::with_capacity(2 * scenario.links.len()),
@@ -105,6 +109,9 @@ impl<'a> Builder<'a> {
             rate_bps: model.rate_bps,
             delay: model.delay,
             stream: stream("queue"),
+            hosts: Arc::clone(self.hosts.get_or_init(|| {
+                flows.iter().map(|flow| [fitting(flow.from), fitting(flow.to)]).collect()
+            })),
         });
         // Departures or arrivals are unknown beforehand where rate or delay change, or where packets are dropped later.
         let fixed = |change: &Change| change.rate_bps.is_none() && change.delay.is_none();

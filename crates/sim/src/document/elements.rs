@@ -6,6 +6,27 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
+/// A list of a document that somebody else holds, who hands over its elements one at a time, with keys spelled
+/// with underscores: of a large scenario nobody needs all at once.
+pub struct Listed<'d> {
+    /// How many elements there are.
+    pub count: usize,
+    /// Makes the element of this place, from 0.
+    pub get: Box<dyn Fn(usize) -> Value + 'd>,
+}
+
+impl Listed<'_> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Value> {
+        (0..self.count).map(|index| (self.get)(index))
+    }
+}
+
+impl fmt::Debug for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} listed", self.count)
+    }
+}
+
 /// The lists of a document by name; there is none where something else stands.
 pub(super) type Lists<'d> = BTreeMap<&'static str, Elements<'d>>;
 

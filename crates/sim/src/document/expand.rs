@@ -5,15 +5,16 @@
 //! wrote.
 
 mod set;
-mod templates;
+pub(super) mod templates;
 mod topology;
 
-use super::elements::Lists;
+use super::elements::{Listed, Lists};
 use super::origins::Origins;
 use super::problems::{Fault, Path};
 use super::walk::Resolver;
 use crate::tables::MOST_ELEMENTS;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A document without short forms.
@@ -25,7 +26,11 @@ pub(super) struct Expanded<'d> {
 }
 
 /// Writes out what there is to write out; reports the faults of the short forms themselves.
-pub(super) fn expand<'d>(resolver: &mut Resolver, root: &'d Map<String, Value>) -> Expanded<'d> {
+pub(super) fn expand<'d>(
+    resolver: &mut Resolver,
+    root: &'d Map<String, Value>,
+    listed: BTreeMap<&'static str, Listed<'d>>,
+) -> Expanded<'d> {
     let mut lists = Lists::new();
     let mut origins = Origins::default();
     let mut complete = true;
@@ -34,6 +39,9 @@ pub(super) fn expand<'d>(resolver: &mut Resolver, root: &'d Map<String, Value>) 
             Some(network) => network.put_into(root, &mut lists, &mut origins),
             None => complete = false,
         }
+    }
+    for (list, Listed { count, get }) in listed {
+        lists.entry(list).or_default().add_made(count, get);
     }
     for list in ["hosts", "routers", "links"] {
         if let Some(Value::Array(written)) = root.get(list) {

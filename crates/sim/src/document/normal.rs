@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// The grammar needs six levels. More are refused here, so that nothing later has to mind the depth.
-const MOST_LEVELS: usize = 32;
+pub const MOST_LEVELS: usize = 32;
 
 /// The document with hyphens in keys replaced by underscores.
 ///

@@ -387,9 +387,14 @@ impl Resolver {
         value: &'d Value,
         inherited: Option<&'static Entry>,
     ) -> Option<Selection<'d>> {
-        let find = |word: &str| entries.iter().copied().find(|entry| entry.name == word);
+        let here = || entries.iter().copied().filter(|entry| entry.is_here());
+        let find = |word: &str| here().find(|entry| entry.name == word);
         let unknown = |word: &str| {
-            let fault = scalar::unknown_word(param.name, word, entries.iter().map(|e| e.name));
+            if entries.iter().any(|entry| entry.name == word) {
+                let message = format!("`{word}` is not in the engine for browsers");
+                return Fault::new(message).hint("Ackclock on your machine has it");
+            }
+            let fault = scalar::unknown_word(param.name, word, here().map(|entry| entry.name));
             let meant = if param.name == "cc" { preset::hint(word) } else { None };
             Fault { hint: meant.or(fault.hint.clone()), ..fault }
         };

@@ -24,13 +24,13 @@ pub(super) static ENTRY: Entry = Entry {
         FABRIC_ACCESS,
         block(
             "aggregate",
-            "Links `aggregate1`, ... from each edge router to the aggregation routers of its pod; what it does not say is as \
-             in `access`.",
+            "Links `aggregate1`, ... from each edge router to the aggregation routers of its pod; \
+             settings not given are as in `access`.",
         ),
         block(
             "core",
-            "Links `core1`, ... from each aggregation router to its core routers; what it does not say is as in `aggregate`, \
-             then as in `access`.",
+            "Links `core1`, ... from each aggregation router to its core routers; settings not given \
+             are as in `aggregate`, then as in `access`.",
         ),
     ],
     check: Some(check),

@@ -18,8 +18,8 @@ pub(super) static ENTRY: Entry = Entry {
         FABRIC_ACCESS,
         block(
             "uplink",
-            "Links `uplink1`, ... from `leaf1` to each spine, then from `leaf2`, and so on; what it does not say is as in \
-             `access`.",
+            "Links `uplink1`, ... from `leaf1` to each spine, then from `leaf2`, and so on; settings \
+             not given are as in `access`.",
         ),
     ],
     check: Some(check),

@@ -124,7 +124,7 @@ const FABRIC_ACCESS: Param =
 const ACCESS: Param = block("access", "Links `access1`, ... from `S1`, ... to the first router.");
 const EGRESS: Param = block(
     "egress",
-    "Links `egress1`, ... from the last router to `D1`, ...; what it does not say is as in `access`.",
+    "Links `egress1`, ... from the last router to `D1`, ...; settings not given are as in `access`.",
 );
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub(super) static ENTRY: Entry = Entry {
         block(
             "cross",
             "Links `entry1`, ... from `X1`, ... to the router before a bottleneck, and `exit1`, ... \
-             from the router behind it to `Y1`, ...; what it does not say is as in `access`.",
+             from the router behind it to `Y1`, ...; settings not given are as in `access`.",
         ),
     ],
     ..Entry::BLANK

@@ -6,7 +6,7 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "star",
-    summary: "Hosts `H1`, ... round one router `R1`.",
+    summary: "Hosts `H1`, ... around one router `R1`.",
     references: &[],
     params: &[
         Param::required("leaves", Kind::Count, "Hosts.").at_least("2").at_most("100000"),

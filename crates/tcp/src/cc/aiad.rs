@@ -14,7 +14,7 @@ pub(super) static ENTRY: Entry = Entry {
     references: &["Chiu and Jain 1989", "BYU CS 460 2015, lab on congestion control"],
     params: &[
         INCREASE,
-        Param::new("subtract", Kind::Real, "1", "Segments that a loss takes away.")
+        Param::new("subtract", Kind::Real, "1", "Segments subtracted at a loss.")
             .at_least("0")
             .at_most("1e6"),
         Param::new(
@@ -23,8 +23,8 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("cwnd", "of the window"),
                 Choice::new(
                     "ssthresh",
-                    "of the slow-start threshold, however small the window is (the Bene lab); of the \
-                     window while there is no threshold",
+                    "of ssthresh, however small the window is (the Bene lab); of the window while ssthresh is \
+                     unlimited",
                 ),
             ]),
             "cwnd",

@@ -18,7 +18,7 @@ pub(super) static ENTRY: Entry = Entry {
     ],
     params: &[
         INCREASE,
-        Param::new("decrease", Kind::Real, "0.5", "What a loss leaves of the window.")
+        Param::new("decrease", Kind::Real, "0.5", "Window reduction factor at a loss.")
             .at_least("0")
             .at_most("1"),
         Param::new(

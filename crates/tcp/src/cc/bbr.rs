@@ -5,7 +5,7 @@
 //! steps this is: segments, microseconds, gains in 1/256, bandwidths in segments per microsecond with 24 binary digits, cut.
 //!
 //! ```text
-//! bandwidth = greatest delivery rate of ten round trips      min_rtt = least round-trip time of ten seconds
+//! bandwidth = greatest delivery rate of ten round trips      min_rtt = minimum round-trip time of ten seconds
 //! pacing    = 0.99 · gain · bandwidth                        cwnd    = gain · bandwidth · min_rtt + 3 bursts
 //! ```
 //!
@@ -16,7 +16,7 @@
 //! [`policer`]. [`aggregation`] gives the window room for ACKs that come in clumps.
 //!
 //! DEVIATION: segments leave one by one; bursts (the `quantum` of the paper) count in the window alone.
-//! DEVIATION: the clock of `min_rtt` ticks `hz` times a second from time 0; that of Linux begins anywhere.
+//! DEVIATION: the clock of `min_rtt` ticks `hz` times per second from time 0; that of Linux begins anywhere.
 
 mod aggregation;
 mod mode;
@@ -47,25 +47,25 @@ pub(super) static ENTRY: Entry = Entry {
             "min_rtt_window",
             Kind::Time,
             "10 s",
-            "How long a least round-trip time counts; then few segments are in flight for a while.",
+            "How long a minimum RTT is valid; then the data in flight are reduced for a while to measure it again.",
         )
         .at_least("100 ms"),
-        Param::new("probe_rtt", Kind::Time, "200 ms", "How long few segments are in flight.")
+        Param::new("probe_rtt", Kind::Time, "200 ms", "How long the data in flight stay reduced.")
             .at_least("1 ms")
             .at_most("10 s"),
         Param::new(
             "policer_model",
             Kind::Flag,
             "true",
-            "Whether two intervals of much loss at the same rate stand for a policer with that rate.",
+            "Whether two intervals of high loss at the same rate indicate a policer with that rate.",
         ),
         Param::new(
             "ack_aggregation",
             Kind::Flag,
             "true",
-            "Whether the window has room for what is acknowledged in clumps.",
+            "Whether the window allows for aggregated ACKs.",
         ),
-        Param::new("hz", Kind::Count, "250", "Ticks a second of the clock of `min_rtt_window`.")
+        Param::new("hz", Kind::Count, "250", "Clock ticks per second for `min_rtt_window`.")
             .at_least("100")
             .at_most("1000"),
     ],

@@ -42,7 +42,7 @@ use start::FullPipe;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "bbr3",
-    summary: "BBR version 3: probes for bandwidth now and then, and keeps below what lost more than 2 %.",
+    summary: "BBR version 3: probes for bandwidth periodically, and stays below the inflight at which more than 2 % was lost.",
     references: &["draft-ietf-ccwg-bbr", "Google's BBR, branch v3, `tcp_bbr.c`"],
     params: &[
         Param::new(
@@ -52,24 +52,24 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("linux", "Google's branch v3: drain at 88/256 without a limit, down at 232/256"),
             ]),
             "draft",
-            "Where the draft and the program differ.",
+            "Rules where the draft and Google's code differ.",
         ),
         Param::new(
             "loss_threshold",
             Kind::Real,
             "0.02",
-            "Part of what was in flight that may be lost in a probe (the draft's LossThresh).",
+            "Fraction of the data in flight that may be lost in a probe (LossThresh in the draft).",
         )
         .at_least("0.001")
         .at_most("0.5"),
-        Param::new("beta", Kind::Real, "0.7", "What a bound keeps of itself after a loss (Beta).")
+        Param::new("beta", Kind::Real, "0.7", "Reduction factor of a bound after a loss (Beta).")
             .at_least("0.1")
             .at_most("1"),
         Param::new(
             "headroom",
             Kind::Real,
             "0.15",
-            "Part of the long-term bound that is left free between probes (Headroom).",
+            "Fraction of the long-term bound left unused between probes (Headroom).",
         )
         .at_least("0")
         .at_most("0.9"),
@@ -77,24 +77,24 @@ pub(super) static ENTRY: Entry = Entry {
             "min_rtt_window",
             Kind::Time,
             "10 s",
-            "How long a least round-trip time counts (MinRTTFilterLen).",
+            "How long a minimum RTT is valid (MinRTTFilterLen).",
         )
         .at_least("100 ms"),
         Param::new(
             "probe_rtt_interval",
             Kind::Time,
             "5 s",
-            "After how long without a lower round-trip time half of the pipe is emptied (ProbeRTTInterval).",
+            "Time without a new minimum RTT after which the data in flight are halved (ProbeRTTInterval).",
         )
         .at_least("100 ms"),
-        Param::new("probe_rtt", Kind::Time, "200 ms", "For how long (ProbeRTTDuration).")
+        Param::new("probe_rtt", Kind::Time, "200 ms", "Duration of that phase (ProbeRTTDuration).")
             .at_least("1 ms")
             .at_most("10 s"),
         Param::new(
             "ecn",
             Kind::Flag,
             "false",
-            "Marks lower the short-term bound, and end probes where half of what arrives is marked (branch v3).",
+            "Whether ECN marks lower the short-term bound, and end probes when half of the delivered data are marked (branch v3).",
         ),
     ],
     label: "BBRv3",
@@ -203,7 +203,7 @@ impl Excess {
     }
 }
 
-/// Options and state of one flow. Windows are segments, bandwidths segments a second.
+/// Options and state of one flow. Windows are segments, bandwidths segments per second.
 #[derive(Debug, Clone)]
 pub struct Bbr3 {
     options: Options,

@@ -4,7 +4,7 @@
 //! 2004; Linux, `tcp_bic.c`, whose constants these are. With d = (last_max - cwnd) / 4, rounded down:
 //!
 //! ```text
-//! segments a round trip      up to `low_window`: 1
+//! segments per round trip      up to `low_window`: 1
 //!   below last_max           d > max_increment: max_increment;   d <= 1: 4 / smooth_part;   else d
 //!   above it                 up to 4 more: 4 / smooth_part;  up to 3 max_increment more: (cwnd - last_max) / 3;
 //!                            else max_increment
@@ -15,7 +15,7 @@
 //! last_max is the window at the loss, or (1 + 0.8) / 2 of it, if the window before was larger (fast convergence). A
 //! timeout forgets it.
 //!
-//! DEVIATION: windows are real numbers, and so are steps but d. Linux counts whole segments, renews the step at most 32 times a second, and
+//! DEVIATION: windows are real numbers, and so are steps but d. Linux counts whole segments, renews the step at most 32 times per second, and
 //! multiplies it by an estimate of the segments that an ACK acknowledges, which makes it twice as fast with delayed
 //! ACKs, since it counts segments, too.
 
@@ -32,16 +32,26 @@ pub(super) static ENTRY: Entry = Entry {
             "decrease",
             Kind::Real,
             "0.8",
-            "What a loss leaves of the window (Linux: 819/1024).",
+            "Window reduction factor at a loss (Linux: 819/1024).",
         )
         .at_least("0.1")
         .at_most("0.99"),
-        Param::new("max_increment", Kind::Real, "16", "Segments a round trip adds at most.")
-            .at_least("1")
-            .at_most("1e6"),
-        Param::new("low_window", Kind::Real, "14", "Segments up to which it is Reno.")
-            .at_least("0")
-            .at_most("1e6"),
+        Param::new(
+            "max_increment",
+            Kind::Real,
+            "16",
+            "Maximum increase per round trip, in segments.",
+        )
+        .at_least("1")
+        .at_most("1e6"),
+        Param::new(
+            "low_window",
+            Kind::Real,
+            "14",
+            "Window, in segments, up to which it behaves as Reno.",
+        )
+        .at_least("0")
+        .at_most("1e6"),
         Param::new("smooth_part", Kind::Real, "20", "Round trips for four segments near last_max.")
             .at_least("1")
             .at_most("1e6"),
@@ -49,7 +59,7 @@ pub(super) static ENTRY: Entry = Entry {
             "fast_convergence",
             Kind::Flag,
             "true",
-            "Whether a flow that meets a loss earlier than before leaves room for others.",
+            "Whether a flow releases bandwidth when it sees a loss at a smaller window than before.",
         ),
     ],
     label: "BIC",

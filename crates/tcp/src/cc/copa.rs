@@ -1,11 +1,11 @@
 //! Copa: sends at a rate that is inverse to the measured wait, and so keeps few packets in the queue.
 //!
 //! Source: Arun and Balakrishnan, "Copa: Practical delay-based congestion control for the Internet", NSDI 2018; where it
-//! leaves things open, the authors' implementation (genericCC) and that of mvfst. With the least round-trip time of ten
+//! leaves things open, the authors' implementation (genericCC) and that of mvfst. With the minimum round-trip time of ten
 //! seconds and the "standing" one, the least of half a smoothed round-trip time:
 //!
 //! ```text
-//! wait d = standing - min          target rate = 1 / (delta d) packets a second         rate = cwnd / standing
+//! wait d = standing - min          target rate = 1 / (delta d) packets per second         rate = cwnd / standing
 //! rate <= target: cwnd grows by v / (delta cwnd) for each acknowledged packet; else it shrinks by that
 //! pace = 2 cwnd / standing
 //! ```
@@ -33,28 +33,28 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "copa",
-    summary: "Delay-based: aims at a rate inverse to the wait; competes with flows that fill queues.",
+    summary: "Delay-based: targets a rate inversely proportional to the queueing delay; can compete with buffer-filling flows.",
     references: &[
         "Arun and Balakrishnan 2018",
         "mvfst and genericCC for what the paper leaves open",
     ],
     params: &[
-        Param::new("delta", Kind::Real, "0.5", "Inverse of the packets that a flow keeps waiting.")
-            .at_least("0.001")
-            .at_most("10"),
+        Param::new(
+            "delta",
+            Kind::Real,
+            "0.5",
+            "Inverse of the number of packets that a flow keeps queued.",
+        )
+        .at_least("0.001")
+        .at_most("10"),
         Param::new(
             "competitive",
             Kind::Flag,
             "false",
-            "Whether it becomes as aggressive as Reno while another flow keeps the queue from being empty.",
+            "Whether it becomes as aggressive as Reno while other flows keep the queue from emptying.",
         ),
-        Param::new(
-            "min_rtt_window",
-            Kind::Time,
-            "10 s",
-            "How long a least round-trip time counts.",
-        )
-        .at_least("100 ms"),
+        Param::new("min_rtt_window", Kind::Time, "10 s", "How long a minimum RTT is valid.")
+            .at_least("100 ms"),
     ],
     label: "Copa",
     ..Entry::BLANK

@@ -42,12 +42,22 @@ pub(super) static ENTRY: Entry = Entry {
         "RFC 9406 and Ha, Rhee 2011 for `hystart`",
     ],
     params: &[
-        Param::new("c", Kind::Real, "0.4", "How steep the cubic is, segments/s³ (RFC 9438 5.1).")
-            .at_least("0.01")
-            .at_most("1000"),
-        Param::new("decrease", Kind::Real, "0.7", "What a loss leaves (RFC 9438 4.6).")
-            .at_least("0.01")
-            .at_most("0.99"),
+        Param::new(
+            "c",
+            Kind::Real,
+            "0.4",
+            "Scaling constant C of the cubic function, segments/s³ (RFC 9438 5.1).",
+        )
+        .at_least("0.01")
+        .at_most("1000"),
+        Param::new(
+            "decrease",
+            Kind::Real,
+            "0.7",
+            "Window reduction factor at a loss (RFC 9438 4.6).",
+        )
+        .at_least("0.01")
+        .at_most("0.99"),
         Param::new(
             "decrease_from",
             Kind::Choice(&[
@@ -61,13 +71,13 @@ pub(super) static ENTRY: Entry = Entry {
             "fast_convergence",
             Kind::Flag,
             "true",
-            "Whether a flow that meets a loss earlier than before leaves room for others (RFC 9438 4.7).",
+            "Whether a flow releases bandwidth when it sees a loss at a smaller window than before (RFC 9438 4.7).",
         ),
         Param::new(
             "reno_friendly",
             Kind::Flag,
             "true",
-            "Whether the window is at least that of a Reno flow with the same losses (RFC 9438 4.3).",
+            "Whether the window is at least as large as Reno's (RFC 9438 4.3).",
         ),
         COUNTING,
         HYSTART,
@@ -80,14 +90,9 @@ pub(super) static ENTRY: Entry = Entry {
             "real",
             "How the window is computed.",
         ),
-        Param::new(
-            "hz",
-            Kind::Count,
-            "250",
-            "Ticks a second of the clock, with `arithmetic: linux`.",
-        )
-        .at_least("100")
-        .at_most("1000"),
+        Param::new("hz", Kind::Count, "250", "Clock ticks per second, with `arithmetic: linux`.")
+            .at_least("100")
+            .at_most("1000"),
         ECN_DECREASE,
     ],
     label: "CUBIC",

@@ -29,14 +29,18 @@ pub(super) const G: Param =
         .at_least("0.0009765625")
         .at_most("1");
 /// Alpha before anything has arrived.
-pub(super) const INITIAL_ALPHA: Param =
-    Param::new("initial_alpha", Kind::Real, "1", "Estimate of congestion at the start.")
-        .at_least("0")
-        .at_most("1");
+pub(super) const INITIAL_ALPHA: Param = Param::new(
+    "initial_alpha",
+    Kind::Real,
+    "1",
+    "Initial estimate of the fraction of marked data.",
+)
+.at_least("0")
+.at_most("1");
 
 pub(super) static ENTRY: Entry = Entry {
     name: "dctcp",
-    summary: "For data centres: a mark cuts the window by as much as there is congestion.",
+    summary: "For data centres: reduces the window in proportion to the fraction of marked packets.",
     references: &[
         "Alizadeh and others 2010",
         "RFC 8257",

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! In equilibrium w (1 - base_rtt / rtt) = alpha: the flow has alpha packets waiting in queues.
-//! `base_rtt` is the least round-trip time ever seen, `rtt` an average of recent ones.
+//! `base_rtt` is the minimum round-trip time ever seen, `rtt` an average of recent ones.
 //!
 //! Two clocks: once per round-trip time (the paper), or a fixed period (the Caltech simulator, 50 ms).
 //! Two averages: exponential with weight min(3 / w, 1/4) per sample (the paper, section III-B), or the

@@ -13,15 +13,18 @@ pub(super) const INCREASE: Param =
 pub(super) const COUNTING: Param = Param::new(
     "counting",
     Kind::Choice(&[
-        Choice::new("capped-bytes", "by new bytes, at most one segment an ACK (RFC 5681 3.1)"),
+        Choice::new(
+            "capped-bytes",
+            "newly acknowledged bytes, at most one segment per ACK (RFC 5681 3.1)",
+        ),
         Choice::new(
             "bytes",
-            "by all new bytes, also after slow start (RFC 3465 without its limit; Linux, the 2015 Bene lab)",
+            "all newly acknowledged bytes, also after slow start (RFC 3465 without its limit; Linux, the 2015 Bene lab)",
         ),
         Choice::new("acks", "each ACK counts as one segment, as in ns-2"),
     ]),
     "capped-bytes",
-    "How much one ACK counts.",
+    "How much an ACK counts for window growth.",
 );
 
 /// Whether the window is kept in whole segments.
@@ -29,7 +32,7 @@ pub(super) const WHOLE: Param = Param::new(
     "whole_segments",
     Kind::Flag,
     "false",
-    "Whether the window grows and shrinks by whole segments, the rest kept apart (2017 Bene lab).",
+    "Whether the window changes by whole segments, with the remainder accumulated (2017 Bene lab).",
 );
 
 /// The choice of [`COUNTING`].
@@ -65,8 +68,8 @@ pub(super) const ECN_DECREASE: Param = Param::optional(
     "ecn_decrease",
     Kind::Real,
     "as-loss",
-    "What a mark leaves of what a loss cuts; `as-loss` for the same. RFC 8511 (ABE) has 0.8 for Reno, and names \
-     0.85 for CUBIC.",
+    "Factor of the window reduction after an ECN mark; `as-loss` to treat marks like losses. \
+     RFC 8511 (ABE) uses 0.8 for Reno and suggests 0.85 for CUBIC.",
 )
 .at_least("0")
 .at_most("1");

@@ -3,7 +3,7 @@
 //! Source: Floyd, "HighSpeed TCP for Large Congestion Windows", RFC 3649 section 5. Up to `low_window` segments it is
 //! Reno. Above, a response function is a straight line between two points on logarithmic axes: `low_window` at a loss
 //! rate of 10^-3, and `high_window` at `high_p`. A window of w segments, at a loss rate p(w), is cut by b(w) and grows
-//! by a(w) segments a round trip:
+//! by a(w) segments per round trip:
 //!
 //! ```text
 //! S    = ln(high_window / low_window) / ln(high_p / 10^-3)        p(w) = 10^-3 (w / low_window)^(1/S)
@@ -24,12 +24,17 @@ use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "highspeed",
-    summary: "Large windows grow faster and are cut less, so that rare losses do not limit fast links.",
+    summary: "Large windows grow faster and are reduced less, so that rare losses do not limit fast links.",
     references: &["RFC 3649"],
     params: &[
-        Param::new("low_window", Kind::Real, "38", "Segments up to which it is Reno.")
-            .at_least("2")
-            .at_most("1e6"),
+        Param::new(
+            "low_window",
+            Kind::Real,
+            "38",
+            "Window, in segments, up to which it behaves as Reno.",
+        )
+        .at_least("2")
+        .at_most("1e6"),
         Param::new("high_window", Kind::Real, "83000", "Segments at a loss rate of `high_p`.")
             .at_least("3")
             .at_most("1e9"),
@@ -45,7 +50,7 @@ pub(super) static ENTRY: Entry = Entry {
             "high_decrease",
             Kind::Real,
             "0.1",
-            "What a loss takes of a window of `high_window` segments.",
+            "Fraction by which a loss reduces a window of `high_window` segments.",
         )
         .at_least("0.001")
         .at_most("0.5"),

@@ -7,7 +7,7 @@
 //! ```text
 //! f     = 1 for D <= 1, else 1 + 10 (D - 1) + ((D - 1) / 2)²      rtt_scaling: times min_rtt / 100 ms, 0.1 to 2
 //! beta  = min_rtt / max_rtt, from 0.5 to 0.8;  0.5 if the throughput before congestion has changed by a fifth
-//! alpha = 2 (1 - beta) f segments a round trip                    a loss leaves beta of the window
+//! alpha = 2 (1 - beta) f segments per round trip                    a loss leaves beta of the window
 //! ```
 //!
 //! The factor 2 (1 - beta) makes flows whose cuts differ grow accordingly, so that they share alike. Congestion is a
@@ -24,20 +24,20 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "htcp",
-    summary: "Grows the faster, the longer the last congestion was ago; cuts by what empties the queue.",
+    summary: "Growth accelerates with the time since the last congestion; reductions adapt to the queue.",
     references: &["Leith and Shorten 2004", "draft-leith-tcp-htcp-06", "Linux, `tcp_htcp.c`"],
     params: &[
         Param::new(
             "rtt_scaling",
             Kind::Flag,
             "true",
-            "Whether growth is in proportion to the round-trip time, so that flows of different ones share alike.",
+            "Whether growth is proportional to the RTT, so that flows with different RTTs share equally.",
         ),
         Param::new(
             "adaptive_decrease",
             Kind::Flag,
             "true",
-            "Whether a loss leaves up to 0.8 of the window where queues are short, instead of half.",
+            "Whether a loss leaves up to 0.8 of the window, instead of half, when queues are short.",
         ),
     ],
     label: "H-TCP",
@@ -46,7 +46,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 /// Time after congestion in which the window grows as Reno's.
 const LOW_SPEED: f64 = 1.0;
-/// What a loss leaves of the window.
+/// Window reduction factor at a loss.
 const LEAST_BETA: f64 = 0.5;
 const GREATEST_BETA: f64 = 0.8;
 /// A sample of the round-trip time raises the greatest one by at most this.
@@ -59,7 +59,7 @@ const SHORT: Time = Time::from_ms(10);
 struct Memory {
     congestion: Time,
     max_rtt: Time,
-    /// Greatest throughput before the last congestion, segments a second.
+    /// Greatest throughput before the last congestion, segments per second.
     peak_before: f64,
 }
 
@@ -79,7 +79,7 @@ pub struct Htcp {
     /// Data acknowledged since `since`, in the window's unit.
     acked: f64,
     since: Time,
-    /// Throughput, smoothed, and its greatest value since the last congestion; segments a second.
+    /// Throughput, smoothed, and its greatest value since the last congestion; segments per second.
     throughput: f64,
     peak: f64,
 }

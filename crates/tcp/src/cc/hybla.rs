@@ -1,11 +1,11 @@
-//! Hybla: a flow with a long round-trip time grows as fast, in segments a second, as one with a short one.
+//! Hybla: a flow with a long round-trip time grows as fast, in segments per second, as one with a short one.
 //!
 //! Source: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International Journal of
 //! Satellite Communications and Networking 22(5), 2004; Linux, `tcp_hybla.c`. With rho = srtt / `rtt0`, at least 1:
 //!
 //! ```text
 //! slow start              2^rho - 1 segments for each one acknowledged
-//! congestion avoidance    rho² segments a round trip
+//! congestion avoidance    rho² segments per round trip
 //! ```
 //!
 //! rho is that of the least smoothed round-trip time so far, so a queue does not make it larger. A loss takes half.
@@ -24,13 +24,13 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "hybla",
-    summary: "Grows as fast as a flow with a short round-trip time, however long its own is (satellites).",
+    summary: "For satellite links: grows as fast as a flow with a short RTT, however long its own is.",
     references: &["Caini and Firrincieli 2004", "Linux, `tcp_hybla.c`"],
     params: &[Param::new(
         "rtt0",
         Kind::Time,
         "25 ms",
-        "Round-trip time of the flow whose growth it has; with a shorter one it is Reno.",
+        "RTT of the reference flow; a flow with a shorter RTT behaves as Reno.",
     )
     .at_least("1 ms")
     .at_most("10 s")],

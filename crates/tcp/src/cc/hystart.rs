@@ -2,10 +2,10 @@
 //!
 //! Source of `linux`: Ha and Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9), 2011, as
 //! `tcp_cubic.c` of Linux has it. In a round trip, from a window of 16 segments on, slow start ends when
-//! - ACKs no more than 2 ms apart have come for longer than half of (least delay + 1 ms), or
-//! - the least of more than eight delays is above the least delay ever by an eighth of that, from 4 to 16 ms.
+//! - ACKs no more than 2 ms apart have come for longer than half of (minimum delay + 1 ms), or
+//! - the least of more than eight delays is above the minimum delay ever by an eighth of that, from 4 to 16 ms.
 //!
-//! Source of `hystart++`: RFC 9406. Where the least delay of a round trip (of eight or more) is above that of the
+//! Source of `hystart++`: RFC 9406. Where the minimum delay of a round trip (of eight or more) is above that of the
 //! round trip before by an eighth, from 4 to 16 ms, the window grows by a quarter as much (conservative slow start);
 //! after five round trips of that slow start ends, and if the delay falls below what it was at the beginning it goes
 //! on as before. The window grows by eight segments an ACK at most. Only the first slow start of a flow has it.
@@ -19,16 +19,13 @@ use ackclock_units::param::{Choice, Chosen, Kind, Param};
 pub(super) const HYSTART: Param = Param::new(
     "hystart",
     Kind::Choice(&[
-        Choice::new("none", "by a loss or at the threshold alone"),
-        Choice::new("linux", "also by the length of trains of ACKs and by delay (Linux)"),
+        Choice::new("none", "only by a loss or at ssthresh"),
+        Choice::new("linux", "also by ACK trains and by delay (Linux)"),
         Choice::new(
             "linux-6.13",
-            "the same, but a round trip begins with a window of 16 segments only (Linux up to 6.13)",
+            "the same, but a round only begins once the window has 16 segments (Linux up to 6.13)",
         ),
-        Choice::new(
-            "hystart++",
-            "also by delay, with a conservative slow start between (RFC 9406)",
-        ),
+        Choice::new("hystart++", "also by delay, followed by conservative slow start (RFC 9406)"),
     ]),
     "none",
     "How slow start ends.",
@@ -102,9 +99,9 @@ pub(super) struct Hybrid {
     /// Round trips begin with a window that is not low, as before the correction in Linux 6.14.
     late: bool,
     found: bool,
-    /// Least delay since the start or the last timeout; zero before the first.
+    /// Minimum delay since the start or the last timeout; zero before the first.
     least: u64,
-    /// Beginning of the round trip, its last ACK of a train, its end, its least delay, and its delays.
+    /// Beginning of the round trip, its last ACK of a train, its end, its minimum delay, and its delays.
     began: u64,
     last: u64,
     end: u64,
@@ -118,7 +115,7 @@ pub(super) struct Hybrid {
 const LOW_WINDOW: f64 = 16.0;
 /// ACKs of a train are so close, microseconds.
 const TRAIN_GAP: u64 = 2000;
-/// What is added to the least delay for the train, microseconds.
+/// What is added to the minimum delay for the train, microseconds.
 const TRAIN_SLACK: u64 = 1000;
 /// Delays of a round trip that are not decided by.
 const MIN_SAMPLES: u32 = 8;
@@ -181,7 +178,7 @@ pub(super) struct PlusPlus {
     over: bool,
     /// SND.NXT at the beginning of the round trip.
     end: u64,
-    /// Least delays of the round trip before and of this one, and how many were measured in it.
+    /// Minimum delays of the round trip before and of this one, and how many were measured in it.
     last: Time,
     current: Time,
     samples: u32,

@@ -2,7 +2,7 @@
 //!
 //! Source: Liu, Başar and Srikant, "TCP-Illinois: A loss- and delay-based congestion control algorithm for high-speed
 //! networks", Performance Evaluation 65, 2008; Linux, `tcp_illinois.c`. Once per round trip, with the mean wait in
-//! queues da (mean less least round-trip time) and the greatest one dm:
+//! queues da (mean less minimum round-trip time) and the greatest one dm:
 //!
 //! ```text
 //! da <= dm / 100         alpha = alpha_max; after a longer wait only from the fifth such round trip on
@@ -23,25 +23,30 @@ use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "illinois",
-    summary: "Grows faster and is cut less while queues are short, by the measured delay.",
+    summary: "Grows faster and is reduced less while the measured delay is small.",
     references: &["Liu, Başar and Srikant 2008", "Linux, `tcp_illinois.c`"],
     params: &[
         Param::new(
             "alpha_min",
             Kind::Real,
             "0.3",
-            "Segments a round trip when queues are full (paper: 0.1).",
+            "Increase per round trip when queues are full, in segments (paper: 0.1).",
         )
         .at_least("0.01")
         .at_most("1"),
-        Param::new("alpha_max", Kind::Real, "10", "Segments a round trip when queues are empty.")
-            .at_least("1")
-            .at_most("1000"),
+        Param::new(
+            "alpha_max",
+            Kind::Real,
+            "10",
+            "Increase per round trip when queues are empty, in segments.",
+        )
+        .at_least("1")
+        .at_most("1000"),
         Param::new(
             "beta_min",
             Kind::Real,
             "0.125",
-            "What a loss takes of the window when queues are short.",
+            "Fraction by which a loss reduces the window when queues are short.",
         )
         .at_least("0.01")
         .at_most("0.5"),
@@ -49,7 +54,7 @@ pub(super) static ENTRY: Entry = Entry {
             "beta_max",
             Kind::Real,
             "0.5",
-            "What a loss takes of the window when queues are full.",
+            "Fraction by which a loss reduces the window when queues are full.",
         )
         .at_least("0.01")
         .at_most("0.9"),
@@ -57,7 +62,7 @@ pub(super) static ENTRY: Entry = Entry {
             "window_threshold",
             Kind::Real,
             "15",
-            "Segments below which the window grows and is cut as Reno's (paper: 10).",
+            "Window, in segments, below which it behaves as Reno (paper: 10).",
         )
         .at_least("0")
         .at_most("1e6"),

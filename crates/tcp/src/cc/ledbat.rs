@@ -24,31 +24,41 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "ledbat",
-    summary: "For background transfers: keeps the wait at a target, and yields to flows that fill queues.",
+    summary: "For background transfers: keeps the queueing delay at a target, and yields to buffer-filling flows.",
     references: &["RFC 6817"],
     params: &[
         Param::new(
             "target",
             Kind::Time,
             "100 ms",
-            "Wait in queues that it aims at (RFC 6817 allows at most 100 ms).",
+            "Target queueing delay (RFC 6817 allows at most 100 ms).",
         )
         .at_least("1 ms")
         .at_most("10 s"),
-        Param::new("gain", Kind::Real, "1", "Segments a round trip with empty queues.")
-            .at_least("0.001")
-            .at_most("1"),
+        Param::new(
+            "gain",
+            Kind::Real,
+            "1",
+            "Increase per round trip with empty queues, in segments.",
+        )
+        .at_least("0.001")
+        .at_most("1"),
         Param::new(
             "minutes",
             Kind::Count,
             "10",
-            "Minutes whose least delay counts as that of the empty path.",
+            "Minutes over which the minimum delay counts as the base delay.",
         )
         .at_least("1")
         .at_most("10"),
-        Param::new("samples", Kind::Count, "4", "Newest samples whose least is the present delay.")
-            .at_least("1")
-            .at_most("8"),
+        Param::new(
+            "samples",
+            Kind::Count,
+            "4",
+            "Number of recent samples whose minimum is the current delay.",
+        )
+        .at_least("1")
+        .at_most("8"),
     ],
     label: "LEDBAT",
     ..Entry::BLANK
@@ -60,39 +70,44 @@ const MINUTE: Time = Time::from_secs(60);
 /// Part of the target at which slow start ends.
 const EXIT: f64 = 0.75;
 
-/// Options and state of one flow.
+/// Least delays of minutes, and the newest samples.
 #[derive(Debug, Clone)]
-pub struct Ledbat {
-    target: f64,
-    gain: f64,
+pub(super) struct Delays {
     minutes: usize,
     samples: usize,
-    /// Least delay of each of the last minutes, the newest first, and which minute that is.
+    /// Minimum delay of each of the last minutes, the newest first, and which minute that is.
     history: [Time; 10],
     minute: u64,
     /// The newest samples.
     newest: [Time; 8],
     taken: usize,
+}
+
+/// Options and state of one flow.
+#[derive(Debug, Clone)]
+pub struct Ledbat {
+    target: f64,
+    gain: f64,
+    delays: Delays,
     /// Data in flight before the present ACK, in the window's unit.
     flight: f64,
 }
 
-impl Ledbat {
-    pub(super) fn new(chosen: &Chosen) -> Self {
+impl Delays {
+    /// So many minutes and samples count.
+    pub fn new(minutes: usize, samples: usize) -> Self {
         Self {
-            target: Time::from_ns(chosen.int("target_ns")).as_secs(),
-            gain: chosen.real("gain"),
-            minutes: chosen.int("minutes") as usize,
-            samples: chosen.int("samples") as usize,
+            minutes,
+            samples,
             history: [Time::NEVER; 10],
             minute: 0,
             newest: [Time::NEVER; 8],
             taken: 0,
-            flight: 0.0,
         }
     }
 
-    fn measure(&mut self, now: Time, rtt: Time) {
+    /// A sample.
+    pub fn add(&mut self, now: Time, rtt: Time) {
         let minute = now.as_ns() / MINUTE.as_ns();
         let passed = (minute - self.minute).min(self.minutes as u64) as usize;
         self.minute = minute;
@@ -103,11 +118,22 @@ impl Ledbat {
         self.taken += 1;
     }
 
-    /// Seconds that the flow's packets wait; none before the first sample.
-    fn wait(&self) -> Option<f64> {
+    /// Seconds of the empty path, and those that the flow's packets wait; none before the first sample.
+    pub fn base_and_wait(&self) -> Option<(f64, f64)> {
         let base = *self.history[..self.minutes].iter().min()?;
         let present = *self.newest[..self.samples].iter().min()?;
-        (base != Time::NEVER).then(|| present.since(base).as_secs())
+        (base != Time::NEVER).then(|| (base.as_secs(), present.since(base).as_secs()))
+    }
+}
+
+impl Ledbat {
+    pub(super) fn new(chosen: &Chosen) -> Self {
+        Self {
+            target: Time::from_ns(chosen.int("target_ns")).as_secs(),
+            gain: chosen.real("gain"),
+            delays: Delays::new(chosen.int("minutes") as usize, chosen.int("samples") as usize),
+            flight: 0.0,
+        }
     }
 }
 
@@ -115,14 +141,14 @@ impl CongestionControl for Ledbat {
     #[inline(never)]
     fn on_sample(&mut self, _window: &mut Window, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt {
-            self.measure(ack.now, rtt);
+            self.delays.add(ack.now, rtt);
         }
         self.flight = ack.flight + ack.newly_acked;
     }
 
     #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckEvent) {
-        let Some(wait) = self.wait() else { return };
+        let Some((_, wait)) = self.delays.base_and_wait() else { return };
         if window.in_slow_start() {
             if wait <= EXIT * self.target {
                 climb(window, ack);
@@ -154,17 +180,7 @@ mod tests {
     use super::*;
 
     fn ledbat(minutes: usize) -> Ledbat {
-        Ledbat {
-            target: 0.1,
-            gain: 1.0,
-            minutes,
-            samples: 4,
-            history: [Time::NEVER; 10],
-            minute: 0,
-            newest: [Time::NEVER; 8],
-            taken: 0,
-            flight: 0.0,
-        }
+        Ledbat { target: 0.1, gain: 1.0, delays: Delays::new(minutes, 4), flight: 0.0 }
     }
 
     fn ack(cc: &mut Ledbat, window: &mut Window, seconds: u64, rtt_ms: u64) {
@@ -205,8 +221,8 @@ mod tests {
     fn what_was_long_ago_is_forgotten() {
         let mut cc = ledbat(2);
         for (seconds, rtt, base) in [(1, 50, 50), (61, 70, 50), (121, 70, 70), (400, 90, 90)] {
-            cc.measure(Time::from_secs(seconds), Time::from_ms(rtt));
-            let least = cc.history[..2].iter().min().unwrap();
+            cc.delays.add(Time::from_secs(seconds), Time::from_ms(rtt));
+            let least = cc.delays.history[..2].iter().min().unwrap();
             assert_eq!(*least, Time::from_ms(base), "at {seconds} s");
         }
     }

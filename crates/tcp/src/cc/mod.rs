@@ -22,7 +22,13 @@ mod hybla;
 mod hystart;
 mod illinois;
 mod ledbat;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod ledbat_plus;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod lp;
 mod max_filter;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod monitor;
 mod prague;
 pub mod python;
 mod reno;
@@ -30,7 +36,11 @@ mod rounds;
 mod scalable;
 mod vegas;
 mod veno;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod vivace;
 mod westwood;
+#[cfg_attr(target_family = "wasm", allow(dead_code, reason = "not in the engine for browsers"))]
+mod yeah;
 
 use crate::journal::Rule;
 use ackclock_math::Stream;
@@ -126,7 +136,7 @@ pub struct AckEvent<'a> {
     pub now: Time,
     /// Round-trip time of the packet that caused the ACK, if it is known beyond doubt.
     pub rtt: Option<Time>,
-    /// Least round-trip time seen by this flow.
+    /// Minimum round-trip time seen by this flow.
     pub base_rtt: Time,
     /// Data newly acknowledged, in the window's unit.
     pub newly_acked: f64,
@@ -151,7 +161,7 @@ pub enum CongestionState {
     /// All is well.
     #[default]
     Open,
-    /// Something arrived out of order, or was sent again, and nothing counts as lost.
+    /// Something arrived out of order, or was retransmitted, and nothing counts as lost.
     Disorder,
     /// The window is being reduced because of a mark, or of a loss that a probe has repaired.
     Cwr,
@@ -469,12 +479,20 @@ registry! {
         Hybla: hybla as Box<hybla::Hybla>,
         Illinois: illinois as Box<illinois::Illinois>,
         Ledbat: ledbat as Box<ledbat::Ledbat>,
+        #[cfg(not(target_family = "wasm"))]
+        LedbatPlus: ledbat_plus as Box<ledbat_plus::LedbatPlus>,
+        #[cfg(not(target_family = "wasm"))]
+        Lp: lp as Box<lp::Lp>,
         Prague: prague as Box<prague::Prague>,
         Foreign: python as Box<python::Foreign>,
         Scalable: scalable as Box<scalable::Scalable>,
         Vegas: vegas as Box<vegas::Vegas>,
         Veno: veno as Box<veno::Veno>,
+        #[cfg(not(target_family = "wasm"))]
+        Vivace: vivace as Box<vivace::Vivace>,
         Westwood: westwood as Box<westwood::Westwood>,
+        #[cfg(not(target_family = "wasm"))]
+        Yeah: yeah as Box<yeah::Yeah>,
     }
     fn on_flow(&mut self, segment: u16, stream: &mut dyn FnMut() -> Stream);
     fn on_sample(&mut self, window: &mut Window, ack: &AckEvent);

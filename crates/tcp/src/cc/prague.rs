@@ -23,7 +23,7 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "prague",
-    summary: "Scalable, for L4S: cuts by the share of marked data, at rates that do not depend on short round-trip times.",
+    summary: "Scalable, for L4S: reduces the window by the fraction of marked data; its rate does not depend on short RTTs.",
     references: &[
         "draft-briscoe-iccrg-prague-congestion-control",
         "RFC 9331",
@@ -36,14 +36,14 @@ pub(super) static ENTRY: Entry = Entry {
             "target_rtt",
             Kind::Time,
             "25 ms",
-            "Flows with shorter round-trip times grow as if they had this one; 0 s for no such rule.",
+            "Flows with shorter RTTs grow as if they had this RTT; 0 s to disable.",
         )
         .at_most("1 s"),
         Param::new(
             "independent_after",
             Kind::Count,
             "500",
-            "Round trips after slow start from which on that holds.",
+            "Number of round trips after slow start before `target_rtt` applies.",
         )
         .at_most("1000000"),
     ],

@@ -18,7 +18,7 @@ pub(super) static ENTRY: Entry = Entry {
         Param::required(
             "source",
             Kind::Text,
-            "Text of the program; `file: PATH` in a scenario file puts it here.",
+            "Source code of the program; `file: PATH` in a scenario file is replaced by it.",
         ),
         Param::new("origin", Kind::Text, "controller.py", "Name of the program in messages."),
         Param::new(
@@ -27,23 +27,18 @@ pub(super) static ENTRY: Entry = Entry {
             "{}",
             "Parameters of the class; written as a mapping.",
         ),
-        Param::new(
-            "needs_rate",
-            Kind::Flag,
-            "false",
-            "Whether it paces, or asks for rate samples.",
-        ),
+        Param::new("needs_rate", Kind::Flag, "false", "Whether it uses pacing or rate samples."),
         Param::new(
             "owns_window",
             Kind::Flag,
             "false",
-            "Whether it sets the window in recovery, too.",
+            "Whether it also sets the window during recovery.",
         ),
         Param::new(
             "compile",
             Kind::Flag,
             "false",
-            "Whether numba compiles it; the run is the same, and faster.",
+            "Whether to compile it with numba; results are the same, runs are faster.",
         ),
         Param::optional("tick_period", Kind::Time, "none", "Time between calls of `on_tick`.")
             .at_least("100 us"),

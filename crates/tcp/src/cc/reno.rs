@@ -1,8 +1,8 @@
-//! Reno: slow start, then one segment a round trip; halves on a loss.
+//! Reno: slow start, then one segment per round trip; halves on a loss.
 //!
 //! Source: RFC 5681 section 3.1. In slow start each ACK adds the data it acknowledges, at most one
 //! segment; in congestion avoidance each ACK adds segment²/cwnd (equation 3), whatever it acknowledges. With
-//! delayed ACKs that is half a segment a round trip. `counting: bytes` is appropriate byte counting (RFC 3465
+//! delayed ACKs that is half a segment per round trip. `counting: bytes` is appropriate byte counting (RFC 3465
 //! without its limit; Linux, `tcp_reno_cong_avoid`): an ACK of n bytes adds n · segment/cwnd, one segment a
 //! round trip however the receiver acknowledges, and what an ACK has beyond the end of slow start counts so.
 //! A loss asks for half
@@ -33,11 +33,8 @@ pub(super) static ENTRY: Entry = Entry {
             "decrease_from",
             Kind::Choice(&[
                 Choice::new("flight", "half of the data in flight (RFC 5681 equation 4)"),
-                Choice::new("cwnd", "half of the window, as Linux and the Caltech simulator do"),
-                Choice::new(
-                    "usable",
-                    "half of the window or of the receiver's, if that is less (ns-2)",
-                ),
+                Choice::new("cwnd", "half of cwnd, as in Linux and the Caltech simulator"),
+                Choice::new("usable", "half of the smaller of cwnd and the receive window (ns-2)"),
             ]),
             "flight",
             "What a loss halves.",
@@ -49,16 +46,16 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("real", "windows are real numbers"),
                 Choice::new(
                     "whole",
-                    "whole bytes: steps and halves are cut, a step is at least 1 byte (RFC 5681 \
-                     section 3.1, ns-3)",
+                    "whole bytes: increases and halves are rounded down, an increase is at least 1 byte (RFC \
+                     5681 section 3.1, ns-3)",
                 ),
                 Choice::new(
                     "linux",
-                    "whole segments: what is acknowledged counts until it makes a segment, halves are cut",
+                    "whole segments: acknowledged data accumulate until they make up a segment, halves are rounded down",
                 ),
             ]),
             "real",
-            "How steps of the window are computed.",
+            "Arithmetic of window updates.",
         ),
         ECN_DECREASE,
     ],

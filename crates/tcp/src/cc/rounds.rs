@@ -25,6 +25,11 @@ impl Rounds {
         }
         ends
     }
+
+    /// A round trip begins now; `nxt` is the next byte to send (SND.NXT).
+    pub fn restart(&mut self, nxt: u64) {
+        self.end = nxt;
+    }
 }
 
 #[cfg(test)]

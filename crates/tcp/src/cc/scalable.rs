@@ -14,7 +14,7 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "scalable",
-    summary: "Multiplicative increase: makes good a loss in 13 round trips, however large the window is.",
+    summary: "Multiplicative increase: recovers from a loss in 13 round trips, however large the window is.",
     references: &["Kelly 2003", "Linux, `tcp_scalable.c`"],
     params: &[
         Param::new(
@@ -25,7 +25,7 @@ pub(super) static ENTRY: Entry = Entry {
         )
         .at_least("0")
         .at_most("1"),
-        Param::new("decrease", Kind::Real, "0.125", "What a loss takes of the window.")
+        Param::new("decrease", Kind::Real, "0.125", "Fraction by which a loss reduces the window.")
             .at_least("0")
             .at_most("1"),
     ],

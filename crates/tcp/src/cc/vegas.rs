@@ -29,13 +29,13 @@ pub(super) static ENTRY: Entry = Entry {
     summary: "Delay-based: keeps between alpha and beta packets of the flow waiting in queues.",
     references: &["Brakmo and Peterson 1995", "ns-2.35 and Linux (tcp_vegas) for the options"],
     params: &[
-        Param::new("alpha", Kind::Real, "1", "Packets in queues below which the window grows.")
+        Param::new("alpha", Kind::Real, "1", "Queued packets below which the window grows.")
             .at_least("0")
             .at_most("1e6"),
-        Param::new("beta", Kind::Real, "3", "Packets in queues above which it shrinks.")
+        Param::new("beta", Kind::Real, "3", "Queued packets above which the window shrinks.")
             .at_least("0")
             .at_most("1e6"),
-        Param::new("gamma", Kind::Real, "1", "Packets in queues above which slow start ends.")
+        Param::new("gamma", Kind::Real, "1", "Queued packets above which slow start ends.")
             .at_least("0")
             .at_most("1e6"),
         Param::new(
@@ -45,7 +45,7 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("flight", "the data in flight and the next segment, as in ns-2"),
             ]),
             "cwnd",
-            "The window of the expected rate.",
+            "Window used for the expected rate.",
         ),
         Param::new(
             "actual",
@@ -53,11 +53,11 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("sent", "segments sent since the mark, as in the paper and in ns-2"),
                 Choice::new(
                     "window",
-                    "the window, as in Linux: delayed ACKs make the count of segments uneven",
+                    "the window, as in Linux, because delayed ACKs make the segment count uneven",
                 ),
             ]),
             "sent",
-            "What the actual rate counts.",
+            "What is counted for the actual rate.",
         ),
         Param::new(
             "rtt",
@@ -70,7 +70,7 @@ pub(super) static ENTRY: Entry = Entry {
                 ),
             ]),
             "marked",
-            "The round-trip time of the actual rate.",
+            "Round-trip time used for the actual rate.",
         ),
         Param::new(
             "compare",
@@ -84,10 +84,10 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new(
             "base_rtt",
             Kind::Choice(&[
-                Choice::new("least", "the least round-trip time ever seen, as in the paper"),
+                Choice::new("least", "the minimum RTT ever measured, as in the paper"),
                 Choice::new(
                     "data",
-                    "the same without that of the handshake, whose packets are small, as in Linux",
+                    "the same without the handshake, whose packets are small, as in Linux",
                 ),
                 Choice::new(
                     "lone",
@@ -95,7 +95,7 @@ pub(super) static ENTRY: Entry = Entry {
                 ),
             ]),
             "least",
-            "What counts as the round-trip time of the empty path.",
+            "How the base RTT is determined.",
         ),
         Param::new(
             "exit",
@@ -149,7 +149,7 @@ pub(super) static ENTRY: Entry = Entry {
                 ),
             ]),
             "quarter",
-            "What a loss leaves of the window.",
+            "Window reduction factor at a loss.",
         ),
         COUNTING,
     ],

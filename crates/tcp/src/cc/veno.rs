@@ -21,14 +21,14 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "veno",
-    summary: "Reno that is cut by a fifth only, where losses come without a queue, as on wireless links.",
+    summary: "Reno that reduces its window by only a fifth at losses without queueing, as on wireless links.",
     references: &["Fu and Liew 2003", "Linux, `tcp_veno.c`"],
     params: &[
         Param::new(
             "beta",
             Kind::Real,
             "3",
-            "Packets in queues from which on a loss counts as congestion.",
+            "Queued packets from which a loss counts as congestion.",
         )
         .at_least("0")
         .at_most("1e6"),
@@ -36,7 +36,7 @@ pub(super) static ENTRY: Entry = Entry {
             "random_loss",
             Kind::Real,
             "0.8",
-            "What a loss leaves of the window with fewer of them.",
+            "Window reduction factor at a loss with fewer packets queued.",
         )
         .at_least("0")
         .at_most("1"),

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! So losses that no queue has caused cut the window little, and the queue that a loss leaves is empty. After a
-//! timeout the least round-trip time is measured anew.
+//! timeout the minimum round-trip time is measured anew.
 //!
 //! DEVIATION: Linux halves the window during recovery, and sets rate · min_rtt at its end; here it is what the loss asks
 //! for, as in the papers, but no more than the window.
@@ -25,13 +25,13 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "westwood",
-    summary: "Westwood+: a loss leaves what the measured rate needs; made for wireless links.",
+    summary: "Westwood+: at a loss, the window is set to the measured rate times the minimum RTT; for wireless links.",
     references: &["Mascolo and others 2001", "Grieco and Mascolo 2004", "Linux, `tcp_westwood.c`"],
     params: &[Param::new(
         "interval",
         Kind::Time,
         "50 ms",
-        "Least time over which a sample of the rate is taken.",
+        "Minimum time over which a rate sample is taken.",
     )
     .at_least("1 ms")
     .at_most("10 s")],

@@ -74,7 +74,7 @@ pub trait Rules {
         None
     }
 
-    /// How often the first message is sent again at most; then the flow gives up.
+    /// How often the first message is retransmitted at most; then the flow gives up.
     fn repetitions(&self) -> u32 {
         u32::MAX
     }

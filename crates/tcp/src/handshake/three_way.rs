@@ -1,7 +1,7 @@
 //! The three-way handshake: SYN, SYN-ACK, ACK.
 //!
 //! Source: RFC 9293 section 3.5; for the timer RFC 6298 section 5 (rules 5.5 and 5.7), with the values of
-//! ns-3.24 (`TcpSocket`: ConnTimeout 3 s, ConnCount 6) as defaults: the SYN is sent again after 3 s, 6 s, 12 s
+//! ns-3.24 (`TcpSocket`: ConnTimeout 3 s, ConnCount 6) as defaults: the SYN is retransmitted after 3 s, 6 s, 12 s
 //! and so on, at most five times, and then the flow gives up. Linux waits 1 s five times before it doubles
 //! (`tcp_retransmit_timer`, `tcp_syn_linear_timeouts`), and repeats the SYN ten times (`tcp_write_timeout`).
 //!
@@ -38,7 +38,7 @@ pub(super) static ENTRY: Entry = Entry {
             "Repetitions whose wait is not doubled (4 in Linux since 6.5, `tcp_syn_linear_timeouts`).",
         )
         .at_most("30"),
-        Param::new("repetitions", Kind::Count, "5", "How often the SYN is sent again at most.")
+        Param::new("repetitions", Kind::Count, "5", "How often the SYN is retransmitted at most.")
             .at_most("30"),
     ],
     ..Entry::BLANK

@@ -8,7 +8,7 @@ use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "delayed",
-    summary: "Every second segment is acknowledged, or after a time; at once out of order.",
+    summary: "Every second segment is acknowledged, or after a timeout; out-of-order segments immediately.",
     references: &["RFC 5681 section 4.2", "RFC 1122 section 4.2.3.2"],
     params: &[
         Param::new("count", Kind::Count, "2", "Segments after which an ACK is due.")
@@ -18,16 +18,13 @@ pub(super) static ENTRY: Entry = Entry {
             "delay",
             Kind::Time,
             "200 ms",
-            "Longest wait of an ACK (at most 500 ms by the RFC).",
+            "Maximum delay of an ACK (at most 500 ms by the RFC).",
         ),
         Param::new(
             "first_ack",
             Kind::Choice(&[
-                Choice::new(
-                    "counted",
-                    "the first segment waits for the second one as all others do",
-                ),
-                Choice::new("at-once", "the first segment is acknowledged at once (ns-3.24)"),
+                Choice::new("counted", "like any other: its ACK waits for the second segment"),
+                Choice::new("at-once", "immediately (ns-3.24)"),
             ]),
             "counted",
             "How the first segment of a flow is acknowledged.",
@@ -50,14 +47,14 @@ pub(super) static ENTRY: Entry = Entry {
         Param::new(
             "duplicates",
             Kind::Choice(&[
-                Choice::new("at-once", "a segment that brings nothing new is acknowledged at once"),
+                Choice::new("at-once", "immediately"),
                 Choice::new(
                     "newest-waits",
                     "except a copy of the last in-order segment, whose ACK is delayed (ns-2)",
                 ),
             ]),
             "at-once",
-            "When segments that bring nothing new are acknowledged.",
+            "When duplicate segments are acknowledged.",
         ),
         BUFFER,
     ],

@@ -1,4 +1,4 @@
-//! Every segment is acknowledged at once.
+//! Every segment is acknowledged immediately.
 //!
 //! Source: RFC 5681 section 4.2, which allows it and recommends delayed ACKs.
 
@@ -8,7 +8,7 @@ use ackclock_units::param::{Chosen, Entry};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "immediate",
-    summary: "Every segment is acknowledged at once.",
+    summary: "Every segment is acknowledged immediately.",
     references: &["RFC 5681 section 4.2 (allowed, not recommended)"],
     params: &[BUFFER],
     ..Entry::BLANK

@@ -16,7 +16,7 @@ mod immediate;
 use ackclock_units::param::{Choice, Chosen, Kind, Param};
 use ackclock_units::{Time, registry};
 
-/// What is kept of data that arrive out of order.
+/// Which out-of-order data are kept.
 const BUFFER: Param = Param::new(
     "buffer",
     Kind::Choice(&[
@@ -24,11 +24,11 @@ const BUFFER: Param = Param::new(
         Choice::defect(
             "segments",
             "whole segments, as Bene does: one that begins before the next byte expected, or within \
-             one that is kept, is thrown away; harmless while segments keep their borders",
+             one that is kept, is discarded; harmless as long as segment boundaries do not change",
         ),
     ]),
     "bytes",
-    "What is kept of data that arrive out of order.",
+    "Which out-of-order data are kept.",
 );
 
 fn keeps_segments(chosen: &Chosen) -> bool {
@@ -40,7 +40,7 @@ fn keeps_segments(chosen: &Chosen) -> bool {
 pub struct Policy {
     /// Segments after which an ACK is due.
     count: u16,
-    /// Longest wait of an ACK.
+    /// Longest queueing delay of an ACK.
     delay: Time,
     /// The first segment is acknowledged at once.
     first_at_once: bool,
@@ -92,7 +92,7 @@ pub struct Receiver {
     deadline: Time,
     /// Data beyond the next byte expected, as disjoint ranges in ascending order.
     ahead: Vec<(u64, u64)>,
-    /// Longest wait of an ACK.
+    /// Longest queueing delay of an ACK.
     delay: Time,
     /// Segments are kept or thrown away as a whole.
     keeps_segments: bool,

@@ -6,7 +6,7 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "fixed",
-    summary: "The same wait for every packet, without back-off.",
+    summary: "The same timeout for every packet, without backoff.",
     references: &["Bhasin, Luo, Su, Yang 2015, section 2.5.2 (0.5 s)"],
     params: &[Param::new("timeout", Kind::Time, "1 s", "The wait.").at_least("1 us")],
     ..Entry::BLANK

@@ -12,11 +12,11 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "linux",
-    summary: "As Linux computes it: srtt and the greatest deviation of the last round trip, at least 200 ms.",
+    summary: "As in Linux: srtt plus the maximum deviation of the last round trip, at least 200 ms.",
     references: &["Linux, tcp_input.c: tcp_rtt_estimator", "RFC 6298"],
     params: &[
-        Param::new("initial", Kind::Time, "1 s", "Wait before the first sample.").at_least("1 us"),
-        Param::new("min", Kind::Time, "200 ms", "Least value of the deviation's part."),
+        Param::new("initial", Kind::Time, "1 s", "RTO before the first sample.").at_least("1 us"),
+        Param::new("min", Kind::Time, "200 ms", "Minimum of the deviation term."),
         Param::new("max", Kind::Time, "120 s", "Greatest wait."),
     ],
     check: Some(min_below_max),

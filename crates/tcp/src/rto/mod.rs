@@ -88,7 +88,7 @@ pub trait Timer {
         false
     }
 
-    /// Whether a fast retransmit ends the measurement that is going on, whatever is sent again.
+    /// Whether a fast retransmit ends the measurement that is going on, whatever is retransmitted.
     fn drops_timed(&self) -> bool {
         false
     }
@@ -203,7 +203,7 @@ impl Rto {
         if self.exact { Some(to - from) } else { self.rule.elapsed(from, to) }
     }
 
-    /// Whether a fast retransmit ends the measurement that is going on, whatever is sent again.
+    /// Whether a fast retransmit ends the measurement that is going on, whatever is retransmitted.
     pub fn drops_timed(&self) -> bool {
         self.rule.drops_timed()
     }

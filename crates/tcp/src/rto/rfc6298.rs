@@ -16,24 +16,24 @@ use std::sync::Arc;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "rfc6298",
-    summary: "Follows the round-trip time: srtt + 4 rttvar, doubled at each expiry.",
+    summary: "Follows the RTT: srtt + 4 rttvar, doubled at each expiry.",
     references: &["RFC 6298 sections 2, 3 and 5", "RFC 2988", "RFC 7323 section 4"],
     params: &[
-        Param::new("initial", Kind::Time, "1 s", "Wait before the first sample (section 2.1).")
+        Param::new("initial", Kind::Time, "1 s", "RTO before the first sample (section 2.1).")
             .at_least("1 us"),
-        Param::new("min", Kind::Time, "1 s", "Least wait (section 2.4); Linux uses 200 ms."),
-        Param::optional("max", Kind::Time, "none", "Greatest wait (section 2.5: 60 s or more)."),
+        Param::new("min", Kind::Time, "1 s", "Minimum RTO (section 2.4); Linux uses 200 ms."),
+        Param::optional("max", Kind::Time, "none", "Maximum RTO (section 2.5: 60 s or more)."),
         Param::new(
             "floor",
             Kind::Choice(&[
-                Choice::new("total", "the least wait applies to srtt + 4 rttvar (section 2.4)"),
+                Choice::new("total", "srtt + 4 rttvar (section 2.4)"),
                 Choice::new(
                     "variance",
-                    "it applies to 4 rttvar alone, so that the wait exceeds srtt by it, as in Linux",
+                    "4 rttvar alone, so that the RTO exceeds srtt by the minimum, as in Linux",
                 ),
             ]),
             "total",
-            "What the least wait applies to.",
+            "What the minimum applies to.",
         ),
         Param::new(
             "variance_from",
@@ -41,7 +41,7 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("old-srtt", "rttvar is updated before srtt (section 2.3)"),
                 Choice::defect(
                     "new-srtt",
-                    "rttvar is updated from the srtt that holds the sample already",
+                    "rttvar is updated from the srtt that already includes the sample",
                 ),
             ]),
             "old-srtt",
@@ -57,8 +57,8 @@ pub(super) static ENTRY: Entry = Entry {
                 ),
                 Choice::defect(
                     "listed",
-                    "by timestamps, when the ACK covers the first of the listed segments: those sent \
-                     while another was the oldest outstanding one, and not again as the oldest (ns-3.24)",
+                    "by timestamps, if the ACK covers the first of the listed segments: those sent while \
+                     another was the oldest outstanding one, and not retransmitted as the oldest (ns-3.24)",
                 ),
             ]),
             "timestamps",
@@ -68,7 +68,7 @@ pub(super) static ENTRY: Entry = Entry {
             "granularity",
             Kind::Time,
             "0 s",
-            "The wait is rounded up to a multiple of this clock tick.",
+            "The RTO is rounded up to a multiple of this clock tick.",
         ),
         Param::new(
             "timestamp_tick",
@@ -80,7 +80,7 @@ pub(super) static ENTRY: Entry = Entry {
             "least_variance",
             Kind::Time,
             "0 s",
-            "4 rttvar count as this at least: G of section 2.3, without rounding.",
+            "Minimum of 4 rttvar: G of section 2.3, without rounding.",
         ),
         Param::new(
             "backoff_ends",
@@ -89,7 +89,7 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("on-ack", "with the next ACK of new data, measured or not (ns-3.24)"),
             ]),
             "on-sample",
-            "When the doubling of the wait ends.",
+            "When the doubling of the RTO ends.",
         ),
     ],
     check: Some(min_below_max),

@@ -13,7 +13,7 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "ticks",
-    summary: "srtt + 4 rttvar in whole ticks of a coarse clock, as BSD and ns-2 have it.",
+    summary: "srtt + 4 rttvar in whole ticks of a coarse clock, as in BSD and ns-2.",
     references: &["Jacobson 1988 appendix A", "ns-2.35 (tcpTick_, rfc2988_)", "RFC 2988"],
     params: &[
         Param::new("tick", Kind::Time, "10 ms", "A tick of the clock.")
@@ -23,12 +23,12 @@ pub(super) static ENTRY: Entry = Entry {
             "phase",
             Kind::Time,
             "random",
-            "How long before the start of the run the last tick was; ns-2 draws it for each flow.",
+            "Time from the last tick to the start of the run; ns-2 draws it for each flow.",
         )
         .at_most("1 h"),
-        Param::new("initial", Kind::Time, "3 s", "Wait before the first sample.").at_least("1 us"),
-        Param::new("min", Kind::Time, "200 ms", "Least wait, before it is doubled."),
-        Param::optional("max", Kind::Time, "none", "Greatest wait; ns-2 has 60 s."),
+        Param::new("initial", Kind::Time, "3 s", "RTO before the first sample.").at_least("1 us"),
+        Param::new("min", Kind::Time, "200 ms", "Minimum RTO, before doubling."),
+        Param::optional("max", Kind::Time, "none", "Maximum RTO; 60 s in ns-2."),
     ],
     check: Some(min_below_max),
     ..Entry::BLANK

@@ -135,7 +135,7 @@ LAB = Lab(
             tolerance=0.03,
             because="teeth differ a little, and a plot can be read to 3 %",
             points=3,
-            why="From half of the pipe and buffer to all of it, at a packet a round trip.",
+            why="From half of the pipe and buffer to all of it, at a packet per round trip.",
             mistakes=[
                 Mistake(
                     lambda runs: _mean_gap(_teeth(runs)),
@@ -182,7 +182,7 @@ LAB = Lab(
             record=["cwnd"],
             tolerance=0.03,
             because="the mean of 40 samples, with which FAST works, lags behind",
-            why="`alpha + x · d` with the rate of data x = 16/17 of the link, in packets a second, "
+            why="`alpha + x · d` with the rate of data x = 16/17 of the link, in packets per second, "
             "and the round-trip time d of the empty network.",
             mistakes=[
                 Mistake(lambda rate_bps, delay_s, alpha: alpha, "The pipe holds packets, too."),

@@ -18,7 +18,7 @@ def _utilisation(results):
 
 
 def _delay(results):
-    """Mean wait at the bottleneck, in round-trip times of the empty path."""
+    """Mean queueing delay at the bottleneck, in round-trip times of the empty path."""
     return _link(results)["queueing_delay_s"]["mean"] / _flow(results, "mine")["path_rtt_s"]
 
 
@@ -62,7 +62,7 @@ LAB = Lab(
                 ),
                 Criterion(
                     name="delay",
-                    text="Mean wait at the bottleneck, in round-trip times of the empty path; one "
+                    text="Mean queueing delay at the bottleneck, in round-trip times of the empty path; one "
                     "flow, less is better",
                     scenario="alone",
                     figure=_delay,

@@ -94,7 +94,7 @@ LAB = Lab(
             mistakes=[
                 Mistake(
                     lambda runs: _rtt(runs, "near", "min"),
-                    "That is the least round-trip time, without the wait.",
+                    "That is the minimum round-trip time, without the wait.",
                 ),
                 Mistake(
                     lambda runs: _rtt(runs, "near", "max"),

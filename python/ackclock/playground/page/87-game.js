@@ -76,7 +76,7 @@ class Game {
         score(
           "score",
           "Score",
-          "100 × your share of the link × least round-trip time / your mean round-trip time",
+          "100 × your share of the link × minimum round-trip time / your mean round-trip time",
         ),
         score("goodput", "Your goodput", "Data of yours that have arrived, by the time so far"),
         score("share", "Your share", "Of what both flows received, since CUBIC started"),

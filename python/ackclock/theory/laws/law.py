@@ -24,7 +24,7 @@ class WindowProcess(Protocol):
         ...
 
     def update(self, now_s: float, base_rtt_s: float | None) -> None:
-        """Change the window. The base RTT is the least RTT seen; none before the first sample."""
+        """Change the window. The base RTT is the minimum RTT seen; none before the first sample."""
         ...
 
     def rest(self, now_s: float, window: float, rtt_s: float) -> None:

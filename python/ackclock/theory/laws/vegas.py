@@ -55,9 +55,9 @@ class Vegas(Law):
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:
-        """A packet a round trip; slow start is quicker, but bursts can end it at once.
+        """A packet per round trip; slow start is quicker, but bursts can end it at once.
 
-        Or it ends late, at up to twice the window: then the way back takes a packet a round trip,
+        Or it ends late, at up to twice the window: then the way back takes a packet per round trip,
         and round trips are half as long again in the mean, since the rest waits in queues.
         """
         assert window is not None, "Vegas has a window"

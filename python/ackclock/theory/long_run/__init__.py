@@ -5,23 +5,41 @@ conditions. One file a model; the first one that applies is taken.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from ackclock.theory.estimate import Averages
-from ackclock.theory.long_run import bbr_alone, bbr_beside_loss, random_loss, sawtooth, sharing
-from ackclock.theory.long_run.entry import Entry
-from ackclock.theory.long_run.shared import shared_by
+from ackclock.theory.estimate import Averages, Model, Outcome
+from ackclock.theory.long_run import (
+    bbr3_alone,
+    bbr_alone,
+    bbr_beside_loss,
+    random_loss,
+    sawtooth,
+    sharing,
+)
+from ackclock.theory.long_run.shared import Shared, shared_by
 from ackclock.theory.network import Network
 
-ENTRIES: tuple[Entry, ...] = (
-    sawtooth.ENTRY,
-    random_loss.ENTRY,
-    sharing.ENTRY,
-    bbr_alone.ENTRY,
-    bbr_beside_loss.ENTRY,
-)
-
 __all__ = ["ENTRIES", "averages_of"]
+
+
+class Entry(Protocol):
+    """What a file of this folder has."""
+
+    MODEL: Model
+
+    def outcome(self, shared: Shared) -> Outcome | None:
+        """What it gives for flows at a bottleneck; none where it does not apply."""
+        ...
+
+
+ENTRIES: tuple[Entry, ...] = (
+    sawtooth,
+    random_loss,
+    sharing,
+    bbr_alone,
+    bbr3_alone,
+    bbr_beside_loss,
+)
 
 
 def averages_of(
@@ -32,8 +50,8 @@ def averages_of(
     if shared is None:
         return None, None
     for known in ENTRIES:
-        if found := known.estimates(shared):
+        if found := known.outcome(shared):
             names = tuple(member.id for member in shared.members)
-            averages = Averages(known.model, names, tuple(found), known.least_s(shared))
-            return averages, known.remark(shared)
+            made = Averages(known.MODEL, names, tuple(found.estimates), found.least_s)
+            return made, found.remark
     return None, None

@@ -22,9 +22,15 @@ minutes, are given as equal, and not judged. That all empty the path at one time
 not judged where that takes long, with round trips above 200 ms.
 """
 
-from ackclock.theory.estimate import Estimate, Model
-from ackclock.theory.long_run.entry import Entry
+from ackclock.theory.estimate import Estimate, Model, Outcome
 from ackclock.theory.long_run.shared import Shared
+
+MODEL = Model(
+    "BBR in flight",
+    "One flow keeps the queue short; several are stopped by the cap of two BDP in flight.",
+    "Cardwell and others 2016; Hock, Bless, Zitterbart 2017",
+    "flows of BBRv1 with one RTT at one queue",
+)
 
 _ACCURACY = 0.1
 _RATE_ACCURACY = 0.02
@@ -51,59 +57,35 @@ def burst_packets(rate_bps: float, payload_bits: int) -> int:
     return max(least, int(min(rate_bps / 8 / 1024, 65_215) / (payload_bits / 8)))
 
 
-def _applies(shared: Shared) -> bool:
+def outcome(shared: Shared) -> Outcome | None:
+    """What the model gives; none where another algorithm, or a loss, has a part."""
     only = {member.kind for member in shared.members} == {"bbr"}
-    return only and not shared.disturbed and not shared.loss and shared.one_rtt
-
-
-def _estimates(shared: Shared) -> list[Estimate] | None:
-    if not _applies(shared):
+    if not only or shared.disturbed or shared.loss or not shared.one_rtt:
         return None
-    path = shared.path_packets
+    path, payload = shared.path_packets, shared.payload_bps
     room = float("inf") if shared.buffer is None else shared.buffer
-    names, link, payload = shared.names("bbr"), shared.link, shared.payload_bps
+    names, link = shared.names("bbr"), shared.link
+    least_s = 3 * shared.members[0].cc["min_rtt_window_ns"] / 1e9
+
+    def known(rate: float, low: float, high: float, *, judged: bool) -> list[Estimate]:
+        accuracies = (_RATE_ACCURACY, _ACCURACY) if judged else (None, None)
+        return [
+            Estimate("rate", names, link, _MARGIN * rate, rate, accuracies[0]),
+            Estimate("queue", names, link, low, high, accuracies[1], grain=1.0),
+        ]
+
     if len(names) == 1:
         rate = payload * probing_share(shared)
         most = path / 4 + 3 * burst_packets(payload, shared.payload_bits)
-        judged = room >= most and path >= _KEPT
-        return [
-            Estimate("rate", names, link, _MARGIN * rate, rate, _RATE_ACCURACY if judged else None),
-            Estimate("queue", names, link, 0.0, most, _ACCURACY if judged else None, grain=1.0),
-        ]
+        return Outcome(known(rate, 0.0, most, judged=room >= most and path >= _KEPT), least_s)
     share = payload / len(names)
     bursts = 3 * len(names) * burst_packets(share, shared.payload_bits)
-    ends = [min(room, products * path + bursts) for products in (1.0, _MOST_PRODUCTS)]
+    low, high = (min(room, products * path + bursts) for products in (1.0, _MOST_PRODUCTS))
+    shares = [Estimate("rate", (name,), link, share, share, None) for name in names]
+    remark = (
+        f"{shared.station.link}: several flows of BBR before a buffer of less than one "
+        "bandwidth-delay product lose many packets, which no model here has; shown, not judged."
+    )
     brief = shared.members[0].rtt_s <= shared.members[0].cc["probe_rtt_ns"] / 1e9
-    deep = brief and room >= ends[1]
-    return [
-        Estimate("rate", names, link, _MARGIN * payload, payload, _RATE_ACCURACY if deep else None),
-        Estimate("queue", names, link, ends[0], ends[1], _ACCURACY if deep else None, grain=1.0),
-        *(Estimate("rate", (name,), link, share, share, None) for name in names),
-    ]
-
-
-def _remark(shared: Shared) -> str | None:
-    buffer = shared.buffer
-    if len(shared.members) > 1 and buffer is not None and buffer < shared.path_packets:
-        return (
-            f"{shared.station.link}: several flows of BBR before a buffer of less than one "
-            "bandwidth-delay product lose many packets, which no model here has; shown, not judged."
-        )
-    return None
-
-
-def _least_s(shared: Shared) -> float:
-    return 3 * shared.members[0].cc["min_rtt_window_ns"] / 1e9
-
-
-ENTRY = Entry(
-    Model(
-        "BBR in flight",
-        "One flow keeps the queue short; several are stopped by the cap of two BDP in flight.",
-        "Cardwell and others 2016; Hock, Bless, Zitterbart 2017",
-        "flows of BBRv1 with one RTT at one queue",
-    ),
-    _estimates,
-    _remark,
-    _least_s,
-)
+    estimates = [*known(payload, low, high, judged=brief and room >= high), *shares]
+    return Outcome(estimates, least_s, remark if room < path else None)

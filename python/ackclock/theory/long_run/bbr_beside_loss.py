@@ -30,9 +30,15 @@ their share together. Ware and others state median errors of 5 % (CUBIC) and 8 %
 link.
 """
 
-from ackclock.theory.estimate import Estimate, Model
-from ackclock.theory.long_run.entry import Entry
+from ackclock.theory.estimate import Estimate, Model, Outcome
 from ackclock.theory.long_run.shared import LOSS_BASED, Shared
+
+MODEL = Model(
+    "BBR beside loss-based",
+    "BBR keeps what it takes for two BDP in flight; the others fill the rest of the buffer.",
+    "Ware and others 2019, and what follows from it",
+    "BBRv1 beside CUBIC or Reno, with one RTT, at a drop-tail buffer of 2 to 64 BDP",
+)
 
 _ACCURACY = {"cubic": 0.05, "reno": 0.08}
 """Median error that the authors state, as a share of the link."""
@@ -61,47 +67,27 @@ def after_a_cut(shared: Shared) -> float:
     return max(0.0, 1 - 1 / (2 * left))
 
 
-def _estimates(shared: Shared) -> list[Estimate] | None:
+def outcome(shared: Shared) -> Outcome | None:
+    """What the model gives; none unless BBR and others share one limited buffer."""
     bbr, others = shared.names("bbr"), shared.names(*LOSS_BASED)
     plain = shared.buffer and not shared.disturbed and not shared.loss and shared.one_rtt
-    if not (bbr and others and plain) or shared.buffer is None:
+    others_too = len(bbr) + len(others) < len(shared.members)
+    if not (bbr and others and plain) or others_too or shared.buffer is None:
         return None
-    payload, depth = shared.payload_bps, shared.buffer / shared.path_packets
+    payload, depth, link = shared.payload_bps, shared.buffer / shared.path_packets, shared.link
     low, high = sorted((after_a_cut(shared), ware(shared)))
     kinds = {member.kind for member in shared.members if member.kind != "bbr"}
     grain = max(_ACCURACY[kind] for kind in kinds) * payload
     judged = 0.0 if LEAST_BUFFER <= depth <= MOST_BUFFER else None
-    link = shared.link
-    return [
+    estimates = [
         Estimate("rate", bbr, link, low * payload, high * payload, judged, grain),
         Estimate("rate", others, link, (1 - high) * payload, (1 - low) * payload, judged, grain),
     ]
-
-
-def _remark(shared: Shared) -> str | None:
-    depth = (shared.buffer or 0.0) / shared.path_packets
-    if depth >= LEAST_BUFFER:
-        return None
-    return (
+    cc = next(member.cc for member in shared.members if member.kind == "bbr")
+    remark = (
         f"{shared.station.link}: BBR beside flows that react to losses, before a buffer of "
         f"{depth:.2g} bandwidth-delay products: shown, not judged. From two products on it is the "
         "buffer that decides, below that also who loses packets."
     )
-
-
-def _least_s(shared: Shared) -> float:
-    bbr = next(member.cc for member in shared.members if member.kind == "bbr")
-    return 5 * bbr["min_rtt_window_ns"] / 1e9
-
-
-ENTRY = Entry(
-    Model(
-        "BBR beside loss-based",
-        "BBR keeps what it takes for two BDP in flight; the others fill the rest of the buffer.",
-        "Ware and others 2019, and what follows from it",
-        "BBRv1 beside CUBIC or Reno, with one RTT, at a drop-tail buffer of 2 to 64 BDP",
-    ),
-    _estimates,
-    _remark,
-    _least_s,
-)
+    least_s = 5 * cc["min_rtt_window_ns"] / 1e9
+    return Outcome(estimates, least_s, remark if depth < LEAST_BUFFER else None)

@@ -18,9 +18,15 @@ DEVIATION: the timer T of PFTK is R + 200 ms, the least that Linux waits with a 
 
 import math
 
-from ackclock.theory.estimate import Estimate, Model
-from ackclock.theory.long_run.entry import Entry
+from ackclock.theory.estimate import Estimate, Model, Outcome
 from ackclock.theory.long_run.shared import LOSS_BASED, Member, Shared
+
+MODEL = Model(
+    "response function",
+    "Random losses of probability p leave a mean window that p (and the RTT) decides.",
+    "Mathis and others 1997; Padhye and others 1998; RFC 9438",
+    "one flow of CUBIC or Reno with random losses, on a link that it does not fill",
+)
 
 _ACCURACY = 0.1
 _CUBIC_ACCURACY = 0.15
@@ -55,53 +61,27 @@ def response(member: Member, p: float, rtt_s: float) -> float:
     return mathis(p)
 
 
-def _estimates(shared: Shared) -> list[Estimate] | None:
+def outcome(shared: Shared) -> Outcome | None:
+    """What the model gives; none where losses are not those of one flow at random."""
     if len(shared.members) != 1 or shared.members[0].kind not in LOSS_BASED or not shared.loss:
         return None
     member, p = shared.members[0], shared.loss
     rtt_s = member.rtt_s
     high = response(member, p, rtt_s)
     low = high * pftk(p, rtt_s, rtt_s + _MIN_RTO_S) / mathis(p)
-    names, link = (member.id,), shared.link
+    names, link, rate = (member.id,), shared.link, shared.payload_bits / rtt_s
+    least_s = _LOSSES / p / shared.rate
     if high > shared.path_packets:
         # The queue would fill and overflow: losses of its own come on top.
         top = shared.payload_bps
-        return [
-            Estimate("rate", names, link, min(top, low * shared.payload_bits / rtt_s), top, None)
-        ]
+        remark = (
+            f"{member.id}: with losses of {p:.3g} alone its mean window would be {high:.3g} "
+            f"packets, more than the {shared.path_packets:.3g} that the path of "
+            f"{shared.station.link} holds: what limits it is the link."
+        )
+        return Outcome(
+            [Estimate("rate", names, link, min(top, low * rate), top, None)], least_s, remark
+        )
     accuracy = _CUBIC_ACCURACY if member.kind == "cubic" else _ACCURACY
-    rate = shared.payload_bits / rtt_s
-    return [
-        Estimate("rate", names, link, low * rate, high * rate, accuracy),
-        Estimate("window", names, link, low, high, accuracy),
-    ]
-
-
-def _remark(shared: Shared) -> str | None:
-    member, p = shared.members[0], shared.loss
-    mean = response(member, p, member.rtt_s)
-    if mean <= shared.path_packets:
-        return None
-    return (
-        f"{member.id}: with losses of {p:.3g} alone its mean window would be {mean:.3g} packets, "
-        f"more than the {shared.path_packets:.3g} that the path of {shared.station.link} holds: "
-        "what limits it is the link."
-    )
-
-
-def _least_s(shared: Shared) -> float:
-    member, p = shared.members[0], shared.loss
-    return _LOSSES / p / shared.rate if p else member.rtt_s
-
-
-ENTRY = Entry(
-    Model(
-        "response function",
-        "Random losses of probability p leave a mean window that p (and the RTT) decides.",
-        "Mathis and others 1997; Padhye and others 1998; RFC 9438",
-        "one flow of CUBIC or Reno with random losses, on a link that it does not fill",
-    ),
-    _estimates,
-    _remark,
-    _least_s,
-)
+    rates = Estimate("rate", names, link, low * rate, high * rate, accuracy)
+    return Outcome([rates, Estimate("window", names, link, low, high, accuracy)], least_s)

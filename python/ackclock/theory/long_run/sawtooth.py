@@ -6,7 +6,7 @@ sections 4.2 and 4.3 (how CUBIC grows).
 With P packets that the empty path holds (rate times RTT) and a buffer of B, a window overflows at
 W = P + B, and falls to `left` W. It then grows to W again:
 
-    Reno    1 packet a round trip
+    Reno    1 packet per round trip
     CUBIC   W + C (t - K)^3 with K = cbrt((1 - left) W / C), but at least left W + a t / RTT
             with a = 3 (1 - left) / (1 + left), its Reno-friendly region
 
@@ -26,9 +26,17 @@ DEVIATION: slow start, and the round trips of each recovery, are not in it.
 
 from dataclasses import dataclass
 
-from ackclock.theory.estimate import Estimate, Model
-from ackclock.theory.long_run.entry import Entry
+import numpy as np
+
+from ackclock.theory.estimate import Estimate, Model, Outcome
 from ackclock.theory.long_run.shared import LOSS_BASED, Member, Shared
+
+MODEL = Model(
+    "sawtooth",
+    "A window grows until the buffer overflows, and falls to a share of it.",
+    "Appenzeller, Keslassy, McKeown 2004; RFC 9438",
+    "one flow of CUBIC or Reno alone before a drop-tail buffer",
+)
 
 _STEPS = 4000
 """Steps of the integral over a cycle."""
@@ -72,30 +80,28 @@ def cycle_of(shared: Shared, converging: bool = False) -> Cycle | None:
     member = shared.members[0]
     high = shared.path_packets + shared.buffer
     low = member.left * high
-    steps = _reno_steps(member, shared, low, high)
     if member.kind == "cubic":
         middle = (1 + member.left) / 2 * high if converging else high
         steps = _cubic_steps(member, shared, low, high, middle)
-    length = window = queue = sent = 0.0
-    for step_s, packets in steps:
-        length += step_s
-        window += packets * step_s
-        queue += max(0.0, packets - shared.path_packets) * step_s
-        sent += min(shared.rate, packets / member.rtt_s) * step_s
-    return Cycle(high, low, length, window / length, queue / length, sent / length / shared.rate)
+    else:  # a packet per round trip
+        step = (high - low) / _STEPS
+        windows = [low + (number + 0.5) * step for number in range(_STEPS)]
+        steps = [(step * _rtt_s(member, shared, window), window) for window in windows]
+    step_s, packets = np.array(steps).T
+    length = float(step_s.sum())
+    window, queue, sent = (
+        float(values @ step_s) / length
+        for values in (
+            packets,
+            np.maximum(0.0, packets - shared.path_packets),
+            np.minimum(shared.rate, packets / member.rtt_s),
+        )
+    )
+    return Cycle(high, low, length, window, queue, sent / shared.rate)
 
 
 def _rtt_s(member: Member, shared: Shared, window: float) -> float:
     return max(member.rtt_s, window / shared.rate)
-
-
-def _reno_steps(
-    member: Member, shared: Shared, low: float, high: float
-) -> list[tuple[float, float]]:
-    """Length and mean window of each step, for a packet a round trip."""
-    step = (high - low) / _STEPS
-    windows = [low + (number + 0.5) * step for number in range(_STEPS)]
-    return [(step * _rtt_s(member, shared, window), window) for window in windows]
 
 
 def _cubic_steps(
@@ -118,60 +124,38 @@ def _cubic_steps(
     return steps
 
 
-def _estimates(shared: Shared) -> list[Estimate] | None:
+def outcome(shared: Shared) -> Outcome | None:
+    """What the model gives; none where the cycle is not known."""
     cycle = cycle_of(shared)
     if cycle is None:
         return None
     ends = [cycle]
-    if shared.members[0].cc.get("fast_convergence") and (other := cycle_of(shared, True)):
+    member = shared.members[0]
+    if member.cc.get("fast_convergence") and (other := cycle_of(shared, True)):
         ends.append(other)
-    names, link = shared.names(*LOSS_BASED), shared.link
-    # A round trip of each cycle is recovery.
-    accuracy = max(_ACCURACY, _rtt_s(shared.members[0], shared, cycle.high) / cycle.length_s)
+    # One round trip of each cycle is recovery.
+    accuracy = max(_ACCURACY, _rtt_s(member, shared, cycle.high) / cycle.length_s)
     judged = accuracy if shared.holds_bursts else None
 
     def between(quantity: str, values: list[float], grain: float) -> Estimate:
-        return Estimate(quantity, names, link, min(values), max(values), judged, grain)
+        low, high = min(values), max(values)
+        return Estimate(quantity, (member.id,), shared.link, low, high, judged, grain)
 
-    return [
+    estimates = [
         between("rate", [end.utilization * shared.payload_bps for end in ends], 0.0),
         between("window", [end.window for end in ends], 1.0),
         between("queue", [end.queue for end in ends], 1.0),
     ]
-
-
-def _remark(shared: Shared) -> str | None:
-    cycle = cycle_of(shared)
-    if cycle is None:
-        return None
     path = shared.path_packets
     idle = (
         "the link never idles, since the empty path holds only"
         if cycle.low >= path
         else "the link idles after each loss, since the empty path holds"
     )
-    member = shared.members[0]
-    return (
+    remark = (
         f"{member.id}: {'CUBIC' if member.kind == 'cubic' else 'Reno'} has no equilibrium, it "
         f"swings. A window of about {cycle.high:.3g} packets overflows the buffer of "
         f"{shared.station.link}, and a loss leaves {cycle.low:.3g}; {idle} {path:.3g}. "
         f"A cycle takes {cycle.length_s:.3g} s."
     )
-
-
-def _least_s(shared: Shared) -> float:
-    cycle = cycle_of(shared)
-    return 3 * cycle.length_s if cycle else 0.0
-
-
-ENTRY = Entry(
-    Model(
-        "sawtooth",
-        "A window grows until the buffer overflows, and falls to a share of it.",
-        "Appenzeller, Keslassy, McKeown 2004; RFC 9438",
-        "one flow of CUBIC or Reno alone before a drop-tail buffer",
-    ),
-    _estimates,
-    _remark,
-    _least_s,
-)
+    return Outcome(estimates, 3 * cycle.length_s, remark)

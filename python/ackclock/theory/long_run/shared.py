@@ -8,7 +8,7 @@ from ackclock.theory import conditions
 from ackclock.theory.network import FlowPath, Network, Station
 
 LOSS_BASED = ("cubic", "reno")
-KNOWN = (*LOSS_BASED, "bbr")
+KNOWN = (*LOSS_BASED, "bbr", "bbr3")
 """Congestion controls of which averages are known."""
 
 BURST = 3
@@ -156,7 +156,7 @@ def _bottleneck(network: Network, flow: FlowPath) -> Station | None:
 
 
 def _acks_wait(network: Network, flow: FlowPath, rate: float) -> bool:
-    """Whether the way back could be too slow for an ACK of each packet that the bottleneck sends."""
+    """Whether the way back could be too slow for an ACK of each packet of the bottleneck."""
     slowest = min(network.stations[place].rate_bps for place in flow.ack_visits)
     return flow.ack_bits * rate > slowest
 
@@ -168,13 +168,11 @@ def _loss(model: Mapping[str, Any], network: Network, flows: Sequence[FlowPath])
     """
     lost = set()
     for flow in flows:
-        ways = [
-            _lost_on(model, network, visits, packets)
-            for visits, packets in ((flow.data_visits, "data"), (flow.ack_visits, "acks"))
-        ]
-        if None in ways or ways[1] > ways[0]:
+        data = _lost_on(model, network, flow.data_visits, "data")
+        acks = _lost_on(model, network, flow.ack_visits, "acks")
+        if data is None or acks is None or acks > data:
             return None
-        lost.add(ways[0])
+        lost.add(data)
     return lost.pop() if len(lost) == 1 else None
 
 

@@ -27,10 +27,16 @@ DEVIATION: the RTT of a cycle is that with its mean queue; timeouts are not in i
 
 from collections.abc import Callable
 
-from ackclock.theory.estimate import Estimate, Model
-from ackclock.theory.long_run.entry import Entry
+from ackclock.theory.estimate import Estimate, Model, Outcome
 from ackclock.theory.long_run.random_loss import response
 from ackclock.theory.long_run.shared import LOSS_BASED, Member, Shared
+
+MODEL = Model(
+    "shared losses",
+    "All windows fall together, or each as often as its packets: the ends of the range.",
+    "Shorten, Wirth, Leith 2006; RFC 9438; Mathis and others 1997",
+    "flows of CUBIC and Reno at one drop-tail buffer that keeps the link busy",
+)
 
 _ACCURACY = 0.02
 _BUSY = 0.98
@@ -46,15 +52,16 @@ def synchronised(shared: Shared) -> tuple[list[float], float, float]:
     means = peaks
     for _ in range(_ROUNDS):
         wait_s = queue / shared.rate
-        time_s = _root(
-            lambda t, wait_s=wait_s: (
-                sum(
-                    _grown(member, t, member.rtt_s + wait_s) / (member.rtt_s + buffer / shared.rate)
-                    for member in shared.members
-                )
-                - shared.rate
-            )
-        )
+
+        def surplus(t: float, wait_s: float = wait_s) -> float:
+            """What the windows send at the end of a cycle of this length, less the rate."""
+            sent = 0.0
+            for member in shared.members:
+                window = _growth(member, t, member.rtt_s + wait_s)[0] / (1 - member.left)
+                sent += window / (member.rtt_s + buffer / shared.rate)
+            return sent - shared.rate
+
+        time_s = _root(surplus)
         means = [_mean(member, time_s, member.rtt_s + wait_s) for member in shared.members]
         queue = 0.5 * (queue + _standing(shared, means))
     rates = [
@@ -86,13 +93,7 @@ def _growth(member: Member, time_s: float, rtt_s: float) -> tuple[float, bool]:
     return max(own, friendly), own > friendly
 
 
-def _grown(member: Member, time_s: float, rtt_s: float) -> float:
-    """Window at the end of a cycle, packets."""
-    return _growth(member, time_s, rtt_s)[0] / (1 - member.left)
-
-
 def _mean(member: Member, time_s: float, rtt_s: float) -> float:
-    """Mean window of a cycle, packets."""
     growth, own = _growth(member, time_s, rtt_s)
     return growth / (1 - member.left) - growth * (0.25 if own else 0.5)
 
@@ -120,48 +121,20 @@ def _root(rising: Callable[[float], float]) -> float:
     return high
 
 
-def _applies(shared: Shared) -> bool:
+def outcome(shared: Shared) -> Outcome | None:
+    """What the model gives; none unless several flows react to losses of one buffer."""
     kinds = {member.kind for member in shared.members}
     plain = shared.buffer is not None and not shared.disturbed and not shared.loss
-    return len(shared.members) > 1 and kinds <= set(LOSS_BASED) and plain
-
-
-def _estimates(shared: Shared) -> list[Estimate] | None:
-    if not _applies(shared):
+    if len(shared.members) < 2 or not kinds <= set(LOSS_BASED) or not plain:
         return None
-    together, queue, _ = synchronised(shared)
+    together, queue, cycle_s = synchronised(shared)
     apart = independent(shared, queue)
-    payload = shared.payload_bps
+    payload, link = shared.payload_bps, shared.link
     # Where all windows together leave the link idle, what it carries is another question.
     total = payload * min(1.0, sum(together))
     judged = _ACCURACY if sum(together) > _BUSY and shared.holds_bursts else None
-    return [
-        Estimate("rate", shared.names(*LOSS_BASED), shared.link, total, payload, judged),
-        *(
-            Estimate(
-                "rate", (member.id,), shared.link, min(ends) * payload, max(ends) * payload, None
-            )
-            for member, *ends in zip(shared.members, together, apart, strict=True)
-        ),
-    ]
-
-
-def _remark(shared: Shared) -> str | None:
-    return None
-
-
-def _least_s(shared: Shared) -> float:
-    return 10 * synchronised(shared)[2]
-
-
-ENTRY = Entry(
-    Model(
-        "shared losses",
-        "All windows fall together, or each as often as its packets: the ends of the range.",
-        "Shorten, Wirth, Leith 2006; RFC 9438; Mathis and others 1997",
-        "flows of CUBIC and Reno at one drop-tail buffer that keeps the link busy",
-    ),
-    _estimates,
-    _remark,
-    _least_s,
-)
+    estimates = [Estimate("rate", shared.names(*LOSS_BASED), link, total, payload, judged)]
+    for member, *ends in zip(shared.members, together, apart, strict=True):
+        low, high = min(ends) * payload, max(ends) * payload
+        estimates.append(Estimate("rate", (member.id,), link, low, high, None))
+    return Outcome(estimates, 10 * cycle_s)

@@ -1,4 +1,4 @@
-//! Values of single links and flows, set when all short forms are written out.
+//! Values of single links and flows, applied after short forms are expanded.
 
 use super::super::block::Setting;
 use super::super::elements::{Elements, Lists};

@@ -29,7 +29,7 @@ enum Starts<'d> {
 }
 
 /// Whether there is something to write out.
-fn is_short(flow: &Value) -> bool {
+pub(in super::super) fn is_short(flow: &Value) -> bool {
     flow.as_object().is_some_and(|flow| flow.contains_key("count") || is_spread(flow))
 }
 

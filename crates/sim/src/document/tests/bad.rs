@@ -296,7 +296,7 @@ fn words_and_kinds() {
         (
             "/flows/2/udp",
             json!({"source": "cbr"}),
-            "flows.2.udp.source.rate: `rate` is missing | Rate of the bytes that are written.",
+            "flows.2.udp.source.rate: `rate` is missing | Rate of the written data.",
         ),
         (
             "/flows/2/udp",
@@ -355,7 +355,7 @@ fn missing_things() {
     for (pointer, expected) in [
         (
             "/links/0/rate",
-            "`rate` is missing | Bits per second on the wire, or a rule by which they change.",
+            "`rate` is missing | Bits per second on the wire, or a rule by which the rate changes.",
         ),
         ("/links/1/delay", "`delay` is missing | Propagation delay."),
         ("/flows/1/id", "`id` is missing | Name of the flow."),

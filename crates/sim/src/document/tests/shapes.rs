@@ -197,7 +197,7 @@ fn faults_of_a_topology() {
         (
             "/topology/access/rate",
             Value::Null,
-            "topology.access.rate: `rate` is missing | Bits per second on the wire, or a rule by which they change.",
+            "topology.access.rate: `rate` is missing | Bits per second on the wire, or a rule by which the rate changes.",
         ),
         (
             "/topology/access/delay",

@@ -220,7 +220,7 @@ impl Bbr3 {
         false
     }
 
-    /// In Up the bound grows by 1, 2, 4, ... segments a round trip.
+    /// In Up the bound grows by 1, 2, 4, ... segments per round trip.
     fn raise(&mut self, window: &Window, rate: &RateSample) {
         if !rate.cwnd_limited || window.cwnd < self.probe.most {
             return;

@@ -1,11 +1,11 @@
-//! The least round-trip time, and how half of the pipe is emptied to see it.
+//! The minimum round-trip time, and how half of the pipe is emptied to see it.
 
 use super::super::{AckEvent, RateSample, Window};
 use super::probe::AckPhase;
 use super::{Bbr3, Mode, Phase};
 use ackclock_units::Time;
 
-/// The least round-trip time of the window, and the least of the last interval.
+/// The minimum round-trip time of the window, and the least of the last interval.
 #[derive(Debug, Clone)]
 pub(super) struct MinRtt {
     window: Time,

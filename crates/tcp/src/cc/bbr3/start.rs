@@ -36,7 +36,7 @@ impl FullPipe {
         self.reset(0.0);
     }
 
-    /// A sample of the rate. The draft looks at one sample a round trip, Google's branch for growth at each.
+    /// A sample of the rate. The draft looks at one sample per round trip, Google's branch for growth at each.
     pub(super) fn on_sample(&mut self, rate: &RateSample, bw: f64, round_start: bool, linux: bool) {
         if self.now || rate.app_limited || bw == 0.0 || !(round_start || linux) {
             return;

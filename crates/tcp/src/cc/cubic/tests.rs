@@ -168,7 +168,7 @@ fn time_without_data_does_not_count() {
 
 #[test]
 fn after_a_timeout_the_cubic_begins_at_the_window() {
-    // Convex from the beginning: hardly any growth, but for Reno's 0.53 segments a round trip; Linux takes at most
+    // Convex from the beginning: hardly any growth, but for Reno's 0.53 segments per round trip; Linux takes at most
     // 20 acknowledged segments for one while it knows no loss.
     for (mut cc, most) in [(cubic(&[]), 71.5), (linux(), 78.0)] {
         let mut window = Window { cwnd: 100.0, ssthresh: 100.0, segment: 1.0 };

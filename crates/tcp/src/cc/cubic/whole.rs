@@ -2,7 +2,7 @@
 //!
 //! Time is counted in ticks for the clock, and in 1024ths of a second for the cubic. The cubic says after how many
 //! acknowledged segments the window grows by one (`every`). What differs from RFC 9438 on purpose or by rounding:
-//! t counts from the least delay ahead, rounded up to ticks, in place of the smoothed round-trip time; the target is
+//! t counts from the minimum delay ahead, rounded up to ticks, in place of the smoothed round-trip time; the target is
 //! not bounded by 1.5 cwnd, but the window grows by one in two acknowledged segments at most, in 20 at least before
 //! the first loss; the Reno flow grows by one in 15/8 windows, also beyond the last loss; the cubic
 //! is asked once a tick, and not at all for a 32nd of a second while the window stays; an undone cut restores
@@ -28,7 +28,7 @@ struct Course {
     origin: u32,
     /// 1024ths of a second.
     k: u64,
-    /// Least round-trip time, microseconds; zero before the first.
+    /// Minimum round-trip time, microseconds; zero before the first.
     delay: u64,
     /// The tick at which congestion avoidance began.
     epoch: Option<u64>,

@@ -6,20 +6,20 @@ use ackclock_units::param::{Choice, Entry, Kind, Param};
 /// Registry entry.
 pub static ENTRY: Entry = Entry {
     name: "classic",
-    summary: "Byte sequence numbers, cumulative ACKs, one timer a flow.",
+    summary: "Byte sequence numbers, cumulative ACKs, one timer per flow.",
     references: &["RFC 9293", "RFC 5681", "RFC 6298"],
     params: &[
         Param::new(
             "recovery",
             Kind::Registered(recovery::ENTRIES),
             "newreno",
-            "Loss recovery: when a segment counts as lost, and what the window does then.",
+            "Loss recovery: when a segment counts as lost, and how the window reacts.",
         ),
         Param::new(
             "handshake",
             Kind::Registered(crate::handshake::ENTRIES),
             "none",
-            "What is exchanged before the first data.",
+            "Packets exchanged before the first data.",
         ),
         Param::new(
             "receiver",
@@ -31,7 +31,7 @@ pub static ENTRY: Entry = Entry {
             "receive_window",
             Kind::SizeOrPackets,
             "unlimited",
-            "The receiver's window, which limits the data in flight; a packet is a full segment. \
+            "Receive window, which limits the data in flight; a packet is a full segment. \
              Real hosts have a limit (Linux: 6 MiB, as in profile `realistic`).",
         )
         .at_least("1 B"),
@@ -42,39 +42,39 @@ pub static ENTRY: Entry = Entry {
                 Choice::new("segments", "segments and fractions of them (ns-2, Linux)"),
             ]),
             "bytes",
-            "What windows count.",
+            "Unit of windows.",
         ),
         Param::new(
             "ecn",
             Kind::Flag,
             "false",
-            "Whether new data may be marked instead of dropped, and the receiver's echo cuts the window (RFC 3168).",
+            "ECN: whether new data may be marked instead of dropped, and echoed marks reduce the window (RFC 3168).",
         ),
         Param::new(
             "framing",
             Kind::Choice(&[
-                Choice::new("full", "only whole segments are sent, and the last one"),
-                Choice::new("fill", "a segment is cut to what fits into the window"),
+                Choice::new("full", "only full segments are sent, except the last one"),
+                Choice::new("fill", "a segment may be cut to fit the window"),
             ]),
             "full",
-            "How data are cut into segments.",
+            "How data are divided into segments.",
         ),
         Param::new(
             "ssthresh_floor",
             Kind::Real,
             "2",
-            "Least slow-start threshold after a loss, segments (RFC 5681 equation 4).",
+            "Minimum slow-start threshold after a loss, in segments (RFC 5681 equation 4).",
         )
         .at_least("0")
         .at_most("1e6"),
         Param::new(
             "ssthresh_rounding",
             Kind::Choice(&[
-                Choice::new("exact", "it is what the congestion control asks for"),
-                Choice::new("whole-segments", "it is cut to whole segments (ns-2)"),
+                Choice::new("exact", "as computed by the congestion control"),
+                Choice::new("whole-segments", "rounded down to whole segments (ns-2)"),
             ]),
             "exact",
-            "How exact the slow-start threshold after a loss is.",
+            "Rounding of the slow-start threshold after a loss.",
         ),
         Param::new(
             "initial_ssthresh_limit",
@@ -83,15 +83,15 @@ pub static ENTRY: Entry = Entry {
                 Choice::new("receive-window", "the receiver's window, too (ns-2)"),
             ]),
             "none",
-            "What limits the slow-start threshold at the start.",
+            "Upper limit of the initial slow-start threshold.",
         ),
         Param::new(
             "zero_ack",
             Kind::Choice(&[
-                Choice::new("counts", "duplicates of the first ACK count like all others"),
+                Choice::new("counts", "duplicates of the first ACK count like any others"),
                 Choice::new(
                     "ignored",
-                    "they are ignored, so that the loss of the first segment takes a timeout (Bene)",
+                    "they are ignored, so a loss of the first segment is repaired by a timeout only (Bene)",
                 ),
             ]),
             "counts",
@@ -100,10 +100,10 @@ pub static ENTRY: Entry = Entry {
         Param::new(
             "timer_restart",
             Kind::Choice(&[
-                Choice::new("on-ack", "each ACK of new data starts the timer anew (RFC 6298 5.3)"),
+                Choice::new("on-ack", "by each ACK of new data (RFC 6298 5.3)"),
                 Choice::new(
                     "on-ack-always",
-                    "the same, even if nothing is outstanding, while more is to be sent (ns-3.24)",
+                    "the same, even if no data are outstanding, as long as there are data to send (ns-3.24)",
                 ),
                 Choice::new("on-ack-and-repair", "the same, and each fast retransmit (ns-2)"),
                 Choice::defect("on-ack-old-rto", "the same, with the RTO before the ACK's sample"),
@@ -113,7 +113,7 @@ pub static ENTRY: Entry = Entry {
                 ),
             ]),
             "on-ack",
-            "When the retransmission timer starts anew.",
+            "When the retransmission timer is restarted.",
         ),
         Param::new(
             "timer_backoff",
@@ -121,11 +121,11 @@ pub static ENTRY: Entry = Entry {
                 Choice::new("at-expiry", "when the timer expires (RFC 6298 5.5)"),
                 Choice::defect(
                     "at-start",
-                    "whenever a segment starts the timer, so that the first wait is doubled, too (ns-3.24)",
+                    "whenever a segment starts the timer, so the first RTO is doubled, too (ns-3.24)",
                 ),
             ]),
             "at-expiry",
-            "When the wait of the retransmission timer is doubled.",
+            "When the RTO is doubled.",
         ),
         Param::new(
             "send_delay",
@@ -139,7 +139,7 @@ pub static ENTRY: Entry = Entry {
             Kind::Choice(&[
                 Choice::new(
                     "next",
-                    "up to the next byte to send, without what is to be sent again",
+                    "up to the next byte to send, without data to be retransmitted",
                 ),
                 Choice::new("highest", "up to the highest byte ever sent, in any case (ns-3.24)"),
             ]),
@@ -150,7 +150,7 @@ pub static ENTRY: Entry = Entry {
             "nagle",
             Kind::Flag,
             "false",
-            "Whether a small segment waits until all before it is acknowledged, unless it is the last (RFC 1122 4.2.3.4).",
+            "Nagle's algorithm: a small segment waits until all earlier data are acknowledged, unless it is the last (RFC 1122 4.2.3.4).",
         ),
         Param::new(
             "idle_restart",
@@ -162,11 +162,11 @@ pub static ENTRY: Entry = Entry {
                 ),
                 Choice::new(
                     "timer",
-                    "the retransmission timer runs on; when it expires, the window is one segment (ns-2)",
+                    "the retransmission timer keeps running; when it expires, the window falls to one segment (ns-2)",
                 ),
             ]),
             "none",
-            "What an idle flow does when it sends again.",
+            "What happens to the window after an idle period.",
         ),
         Param::new(
             "unused_window",

@@ -125,11 +125,13 @@ impl SendTimes {
         }
     }
 
-    /// The moment before which nothing counts as sent: in the ring the start of the flow.
-    pub fn origin(&self) -> Option<Time> {
+    /// A moment by the clock of the log. That of the ring starts anew when segment 0 is sent again, so that a moment
+    /// that was kept from before lies in its future: after a lost first segment Vegas of ns-2 takes its timeout for
+    /// later than all that it sends as long again.
+    pub fn by_clock(&self, at: Time) -> Time {
         match &self.store {
-            Store::List(_) => None,
-            Store::Ring(ring) => Some(ring.origin),
+            Store::List(_) => at,
+            Store::Ring(ring) => at - ring.origin,
         }
     }
 }
@@ -248,5 +250,17 @@ mod tests {
             log.on_new_ack(Time::from_ms(3), 60);
             assert_eq!(log.oldest().map(|sent| sent.transmissions), Some(transmissions));
         }
+    }
+
+    #[test]
+    fn the_clock_of_a_ring_starts_anew_with_the_first_segment() {
+        let mut log = SendTimes::default().in_ring(10, 40, false);
+        log.on_transmit(Time::from_ms(100), 0, 10);
+        let cut = log.by_clock(Time::from_ms(3100));
+        log.on_transmit(Time::from_ms(3100), 0, 10);
+        log.on_transmit(Time::from_ms(3200), 10, 20);
+        // Sent after the cut, and still before it by the clock of ns-2.
+        assert!(log.by_clock(Time::from_ms(3200)) < cut);
+        assert_eq!(SendTimes::default().by_clock(Time::from_ms(5)), Time::from_ms(5));
     }
 }

@@ -7,7 +7,7 @@
 //! the congestion window and the receiver's window. By default only whole segments leave (and the last,
 //! shorter one); `framing: fill` also sends what fits of a segment.
 //!
-//! One retransmission timer a flow, as RFC 6298 section 5 has it: it runs while data are outstanding and
+//! One retransmission timer per flow, as RFC 6298 section 5 has it: it runs while data are outstanding and
 //! starts anew with each ACK of new data. Two other rules exist to reproduce published results.
 //!
 //! Data may run out for a while (application-limited). A small segment then leaves at once, or with
@@ -62,7 +62,7 @@ pub struct Sender {
     extra: u64,
     /// When the retransmission timer expires.
     deadline: Time,
-    /// The oldest segment is to be sent again, for this reason.
+    /// The oldest segment is to be retransmitted, for this reason.
     resend: Option<Cause>,
     /// With a delay: the moment has not come.
     waits: bool,
@@ -80,7 +80,7 @@ pub struct Sender {
     // The rest is for flows that open, or that wait for their application.
     /// ACKs up to here are of data after which the window was not used; zero if that does not matter.
     unused_until: u64,
-    /// Messages of the handshake that were sent again.
+    /// Messages of the handshake that were retransmitted.
     tries: u32,
     /// What marks have done to the window, if they count.
     ecn: Option<Box<Marks>>,
@@ -326,7 +326,7 @@ impl Sender {
         self.state.hold = false;
         self.extra = verdict.extra_segments * self.rules().mss;
         self.ceiling = self.rules().receive_window;
-        // What was waiting to be sent again has arrived.
+        // What was waiting to be retransmitted has arrived.
         self.resend = (verdict.resend && !self.is_finished()).then_some(Cause::GapRetransmit);
         let event = AckEvent {
             now,

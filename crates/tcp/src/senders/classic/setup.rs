@@ -48,7 +48,7 @@ pub struct Setup {
     pub send_delay: Time,
     /// Data in flight, as losses see them, reach up to the highest byte ever sent.
     pub flight_to_highest: bool,
-    /// What is exchanged before the first data.
+    /// Packets exchanged before the first data.
     pub handshake: Handshake,
     /// New data may be marked instead of dropped.
     pub ecn: bool,

@@ -11,7 +11,7 @@ pub struct TimerRules {
     pub backs_off_at_start: bool,
 }
 
-/// When the retransmission timer starts anew.
+/// When the retransmission timer is restarted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restart {
     /// On each ACK of new data while data are outstanding (RFC 6298 section 5.3).

@@ -13,14 +13,14 @@ pub static ENTRY: Entry = Entry {
             "handshake",
             Kind::Registered(crate::handshake::ENTRIES),
             "three-way",
-            "What is exchanged before the first data.",
+            "Packets exchanged before the first data.",
         ),
         Param::new("receiver", Kind::Registered(receiver::ENTRIES), "linux", "When ACKs are sent."),
         Param::optional(
             "receive_window",
             Kind::SizeOrPackets,
             "1 GB",
-            "The receiver's window, which limits the data in flight; a packet is a full segment.",
+            "Receive window, which limits the data in flight; a packet is a full segment.",
         )
         .at_least("1 B")
         .at_most("1 GB"),
@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry {
             "receive_buffer",
             Kind::Size,
             "unlimited",
-            "The receiver's buffer, from which its application reads at the rate `reads`; what is free is its window.",
+            "The receiver's buffer, from which its application reads at the rate `reads`; the free space is the receive window.",
         )
         .at_least("1 B")
         .at_most("1 GB"),
@@ -36,14 +36,14 @@ pub static ENTRY: Entry = Entry {
             "reads",
             Kind::Rate,
             "at-once",
-            "How fast the receiver's application reads from `receive_buffer`; without, it reads at once.",
+            "Rate at which the receiving application reads from `receive_buffer`; by default it reads immediately.",
         )
         .at_least("1 bps"),
         Param::new(
             "sack",
             Kind::Flag,
             "true",
-            "Whether ACKs report what has arrived out of order (RFC 2018); without, repeated ACKs are counted (RFC 6582).",
+            "Selective acknowledgments (RFC 2018); without them, duplicate ACKs are counted (RFC 6582).",
         ),
         Param::new(
             "timestamps",
@@ -54,7 +54,7 @@ pub static ENTRY: Entry = Entry {
         Param::new(
             "detect",
             Kind::Choice(&[
-                Choice::new("rack", "later segments have arrived, and time has passed (RFC 8985)"),
+                Choice::new("rack", "by time: later segments have been delivered, and the reordering window has passed (RFC 8985)"),
                 Choice::new("dupthresh", "three later segments have arrived (RFC 6675 section 4)"),
             ]),
             "rack",
@@ -63,24 +63,24 @@ pub static ENTRY: Entry = Entry {
         Param::new(
             "reduce",
             Kind::Choice(&[
-                Choice::new("prr", "in proportion to what is delivered (RFC 6937)"),
+                Choice::new("prr", "in proportion to delivered data (RFC 6937)"),
                 Choice::new("pipe", "at once, to the slow-start threshold (RFC 6675 section 5)"),
-                Choice::new("ns-3", "as ns-3.44: in proportion, but what is delivered counts twice"),
+                Choice::new("ns-3", "as in ns-3.44: in proportion, but delivered data count twice"),
             ]),
             "prr",
-            "How the window falls in a recovery.",
+            "How the window is reduced during recovery.",
         ),
         Param::new(
             "tail_loss_probe",
             Kind::Flag,
             "true",
-            "Whether a probe is sent before the retransmission timer expires (RFC 8985 section 7).",
+            "Tail loss probe: whether a probe is sent before the retransmission timer expires (RFC 8985 section 7).",
         ),
         Param::new(
             "frto",
             Kind::Flag,
             "true",
-            "Whether new data after a timeout find out if it was spurious (RFC 5682).",
+            "F-RTO: whether new data are sent after a timeout to detect if it was spurious (RFC 5682).",
         ),
         Param::new(
             "undo",
@@ -92,58 +92,58 @@ pub static ENTRY: Entry = Entry {
             "nagle",
             Kind::Flag,
             "true",
-            "Whether a small segment waits while an earlier small one is not acknowledged (RFC 896, as Linux does it).",
+            "Nagle's algorithm: a small segment waits while an earlier small one is unacknowledged (RFC 896, as in Linux).",
         ),
         Param::new(
             "idle_restart",
             Kind::Choice(&[
                 Choice::new(
                     "decay",
-                    "it is halved for each RTO of the pause, down to the initial one (Linux, RFC 2861)",
+                    "it is halved for each RTO of idle time, down to the initial window (Linux, RFC 2861)",
                 ),
                 Choice::new("none", "it stays"),
             ]),
             "decay",
-            "What a pause does to the window.",
+            "What happens to the window after an idle period.",
         ),
         Param::new(
             "ecn",
             Kind::Flag,
             "false",
-            "Whether new data may be marked instead of dropped (RFC 3168).",
+            "ECN: whether new data may be marked instead of dropped (RFC 3168).",
         ),
         Param::new(
             "timers",
             Kind::Choice(&[
-                Choice::new("exact", "they expire when they are due"),
+                Choice::new("exact", "they expire exactly when due"),
                 Choice::new(
                     "linux",
-                    "they are rounded up as Linux does it with 250 clock ticks a second",
+                    "they are rounded up as in Linux with 250 clock ticks per second",
                 ),
             ]),
             "exact",
-            "How exact the timers are.",
+            "Resolution of the timers.",
         ),
         Param::new(
             "pacing",
             Kind::Choice(&[
-                Choice::new("none", "segments leave as soon as the window lets them"),
+                Choice::new("none", "segments are sent as soon as the window allows"),
                 Choice::new(
                     "window",
-                    "twice a window a round trip in slow start, 1.2 times after that (Linux with the queue discipline fq)",
+                    "at twice the window per round trip in slow start, 1.2 times the window afterwards (Linux with the fq qdisc)",
                 ),
             ]),
             "none",
-            "How segments are spread over the round trip where the congestion control sets no pace of its own.",
+            "Pacing, unless the congestion control sets a pacing rate.",
         ),
-        Param::new("pacing_burst", Kind::Count, "1", "Segments that leave together, with pacing.")
+        Param::new("pacing_burst", Kind::Count, "1", "Segments per burst, with pacing.")
             .at_least("1")
             .at_most("64"),
         Param::new(
             "fin",
             Kind::Flag,
             "true",
-            "Whether the end of the data is a FIN, which rides on the last segment if that has not left yet.",
+            "Whether the sender ends the data with a FIN, on the last segment if that has not been sent yet.",
         ),
     ],
     check: Some(check),

@@ -27,7 +27,7 @@ pub struct Rack {
     pub rtt: Time,
     /// Something was delivered since losses were looked for.
     pub advanced: bool,
-    /// Quarters of the least round-trip time that the window for reordering has.
+    /// Quarters of the minimum round-trip time that the window for reordering has.
     steps: u8,
     /// Recoveries until it falls back to one.
     persist: u8,

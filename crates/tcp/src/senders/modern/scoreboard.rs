@@ -3,9 +3,9 @@
 //! Source: RFC 6675 section 3 (scoreboard), RFC 8985 section 5.2 (per-segment variables); Linux,
 //! `tcp_sacktag_write_queue` and `tcp_mark_skb_lost` for what each mark means.
 //!
-//! Segments keep their borders when they are sent again, so a segment is a number that counts up from 0. Its record
+//! Segments keep their borders when they are retransmitted, so a segment is a number that counts up from 0. Its record
 //! is in a ring, 16 bytes, four to a cache line. RACK looks at segments by their last transmission: those that
-//! were sent once are in that order already, and those that were sent again stand in a list of their own.
+//! were sent once are in that order already, and those that were retransmitted stand in a list of their own.
 
 use crate::sack::MOST_BLOCKS;
 use ackclock_units::Time;
@@ -86,7 +86,7 @@ pub struct Scoreboard {
     end: u64,
     /// Low 32 bits of sequence numbers are extended near this one: the first byte in flight.
     pub una: u64,
-    /// Segments that have arrived out of order.
+    /// SACKed segments.
     pub sacked_out: u32,
     /// Segments that count as lost.
     pub lost_out: u32,
@@ -100,7 +100,7 @@ pub struct Scoreboard {
     hint: u64,
     /// RACK does not look at segments before this one that were sent once.
     fresh: u64,
-    /// Segments that were sent again, by the time of their last transmission.
+    /// Segments that were retransmitted, by the time of their last transmission.
     again: VecDeque<(u64, Time)>,
     /// End of the highest segment that has arrived out of order.
     highest_sack: u64,
@@ -426,7 +426,7 @@ impl Scoreboard {
         None
     }
 
-    /// A segment is sent again; a probe does not count as a retransmission in flight.
+    /// A segment is retransmitted; a probe does not count as a retransmission in flight.
     pub fn resend(&mut self, now: Time, segment: u64, probe: bool) {
         let sent = self.get_mut(segment);
         sent.time = now;

@@ -5,7 +5,7 @@
 //! handshake and pauses.
 //!
 //! DEVIATION: an unused window does not decay while ACKs arrive (`tcp_cwnd_application_limited`), which was not seen to
-//! happen in Linux either. The least round-trip time is forgotten after 300 s as a whole, not by a sliding minimum.
+//! happen in Linux either. The minimum round-trip time is forgotten after 300 s as a whole, not by a sliding minimum.
 
 mod ack;
 mod alert;
@@ -43,7 +43,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use timers::Pending;
 
-/// How long the least round-trip time is remembered (Linux, `tcp_min_rtt_wlen`).
+/// How long the minimum round-trip time is remembered (Linux, `tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Time = Time::from_secs(300);
 /// Least slow-start threshold, segments (RFC 5681 equation 4).
 const LEAST_SSTHRESH: f64 = 2.0;
@@ -123,7 +123,7 @@ pub struct Sender {
     rtt_end: u64,
     min_rtt: Time,
     min_rtt_at: Time,
-    /// The least round-trip time of data ever: the packets of a handshake are small.
+    /// The minimum round-trip time of data ever: the packets of a handshake are small.
     data_rtt: Time,
     rack: Rack,
     /// Segments delivered so far, and when the last was.
@@ -427,7 +427,7 @@ impl Sender {
         &self.stats
     }
 
-    /// How often an echoed mark has cut the window.
+    /// Number of window reductions by ECN.
     pub fn ecn_reductions(&self) -> u64 {
         self.ecn_reductions
     }

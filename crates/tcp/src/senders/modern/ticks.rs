@@ -1,6 +1,6 @@
 //! Timers as exact as the system's clock.
 //!
-//! Source: Linux, `kernel/time/timer.c` (`calc_wheel_index`), with 250 ticks a second: a wait is rounded up to whole
+//! Source: Linux, `kernel/time/timer.c` (`calc_wheel_index`), with 250 ticks per second: a wait is rounded up to whole
 //! ticks, and the wheel expires at the end of a granule of 1, 8 or 64 ticks, so that no timer is early.
 //!
 //! DEVIATION: the ticks begin at time 0 of the run for all hosts.

@@ -6,26 +6,23 @@ use ackclock_units::param::{Choice, Entry, Kind, Param};
 /// Registry entry.
 pub static ENTRY: Entry = Entry {
     name: "selective-repeat",
-    summary: "Numbered packets, ACKs that list what has arrived, one timer a packet.",
+    summary: "Numbered packets, ACKs that list what has arrived, one timer per packet.",
     references: &["Bhasin, Luo, Su, Yang 2015, section 2.5"],
     params: &[
         Param::new(
             "recovery",
             Kind::Registered(recovery::ENTRIES),
             "selective-repeat",
-            "Loss recovery: when a packet counts as lost, and what the window does then.",
+            "Loss recovery: when a packet counts as lost, and how the window reacts.",
         ),
         Param::new(
             "ack_view",
             Kind::Choice(&[
-                Choice::new(
-                    "snapshot",
-                    "an ACK shows the receiver as it was when the ACK was sent",
-                ),
-                Choice::defect("live", "an ACK shows the receiver as it is when the ACK arrives"),
+                Choice::new("snapshot", "the state when the ACK was sent"),
+                Choice::defect("live", "the state when the ACK arrives"),
             ]),
             "snapshot",
-            "What an ACK shows.",
+            "Which receiver state an ACK reports.",
         ),
         Param::new(
             "ack_duplicates",
@@ -33,7 +30,7 @@ pub static ENTRY: Entry = Entry {
                 Choice::new("always", "every arrival is acknowledged"),
                 Choice::defect(
                     "never",
-                    "duplicates are not: one lost ACK can block a flow for ever",
+                    "duplicates are not acknowledged: one lost ACK can block a flow for ever",
                 ),
             ]),
             "always",

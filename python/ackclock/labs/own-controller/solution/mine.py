@@ -7,7 +7,7 @@ PATIENCE = 30.0  # seconds for which somebody who fills queues is expected to st
 
 class Mine(ackclock.CongestionControl):
     def __init__(self, target=0.3):
-        self.target = target  # wait in least round-trip times at which it slows down
+        self.target = target  # wait in minimum round-trip times at which it slows down
         self.filled_until = 0.0  # somebody fills the queue until then
         self.cut_again = 0.0
         self.cuts = 0  # cuts in a row that did not make the queue shorter

@@ -14,8 +14,8 @@ pub(super) const INFLATION: Param = Param::new(
         Choice::new("window", "the window is ssthresh, and a segment for each duplicate"),
         Choice::new(
             "apart",
-            "the window is what the congestion control asks for, without rounding and least value; \
-             duplicates are counted apart, and it continues from there (ns-2)",
+            "the window is that of the congestion control, without rounding or minimum; duplicates \
+             are counted separately, and the window continues from there (ns-2)",
         ),
     ]),
     "window",

@@ -89,7 +89,7 @@ impl State {
 pub struct Verdict {
     /// The congestion control may let the window grow.
     pub may_grow: bool,
-    /// The oldest segment is to be sent again.
+    /// The oldest segment is to be retransmitted.
     pub resend: bool,
     /// Segments beyond the window that may leave (RFC 3042).
     pub extra_segments: u64,
@@ -114,7 +114,7 @@ pub trait LossRecovery {
     /// New data were acknowledged; `state.una` is moved already, `acked` bytes on.
     fn on_new_ack(&mut self, state: &mut State, acked: u64) -> Verdict;
 
-    /// The retransmission timer has expired; the oldest segment will be sent again.
+    /// The retransmission timer has expired; the oldest segment will be retransmitted.
     fn on_timeout(&mut self, state: &mut State, cut: Cut<'_>);
 
     /// The handshake is over, and took so long.

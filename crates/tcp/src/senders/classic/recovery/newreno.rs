@@ -1,7 +1,7 @@
 //! NewReno: fast recovery that lasts until the whole window is repaired.
 //!
 //! Source: RFC 6582 section 3.2. An ACK of new data that does not cover everything sent before the loss
-//! is *partial*: the next segment is missing too and is sent again at once; the window is deflated by
+//! is *partial*: the next segment is missing too and is retransmitted at once; the window is deflated by
 //! what was acknowledged, less one segment.
 
 use super::inflation::{INFLATION, Inflation};
@@ -32,7 +32,7 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("ssthresh", "ssthresh (option 2): may send a burst"),
             ]),
             "flight",
-            "The window when recovery ends, unless inflation is kept apart.",
+            "The window when recovery ends, unless inflation is kept separate.",
         ),
         INFLATION,
         GROW_ON_EXIT,
@@ -46,18 +46,18 @@ pub(super) static ENTRY: Entry = Entry {
                 ),
                 Choice::new(
                     "each",
-                    "each partial ACK starts it anew (slow but steady, as in Linux and ns-3): one loss a round trip, \
-                     however many there are",
+                    "every partial ACK (slow but steady, as in Linux and ns-3): one loss is repaired per \
+                     round trip, however many there are",
                 ),
             ]),
             "first",
-            "When partial ACKs start the retransmission timer anew (RFC 6582 section 4).",
+            "Which partial ACKs restart the retransmission timer (RFC 6582 section 4).",
         ),
         Param::optional(
             "burst",
             Kind::Count,
             "unlimited",
-            "Most new segments that one ACK may release during recovery (ns-2: 2).",
+            "Maximum number of new segments that an ACK may release during recovery (ns-2: 2).",
         )
         .at_least("1"),
     ],
@@ -75,7 +75,7 @@ pub struct NewReno {
     grow_on_exit: bool,
     first_partial_only: bool,
     repairs_twice: bool,
-    /// Most segments that an ACK may release during recovery, beside the one that is sent again.
+    /// Most segments that an ACK may release during recovery, beside the one that is retransmitted.
     burst: Option<u32>,
     /// A partial ACK has come in this recovery.
     partial: bool,

@@ -6,22 +6,22 @@ use ackclock_units::param::{Choice, Chosen, Kind, Param};
 pub const GO_BACK_N: Param = Param::new(
     "later_data",
     Kind::Choice(&[
-        Choice::new("unsent", "sent again after the lost segment (go-back-N)"),
-        Choice::new("in-flight", "only the lost segment is sent again"),
+        Choice::new("unsent", "retransmitted after the lost segment (go-back-N)"),
+        Choice::new("in-flight", "only the lost segment is retransmitted"),
     ]),
     "unsent",
-    "What becomes of data sent after a lost segment.",
+    "How data sent after a lost segment are treated.",
 );
 
 /// The same, for recoveries that keep later data in flight.
 pub const AFTER_TIMEOUT: Param = Param::new(
     "later_data",
     Kind::Choice(&[
-        Choice::new("unsent", "sent again after the lost segment (go-back-N)"),
-        Choice::new("in-flight", "only the lost segment is sent again"),
+        Choice::new("unsent", "retransmitted after the lost segment (go-back-N)"),
+        Choice::new("in-flight", "only the lost segment is retransmitted"),
     ]),
     "unsent",
-    "What becomes of data sent after a segment whose timer has expired.",
+    "How data sent after a segment whose timer has expired are treated.",
 );
 
 /// Number of duplicate ACKs that make a loss.
@@ -72,10 +72,10 @@ pub const REPEAT: Param = Param::new(
 pub const COUNT_AFTER_TIMEOUT: Param = Param::new(
     "count_after_timeout",
     Kind::Choice(&[
-        Choice::new("anew", "from zero: the duplicates that come belong to what is sent again"),
+        Choice::new("anew", "from zero: further duplicates belong to the retransmitted data"),
         Choice::defect(
             "on",
-            "on from what it was, until new data are acknowledged: the third duplicate may never come (ns-3.24, Tahoe of ns-2)",
+            "the count continues until new data are acknowledged, so the third duplicate may never come (ns-3.24, Tahoe of ns-2)",
         ),
     ]),
     "anew",
@@ -95,10 +95,10 @@ pub const REPAIRED: Param = Param::new(
     "repaired",
     Kind::Choice(&[
         Choice::new("sent", "it counts as sent: the next one follows"),
-        Choice::defect("unsent", "it does not count as sent, and leaves twice (ns-2)"),
+        Choice::defect("unsent", "it does not count as sent, and is sent twice (ns-2)"),
     ]),
     "sent",
-    "What becomes of a repaired segment while all that follows it counts as unsent.",
+    "How a repaired segment is treated while all data after it count as unsent.",
 );
 
 /// Growth with the ACK that ends a recovery.

@@ -3,7 +3,7 @@
 //! Source: Brakmo and Peterson, "TCP Vegas", IEEE JSAC 13(8), 1995, section III-A. The sender knows when it
 //! sent each segment and measures the round trip of each.
 //!
-//! - At each duplicate ACK: the oldest segment is sent again if it is overdue, or with the third one.
+//! - At each duplicate ACK: the oldest segment is retransmitted if it is overdue, or with the third one.
 //! - At the first and second ACK of new data after that: again, if the segment that is the oldest now is
 //!   overdue. So several losses of one window are repaired without waiting for duplicates of each.
 //! - The window is cut only if the segment was sent after the last cut: a loss at the old rate says nothing
@@ -24,7 +24,7 @@ use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "vegas",
-    summary: "Sends a segment again when the clock says that it is overdue, at the first duplicate ACK.",
+    summary: "Retransmits a segment at the first duplicate ACK if a fine-grained clock shows that it is overdue.",
     references: &["Brakmo and Peterson 1995, section III-A", "ns-2.35 for the options"],
     params: &[
         AFTER_TIMEOUT,
@@ -102,8 +102,7 @@ pub(super) static ENTRY: Entry = Entry {
                 Choice::new("restarts", "the window falls to one segment"),
                 Choice::defect(
                     "counts",
-                    "it is a timeout as any other, and what is sent meanwhile does not start the timer \
-                     anew (ns-2)",
+                    "it counts as a timeout, and data sent meanwhile do not restart the timer (ns-2)",
                 ),
             ]),
             "restarts",
@@ -175,7 +174,7 @@ pub struct Vegas {
     fine: Fine,
     /// ACKs of new data at which the oldest segment is still looked at.
     checks: u32,
-    /// The window of the last cut, and when that was.
+    /// The window of the last cut, and when that was, by the clock of the log.
     cut: f64,
     cut_at: Option<Time>,
     /// What duplicates have added to the window.
@@ -200,7 +199,8 @@ impl Vegas {
             fine: Fine::new(chosen.word("overdue") == "two-deviations"),
             checks: 0,
             cut: 0.0,
-            cut_at: None,
+            // In the ring nothing counts as sent before the start.
+            cut_at: (chosen.word("log") == "ring").then_some(Time::ZERO),
             inflation: 0.0,
             after_timeout: false,
             active: false,
@@ -230,8 +230,8 @@ impl Vegas {
 
     /// Whether the oldest segment was sent after the last cut.
     fn is_younger_than_cut(&self, state: &State) -> bool {
-        let cut = self.cut_at.or(log(state).origin());
-        log(state).oldest().is_some_and(|sent| cut.is_none_or(|at| at < sent.at))
+        let log = log(state);
+        log.oldest().is_some_and(|sent| self.cut_at.is_none_or(|at| at < log.by_clock(sent.at)))
     }
 }
 
@@ -259,7 +259,7 @@ impl LossRecovery for Vegas {
             }
             let target = target.max(state.window.segment);
             self.cut = target;
-            self.cut_at = state.log.as_ref().map(|log| log.now);
+            self.cut_at = Some(log(state).by_clock(log(state).now));
             state.window.cwnd = target;
             self.inflation = 0.0;
             self.inflate(state, state.duplicates);
@@ -301,7 +301,7 @@ impl LossRecovery for Vegas {
             state.window.cwnd = self.restart_window * state.window.segment;
         }
         self.cut = 0.0;
-        self.cut_at = state.log.as_ref().map(|log| log.now);
+        self.cut_at = Some(log(state).by_clock(log(state).now));
         self.inflation = 0.0;
         self.after_timeout = true;
         self.active = false;
@@ -394,7 +394,7 @@ mod tests {
             Self { recovery, state }
         }
 
-        /// All below this segment is acknowledged; whether the next one is sent again at once.
+        /// All below this segment is acknowledged; whether the next one is retransmitted at once.
         fn ack(&mut self, ms: u64, segment: u64) -> bool {
             let acked = segment * MSS - self.state.una;
             self.state.log.as_mut().unwrap().on_new_ack(Time::from_ms(ms), segment * MSS);

@@ -2,8 +2,8 @@
 //!
 //! Source: RFC 3168 sections 6.1.2 (the sender), 6.1.3 (the receiver) and 6.1.5 (retransmitted data).
 //!
-//! - New data are sent as ECN-capable (ECT); what is sent again, ACKs and messages of a handshake are not.
-//! - An ACK with ECE cuts window and threshold as the loss of a segment would, but nothing is sent again. So it
+//! - New data are sent as ECN-capable (ECT); what is retransmitted, ACKs and messages of a handshake are not.
+//! - An ACK with ECE cuts window and threshold as the loss of a segment would, but nothing is retransmitted. So it
 //!   does once per window of data: until more is acknowledged than had been sent at the last cut, whether a mark
 //!   or a loss was the reason, further echoes change nothing. The first new segment after any cut says so (CWR).
 //! - A loss in a window that a mark has cut is repaired; it does not cut again (as ns-2.35, TcpAgent `ecn_`).

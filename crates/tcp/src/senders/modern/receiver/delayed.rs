@@ -19,7 +19,7 @@ pub(super) static ENTRY: Entry = Entry {
             "delay",
             Kind::Time,
             "40 ms",
-            "Longest wait of an ACK; at most 500 ms in RFC 5681.",
+            "Longest queueing delay of an ACK; at most 500 ms in RFC 5681.",
         )
         .at_least("1 us"),
     ],

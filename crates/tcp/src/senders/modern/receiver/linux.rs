@@ -14,21 +14,21 @@ use ackclock_units::param::{Chosen, Entry, Kind, Param};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "linux",
-    summary: "As Linux: each segment at first and after pauses, then every second one, with a delay that adapts.",
+    summary: "As in Linux: quick ACKs at first and after idle periods, then every second segment, with an adaptive delay.",
     references: &["Linux, tcp_input.c: __tcp_ack_snd_check", "RFC 5681 section 4.2"],
     params: &[
         Param::new(
             "quick_acks",
             Kind::Count,
             "1465",
-            "Segments acknowledged at once at the start, while the window grows; 1465 with buffers of 16 MiB.",
+            "Segments acknowledged immediately at the start, while the window grows; 1465 with buffers of 16 MiB.",
         )
         .at_most("1000000000"),
         Param::new(
             "compression",
             Kind::Time,
             "1 ms",
-            "Longest wait of an ACK of out-of-order data after the first three; 0 s: none waits.",
+            "ACK compression: maximum delay of ACKs of out-of-order data after the first three; 0 s to disable.",
         )
         .at_most("100 ms"),
     ],

@@ -24,7 +24,7 @@ use pace::Pace;
 pub struct Policy {
     /// Full segments after which an ACK is due.
     count: u32,
-    /// Longest wait of an ACK.
+    /// Longest queueing delay of an ACK.
     delay: Time,
     /// Segments that are acknowledged at once at the start.
     quick: u32,

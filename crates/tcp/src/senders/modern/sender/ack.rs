@@ -226,7 +226,7 @@ impl Sender {
             self.board.sacked_out > 0 && segment < end && self.board.get(segment).is_sacked();
     }
 
-    /// A segment that leaves has been sent again, or was reported before.
+    /// A segment that leaves has been retransmitted, or was reported before.
     #[cold]
     #[inline(never)]
     fn clean_marked(&mut self, acked: &mut Acked, segment: u64, sent: Sent, end: u64) {

@@ -122,7 +122,7 @@ impl Sender {
         self.leave = Leave::NoHoles;
     }
 
-    /// Whether something that was sent again may still be on its way (`tcp_any_retrans_done`).
+    /// Whether something that was retransmitted may still be on its way (`tcp_any_retrans_done`).
     pub(super) fn may_have_retransmissions(&self) -> bool {
         let (first, end) = self.board.span();
         self.board.retrans_out > 0 || (first < end && self.board.get(first).was_retransmitted())
@@ -141,7 +141,7 @@ impl Sender {
         }
     }
 
-    /// Open, or disorder while something is out of order or was sent again (`tcp_try_keep_open`).
+    /// Open, or disorder while something is out of order or was retransmitted (`tcp_try_keep_open`).
     pub(super) fn keep_open(&mut self, now: Time) {
         let board = &self.board;
         let orderly = board.sacked_out + board.lost_out == 0 && !self.may_have_retransmissions();

@@ -7,7 +7,7 @@ use ackclock_units::Time;
 /// The state of a sender at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Info {
-    /// State with respect to congestion.
+    /// Congestion state.
     pub state: CongestionState,
     /// Congestion window, segments.
     pub cwnd: f64,
@@ -31,9 +31,9 @@ pub struct Info {
     pub srtt: Time,
     /// Mean deviation of round-trip times.
     pub rttvar: Time,
-    /// Least round-trip time.
+    /// Minimum round-trip time.
     pub min_rtt: Option<Time>,
-    /// Wait of the retransmission timer.
+    /// Retransmission timeout.
     pub rto: Time,
     /// Segments delivered, the SYN included.
     pub delivered: u64,

@@ -36,7 +36,7 @@ impl Sender {
         news
     }
 
-    /// Whether a lost segment may be sent again: it is the first, or within the window (`tcp_retransmit_skb`).
+    /// Whether a lost segment may be retransmitted: it is the first, or within the window (`tcp_retransmit_skb`).
     #[inline]
     pub(super) fn is_inside(&self, segment: u64) -> bool {
         segment == self.board.span().0 || self.board.start_of(segment) < self.window_end()

@@ -3,7 +3,7 @@
 //! section 2.2), so that until the first ACK of data this is half of 64 KiB; a receiver may acknowledge such a
 //! segment alone.
 //!
-//! DEVIATION: a segment that is sent again has no PSH of its own.
+//! DEVIATION: a segment that is retransmitted has no PSH of its own.
 
 use super::Sender;
 use std::collections::VecDeque;

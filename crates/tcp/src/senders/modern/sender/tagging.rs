@@ -71,7 +71,7 @@ impl Sender {
     fn on_repeated(&mut self, acked: &mut Acked, block: (u64, u64), ack: u64) {
         let segments = (block.1 - block.0).div_ceil(self.rules.mss).max(1);
         self.repeated += segments;
-        // The network duplicates packets, too: more than were sent again say nothing.
+        // The network duplicates packets, too: more than were retransmitted say nothing.
         if self.repeated > self.stats.retransmissions {
             return;
         }

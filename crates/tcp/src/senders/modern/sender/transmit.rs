@@ -128,7 +128,7 @@ impl Sender {
         self.cc.on_send_from_idle(&mut self.window, now, idle, limited);
     }
 
-    /// A lost segment is sent again.
+    /// A lost segment is retransmitted.
     #[cold]
     fn send_again(&mut self, now: Time, segment: u64) -> Segment {
         let is_first = segment == self.board.span().0;

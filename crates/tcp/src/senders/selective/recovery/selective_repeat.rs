@@ -3,7 +3,7 @@
 //! Source: Bhasin, Luo, Su, Yang, "Configurable Network Simulation for TCP Reno and FAST Flows",
 //! Caltech 2015, section 2.5, and their program. Every ACK shows which packets have arrived; a packet
 //! that is missing below the highest one is a *gap*. A packet that was reported missing `threshold`
-//! times is sent again at once, whatever the window.
+//! times is retransmitted at once, whatever the window.
 //!
 //! The defaults are what RFC 5681 and RFC 6675 ask for, as far as they apply to a list of packets:
 //! one reduction per window of data, no inflation (acknowledged packets leave the flight one by one, so
@@ -15,20 +15,25 @@ use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
 /// Registry entry.
 pub static ENTRY: Entry = Entry {
     name: "selective-repeat",
-    summary: "Each ACK lists what has arrived; packets reported missing are sent again.",
+    summary: "Each ACK lists what has arrived; packets reported missing are retransmitted.",
     references: &["Bhasin, Luo, Su, Yang 2015, section 2.5", "RFC 6675 (for the defaults)"],
     params: &[
-        Param::new("threshold", Kind::Count, "3", "Reports of a gap after which it is a loss.")
-            .at_least("1")
-            .at_most("10000"),
+        Param::new(
+            "threshold",
+            Kind::Count,
+            "3",
+            "Number of reports after which a gap counts as a loss.",
+        )
+        .at_least("1")
+        .at_most("10000"),
         Param::new(
             "reduction",
             Kind::Choice(&[
                 Choice::new("per-window", "one reduction per window of data (RFC 5681, RFC 6582)"),
-                Choice::defect("per-packet", "every lost packet cuts the window again"),
+                Choice::defect("per-packet", "every lost packet reduces the window again"),
             ]),
             "per-window",
-            "How often losses cut the window.",
+            "How often losses reduce the window.",
         ),
         Param::new(
             "inflation",
@@ -46,7 +51,7 @@ pub static ENTRY: Entry = Entry {
             "growth",
             Kind::Choice(&[
                 Choice::new("any-ack", "every ACK of new data outside recovery"),
-                Choice::new("gapless", "only ACKs that show no gap, as the Caltech simulator does"),
+                Choice::new("gapless", "only ACKs that show no gap, as in the Caltech simulator"),
             ]),
             "any-ack",
             "Which ACKs let the window grow.",
@@ -54,8 +59,8 @@ pub static ENTRY: Entry = Entry {
         Param::new(
             "resend",
             Kind::Choice(&[
-                Choice::new("once", "a gap is repaired once, then the timer has to do it"),
-                Choice::defect("every-report", "each report of a gap sends the packet again"),
+                Choice::new("once", "a gap is repaired once, then only by the timer"),
+                Choice::defect("every-report", "each report of a gap retransmits the packet"),
             ]),
             "once",
             "How often a gap is repaired.",
@@ -63,14 +68,14 @@ pub static ENTRY: Entry = Entry {
         Param::new(
             "settles",
             Kind::Choice(&[
-                Choice::new("listed", "an ACK settles every packet on its list"),
+                Choice::new("listed", "an ACK acknowledges every packet on its list"),
                 Choice::new(
                     "own",
-                    "an ACK settles only the packet that caused it, as the Caltech simulator does",
+                    "an ACK acknowledges only the packet that caused it, as in the Caltech simulator",
                 ),
             ]),
             "listed",
-            "Which packets an ACK settles: matters when ACKs are lost.",
+            "Which packets an ACK acknowledges; matters when ACKs are lost.",
         ),
         Param::new(
             "timeout_floor",
@@ -82,7 +87,7 @@ pub static ENTRY: Entry = Entry {
                 Choice::defect("none", "a timeout halves ssthresh without a floor"),
             ]),
             "two-segments",
-            "Least ssthresh after a timeout.",
+            "Minimum ssthresh after a timeout.",
         ),
     ],
     label: "selective repeat",
