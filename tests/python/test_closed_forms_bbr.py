@@ -10,7 +10,7 @@ import pytest
 from one_bottleneck import RECORD, Network, use
 
 from ackclock import Results
-from ackclock.metrics import select, step_mean
+from ackclock.metrics import queue_series, select, step_mean
 
 pytestmark = pytest.mark.slow
 
@@ -67,13 +67,20 @@ def test_bbr_sends_at_its_rate_to_the_nanosecond():
 def test_two_bbr_flows_share_a_standing_queue_of_one_bandwidth_delay_product(aggregation: bool):
     """Hock, Bless, Zitterbart 2017, section III: each sees more than its share, all fill 2 BDP.
 
-    Here the three bursts that each window has besides are few beside the path.
+    That queue stands between the probes of the least round-trip time, which empty it: the median.
+    Here the three bursts that each window has besides are few beside the path. Room for ACKs in
+    clumps comes on top; Hock and others measured up to 1.5.
     """
     cc = {"kind": "bbr", "ack_aggregation": aggregation}
     net, results = _bbr(2, RECORD, delay_ms=50, cc=cc)
-    found = use(results, 20)
-    assert found.utilisation > 0.97
-    assert found.queue_packets / net.path_packets == pytest.approx(1, abs=0.1)
+    assert use(results, 20).utilisation > 0.97
+    time_s, waiting = queue_series(results, "bottleneck", "forward")
+    shares = [
+        step_mean(time_s, (waiting < part * net.path_packets).astype(float), 20, 60)
+        for part in (0.9, 1.1, 1.5)
+    ]
+    assert shares[0] < 0.5
+    assert shares[2 if aggregation else 1] > 0.5
 
 
 @pytest.mark.parametrize("count", [2, 4, 6])

@@ -66,3 +66,26 @@ def test_what_a_summary_proposes_next_can_be_done(ackclock, tmp_path):
     (tmp_path / "mixed.json").write_text(json.dumps(mixed))
     done = ackclock("run", "mixed.json", "--no-plots", "--out", "udp")
     assert "tcp.cc=" not in done.out
+
+
+@pytest.mark.parametrize("width", [200, 110, 80, 60])
+def test_a_result_table_is_divided_between_columns_not_within_figures(
+    ackclock, tmp_path, monkeypatch, width
+):
+    """What does not fit stands in a block below, which begins with the name of each row."""
+    (tmp_path / "small.json").write_text(json.dumps(document()))
+    assert ackclock("run", "small.json", "--no-plots", "--out", "small").code == 0
+    plain = ackclock("table", "small", "--format", "csv").out.splitlines()
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = ackclock("table", "small")
+    assert all(len(line) <= width for line in done.out.splitlines())
+    blocks = sum(line.startswith("Flow ") for line in done.out.splitlines())
+    assert [line.split()[0] for line in done.out.splitlines() if line[:2] in ("F1", "F2")] == [
+        "F1",
+        "F2",
+    ] * blocks
+    assert (blocks == 1) == (width == 200)
+    words = done.out.split()
+    assert {"Delivered", "Transferred", "Timeouts"} <= set(words)
+    delivered = plain[0].split(",").index("bytes_delivered")
+    assert plain[1].split(",")[delivered] in words

@@ -89,11 +89,11 @@ impl Dimension {
     /// The unit below which nothing can be distinguished.
     fn resolution(self) -> &'static str {
         match self {
-            Self::Rate => "bit per second",
-            Self::Size => "byte",
-            Self::Packets => "packet",
-            Self::Products => "thousandth of a BDP",
-            Self::Time => "nanosecond",
+            Self::Rate => "bits per second",
+            Self::Size => "bytes",
+            Self::Packets => "packets",
+            Self::Products => "thousandths of a BDP",
+            Self::Time => "nanoseconds",
         }
     }
 }
@@ -155,7 +155,7 @@ pub fn parse(text: &str, dimensions: &[Dimension]) -> Result<Quantity, QuantityE
         }
         Err(decimal::Inexact::Fraction) => Err(QuantityError {
             message: format!(
-                "`{text}` is not a whole number of {}s, which is the resolution",
+                "`{text}` is not a whole number of {}, which is the resolution",
                 known.dimension.resolution()
             ),
             hint: None,

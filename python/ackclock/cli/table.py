@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ackclock.tables import ResultTable
+    from ackclock.tables.shown import Shown
 
 
 TableFormat = Literal["text", "csv", "parquet", "markdown", "latex", "json"]
@@ -164,6 +165,10 @@ def _summed_up(
     return grouped(made, name_list(by), numbers, word, axes)
 
 
+_SENTENCE = 24
+"""Longer texts that are no numbers can go on in another line."""
+
+
 def _listed(made: ResultTable) -> ResultTable:
     """Return the columns of a table as a table."""
     from ackclock.tables import Column, ResultTable
@@ -218,21 +223,53 @@ def _print(screen: Console, made: ResultTable, digits: int | None) -> None:
 
     from ackclock.tables.shown import shown
 
-    columns = shown(made, digits)
-    heads = (
-        f"{'>' if c.numeric else ''}{escape(c.column.title)}" + (f"\n{c.unit}" if c.unit else "")
-        for c in columns
-    )
-    drawn = frame(*heads)
-    for row in zip(*(column.cells for column in columns), strict=True):
-        drawn.add_row(*(escape(cell) for cell in row))
     if made.title:
         screen.print(f"[bold]{escape(made.title)}[/bold]")
-    screen.print(drawn)
+    for number, columns in enumerate(_blocks(shown(made, digits), screen.width)):
+        if number:
+            screen.print()
+        drawn = frame(
+            *(
+                f"{'>' if c.numeric else ''}{escape(c.column.title)}"
+                + (f"\n{c.unit}" if c.unit else "")
+                for c in columns
+            )
+        )
+        for column, one in zip(drawn.columns, columns, strict=True):
+            column.width = _least_width(one) if _is_whole(one) else None
+        for row in zip(*(column.cells for column in columns), strict=True):
+            drawn.add_row(*(escape(cell) for cell in row))
+        screen.print(drawn)
     if not len(made):
         screen.print("[dim]no rows[/dim]")
     for note in made.notes:
         screen.print(f"[dim]Note:[/dim] {escape(note)}")
+
+
+def _blocks(columns: list[Shown], width: int) -> Iterator[list[Shown]]:
+    """Columns that fit side by side; each block begins with those that tell the rows apart."""
+    rows = [list(zip(*(c.cells for c in columns[:n]), strict=True)) for n in (1, 2, 3)]
+    names = next((n for n, keys in enumerate(rows, 1) if len(set(keys)) == len(keys)), 1)
+    block = columns[:names]
+    for column in columns[names:]:
+        used = sum(_least_width(c) + 2 for c in (*block, column)) - 1
+        if used > width and len(block) > names:
+            yield block
+            block = columns[:names]
+        block = [*block, column]
+    yield block
+
+
+def _least_width(column: Shown) -> int:
+    """Characters that a column needs."""
+    texts = [*column.column.title.split(), column.unit]
+    cells = column.cells if _is_whole(column) else (" " * _SENTENCE,)
+    return max(map(len, (*texts, *cells)), default=0)
+
+
+def _is_whole(column: Shown) -> bool:
+    """Whether its figures and names have to stay in one piece."""
+    return column.numeric or max(map(len, column.cells), default=0) <= _SENTENCE
 
 
 def _refuse(message: str) -> NoReturn:

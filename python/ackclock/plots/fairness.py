@@ -118,7 +118,7 @@ def _figure(
         _fill(axes, panel, colors, unit.size)
         page.scale(axes, 1.25 * highest / unit.size, f"Goodput ({unit.name})")
         _name_bars(axes, list(panel.goodputs), page.panel_mm, named=named)
-    page.notes.append("Dashed: equal shares. Jain's index: 1 if all flows got the same.")
+    page.notes.append("Dashed: equal shares. Jain's index is 1 if all flows get the same.")
     if replications > 1:
         page.notes.append(
             f"Means over {replications} replications; bars on them: 95 % confidence intervals."

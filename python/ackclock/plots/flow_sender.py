@@ -17,7 +17,7 @@ def fill_rtt(view: View, panel: Panel) -> None:
     """Round-trip times of each flow as its sender measures them: range and mean."""
     view.need("rtt")
     panel.title = "Round-trip time"
-    series = draw.some(panel, {name: view.rtt_s(name) for name in view.flows}, "no sample")
+    series = draw.some(panel, {name: view.rtt_s(name) for name in view.flows}, "no RTT sample")
     if not series:
         return
     highest = draw.highest(series)
@@ -34,7 +34,7 @@ def fill_rtt(view: View, panel: Panel) -> None:
 
 def fill_flight(view: View, panel: Panel) -> None:
     """Data that each flow has sent and not seen acknowledged, beside its congestion window."""
-    panel.title, panel.unit = "Data in flight", "packets sent and not acknowledged"
+    panel.title, panel.unit = "Data in flight", "packets sent but not acknowledged"
     out = {name: packets.flight(view, name) for name in view.window_flows()}
     series = draw.some(panel, out, "no data packet of a flow with ACKs")
     if not series:
@@ -50,7 +50,7 @@ def fill_flight(view: View, panel: Panel) -> None:
 def fill_timer(view: View, panel: Panel) -> None:
     """RTT samples, smoothed RTT, and the retransmission timeout."""
     panel.title = "Retransmission timer"
-    series = draw.some(panel, {name: view.rtt_s(name) for name in view.flows}, "no sample")
+    series = draw.some(panel, {name: view.rtt_s(name) for name in view.flows}, "no RTT sample")
     if not series:
         return
     timeouts = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from . import bands, draw, palette, quantities
+from . import bands, draw, palette
 from .measured import lay_over
 from .panel import Panel
 from .view import View
@@ -51,7 +51,7 @@ def fill_events(view: View, panel: Panel) -> None:
     if len(names) == 1:
         _lines(view, panel, names[0])
     _events(view, panel, names, size=3.8, every_mm=0.4)
-    panel.note("A mark is drawn at the window before the event.")
+    panel.note("Marks show the window before the event.")
     if not view.recorded("events"):
         panel.note("Events were not recorded.")
 
@@ -72,7 +72,7 @@ def _windows(view: View, panel: Panel, unit: str) -> list[str]:
 
 def _unit(view: View) -> str:
     sizes = {view.flow(name)["tcp"]["segment_bytes"] for name in view.window_flows()}
-    return f"segments of {quantities.size(sizes.pop())}" if len(sizes) == 1 else "segments"
+    return f"segments of {sizes.pop():,} B" if len(sizes) == 1 else "segments"
 
 
 def _cut(view: View, name: str) -> bool:

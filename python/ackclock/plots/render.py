@@ -119,7 +119,9 @@ def _require_heard(options: Options, wanted: Sequence[Plot]) -> None:
         if not any(plot.knows(option) for plot in wanted):
             able = [plot.name for plot in registry.PLOTS if plot.knows(option)]
             word = option.removesuffix("_s").replace("_", "-")
-            raise PlotError(f"'{word}' means nothing to the plots asked for; it does to {able[0]}")
+            raise PlotError(
+                f"'{word}' has no effect on the plots asked for; it applies to {able[0]}"
+            )
 
 
 def _require_able(views: Sequence[View], options: Options, wanted: Sequence[Plot]) -> None:

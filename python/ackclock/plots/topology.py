@@ -92,11 +92,11 @@ def draw(view: View) -> Figure:
     elif not wordy:
         _kinds(panel.note, network, shared)
     if changing := [link["id"] for link in view.model["links"] if link.get("changes")]:
-        panel.note(f"As at the start of the run, during which links change: {listed(changing)}.")
+        panel.note(f"As at the start of the run. Links that change later: {listed(changing)}.")
     if any(not ride.main for ride in rides):
         panel.note("Solid: the path a flow takes for longest; dashed: another one.")
     if network.tiered:
-        panel.note("One node is all routers as many links away from the nearest host.")
+        panel.note("Each router node stands for all routers at the same distance from hosts.")
     if not rides and view.flows:
         panel.note(f"{len(view.flows):,} flows, not drawn.")
     return sheet.finish()

@@ -68,7 +68,7 @@ def draw(views: Sequence[View]) -> Figure:
             "Throughput: the data of a flow over the time from its start to the last ACK, or to "
             "the arrival of the last segment."
         )
-        sheet.note("Queueing: mean over all segments that arrive, transmissions not included.")
+        sheet.note("Queueing delay: mean over all delivered segments, without transmission times.")
     return sheet.finish()
 
 

@@ -32,22 +32,60 @@ def disturbed_by(model: Mapping[str, Any], network: Network, group: Sequence[int
     visited = {network.stations[place].link for place in places}
     reasons: dict[str, list[str]] = {}
     for link in (link for link in model["links"] if link["id"] in visited):
-        sides = [link[side] for side in ("forward", "backward") if side in link]
-        found = {
-            "packets are lost on": any(side["loss"]["kind"] != "none" for side in sides),
-            "delays vary by jitter on": any(
-                side.get("jitter", {}).get("kind", "none") != "none" for side in sides
-            ),
-            "the rate varies on": any(side.get("rate") for side in sides),
-            "packets are damaged or duplicated on": any(
-                side.get("corruption") or side.get("duplication") for side in sides
-            ),
-            "rate, delay or state change on": link.get("changes"),
-        }
-        for reason in (reason for reason, there in found.items() if there):
+        lossy = any(side["loss"]["kind"] != "none" for side in _sides(link))
+        for reason in (["packets are lost on"] if lossy else []) + otherwise_disturbed(link):
             reasons.setdefault(reason, []).append(link["id"])
     reported = [f"{reason} {', '.join(links)}" for reason, links in reasons.items()]
     return "; ".join(reported) or None
+
+
+def otherwise_disturbed(link: Mapping[str, Any]) -> list[str]:
+    """Return in words what disturbs a link besides random losses."""
+    sides = _sides(link)
+    found = {
+        "delays vary by jitter on": any(
+            side.get("jitter", {}).get("kind", "none") != "none" for side in sides
+        ),
+        "the rate varies on": any(side.get("rate") for side in sides),
+        "packets are damaged or duplicated on": any(
+            side.get("corruption") or side.get("duplication") for side in sides
+        ),
+        "rate, delay or state change on": link.get("changes"),
+    }
+    return [reason for reason, there in found.items() if there]
+
+
+def _sides(link: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [link[side] for side in ("forward", "backward") if side in link]
+
+
+def held_back(
+    model: Mapping[str, Any], network: Network, laws: Mapping[int, Law], state: State
+) -> list[str]:
+    """Return the flows whose window in equilibrium is larger than what their receiver offers."""
+    found = []
+    for index, window in zip(sorted(laws), state.windows, strict=True):
+        tcp = model["flows"][index].get("tcp") or {}
+        offered = [tcp.get(key) for key in ("receive_window_bytes", "receive_buffer_bytes")]
+        least = min((size for size in offered if size is not None), default=None)
+        if window is not None and least is not None:
+            flow = network.flows[index]
+            if int(window) > least * 8 // flow.segment_bits:
+                found.append(flow.id)
+    return found
+
+
+def waiting_for_partners(
+    model: Mapping[str, Any], network: Network, laws: Mapping[int, Law], state: State
+) -> list[str]:
+    """Return the flows with fewer packets in flight than their receiver waits for before an ACK."""
+    found = []
+    for index, window in zip(sorted(laws), state.windows, strict=True):
+        receiver = (model["flows"][index].get("tcp") or {}).get("receiver") or {}
+        count = {"linux": 2, "delayed": receiver.get("count", 1)}.get(receiver.get("kind"), 1)
+        if window is not None and int(window) < count:
+            found.append(network.flows[index].id)
+    return found
 
 
 def dropping_queues(model: Mapping[str, Any], network: Network, state: State) -> list[str]:

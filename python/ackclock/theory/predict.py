@@ -1,7 +1,7 @@
 """From the model of a scenario to a prediction."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -52,7 +52,9 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
     horizon_s = math.inf if at_latest is None else at_latest / NS_PER_S
     timeline = Timeline(network, laws, chosen, horizon_s)
     uncertain = _begun_together(network, laws, timeline)
-    notes += _remarks(network, laws, timeline, uncertain)
+    overfull = _overfull(network, timeline)
+    notes += _remarks(network, laws, timeline, uncertain, overfull)
+    uncertain |= {name for flows in overfull.values() for name in flows}
     return Prediction(
         scenario=model["name"],
         assumptions=chosen.name,
@@ -131,6 +133,13 @@ def _not_liquid(
         state = problem.equilibrium([network.flows[index].empty_rtt_s for index in group])
     except TheoryError as error:
         return str(error)
+    if held := conditions.held_back(model, network, laws, state):
+        return f"the window that the receiver of {', '.join(held)} offers is smaller"
+    if waiting := conditions.waiting_for_partners(model, network, laws, state):
+        return (
+            f"the window of {', '.join(waiting)} is smaller than what the receiver waits for "
+            "before it sends an ACK, so that a timer of the receiver decides"
+        )
     if links := conditions.dropping_queues(model, network, state):
         return f"the queue of {', '.join(links)} drops or marks packets before it is full"
     if links := conditions.block_links(network, laws, state):
@@ -196,7 +205,11 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
 
 
 def _remarks(
-    network: Network, laws: dict[int, Law], timeline: Timeline, uncertain: set[str]
+    network: Network,
+    laws: dict[int, Law],
+    timeline: Timeline,
+    uncertain: set[str],
+    overfull: Iterable[str],
 ) -> Iterator[str]:
     """Say what a prediction takes for granted, and where it does not hold."""
     flows = {index: network.flows[index] for index in laws}
@@ -235,10 +248,10 @@ def _remarks(
             f"{', '.join(mixed)}: data and ACKs wait in one queue and are taken to be well mixed. "
             "Where they form blocks, the link idles between blocks and rates are lower."
         )
-    for link in _overfull(network, timeline):
+    for link in overfull:
         yield (
             f"{link}: the predicted queue is longer than the buffer; packets will be lost and the "
-            "equilibrium is not reached."
+            "equilibrium is not reached: the figures are shown, not judged."
         )
 
 
@@ -252,17 +265,18 @@ def _mixed(network: Network, flows: list[FlowPath], timeline: Timeline) -> list[
     return list(dict.fromkeys(s.link for s in mixed if (s.link, s.direction) in queued))
 
 
-def _overfull(network: Network, timeline: Timeline) -> list[str]:
-    """The links whose predicted queue is longer than the buffer."""
+def _overfull(network: Network, timeline: Timeline) -> dict[str, set[str]]:
+    """The links whose predicted queue is longer than the buffer, with the flows active then."""
     stations = {(station.link, station.direction): station for station in network.stations}
     bits = max((flow.data_bits for flow in network.flows), default=0)
-    full: dict[str, None] = {}
-    for key, queue in (pair for period in timeline.periods for pair in period.queues.items()):
-        size, count = stations[key].limit_bytes, stations[key].limit_packets
-        in_bytes = size is not None and queue.data_packets * bits / 8 > size
-        if in_bytes or (count is not None and queue.packets > count):
-            full[key[0]] = None
-    return list(full)
+    full: dict[str, set[str]] = {}
+    for period in timeline.periods:
+        for key, queue in period.queues.items():
+            size, count = stations[key].limit_bytes, stations[key].limit_packets
+            in_bytes = size is not None and queue.data_packets * bits / 8 > size
+            if in_bytes or (count is not None and queue.packets > count):
+                full.setdefault(key[0], set()).update(period.flows)
+    return full
 
 
 def _rate_unit(model: Mapping[str, Any]) -> tuple[str, float]:

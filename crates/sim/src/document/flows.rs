@@ -214,7 +214,11 @@ fn tcp(
     layers.extend(last.iter().map(|map| Layer { map, path: here.clone(), reported: true }));
     layers.push(families::base(family));
     let mut tcp = resolver.resolve(TCP, &layers, &here);
-    tcp.append(resolver.resolve(family.params, &layers, &here));
+    let settings = resolver.resolve(family.params, &layers, &here);
+    if family.params.iter().all(|param| settings.get(param.name).is_some()) {
+        resolver.check_clash(family, &settings, &here);
+    }
+    tcp.append(settings);
     whole_bytes(resolver, &tcp, path);
     extras(resolver, &tcp, path);
     Some(tcp)

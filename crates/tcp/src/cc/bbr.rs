@@ -11,7 +11,7 @@
 //!
 //! It starts with a gain of 2.89 until three round trips bring no quarter more, empties the queue that this has made,
 //! then tries a quarter more in one of eight phases, one round trip at a time, and gives it back in the next.
-//! Where ten seconds have shown no lower round-trip time it keeps four segments in flight for 200 ms.
+//! Where ten seconds have shown no lower round-trip time (an equal one does not count: Linux since 5.11) it keeps four segments in flight for 200 ms.
 //! A loss is not a sign of congestion: it bounds the window for a round trip; two intervals of much loss and the same rate show a
 //! [`policer`]. [`aggregation`] gives the window room for ACKs that come in clumps.
 //!
@@ -379,7 +379,7 @@ impl Bbr {
         let known = self.min_rtt != NO_RTT;
         let expired = known && tick > self.min_rtt_tick + self.min_rtt_window;
         if let Some(rtt) = ack.rtt.map(micros)
-            && (rtt <= self.min_rtt || (expired && !rate.ack_delayed))
+            && (rtt < self.min_rtt || (expired && !rate.ack_delayed))
         {
             self.min_rtt = rtt;
             self.min_rtt_tick = tick;

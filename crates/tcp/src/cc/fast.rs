@@ -22,7 +22,11 @@
 use super::{AckEvent, CongestionControl, LossEvent, Window};
 use crate::journal::Rule;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+
+/// Defaults of what counts with another setting only.
+const PERIOD_NS: u64 = 50_000_000;
+const SAMPLES: u64 = 40;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "fast",
@@ -63,8 +67,19 @@ pub(super) static ENTRY: Entry = Entry {
             .at_most("100000"),
     ],
     label: "FAST",
+    check: Some(check),
     ..Entry::BLANK
 };
+
+fn check(chosen: &Chosen) -> Result<(), Clash> {
+    if chosen.word("update") != "period" && chosen.int("period_ns") != PERIOD_NS {
+        return Err(Clash::without_effect("period", "`update: period`"));
+    }
+    if chosen.word("averaging") != "samples" && chosen.int("samples") != SAMPLES {
+        return Err(Clash::without_effect("samples", "`averaging: samples`"));
+    }
+    Ok(())
+}
 
 /// State of one flow.
 #[derive(Debug, Clone)]

@@ -67,6 +67,10 @@ fn what_is_no_whole_number_or_too_large_is_refused() {
         "`0.5 ns` is not a whole number of nanoseconds, which is the resolution"
     );
     assert_eq!(
+        refused("0.5 bps", &[Rate]),
+        "`0.5 bps` is not a whole number of bits per second, which is the resolution"
+    );
+    assert_eq!(
         refused("3 bit", &[Size]),
         "`3 bit` is not a whole number of bytes, which is the resolution"
     );

@@ -49,9 +49,10 @@ class Fast(Law):
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:
-        """Growth by doubling, then contraction by 1 - gamma.
+        """Growth, then contraction by 1 - gamma.
 
-        The first news takes one RTT; then the window doubles with each update until it is near its
+        The first news takes one RTT. While queues are empty, the law doubles the window with each
+        update up to gamma alpha, and adds gamma alpha from there on, until the window is near its
         new value. From there the distance shrinks to its (1 - gamma)-th part with each update that
         sees the effect of the one before. An effect is seen after an RTT, and fully when it fills
         the average of RTT samples; and an update cannot be quicker than its own clock.
@@ -59,10 +60,13 @@ class Fast(Law):
         assert window is not None, "FAST has a window"
         gamma = float(flow.params["gamma"])
         period = _update_period_s(flow, rtt_s)
-        doublings = max(0, math.ceil(math.log2(window / max(before, 1.0))))
+        step = gamma * float(flow.params["alpha"])
+        first = max(before, 1.0)
+        doublings = math.ceil(max(0.0, math.log2(max(min(window, step) / first, 1.0))))
+        steps = math.ceil(max(0.0, (window - max(first, step)) / step))
         contractions = math.log(SETTLED) / math.log(1.0 - gamma) if gamma < 1.0 else 1.0
         loop = max(period, rtt_s + _samples_averaged(flow, window) / rate)
-        return rtt_s + doublings * period + contractions * loop
+        return rtt_s + (doublings + steps) * period + contractions * loop
 
 
 class FastWindow:

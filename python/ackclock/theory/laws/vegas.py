@@ -55,9 +55,14 @@ class Vegas(Law):
     def settling_s(
         self, flow: FlowPath, window: float | None, rtt_s: float, rate: float, before: float
     ) -> float:
-        """A packet per round trip; slow start is quicker, but bursts can end it at once."""
+        """A packet per round trip; slow start is quicker, but bursts can end it at once.
+
+        Or it ends late, at up to twice the window: then the way back takes a packet per round trip,
+        and round trips are half as long again in the mean, since the rest waits in queues.
+        """
         assert window is not None, "Vegas has a window"
-        return rtt_s * (max(abs(window - before), window / 8.0) + 2.0)
+        back = 1.5 * window if before <= flow.initial_window else 0.0
+        return rtt_s * (max(abs(window - before), window / 8.0, back) + 2.0)
 
     def slack(self, flow: FlowPath) -> float:
         """Half of the distance between alpha and beta."""

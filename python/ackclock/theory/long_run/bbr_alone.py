@@ -4,9 +4,12 @@ Source: Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR: Congestion-based congest
 Queue 14(5), 2016 (one flow); Hock, Bless, Zitterbart, "Experimental evaluation of BBR congestion
 control", ICNP 2017 (several).
 
-**One flow** sends at the bandwidth of the link. A round trip in eight it sends a quarter more, so
-that the queue is never above a quarter of the bandwidth-delay product P. Each 10 s it keeps four
-packets in flight for 200 ms and a round trip, which costs that share of the rate.
+**One flow** sends at the bandwidth of the link. A round trip in eight it sends a quarter more, and
+drains the queue until a bandwidth-delay product P and three bursts are in flight (`bbr_inflight` of
+Linux), so that the queue stays below a quarter of P and three bursts. Each 10 s it lets the path
+empty, which takes a round trip, and keeps four packets in flight for 200 ms or a round trip,
+whichever is longer; this costs that share of the rate. Its window is never below four packets:
+nothing is judged on paths that hold fewer.
 
 **Several flows** keep the greatest rate of ten round trips each, so that together they count on
 more than the link has: up to a quarter, which is what they try. What stops them is the cap of two
@@ -15,7 +18,8 @@ the rest stands in the queue: P to 1.5 P (Hock and others), and the bursts.
 
 DEVIATION: room for ACKs in clumps (`ack_aggregation`) is not in it, and adds up over flows: with
 eight flows a run had 7 % more than the range. The shares of several flows, which differ for
-minutes, are given as equal, and not judged.
+minutes, are given as equal, and not judged. That all empty the path at one time is not in it, and
+not judged where that takes long, with round trips above 200 ms.
 """
 
 from ackclock.theory.estimate import Estimate, Model, Outcome
@@ -43,7 +47,8 @@ def probing_share(shared: Shared) -> float:
     every_s, kept_s = cc["min_rtt_window_ns"] / 1e9, cc["probe_rtt_ns"] / 1e9
     rtt_s = shared.members[0].rtt_s
     idle = 1 - min(1.0, _KEPT / (rtt_s * shared.rate))
-    return 1 - idle * (kept_s + rtt_s) / (every_s + kept_s + rtt_s)
+    idle_s = rtt_s + max(kept_s, rtt_s)
+    return 1 - idle * idle_s / (every_s + idle_s)
 
 
 def burst_packets(rate_bps: float, payload_bits: int) -> int:
@@ -71,7 +76,8 @@ def outcome(shared: Shared) -> Outcome | None:
 
     if len(names) == 1:
         rate = payload * probing_share(shared)
-        return Outcome(known(rate, 0.0, path / 4, judged=room >= path / 4), least_s)
+        most = path / 4 + 3 * burst_packets(payload, shared.payload_bits)
+        return Outcome(known(rate, 0.0, most, judged=room >= most and path >= _KEPT), least_s)
     share = payload / len(names)
     bursts = 3 * len(names) * burst_packets(share, shared.payload_bits)
     low, high = (min(room, products * path + bursts) for products in (1.0, _MOST_PRODUCTS))
@@ -80,5 +86,6 @@ def outcome(shared: Shared) -> Outcome | None:
         f"{shared.station.link}: several flows of BBR before a buffer of less than one "
         "bandwidth-delay product lose many packets, which no model here has; shown, not judged."
     )
-    estimates = [*known(payload, low, high, judged=room >= high), *shares]
+    brief = shared.members[0].rtt_s <= shared.members[0].cc["probe_rtt_ns"] / 1e9
+    estimates = [*known(payload, low, high, judged=brief and room >= high), *shares]
     return Outcome(estimates, least_s, remark if room < path else None)

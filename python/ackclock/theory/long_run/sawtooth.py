@@ -18,6 +18,9 @@ moves the middle of the next rise to (1 + left) / 2 of the peak, and the window 
 instead of at the top. Which cycles do so depends on single packets: the averages are between those
 with and without.
 
+A buffer of fewer packets than come in one burst (an ACK of two packets lets out two, or three where
+it makes the window grow) overflows before the path is full: there the figures are not judged.
+
 DEVIATION: slow start, and the round trips of each recovery, are not in it.
 """
 
@@ -130,10 +133,13 @@ def outcome(shared: Shared) -> Outcome | None:
     member = shared.members[0]
     if member.cc.get("fast_convergence") and (other := cycle_of(shared, True)):
         ends.append(other)
+    # One round trip of each cycle is recovery.
+    accuracy = max(_ACCURACY, _rtt_s(member, shared, cycle.high) / cycle.length_s)
+    judged = accuracy if shared.holds_bursts else None
 
     def between(quantity: str, values: list[float], grain: float) -> Estimate:
         low, high = min(values), max(values)
-        return Estimate(quantity, (member.id,), shared.link, low, high, _ACCURACY, grain)
+        return Estimate(quantity, (member.id,), shared.link, low, high, judged, grain)
 
     estimates = [
         between("rate", [end.utilization * shared.payload_bps for end in ends], 0.0),

@@ -11,6 +11,9 @@ LOSS_BASED = ("cubic", "reno")
 KNOWN = (*LOSS_BASED, "bbr", "bbr3")
 """Congestion controls of which averages are known."""
 
+BURST = 3
+"""Packets that one ACK lets out at most: it can be for two, and make the window grow."""
+
 RENO_LEFT = 0.5
 """Share of the window that Reno keeps after a loss."""
 
@@ -83,6 +86,11 @@ class Shared:
         """Packets that the empty path holds; with several paths, their mean."""
         return self.rate * sum(member.rtt_s for member in self.members) / len(self.members)
 
+    @property
+    def holds_bursts(self) -> bool:
+        """Whether the buffer has room for what one ACK of each flow lets out."""
+        return self.buffer is None or self.buffer >= BURST * len(self.members)
+
     def names(self, *kinds: str) -> tuple[str, ...]:
         """Names of the flows of these kinds."""
         return tuple(member.id for member in self.members if member.kind in kinds)
@@ -115,6 +123,8 @@ def shared_by(model: Mapping[str, Any], network: Network, group: Sequence[int]) 
         for tcp, flow in zip(settings, flows, strict=True)
     ):
         return None
+    if any(_acks_wait(network, flow, rate) for flow in flows):
+        return None
     loss = _loss(model, network, flows)
     return Shared(
         station,
@@ -145,19 +155,43 @@ def _bottleneck(network: Network, flow: FlowPath) -> Station | None:
     return slowest[0] if alone else None
 
 
+def _acks_wait(network: Network, flow: FlowPath, rate: float) -> bool:
+    """Whether the way back could be too slow for an ACK of each packet of the bottleneck."""
+    slowest = min(network.stations[place].rate_bps for place in flow.ack_visits)
+    return flow.ack_bits * rate > slowest
+
+
 def _loss(model: Mapping[str, Any], network: Network, flows: Sequence[FlowPath]) -> float | None:
-    """Return the probability of a random loss, if that alone disturbs all of some flows."""
-    links = {link["id"]: link for link in model["links"]}
-    kept = set()
+    """Return the probability of a random loss of data, if that alone disturbs all of some flows.
+
+    ACKs may be as likely to be lost: the next one makes good for it.
+    """
+    lost = set()
     for flow in flows:
-        share = 1.0
-        for place in flow.data_visits:
-            station = network.stations[place]
-            link = links[station.link]
-            loss = link["forward" if station.direction == "both" else station.direction]["loss"]
-            if link.get("changes") or loss["kind"] not in ("none", "bernoulli"):
-                return None
-            if loss["kind"] == "bernoulli":
-                share *= 1.0 - loss["p"]
-        kept.add(share)
-    return 1.0 - kept.pop() if len(kept) == 1 else None
+        data = _lost_on(model, network, flow.data_visits, "data")
+        acks = _lost_on(model, network, flow.ack_visits, "acks")
+        if data is None or acks is None or acks > data:
+            return None
+        lost.add(data)
+    return lost.pop() if len(lost) == 1 else None
+
+
+def _lost_on(
+    model: Mapping[str, Any], network: Network, visits: Sequence[int], packets: str
+) -> float | None:
+    """Return the probability that one of these packets is lost at random on its way.
+
+    None if something else disturbs a link there.
+    """
+    links = {link["id"]: link for link in model["links"]}
+    kept = 1.0
+    for place in visits:
+        station = network.stations[place]
+        link = links[station.link]
+        side = link["forward" if station.direction == "both" else station.direction]
+        loss = side["loss"]
+        if loss["kind"] not in ("none", "bernoulli") or conditions.otherwise_disturbed(link):
+            return None
+        if loss["kind"] == "bernoulli" and loss["applies_to"] in ("all", packets):
+            kept *= 1.0 - loss["p"]
+    return 1.0 - kept

@@ -132,7 +132,7 @@ def outcome(shared: Shared) -> Outcome | None:
     payload, link = shared.payload_bps, shared.link
     # Where all windows together leave the link idle, what it carries is another question.
     total = payload * min(1.0, sum(together))
-    judged = _ACCURACY if sum(together) > _BUSY else None
+    judged = _ACCURACY if sum(together) > _BUSY and shared.holds_bursts else None
     estimates = [Estimate("rate", shared.names(*LOSS_BASED), link, total, payload, judged)]
     for member, *ends in zip(shared.members, together, apart, strict=True):
         low, high = min(ends) * payload, max(ends) * payload
