@@ -154,6 +154,7 @@ registry! {
 
 /// A discipline beside drop-tail.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "one a channel, in a box")]
 pub enum Discipline {
     /// Decides on arrival.
     OnArrival(Gate),
