@@ -132,8 +132,8 @@ def _kinds(flows: list[dict[str, Any]]) -> list[str]:
     known = {"ack": "ack", "router": "rtProtoDV", "syn-ack": "ack", "handshake-ack": "ack"}
     words = []
     for flow in [None, *flows]:
-        udp = flow is not None and flow["tcp"] is None
-        data = _source_word(flow["udp"]["source"]) if udp else "tcp"
+        source = flow["udp"]["source"] if flow is not None and flow["tcp"] is None else None
+        data = _source_word(source) if source else "tcp"
         words += [f"{known.get(kind, data if kind == 'data' else 'tcp')} " for kind in KINDS]
     return words
 

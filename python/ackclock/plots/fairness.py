@@ -21,7 +21,7 @@ from .sweep_view import SweepView
 from .view import View
 
 _MOST_NAMES = 40
-_SIZES = {"below_mm": 5.0, "between_mm": 5.5}
+_SIZES: dict[str, Any] = {"below_mm": 5.0, "between_mm": 5.5}
 _TITLE = "Goodput of each flow"
 
 
