@@ -143,7 +143,7 @@ registry! {
         #[cfg(not(target_family = "wasm"))]
         FqPie: fq_pie as fq_pie::FqPie,
         #[cfg(not(target_family = "wasm"))]
-        Cake: cake as cake::Cake,
+        Cake: cake as Box<cake::Cake>,
         Foreign: python as python::Foreign,
     }
     fn enqueue(&mut self, now: Time, held: Held, idle: bool, fates: &mut Fates);

@@ -379,6 +379,8 @@ fn a_shaper_does_what_that_of_linux_does() {
         let at_once = sent.len();
         while let Some(at) = store.ready_at() {
             sent.extend(store.dequeue(at, &mut fates).map(|_| at.as_secs() * 1e3));
+            // Whether the next one may leave at once, and when, is known once it was asked for.
+            assert!(store.dequeue(at, &mut fates).is_none());
         }
         assert_eq!([sent.len(), at_once], expected, "{mbps} Mbps, {burst} B, {limit} B");
         let (first, last) = (sent[at_once], sent[sent.len() - 1] - sent[sent.len() - 2]);
