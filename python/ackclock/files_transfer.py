@@ -189,11 +189,11 @@ def _file(flow: dict[str, Any], folder: Path) -> FileToSend:
     """
     written = flow["send"]["file"]
     if extra := sorted(set(flow["send"]) - {"file"}):
-        raise ValueError(f"'{extra[0]}' has no meaning beside 'file'")
+        raise ValueError(f"'{extra[0]}' has no effect with 'file'")
     if "count" in flow:
         raise ValueError("a file is sent by one flow: leave 'count' out")
     if "udp" in flow:
-        raise ValueError("a file needs tcp: udp does not send again what is lost")
+        raise ValueError("a file needs tcp: udp does not retransmit")
     with named(written, folder) as stream:
         size = os.fstat(stream.fileno()).st_size
     if size == 0:

@@ -51,7 +51,7 @@ def with_contents(document: Document, folder: Path) -> tuple[dict[str, Any], lis
         key, read = ("steps", _table) if rule["kind"] == "table" else ("opportunities", _trace)
         try:
             if key in rule:
-                raise ValueError(f"'{key}' stands beside 'file'")
+                raise ValueError(f"'{key}' and 'file' exclude each other")
             rule[key] = read(_lines(written, Path() if outside else folder))
         except ValueError as error:
             # With something in its place, the rest of the document can be checked as well.

@@ -291,7 +291,7 @@ class Replications:
             raise ResultsError(f"'{place}' is damaged: {str(error).splitlines()[0]}") from None
         about = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
         if about.get("format") != _FORMAT:
-            raise InputError(f"'{place}' holds no replications; 'ackclock replicate' writes some")
+            raise InputError(f"'{place}' holds no replications; run 'ackclock replicate' first")
         return cls(table)
 
     def __repr__(self) -> str:

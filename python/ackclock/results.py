@@ -388,14 +388,14 @@ class Results:
 def _no_run(path: Path) -> str:
     """Why there is nothing to load."""
     if not path.exists():
-        return f"'{path}' does not exist; 'ackclock run SCENARIO' makes one"
+        return f"'{path}' does not exist; create a run with 'ackclock run SCENARIO'"
     if path.name.endswith(UNFINISHED) and (parts := record_tables.found_in(path / FILES.records)):
         return (
             f"'{path}' is what a run that has not ended left, or one that goes on: there is no "
             f"summary. Its records ({', '.join(parts)}) can be read, for example by "
             f"pandas.read_parquet('{path / FILES.records / next(iter(parts))}')"
         )
-    return f"'{path}' is not a run directory; 'ackclock run SCENARIO' makes one"
+    return f"'{path}' is not a run directory; create one with 'ackclock run SCENARIO'"
 
 
 def _copy(files: RecordFiles, place: Path) -> None:

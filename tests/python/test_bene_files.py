@@ -211,7 +211,7 @@ def test_a_timer_that_is_never_set_leaves_a_transfer_unfinished():
         ({"file": "data/empty"}, "the file is empty"),
         ({"file": ""}, "not the path of a file"),
         ({"file": 7}, "not the path of a file"),
-        ({"file": "data/a.bin", "size": "1 B"}, "'size' has no meaning beside 'file'"),
+        ({"file": "data/a.bin", "size": "1 B"}, "'size' has no effect with 'file'"),
         ({"file": "/dev/null"}, "not a regular file"),
     ],
 )

@@ -388,6 +388,7 @@ def test_an_empty_value_is_not_this_folder(ackclock, tmp_path, arguments):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_names_that_the_locale_cannot_spell_are_written_and_read(tmp_path):
     script = f'{sys.executable} -c "{START}"'
     environment = {

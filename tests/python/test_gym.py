@@ -127,7 +127,8 @@ def test_scenarios_can_be_sent_to_processes():
 @pytest.mark.slow
 def test_the_example_learns():
     names = runpy.run_path(str(EXAMPLE))
-    policy, history, final = names["learn"]()
+    # Fewer and smaller generations than by default, and enough.
+    policy, history, final = names["learn"](generations=3, population=12)
     assert final > history[0] + 1 and final > 0.5
     # It gives way to queues.
     assert policy[0] < 0

@@ -14,6 +14,7 @@ from ackclock.bench.workloads import dumbbell
 from ackclock.cli.app import main
 from ackclock.plots.network import Network
 from ackclock.plots.view import View
+from ackclock.sweep import figures
 from ackclock.sweep import table as tables
 
 
@@ -194,6 +195,102 @@ def test_a_run_that_was_done_wins_then_the_last():
     assert tables.latest(table).tolist() == [2, 6, 7]
     assert tables.latest(table.slice(0, 2)).tolist() == [0, 1]
     assert tables.latest(table.slice(0, 0)).tolist() == []
+
+
+def test_a_table_is_sorted_without_being_in_memory(tmp_path, monkeypatch):
+    """Runs that ended in any order, some of them equal, in several parts and several groups."""
+    monkeypatch.setattr(tables, "_GROUP", 4)
+    keys = [f"{i:064x}" for i in (5, 3, 9, 3, 1, 7, 8, 2, 6, 4, 0)]
+    plan = pa.table({"key": keys, "axis": list("abcdefghijk"), "seed": range(11)})
+    stored = sorted({*keys, "f" * 64}, key=lambda key: key[::-1])
+    rows = [json.loads(figures.failed(key, 1, f"run {key[-1]}")) for key in [*stored, *stored[:3]]]
+    rows[-1]["error"] = "the last one counts"
+    whole = tables.of_rows(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    tables.write(whole.slice(0, 9), tmp_path / "1")
+    tables.write(whole.slice(9, 4), tmp_path / "2")
+    held = []
+    beside = tables.beside
+    monkeypatch.setattr(
+        tables,
+        "beside",
+        lambda plan, rows, *rest: held.append(len(rows)) or beside(plan, rows, *rest),
+    )
+    source = tables.Stored([tmp_path / "1", tmp_path / "2"], whole.slice(13))
+    tables.write_sorted(source, plan, {"about": "x"}, tmp_path / "sorted.parquet")
+    assert held == [4, 4, 3]
+    assert max(len(piece) for _, piece in source.pieces()) == 4
+    sorted_ = tables.read(tmp_path / "sorted.parquet")
+    assert sorted_.equals(tables.Rows(plan, whole, {"about": "x"}).part())
+    assert sorted_["key"].to_pylist() == keys
+    wanted = {row["key"]: row["error"] for row in rows}
+    assert sorted_["error"].to_pylist() == [wanted[key] for key in keys]
+    assert not list(tmp_path.glob(".*"))
+    tables.write_latest([source], tmp_path / "merged")
+    merged = tables.read(tmp_path / "merged")
+    assert dict(zip(*merged.select(["key", "error"]).to_pydict().values(), strict=True)) == wanted
+    assert len(merged) == len(stored)
+    assert tables.holds(tmp_path / "merged", merged)
+    assert not tables.holds(tmp_path / "merged", merged.slice(1))
+    assert not tables.holds(tmp_path / "merged", merged.take([*range(1, len(merged)), 0]))
+
+
+def _written_out(flows):
+    """A dumbbell of so many flows with all its parts, one line for each."""
+    links = [{"id": "bottleneck", "between": ["R1", "R2"], "rate": "10 Mbps", "delay": "5 ms"}]
+    for i in range(flows):
+        links += [{"id": f"{side}-{i}", "between": [f"{side}{i}", router], "rate": "1 Gbps",
+                   "delay": "1 ms"} for side, router in (("S", "R1"), ("D", "R2"))]  # fmt: skip
+    parts = {
+        "hosts": [f"{side}{i}" for side in "SD" for i in range(flows)],
+        "routers": ["R1", "R2"],
+        "links": links,
+        "flows": [
+            {"id": f"F{i}", "from": f"S{i}", "to": f"D{i}", "tcp": "reno"} for i in range(flows)
+        ],
+    }
+    lines = ["name: written-out", "stop: {at_latest: 1 s}", "record: none"]
+    for name, elements in parts.items():
+        lines += [f"{name}:", *(f"- {json.dumps(one)}" for one in elements)]
+    return "\n".join(lines) + "\n"
+
+
+def test_a_document_goes_into_the_engine_without_objects_of_python(tmp_path):
+    path = tmp_path / "s.yaml"
+    text = _written_out(50)
+    path.write_text(text)
+    scenario = Scenario.load(path)
+    assert scenario.source._data is None
+    assert scenario.source._read is None, "what was read is given back"
+    assert scenario == Scenario.from_dict(scenario.document)
+    assert scenario.document["flows"][49]["id"] == "F49"
+    wrong = text.replace('"from": "S49"', '"from": "S490"').replace('"F48"', '"F47"')
+    path.write_text(wrong)
+    with pytest.raises(ackclock.ScenarioError) as raised:
+        Scenario.load(path)
+    lines = wrong.splitlines()
+    found = [(problem.path, problem.line) for problem in raised.value.problems]
+    assert found == [
+        (
+            "flows.F47.id",
+            next(
+                i
+                for i, line in enumerate(lines, 1)
+                if '"D48"' in line and "id" in line and "F47" in line
+            ),
+        ),
+        ("flows.F49.from", next(i for i, line in enumerate(lines, 1) if '"S490"' in line)),
+    ]
+
+
+def test_flows_with_a_count_may_stand_among_many(tmp_path):
+    text = (
+        _written_out(3)
+        + "- {id: more, count: 2, from: S0, to: D0, start: {kind: spread, over: 1 s}}\n"
+    )
+    (tmp_path / "s.yaml").write_text(text)
+    scenario = Scenario.load(tmp_path / "s.yaml")
+    assert scenario.flows == ["F0", "F1", "F2", "more1", "more2"]
+    assert scenario == Scenario.from_dict(scenario.document)
 
 
 def test_equal_values_have_equal_codes_across_chunks():

@@ -14,6 +14,7 @@ def ns3():
     return report
 
 
+@pytest.mark.slow
 def test_all_figures_of_the_ns_3_lab_agree(ns3):
     assert Counter(row.verdict for row in ns3.rows) == {Verdict.AGREES: 304}
     assert ns3.exit_code == 0

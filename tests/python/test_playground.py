@@ -119,6 +119,18 @@ def test_problems_have_the_places_and_words_of_the_command_line(tmp_path):
 
 @needs_engine
 @needs_node
+def test_models_that_a_browser_does_without_are_named(tmp_path):
+    text = (FOLDER / "first.yaml").read_text(encoding="utf-8")
+    names = ["yeah", "lp", "ledbat++", "vivace"]
+    texts = {name: text.replace("cc: bbr", f"cc: {name}") for name in names}
+    done = in_node(tmp_path, "digests.mjs", texts)
+    for name in names:
+        messages = [problem["message"] for problem in done[name]["problems"]]
+        assert messages == [f"`{name}` is not in the engine for browsers"]
+
+
+@needs_engine
+@needs_node
 def test_records_are_those_of_a_native_run(tmp_path):
     text = (FOLDER / "first.yaml").read_text(encoding="utf-8").replace("20 s", "2 s")
     file = tmp_path / "short.yaml"

@@ -190,9 +190,9 @@ def test_the_overview_has_the_six_panels_of_the_paper_on_one_time_axis(run):
     figure = plots.figure(run, "overview")
     titles = list(panels(figure))
     for title in (
-        "Packets waiting in the buffer",
+        "Queue length",
         "Packets lost",
-        "Rate of links",
+        "Link rate",
         "Send rate of flows",
         "Congestion window",
         "Round-trip time",
@@ -214,9 +214,9 @@ def test_units_stand_above_the_panels(run):
     found = panels(plots.figure(run, "overview"))
     for unit in (
         "data packets",
-        "packets in 0.1 s",
-        "Mibps, all packets, in 0.1 s",
-        "Mibps, data packets, in 0.1 s",
+        "packets per 0.1 s",
+        "Mibps, all packets, 0.1 s bins",
+        "Mibps, data packets, 0.1 s bins",
         "packets",
         "ms",
     ):
@@ -246,7 +246,7 @@ def test_a_selection_of_flows_keeps_its_colours(run):
 
 
 def test_peaks_stay_visible_in_the_band_and_the_line_is_the_mean(run):
-    axes = panels(plots.figure(run, "link-queue", links=["L"]))["Packets waiting in the buffer"]
+    axes = panels(plots.figure(run, "link-queue", links=["L"]))["Queue length"]
     (band,) = axes.collections
     heights = np.concatenate([path.vertices[:, 1] for path in band.get_paths()])
     assert heights.max() == 50
@@ -276,7 +276,7 @@ def test_a_flow_is_drawn_from_its_start_to_its_end(run):
 
 
 def test_rates_are_those_of_the_windows(run):
-    axes = panels(plots.figure(run, "link-rate", links=["L"]))["Rate of links"]
+    axes = panels(plots.figure(run, "link-rate", links=["L"]))["Link rate"]
     (line,) = lines(axes, palette.LINKS[0])
     assert line.get_ydata() == pytest.approx(10, abs=0.01)  # in Mibps, always full
     assert "capacity" in legend(axes)
@@ -292,7 +292,7 @@ def test_losses_are_counted_in_windows_and_marked_in_the_other_panels(run):
         for segment in bars.get_segments()
     }
     assert bars == {(4.05, 3.0), (12.55, 1.0), (1.05, 1.0)}
-    for title in ("Packets waiting in the buffer", "Congestion window", "Round-trip time"):
+    for title in ("Queue length", "Congestion window", "Round-trip time"):
         marks = [line for line in found[title].lines if line.get_color() == palette.LOSS]
         assert [round(float(time), 1) for time in marks[0].get_xdata()] == [1.0, 4.0, 12.5]
     assert not [line for line in losses.lines if line.get_color() == palette.LOSS]
@@ -341,9 +341,9 @@ def test_of_many_links_the_ones_that_lose_most_are_told_apart():
 
 def test_of_many_links_the_queues_of_those_that_lose_most_are_drawn():
     figure = plots.figure(losing_links(20), "link-queue")
-    axes = panels(figure)["Packets waiting in the buffer"]
+    axes = panels(figure)["Queue length"]
     assert legend(axes)[:6] == [f"A{i}" for i in range(14, 20)]
-    assert "where less waits and less is lost: A0, A1" in words(figure)
+    assert "(shorter queues, fewer losses): A0, A1" in words(figure)
 
 
 @pytest.mark.slow
@@ -366,7 +366,7 @@ def test_route_changes_are_marked_and_the_path_is_named():
     maker.transmissions("L2", starts[(starts > 5.2) & (starts < 10)])
     run = maker.run(15.0)
     figure = plots.figure(run, "link-rate")
-    axes = panels(figure)["Rate of links"]
+    axes = panels(figure)["Link rate"]
     dashed = [line.get_xdata()[0] for line in axes.lines if line.get_color() == palette.CHANGE]
     assert dashed == [5.15, 10.15]
     named = [text.get_text() for text in axes.texts if text.get_text().startswith("F1 via")]
@@ -401,14 +401,14 @@ def test_links_with_hardly_a_queue_are_named_instead_of_drawn(run):
     figure = plots.figure(run, "link-queue")
     assert "LT, A0, A1, A2" in words(figure)
     asked = plots.figure(run, "link-queue", links=["LT", "L"])
-    assert legend(panels(asked)["Packets waiting in the buffer"])[:2] == ["L", "LT"]
+    assert legend(panels(asked)["Queue length"])[:2] == ["L", "LT"]
     assert "not drawn" not in words(asked)
 
 
 def test_the_directions_of_a_full_duplex_link_are_told_apart():
     run = busy_run(duplex="full")
     assert [lane.label for lane in View(run).lanes] == ["L → R2"]
-    axes = panels(plots.figure(run, "link-rate", links=["L"]))["Rate of links"]
+    axes = panels(plots.figure(run, "link-rate", links=["L"]))["Link rate"]
     assert legend(axes)[:2] == ["L → R2", "L → R1"]
 
 

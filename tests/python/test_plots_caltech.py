@@ -27,7 +27,7 @@ def test_figure_8_alternates_between_two_links(alternating):
     assert {round(change.time_s, 2) for change in view.route_changes} == {5.15, 10.15, 15.15}
     assert {"L1", "L2"} <= {lane.link for lane in view.lanes}
     found = panels(plots.figure(alternating, "overview", links=["L1", "L2"]))
-    axes = found["Rate of links"]
+    axes = found["Link rate"]
     for color, busy, idle in (
         (view.link_color["L1"], (2.0, 12.0), (8.0, 17.0)),
         (view.link_color["L2"], (8.0, 17.0), (2.0, 12.0)),
@@ -50,7 +50,7 @@ def test_figure_5_counts_the_losses_of_each_window(sawtooth):
     (bars,) = axes.collections
     heights = [segment[1][1] for segment in bars.get_segments()]
     assert heights == [24, 1, 1, 1, 1, 1, 1, 1, 1]
-    queue = found["Packets waiting in the buffer"].collections[0]
+    queue = found["Queue length"].collections[0]
     assert max(path.vertices[:, 1].max() for path in queue.get_paths()) == 63
 
 

@@ -38,13 +38,13 @@ def test_the_sequence_plot_tells_what_became_of_each_segment():
     )
     assert legend(axes) == [
         "sent: 1,000",
-        f"sent again: {told['retransmissions'] - spurious}",
-        f"sent again, spurious: {spurious}",
+        f"retransmitted: {told['retransmissions'] - spurious}",
+        f"retransmitted, spurious: {spurious}",
         f"dropped: {told['segments_dropped']}",
         f"ACK: {acks:,}",
     ]
     text = words(figure)
-    assert "all of it had arrived before" in text
+    assert "all of its data had already arrived" in text
     assert "at the last segment it covers" in text
 
 
@@ -76,7 +76,7 @@ def test_modulo_folds_the_numbers():
     figure, axes = sequence(lab_runs.tahoe(1), modulo=50)
     values = [y for _, y in marks(axes, "sent")]
     assert max(values) == 49
-    assert "segments of 1 kB, modulo 50" in [text.get_text() for text in axes.texts]
+    assert "segments of 1,000 B, modulo 50" in [text.get_text() for text in axes.texts]
     assert "too often to distinguish" not in words(figure)
 
 
@@ -144,7 +144,7 @@ def test_a_span_of_time_limits_the_axis_and_the_counts():
     figure, axes = sequence(lab_runs.tahoe(), ["F1"], from_s=0.5, to_s=0.6)
     assert axes.get_xlim() == (0.5, 0.6)
     assert marks(axes, "dropped")
-    for label in ("sent", "sent again", "dropped", "ACK"):
+    for label in ("sent", "retransmitted", "dropped", "ACK"):
         assert all(0.5 <= x <= 0.6 for x, _ in marks(axes, label))
     assert all(axes.get_xlim() == (0.5, 0.6) for axes in figure.axes)
 
@@ -166,9 +166,9 @@ def test_other_plots_over_time_know_the_span_too(kind):
         ("receiver-rate", {"bin_s": 0.0}, "must be above 0 s"),
         ("sequence", {"from_s": 2.0, "to_s": 1.0}, "no such time"),
         ("sequence", {"from_s": 99.0}, "nothing after 99 s"),
-        ("queue-drops", {"modulo": 50}, "'modulo' means nothing"),
-        ("topology", {"from_s": 0.5}, "'from' means nothing"),
-        ("cwnd-events", {"sliding": True}, "'sliding' means nothing"),
+        ("queue-drops", {"modulo": 50}, "'modulo' has no effect"),
+        ("topology", {"from_s": 0.5}, "'from' has no effect"),
+        ("cwnd-events", {"sliding": True}, "'sliding' has no effect"),
     ],
 )
 def test_wishes_that_cannot_be_met_are_errors(kind, options, message):
@@ -181,11 +181,11 @@ def test_wishes_that_cannot_be_met_are_errors(kind, options, message):
 
 def test_bins_of_a_tenth_of_a_second_and_the_sum_of_the_flows():
     run = lab_runs.tahoe(5, gap_ms=100)
-    axes = panels(plots.figure(run, "receiver-rate"))["Rate at the receiver"]
+    axes = panels(plots.figure(run, "receiver-rate"))["Receive rate"]
     assert legend(axes)[0] == "all flows"
     (total,) = [line for line in axes.lines if line.get_color() == palette.RULE][:1]
     assert np.max(total.get_ydata()) == pytest.approx(10.0, abs=0.2)
-    assert "Mbps, all data packets that arrive, in 0.1 s" in [t.get_text() for t in axes.texts]
+    assert "Mbps, all data packets, 0.1 s bins" in [t.get_text() for t in axes.texts]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_the_last_bin_ends_with_the_run_or_is_left_out(bin_s, end_s, rate_bps):
     figure = plots.figure(lab_runs.tahoe(1), "receiver-rate", options=Options(bin_s=bin_s))
     (line,) = [
         line
-        for line in panels(figure)["Rate at the receiver"].lines
+        for line in panels(figure)["Receive rate"].lines
         if line.get_color() == palette.FLOWS[0] and len(line.get_xdata()) > 2
     ]
     assert line.get_xdata()[-1] == pytest.approx(end_s)
@@ -206,7 +206,7 @@ def test_the_last_bin_ends_with_the_run_or_is_left_out(bin_s, end_s, rate_bps):
 def test_the_sliding_window_of_the_labs_comes_with_a_warning():
     run = lab_runs.tahoe(5, gap_ms=100)
     figure = plots.figure(run, "receiver-rate", options=Options(sliding=True))
-    axes = panels(figure)["Rate at the receiver"]
+    axes = panels(figure)["Receive rate"]
     dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
     at_1_s = [
         dict(zip(np.round(x.get_xdata(), 6), x.get_ydata(), strict=True))[1.0] for x in dashed
@@ -225,7 +225,7 @@ def test_the_sliding_window_of_the_labs_comes_with_a_warning():
 def test_the_sum_counts_each_byte_once():
     run = lab_runs.tahoe()
     assert run.summary["flows"]["F1"]["duplicates_received"] > 100
-    axes = panels(plots.figure(run, "receiver-rate"))["Data at the receiver"]
+    axes = panels(plots.figure(run, "receiver-rate"))["Data received"]
     tops = [float(np.max(line.get_ydata())) for line in axes.lines if len(line.get_xdata()) > 2]
     assert tops[:2] == pytest.approx([1.0, 1.0])  # MB
 

@@ -41,7 +41,7 @@ def changing(end_s=20.0):
 
 def test_the_capacity_follows_the_changes_of_a_link():
     figure = plots.figure(changing(), "link-rate")
-    axes = panels(figure)["Rate of links"]
+    axes = panels(figure)["Link rate"]
     (capacity,) = [line for line in lines(axes, palette.FAINT_INK) if len(line.get_xdata()) > 2]
     assert capacity.get_drawstyle() == "steps-post"
     assert list(capacity.get_xdata()) == [0, 4, 8, 10, 20]
@@ -54,7 +54,7 @@ def test_a_rate_that_follows_a_rule_has_no_line_of_its_mean():
         for way in ("forward", "backward"):
             link[way]["rate"] = {"kind": "mahimahi", "opportunities": [1, 2]}
     figure = plots.figure(run, "link-rate")
-    assert not lines(panels(figure)["Rate of links"], palette.FAINT_INK)
+    assert not lines(panels(figure)["Link rate"], palette.FAINT_INK)
     assert "Not drawn: the capacity of L1, which varies by a rule." in words(figure)
 
 
@@ -66,7 +66,7 @@ def test_a_full_link_is_drawn_at_its_capacity_after_a_change_too():
 
 def test_changes_and_failures_have_marks_in_all_panels():
     figure = plots.figure(changing(), "overview")
-    for title in ("Rate of links", "Round-trip time"):
+    for title in ("Link rate", "Round-trip time"):
         axes = panels(figure)[title]
         marked = [line.get_xdata()[0] for line in axes.lines if line.get_color() == palette.CHANGE]
         assert marked == [4, 8, 10]
@@ -130,7 +130,7 @@ def test_no_colour_stands_twice_in_a_legend_of_many_links():
         maker.queue(name, [0.5, 1.5], [10, 0], "forward")
         maker.queue(name, [0.5, 1.5], [10, 0], "backward")
     figure = plots.figure(maker.run(20.0), "overview", flows=["F0"])
-    for title in ("Packets lost", "Packets waiting in the buffer"):
+    for title in ("Packets lost", "Queue length"):
         shown = panels(figure)[title].get_legend().get_lines()
         colors = [handle.get_color() for handle in shown]
         assert len(colors) > 5
@@ -290,7 +290,7 @@ def test_the_timer_shows_samples_and_their_smoothed_value():
 
 def test_waits_are_from_entering_to_the_start_of_transmission():
     run = lab_runs.tahoe()
-    axes = panels(plots.figure(run, "link-sojourn"))["Waiting time in the buffer"]
+    axes = panels(plots.figure(run, "link-sojourn"))["Queueing delay"]
     (drawn,) = set(legend(axes))
     link, direction = drawn.split(" ")[0], "forward"
     most = run.summary["links"][link][direction]["queueing_delay_s"]["max"]

@@ -51,7 +51,7 @@ def test_of_many_flows_the_legend_counts_flows_and_keeps_the_marks(forty):
 
 def test_the_rate_of_all_flows_is_that_of_all_flows_where_some_are_drawn(forty):
     def total(flows):
-        axes = panels(plots.figure(forty, "receiver-rate", flows=flows))["Rate at the receiver"]
+        axes = panels(plots.figure(forty, "receiver-rate", flows=flows))["Receive rate"]
         assert "all flows" in legend(axes)
         found = [line for line in axes.lines if line.get_color() == palette.RULE]
         return np.array(found[0].get_ydata(), float)
@@ -110,7 +110,7 @@ def test_no_line_leads_across_the_time_in_which_a_link_is_down():
     assert not np.isfinite(values[inside]).any()
     before = values[np.flatnonzero(times <= 10.2)[-1] :]
     assert np.isnan(before[:2]).any()
-    assert "during which links change: L." in words(plots.figure(broken, "topology"))
+    assert "Links that change later: L." in words(plots.figure(broken, "topology"))
 
 
 def test_a_figure_for_each_of_very_many_flows_has_to_be_asked_for(tmp_path):
@@ -195,4 +195,4 @@ def test_a_moment_of_slow_start_does_not_flatten_the_rest():
     longest = results.table("tcp_info").to_pandas()["rto_s"].max()
     assert longest == pytest.approx(1.0)
     assert highest < 600
-    assert "for moments up to 1000 ms, above the panel" in words(figure)
+    assert "short peaks of up to 1000 ms are above the panel" in words(figure)

@@ -164,7 +164,7 @@ def test_fairness_of_cells_has_a_bar_for_each_flow(grid):
         ("sweep-lines", Options(x="cwnd"), "axis"),
         ("sweep-lines", Options(value="cc"), "holds no numbers"),
         ("sweep-lines", Options(where=(("cc", ("vegas",)),)), "tahoe"),
-        ("sweep-lines", Options(modulo=50), "'modulo' means nothing"),
+        ("sweep-lines", Options(modulo=50), "'modulo' has no effect"),
         ("heat-map", Options(where=(("cc", ("reno",)),)), "two different axes"),
         ("overview", None, "of sweeps there are: fairness"),
     ],

@@ -72,8 +72,8 @@ def test_plugins_are_listed(package, ackclock):
     [
         ({"plugin": "mime"}, "did you mean mine"),
         ({"plugin": "broken"}, "not a class in a Python file"),
-        ({"plugin": "mine", "file": "a.py"}, "'file' stands beside 'plugin'"),
-        ({"plugin": "mine", "class": "Mine"}, "'class' stands beside 'plugin'"),
+        ({"plugin": "mine", "file": "a.py"}, "'file' and 'plugin' exclude each other"),
+        ({"plugin": "mine", "class": "Mine"}, "'class' and 'plugin' exclude each other"),
     ],
 )
 def test_what_cannot_be_used_is_refused(package, cc, said):

@@ -266,6 +266,9 @@ def test_a_capture_knows_packets_that_left_the_queue_without_being_sent(tmp_path
         ({"kind": "red", "adapt_interval": "1 s"}, "`adapt_interval` has no effect without"),
         ({"kind": "codel", "target": "1 s"}, "`target` (1 s) is above `interval` (100 ms)"),
         ({"kind": "pie", "mark_limit": 0.2}, "`mark_limit` has no effect without ecn: true"),
+        ({"kind": "cobalt", "target": "1 s"}, "`target` (1 s) is above `interval` (100 ms)"),
+        ({"kind": "cake", "overhead": "8 B"}, "`overhead` has no effect without `rate`"),
+        ({"kind": "cake", "framing": "atm"}, "`framing` has no effect without `rate`"),
     ],
 )
 def test_settings_that_clash_are_errors(queue: dict[str, Any], words: str):
@@ -279,3 +282,41 @@ def test_settings_that_clash_are_errors(queue: dict[str, Any], words: str):
     with pytest.raises(ScenarioError) as error:
         Scenario.from_dict(document)
     assert words in str(error.value)
+
+
+def shares_of_two_hosts(isolation: str) -> list[float]:
+    """Return what five flows get of a shaper: one of host A, four of host B, all to host D."""
+    queue = {"kind": "cake", "rate": "20 Mbps", "isolation": isolation}
+    edge = {"rate": "1 Gbps", "delay": "1 ms"}
+    document = {
+        "hosts": ["A", "B", "D"],
+        "routers": ["R", "S"],
+        "links": [
+            {"id": "a", "between": ["A", "R"], **edge},
+            {"id": "b", "between": ["B", "R"], **edge},
+            {
+                "id": "L",
+                "between": ["R", "S"],
+                "rate": "100 Mbps",
+                "delay": "18 ms",
+                "forward": {"queue": queue},
+            },
+            {"id": "d", "between": ["S", "D"], **edge},
+        ],
+        "flows": [{"id": f"F{i}", "from": "B" if i else "A", "to": "D"} for i in range(5)],
+        "stop": {"when": "time", "at_latest": "30 s"},
+        "record": "none",
+    }
+    flows = run(Scenario.from_dict(document)).summary["flows"].values()
+    return [flow["goodput_bps"] / (20e6 * 1448 / 1500) for flow in flows]
+
+
+@pytest.mark.parametrize(
+    ("isolation", "lone"), [("senders", 1 / 2), ("triple", 1 / 5), ("flows", 1 / 5)]
+)
+def test_cake_shapes_and_is_fair_among_hosts(isolation: str, lone: float):
+    shares = shares_of_two_hosts(isolation)
+    assert 0.93 < sum(shares) <= 1
+    # A lone flow of CUBIC leaves a tenth of its share idle behind CoDel's drops.
+    assert shares[0] == pytest.approx(lone, rel=0.1)
+    assert shares[1:] == pytest.approx([(1 - lone) / 4] * 4, rel=0.1)

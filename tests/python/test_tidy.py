@@ -173,10 +173,14 @@ def test_the_engine_does_not_look_outside(crate):
             assert not OUTSIDE_WORLD.search(line), f"{name_of(file)}:{number}: {line.strip()}"
 
 
+def file_of(entry):
+    return entry["name"].replace("-", "_").replace("++", "_plus")
+
+
 @pytest.mark.parametrize("kind", MODELS)
 def test_each_model_has_a_file_of_its_own(kind):
     entries = json.loads(_core.registry())[kind]
-    expected = {entry["name"].replace("-", "_") for entry in entries} - NOTHING
+    expected = {file_of(entry) for entry in entries} - NOTHING
     found = {
         file.stem
         for file in CRATES.glob(f"{MODELS[kind]}/*.rs")
@@ -190,7 +194,7 @@ def test_each_model_says_what_it_is_and_where_it_is_from(kind):
     for entry in json.loads(_core.registry())[kind]:
         if entry["name"] in NOTHING:
             continue
-        [file] = CRATES.glob(f"{MODELS[kind]}/{entry['name'].replace('-', '_')}.rs")
+        [file] = CRATES.glob(f"{MODELS[kind]}/{file_of(entry)}.rs")
         header = re.match(r"(?://!.*\n)+", file.read_text(encoding="utf-8"))
         assert header, f"{name_of(file)} does not begin with a comment"
         source = " ".join([header[0], *entry["references"]])
@@ -257,3 +261,25 @@ def test_no_file_names_a_place_on_somebodys_machine():
         if file.suffix in (".md", ".rs", ".py", ".yaml", ".toml", ".json") and file.is_file():
             found = place.search(file.read_text(encoding="utf-8"))
             assert not found, f"{name}: {found}"
+
+
+UNUSED_WORDS = re.compile(
+    r"\b(tells?|told|unasked|sent again|(?:lets|letting) (?:out|go)|for want of|taken for lost"
+    r"|hangs? on|in the mean|(?:comes?|came) to the (?:link|queue)|on (?:its|their) way"
+    r"|[Ll]east (?:RTT|round-trip times?)|window of the congestion|thrown away"
+    r"|(?:segments?|packets?|bytes|instructions|events) a (?:round trip|packet-hop|second|flow))\b"
+)
+READ_BY_USERS = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted(PACKAGE.rglob("*.csv")),
+    *sorted((ROOT / "scenarios").rglob("*.yaml")),
+]
+
+
+@pytest.mark.parametrize("file", READ_BY_USERS, ids=name_of)
+def test_words_that_the_field_does_not_use_are_not_used(file):
+    """CONTRIBUTING.md has what to write instead."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+    found = {match[0] for match in UNUSED_WORDS.finditer(text)}
+    assert not found

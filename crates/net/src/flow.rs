@@ -194,7 +194,7 @@ pub struct TcpFlow {
     recorded: (f64, f64, i32),
     /// Expiry of the retransmission timer that was recorded last.
     recorded_deadline: Time,
-    /// What was recorded of the sender last, if it is recorded.
+    /// What was recorded last of a sender that writes down what it does and can say its state, if it is recorded.
     pub(crate) last: Option<Box<Last>>,
 }
 

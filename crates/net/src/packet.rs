@@ -51,6 +51,10 @@ pub struct Packet {
 }
 
 const _: () = assert!(size_of::<Packet>() == 24);
+// `kind_code` takes the codes of these from their kinds.
+const _: () = assert!(packet_kind::DATA == Kind::Data as i32);
+const _: () = assert!(packet_kind::ACK == Kind::Ack as i32);
+const _: () = assert!(packet_kind::ROUTER == Kind::Router as i32);
 
 impl Default for Packet {
     fn default() -> Self {
@@ -200,9 +204,6 @@ impl Packet {
     #[inline]
     pub fn kind_code(&self) -> i32 {
         match self.kind() {
-            Kind::Data => packet_kind::DATA,
-            Kind::Ack => packet_kind::ACK,
-            Kind::Router => packet_kind::ROUTER,
             Kind::Handshake => match self.message() {
                 Message::Syn => packet_kind::SYN,
                 Message::SynAck => packet_kind::SYN_ACK,
@@ -210,6 +211,7 @@ impl Packet {
                 Message::Fin => packet_kind::FIN,
                 Message::Probe => packet_kind::WINDOW_PROBE,
             },
+            kind => kind as i32,
         }
     }
 

@@ -22,11 +22,18 @@ impl TcpFlow {
     /// From now on it is recorded.
     pub(crate) fn watch(&mut self) {
         self.connection.watch();
-        self.last = Some(Box::default());
+        self.last = self.connection.info().is_some().then(Box::default);
     }
 
     /// Records what the sender has written down.
+    #[inline(always)]
     pub(crate) fn record_journal<R: Recorder>(&mut self, time: Time, flow: u32, recorder: &mut R) {
+        if self.last.is_some() {
+            self.record_entries(time, flow, recorder);
+        }
+    }
+
+    fn record_entries<R: Recorder>(&mut self, time: Time, flow: u32, recorder: &mut R) {
         let bytes = f64::from(self.connection.segment_bytes());
         let (Some(journal), Some(last)) = (self.connection.journal(), &mut self.last) else {
             return;
@@ -62,7 +69,14 @@ impl TcpFlow {
     }
 
     /// Records the state of the sender if it has changed.
+    #[inline(always)]
     pub(crate) fn record_info<R: Recorder>(&mut self, time: Time, flow: u32, recorder: &mut R) {
+        if self.last.is_some() {
+            self.record_state(time, flow, recorder);
+        }
+    }
+
+    fn record_state<R: Recorder>(&mut self, time: Time, flow: u32, recorder: &mut R) {
         let (Some(info), Some(last)) = (self.connection.info(), &mut self.last) else { return };
         if last.info.replace(info) == Some(info) {
             return;

@@ -443,7 +443,7 @@ fn fq_codel_spreads_flows_over_its_queues_by_seed() {
     let mut shared = 0.0;
     for seed in 0..40 {
         let stream = Stream::new(seed, "queue/L/forward");
-        let place = || Place { rate_bps: RATE, delay: Time::ZERO, stream };
+        let place = || Place { rate_bps: RATE, delay: Time::ZERO, stream, hosts: HOSTS.into() };
         let document = json!({
             "hosts": ["A", "B"],
             "links": [{"id": "L", "between": ["A", "B"], "rate": "10 Mbps", "delay": "1 ms",

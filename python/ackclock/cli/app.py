@@ -98,14 +98,15 @@ def _ackclock(
 ) -> None:
     """A laboratory for TCP congestion control.
 
-    Simulates every packet of a network described in a scenario file, and sets theory beside it.
+    Simulates every packet of a network described in a scenario file, and compares the results
+    with theory.
 
     [bold]First steps[/bold]
 
     [cyan]ackclock demo[/cyan]                           a first experiment
     [cyan]ackclock list scenario[/cyan]                  experiments that come with the package
     [cyan]ackclock run caltech/test-case-2-fast[/cyan]   simulate one, see figures and plots
-    [cyan]ackclock list cc[/cyan]                        what congestion control it can use
+    [cyan]ackclock list cc[/cyan]                        available congestion control
 
     Exit status: 0 done, 1 a run or a comparison failed, 2 bad input, 130 after Ctrl-C.
     """

@@ -44,7 +44,7 @@ def list_(as_json: bool = False) -> None:
     for one in found:
         shown.add_row(f"[cyan]{one.name}[/cyan]", one.title, str(one.minutes), f"{one.points:g}")
     console().print(shown)
-    console().print("\nBegin one: [cyan]ackclock lab start bufferbloat[/cyan]")
+    console().print("\nStart one: [cyan]ackclock lab start bufferbloat[/cyan]")
 
 
 @lab.command("start")

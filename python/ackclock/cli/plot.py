@@ -67,7 +67,7 @@ def plot(
     watch: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Draw plots of a run or a sweep that was made before.
+    """Plot a run or a sweep.
 
     Plots of a sweep choose axes by themselves: numbers along the bottom, words as lines, the rest
     as panels.
@@ -109,7 +109,7 @@ def plot(
         from ackclock.cli.watching import watch as watch_files
 
         if as_json:
-            raise InputError("--json prints one document; --watch goes on")
+            raise InputError("--json prints a single document, so it excludes --watch")
         watch_files(run_directories, lambda places: _print_paths(draw(places)))
     else:
         _print_paths(draw(run_directories), as_json=as_json)

@@ -254,7 +254,7 @@ def _parts(names: Sequence[str], known: set[str]) -> list[str]:
 def _print_whole(console: Console, summary: dict[str, Any]) -> None:
     fairness = summary.get("fairness_jain")
     if fairness is not None and len(summary["flows"]) > 1:
-        console.print(f"[dim]Fairness (Jain):[/dim] {fairness:.4f}  (1 = all flows got the same)")
+        console.print(f"[dim]Fairness (Jain):[/dim] {fairness:.4f}  (1 = all flows get the same)")
     wall_s, hops = summary["wall_s"], summary["packet_hops"]
     speed = f", {figures.large(hops / wall_s)} packet-hops/s" if wall_s > 0 else ""
     took = f"{figures.seconds(wall_s)}, {figures.large(hops)} packet-hops{speed}"

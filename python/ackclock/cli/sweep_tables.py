@@ -153,6 +153,8 @@ def _print_means(console: Console, results: SweepResults) -> None:
         _print_axis(console, "All runs", [("", done)])
     for axis in results.axes:
         values = done[axis].unique().to_pylist()
+        if len(values) < 2 and len(results.axes) > 1:
+            continue  # it would repeat the mean over all runs
         groups = (
             (_label(value), done.filter(pc.field(axis) == value)) for value in values[:_MOST_VALUES]
         )

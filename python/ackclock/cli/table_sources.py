@@ -48,7 +48,7 @@ def opened(
     folders = [text for text in sources if is_sweep(Path(text))]
     if folders:
         if len(sources) > 1:
-            raise InputError(f"'{folders[0]}' is a sweep, which stands for itself; name it alone")
+            raise InputError(f"'{folders[0]}' is a sweep; name it alone")
         if overrides or seed is not None:
             raise InputError("a sweep was simulated before; --set and --seed are for scenarios")
         if span is not None:

@@ -27,7 +27,7 @@ def writer(path: Path) -> Callable[[Card], str]:
     """
     kinds = {".html": html, ".htm": html, ".md": markdown}
     if path.suffix.lower() not in kinds:
-        raise InputError(f"'{path}' is neither .html nor .md; the suffix says what is written")
+        raise InputError(f"'{path}' is neither .html nor .md; the suffix sets the format")
     if not path.absolute().parent.is_dir():
         raise InputError(f"there is no folder '{path.parent}'; choose another place with --out")
     return kinds[path.suffix.lower()]

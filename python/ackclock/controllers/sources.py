@@ -93,14 +93,18 @@ def _resolved(place: str, written: dict[str, Any], folder: Path) -> dict[str, An
             raise ProgramError(f"unknown key `{key}`", key, f"keys: {', '.join(own[1:])}")
     if "source" in written:
         if "file" in written:
-            raise ProgramError("'source' stands beside 'file'", hint="leave one of them out")
+            raise ProgramError(
+                "'source' and 'file' exclude each other", hint="leave one of them out"
+            )
         source, origin = written["source"], written.get("origin", "controller.py")
         if not isinstance(source, str) or not isinstance(origin, str):
             raise ProgramError("not the text of a program", "source")
     elif "plugin" in written:
         for other in ("file", "class"):
             if other in written:
-                raise ProgramError(f"'{other}' stands beside 'plugin'", other, "leave one out")
+                raise ProgramError(
+                    f"'{other}' and 'plugin' exclude each other", other, "leave one out"
+                )
         file, name = program(place, written["plugin"])
         source, origin, written = _read(str(file), folder), file.name, {**written, "class": name}
     elif "file" in written:

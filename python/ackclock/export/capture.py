@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,7 @@ from ackclock.export.options import Options
 from ackclock.export.packets import Packets
 from ackclock.export.segments import HANDSHAKE
 from ackclock.export.visits import NEVER, Visits
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 _COLUMNS = ("interface", "time_ns", "number", "outbound", "comment", "marked")
 _MADE_UP = "made up: this flow starts established"

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -38,9 +38,7 @@ from ackclock.export.network import Network
 from ackclock.export.options import Options
 from ackclock.export.packets import Packets, counts_bytes
 from ackclock.export.visits import NEVER, Visits
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 # Its functions are made when it is imported, so that type checkers do not know them.
 pc: Any = pyarrow.compute
@@ -134,8 +132,8 @@ def _kinds(flows: list[dict[str, Any]]) -> list[str]:
     known = {"ack": "ack", "router": "rtProtoDV", "syn-ack": "ack", "handshake-ack": "ack"}
     words = []
     for flow in [None, *flows]:
-        udp = flow is not None and flow["tcp"] is None
-        data = _source_word(flow["udp"]["source"]) if udp else "tcp"
+        source = flow["udp"]["source"] if flow is not None and flow["tcp"] is None else None
+        data = _source_word(source) if source else "tcp"
         words += [f"{known.get(kind, data if kind == 'data' else 'tcp')} " for kind in KINDS]
     return words
 

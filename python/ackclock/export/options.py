@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,12 @@ class Options:
     tables: list[str] | None = None
     snaplen: int | None = None
     first_fid: int | None = None
+
+    def with_tcp(self, model: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The flows of a model that are asked for and have a window."""
+        wanted = self.flows
+        flows = (flow for flow in model["flows"] if flow["tcp"] is not None)
+        return [flow for flow in flows if wanted is None or flow["id"] in wanted]
 
     def given(self) -> list[str]:
         """Names of the options that were given."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ackclock.export.columns import ACK, DATA, KINDS, SYN, Flags, Ints, records
 from ackclock.metrics.segments import unwrapped
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 
 @dataclass

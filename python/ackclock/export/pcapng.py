@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +20,7 @@ from ackclock.export.headers import CE, Bytes, headers
 from ackclock.export.network import Network
 from ackclock.export.options import Options
 from ackclock.export.packets import Packets
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 SNAPLEN = 128
 _RAW = 101  # LINKTYPE_RAW

@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ackclock.export.options import Options
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 VERSION = "0.3"
 _STATES = {
@@ -34,11 +32,6 @@ _Event = tuple[float, int, str, dict[str, Any]]
 
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
     """The traces of flows with a window, one event per line."""
-    model = [
-        flow
-        for flow in results.model["flows"]
-        if flow["tcp"] and (options.flows is None or flow["id"] in options.flows)
-    ]
     summary = results.summary
     head = {
         "qlog_version": VERSION,
@@ -48,7 +41,7 @@ def chunks(results: Results, options: Options) -> Iterator[bytes]:
         f"{summary['ackclock']}, seed {summary['seed']}, digest {summary['digest']}",
     }
     yield (json.dumps(head, ensure_ascii=False)[:-1] + ', "traces": [').encode()
-    for number, flow in enumerate(model):
+    for number, flow in enumerate(options.with_tcp(results.model)):
         trace = {
             "title": f"{flow['id']} ({flow['label']})",
             "vantage_point": {"name": flow["from"], "type": "client"},

@@ -143,8 +143,8 @@ def check(entry: Format, results: Results | Scenario, options: Options) -> None:
     missing = [table for table in entry.tables if table not in results.tables]
     if missing:
         needed, none = (
-            f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
-            for words in (entry.tables, missing)
+            " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+            for words in (list(entry.tables), missing)
         )
         raise InputError(
             f"'{entry.name}' needs records of {needed}, and this run has none of {none}; run the "

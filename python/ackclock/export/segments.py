@@ -17,7 +17,7 @@ the packet that caused it (RFC 2018).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -51,9 +51,7 @@ from ackclock.export.headers import (
 )
 from ackclock.export.network import Network
 from ackclock.export.packets import Packets, counts_bytes, is_modern
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 __all__ = ["HANDSHAKE", "Segments", "address", "most_bytes", "of_packets"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,10 +12,8 @@ import pyarrow.csv as pcsv
 from ackclock.errors import InputError, unknown
 from ackclock.export.options import Options
 from ackclock.record_tables import descriptions
+from ackclock.results import Results
 from ackclock.tables.cells import cell
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
 
 _ROWS = 100_000  # at once
 

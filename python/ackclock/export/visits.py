@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ackclock.export.columns import Flags, Ints, records
 from ackclock.export.network import DIRECTIONS, Network
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 NEVER = np.int64(-1)
 

@@ -8,7 +8,7 @@ time stands only in the row of its sample.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,34 +16,30 @@ import pyarrow as pa
 from ackclock.export.columns import Ints, Records, records
 from ackclock.export.options import Options
 from ackclock.export.tables import text
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 STATES = ("slow-start", "congestion-avoidance", "recovery")
 
 
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
     """The table as CSV, piece by piece. Needs `cwnd`; takes `rtt` and `rto` where recorded."""
-    yield from text(table(results, options.flows))
+    yield from text(table(results, options))
 
 
-def table(results: Results, flows: list[str] | None = None) -> pa.Table:
+def table(results: Results, options: Options | None = None) -> pa.Table:
     """The table, in order of time, then of flows as in the scenario.
 
     Columns: `time_s`, `flow`, `cwnd_bytes`, `cwnd_segments`, `ssthresh_bytes` (none: unlimited),
     `state`, `rtt_s`, `rto_s` (none: selective repeat, or nothing known yet).
     """
-    model = [flow for flow in results.model["flows"] if flow["tcp"] is not None]
     ids = [flow["id"] for flow in results.model["flows"]]
     tables = {n: records(results, n) for n in ("cwnd", "rtt", "rto") if n in results.tables}
     codes = {name: table.places("flow", ids) for name, table in tables.items()}
     parts = []
-    for flow in model:
-        if flows is None or flow["id"] in flows:
-            number = ids.index(flow["id"])
-            rows = {name: np.flatnonzero(code == number) for name, code in codes.items()}
-            parts.append(_of_flow(flow, tables, rows, number))
+    for flow in (options or Options()).with_tcp(results.model):
+        number = ids.index(flow["id"])
+        rows = {name: np.flatnonzero(code == number) for name, code in codes.items()}
+        parts.append(_of_flow(flow, tables, rows, number))
     joined = pa.concat_tables(parts) if parts else _of_nothing()
     order = np.lexsort((joined["number"].to_numpy(), joined["time_s"].to_numpy()))
     return joined.take(pa.array(order)).drop_columns(["number"])

@@ -12,7 +12,7 @@ green line is that of the lowest byte that is missing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,20 +20,14 @@ from ackclock.errors import InputError
 from ackclock.export.options import Options
 from ackclock.metrics.segments import flow_segments, unwrapped
 from ackclock.metrics.series import select
-
-if TYPE_CHECKING:
-    from ackclock.results import Results
+from ackclock.results import Results
 
 _FRESH, _AGAIN, _ACKED, _DROPPED = "white", "red", "green", "purple"
 
 
 def chunks(results: Results, options: Options) -> Iterator[bytes]:
     """The plot of one flow. Needs `packets` and `drops`."""
-    flows = [
-        flow
-        for flow in results.model["flows"]
-        if flow["tcp"] and (options.flows is None or flow["id"] in options.flows)
-    ]
+    flows = options.with_tcp(results.model)
     if len(flows) != 1:
         names = ", ".join(flow["id"] for flow in flows)
         choice = f"choose one of {names} with --flows" if names else "there is none to write"

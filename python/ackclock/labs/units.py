@@ -89,7 +89,7 @@ class Unit:
             raise UnitError("not a finite number")
         if self.kind in ("share", "number"):
             if unit not in ("", "%"):
-                raise UnitError(f"a plain number is asked for, without '{unit}'")
+                raise UnitError(f"expected a plain number, without '{unit}'")
             return number * (0.01 if unit == "%" else 1.0)
         if unit == "":
             raise UnitError(f"the unit is missing; write {self._such_as()}")

@@ -88,7 +88,7 @@ def student(
     there = [file for file in texts if (folder / file).exists()]
     if there and not force:
         raise InputError(
-            f"'{folder / there[0]}' is there already; choose another folder with --out, or replace "
+            f"'{folder / there[0]}' already exists; choose another folder with --out, or replace "
             "what is there with --force"
         )
     folder.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def teacher(marker: Marker, folder: Path) -> Path:
     """
     lab = marker.lab
     if folder.exists():
-        raise InputError(f"'{folder}' is there already; choose another folder with --out")
+        raise InputError(f"'{folder}' already exists; choose another folder with --out")
     require_folder_above(folder)
     answered = _page(lab, lambda question, number: _answered(marker, question, number))
     solved = _form(lab, lambda question: _solution(marker, question))

@@ -32,7 +32,9 @@ def read(path: Path, lines: list[str]) -> Measurement:
             return _of_packets(path, lines)
         return _of_variables(path, lines)
     except (ValueError, IndexError):
-        raise InputError(f"'{path}' begins like a trace of ns-2, and goes on otherwise") from None
+        raise InputError(
+            f"'{path}' starts like an ns-2 trace, but continues in another format"
+        ) from None
 
 
 def _of_variables(path: Path, lines: list[str]) -> Measurement:

@@ -117,8 +117,7 @@ def condense(
             if first:
                 before[key] = (times[first - 1], own[first - 1])
             if last > first:
-                thin = _thin_samples if samples else _thin_level
-                part = thin(times[first:last], own[first:last], places)
+                part = _thin(times[first:last], own[first:last], places, samples=samples)
                 found.setdefault(key, []).append(part)
     answer: dict[Key, Series] = {}
     for key in found.keys() | before.keys():
@@ -179,19 +178,24 @@ class Split:
             yield tuple(int(column[rows[0]]) for column in self._numbers), rows
 
 
-def _groups(times: Floats, places: Bins) -> tuple[Integers, Integers]:
-    """First row and number of rows of each bin that has rows."""
-    bin_of = places.of(times)
-    starts = np.concatenate(([0], np.flatnonzero(np.diff(bin_of)) + 1))
-    return starts, np.diff(np.concatenate((starts, [len(times)])))
-
-
-def _thin_level(times: Floats, values: Floats, places: Bins) -> Series:
-    """Of a bin: the greatest value for so long, the least for the rest, then the last one."""
-    starts, counts = _groups(times, places)
-    many = counts > _OF_LEVEL
+def _thin(times: Floats, values: Floats, places: Bins, *, samples: bool) -> Series:
+    """The rows of bins with few of them, and some points in place of those of the others."""
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(places.of(times))) + 1))
+    counts = np.diff(starts, append=len(times))
+    many = counts > (_OF_SAMPLES if samples else _OF_LEVEL)
     if not many.any():
         return times, values
+    points = (_of_samples if samples else _of_level)(times, values, starts, counts)
+    kept = np.flatnonzero(np.repeat(~many, counts))
+    place = np.concatenate((kept, *(starts[many] + i for i in range(len(points)))))
+    order = np.argsort(place, kind="stable")
+    time_s = np.concatenate((times[kept], *(at[many] for at, _ in points)))
+    value = np.concatenate((values[kept], *(own[many] for _, own in points)))
+    return time_s[order], value[order]
+
+
+def _of_level(times: Floats, values: Floats, starts: Integers, counts: Integers) -> list[Series]:
+    """Of a bin: the greatest value for so long, the least for the rest, then the last one."""
     low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
     ends = starts + counts - 1
     lasted = np.diff(times, append=times[-1])
@@ -202,45 +206,20 @@ def _thin_level(times: Floats, values: Floats, places: Bins) -> Series:
         held = (area - low * (end - begin)) / (high - low)
     flat = ~np.isfinite(held)
     turn = np.where(flat, end, np.clip(begin + held, begin, end))
-    points = (
+    return [
         (begin, np.where(np.isfinite(high), high, values[starts])),
         (turn, np.where(np.isfinite(low), low, values[ends])),
         (end, values[ends]),
-    )
-    return _with_few(times, values, starts, counts, many, points)
+    ]
 
 
-def _thin_samples(times: Floats, values: Floats, places: Bins) -> Series:
+def _of_samples(times: Floats, values: Floats, starts: Integers, counts: Integers) -> list[Series]:
     """Of a bin: least and greatest value, and values between that make the mean right."""
-    starts, counts = _groups(times, places)
-    many = counts > _OF_SAMPLES
-    if not many.any():
-        return times, values
     low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
     mean = np.add.reduceat(values, starts) / counts
     between = np.clip((_OF_SAMPLES * mean - low - high) / (_OF_SAMPLES - 2), low, high)
     begin, end = times[starts], times[starts + counts - 1]
-    shares = np.linspace(0.0, 1.0, _OF_SAMPLES)
     chosen = [between] * _OF_SAMPLES
     chosen[2], chosen[5] = low, high
-    points = tuple(
-        (begin + share * (end - begin), own) for share, own in zip(shares, chosen, strict=True)
-    )
-    return _with_few(times, values, starts, counts, many, points)
-
-
-def _with_few(
-    times: Floats,
-    values: Floats,
-    starts: Integers,
-    counts: Integers,
-    many: NDArray[np.bool_],
-    points: tuple[tuple[Floats, Floats], ...],
-) -> Series:
-    """Put the points of bins with many rows together with the rows of the others, in order."""
-    kept = np.flatnonzero(np.repeat(~many, counts))
-    place = np.concatenate((kept, *(starts[many] + i for i in range(len(points)))))
-    order = np.argsort(place, kind="stable")
-    time_s = np.concatenate((times[kept], *(at[many] for at, _ in points)))
-    value = np.concatenate((values[kept], *(own[many] for _, own in points)))
-    return time_s[order], value[order]
+    shares = np.linspace(0.0, 1.0, _OF_SAMPLES)
+    return [(begin + share * (end - begin), own) for share, own in zip(shares, chosen, strict=True)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
@@ -14,10 +14,6 @@ from ackclock.tables.of_records import Span, delays_s
 from . import heading, quantities
 from .facets import Facets
 from .view import Floats, View
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _BINS = 60
 _SHOWN = 0.999
@@ -31,7 +27,8 @@ def draw(view: View) -> Figure:
     delays = {flow: values for flow, values in delays.items() if values.size > 1}
     words = "Delay and jitter of data packets", heading.title(view), heading.caption(view)
     page = Facets(view.width_mm, *words, 2, 2 if view.width_mm > 120 else 1, 48.0, between_mm=8.0)
-    page.heads = ["One-way delay", "Jitter: difference from the packet before"]
+    page.gap_mm = 10.0
+    page.heads = ["One-way delay", "Jitter (difference from the previous packet)"]
     page.legend = [(Line2D([], [], color=view.flow_color[f], lw=1.4), f) for f in delays]
     if not delays:
         return page.empty("no flow received two data packets")
@@ -40,7 +37,7 @@ def draw(view: View) -> Figure:
     left = max(left, _fill(page.axes[1], jitter, view, from_zero=True))
     page.axes[0].set_ylabel("Share of packets (%)", labelpad=2)
     if left:
-        page.notes.append(f"Up to {left} packets of a panel lie beyond its right end.")
+        page.notes.append(f"Up to {left} packets per panel are beyond its right edge.")
     begin, end = view.span
     if (begin, end) != (0.0, view.end_s):
         page.notes.append(f"Packets that arrived from {begin:g} s to {end:g} s.")
@@ -62,7 +59,9 @@ def _fill(axes: Axes, values: dict[str, Floats], view: View, *, from_zero: bool)
         axes.stairs(shares, edges / unit.size, color=view.flow_color[flow], lw=1.2, zorder=3)
     axes.set_xlim(low / unit.size, high / unit.size)
     axes.set_ylim(bottom=0)
-    axes.set_xlabel(unit.name, labelpad=2)
+    axes.set_xlabel(
+        f"Delay ({unit.name})" if not from_zero else f"Jitter ({unit.name})", labelpad=2
+    )
     axes.xaxis.set_major_locator(MaxNLocator(6))
     axes.yaxis.set_major_locator(MaxNLocator(4))
     return int((every > high).sum())

@@ -201,9 +201,12 @@ def shade(view: View, panel: Panel, name: str, table: str, state: str, color: st
     return len(begins)
 
 
-def some(series: Mapping[_K, Series]) -> dict[_K, Series]:
-    """Those of some series that have a value."""
-    return {key: entry for key, entry in series.items() if len(entry[1])}
+def some(panel: Panel, series: Mapping[_K, Series], message: str) -> dict[_K, Series]:
+    """Those of some series that have a value; if none has, the panel says so."""
+    found = {key: entry for key, entry in series.items() if len(entry[1])}
+    if not found:
+        panel.empty(message)
+    return found
 
 
 def highest(series: Mapping[Any, Series]) -> float:

@@ -20,7 +20,6 @@ from .words import EDGE_MM, MM, ROW_MM, TOP_MM, place, words, write_above, write
 TICKS = 6.6
 """Size of numbers at axes, points."""
 
-_GAP_X = 4.0
 _HEAD = 7.2
 _LEGEND = legends.Measures(size=6.8, handle=4.0, handle_gap=1.2, column_gap=3.0, row=3.4)
 _HEAD_ROW = 3.0
@@ -57,6 +56,7 @@ class Facets:
         left_mm: Room for numbers and words at the left.
         below_mm: Room for numbers and words below the last row.
         between_mm: Room between rows, beside that for heads.
+        gap_mm: Room between panels of a row; more if each has numbers of its own.
         heads: What is written above each panel; empty for none.
         legend: Handles and labels.
         notes: Sentences below the figure.
@@ -72,6 +72,7 @@ class Facets:
     left_mm: float = 13.0
     below_mm: float = 9.0
     between_mm: float = 3.0
+    gap_mm: float = 4.0
     heads: Sequence[str] = ()
     legend: list[tuple[Any, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -85,7 +86,7 @@ class Facets:
     def panel_mm(self) -> float:
         """Width of the axes of a panel."""
         room = self.width_mm - self.left_mm - EDGE_MM
-        return (room - _GAP_X * (self.across - 1)) / self.across
+        return (room - self.gap_mm * (self.across - 1)) / self.across
 
     def is_first(self, index: int) -> bool:
         """Whether a panel is the first of its row."""
@@ -132,7 +133,7 @@ class Facets:
             legends.draw(self.figure, shown, columns, _LEGEND, loc="upper left", anchor=corner)
         for index, axes in enumerate(self.axes):
             row, column = divmod(index, self.across)
-            corner = (self.left_mm + column * (self.panel_mm + _GAP_X), top + row * row_mm)
+            corner = (self.left_mm + column * (self.panel_mm + self.gap_mm), top + row * row_mm)
             place(axes, (*corner, self.panel_mm, self.height_mm), (self.width_mm, height))
             if index < len(heads) and heads[index]:
                 head = "\n".join(heads[index])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from ackclock.metrics import jain
 from ackclock.metrics.statistics import Interval
@@ -17,12 +20,8 @@ from .palette import DASHES
 from .sweep_view import SweepView
 from .view import View
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _MOST_NAMES = 40
-_SIZES = {"below_mm": 5.0, "between_mm": 5.5}
+_SIZES: dict[str, Any] = {"below_mm": 5.0, "between_mm": 5.5}
 _TITLE = "Goodput of each flow"
 
 
@@ -119,7 +118,7 @@ def _figure(
         _fill(axes, panel, colors, unit.size)
         page.scale(axes, 1.25 * highest / unit.size, f"Goodput ({unit.name})")
         _name_bars(axes, list(panel.goodputs), page.panel_mm, named=named)
-    page.notes.append("Dashed: equal shares. Jain's index: 1 if all flows got the same.")
+    page.notes.append("Dashed: equal shares. Jain's index is 1 if all flows get the same.")
     if replications > 1:
         page.notes.append(
             f"Means over {replications} replications; bars on them: 95 % confidence intervals."

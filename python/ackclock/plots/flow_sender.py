@@ -17,9 +17,8 @@ def fill_rtt(view: View, panel: Panel) -> None:
     """Round-trip times of each flow as its sender measures them: range and mean."""
     view.need("rtt")
     panel.title = "Round-trip time"
-    series = draw.some({name: view.rtt_s(name) for name in view.flows})
+    series = draw.some(panel, {name: view.rtt_s(name) for name in view.flows}, "no RTT sample")
     if not series:
-        panel.empty("no sample")
         return
     highest = draw.highest(series)
     lowest = min(float(values.min()) for _, values in series.values())
@@ -35,10 +34,10 @@ def fill_rtt(view: View, panel: Panel) -> None:
 
 def fill_flight(view: View, panel: Panel) -> None:
     """Data that each flow has sent and not seen acknowledged, beside its congestion window."""
-    panel.title, panel.unit = "Data in flight", "packets sent and not acknowledged"
-    series = draw.some({name: packets.flight(view, name) for name in view.window_flows()})
+    panel.title, panel.unit = "Data in flight", "packets sent but not acknowledged"
+    out = {name: packets.flight(view, name) for name in view.window_flows()}
+    series = draw.some(panel, out, "no data packet of a flow with ACKs")
     if not series:
-        panel.empty("no data packet of a flow with ACKs")
         return
     panel.y_from_zero(draw.of_flows(view, panel, series, draw.steps), counts=True)
     lay_over(view, panel, "flight")
@@ -51,15 +50,14 @@ def fill_flight(view: View, panel: Panel) -> None:
 def fill_timer(view: View, panel: Panel) -> None:
     """RTT samples, smoothed RTT, and the retransmission timeout."""
     panel.title = "Retransmission timer"
-    series = draw.some({name: view.rtt_s(name) for name in view.flows})
+    series = draw.some(panel, {name: view.rtt_s(name) for name in view.flows}, "no RTT sample")
     if not series:
-        panel.empty("no sample")
         return
     timeouts = {}
     if (table := view.records("rto")) is not None:
         times, values = table.plain("time_s"), table.plain("rto_s")
         every = {name: table.rows(flow=name) for name in series}
-        timeouts = draw.some({name: (times[rows], values[rows]) for name, rows in every.items()})
+        timeouts = {name: (times[rows], values[rows]) for name, rows in every.items() if len(rows)}
     highest = max(draw.highest(series), draw.highest(timeouts))
     size = draw.time_unit(panel, highest)
     for name, (times, values) in series.items():

@@ -82,7 +82,7 @@ def _usual(view: View, columns: _Quantities) -> tuple[float, float]:
 def _say_what_is_above(panel: Panel, top: float, highest: float, size: float) -> None:
     if highest > top:
         most = f"{quantities.number(highest / size)} {panel.unit}"
-        panel.note(f"{panel.title}: for moments up to {most}, above the panel.")
+        panel.note(f"{panel.title}: short peaks of up to {most} are above the panel.")
 
 
 def _series(view: View, columns: _Quantities) -> dict[tuple[str, str], Series]:
@@ -102,7 +102,7 @@ def _fill(view: View, panel: Panel, columns: _Quantities, size: float) -> float:
     series = _series(view, columns)
     names = list(dict.fromkeys(name for name, _ in series))
     if not series:
-        panel.empty("no flow reports it: modern senders do")
+        panel.empty("recorded by modern senders only")
         return 0.0
     alone = len(names) == 1
     shown = list(columns) if alone else list(columns)[: len(_LINES)]

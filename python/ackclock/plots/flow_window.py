@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from . import bands, draw, palette, quantities
+from . import bands, draw, palette
 from .measured import lay_over
 from .panel import Panel
 from .view import View
@@ -51,7 +51,7 @@ def fill_events(view: View, panel: Panel) -> None:
     if len(names) == 1:
         _lines(view, panel, names[0])
     _events(view, panel, names, size=3.8, every_mm=0.4)
-    panel.note("A mark is drawn at the window before the event.")
+    panel.note("Marks show the window before the event.")
     if not view.recorded("events"):
         panel.note("Events were not recorded.")
 
@@ -60,20 +60,19 @@ def _windows(view: View, panel: Panel, unit: str) -> list[str]:
     """Draw the windows; returns the flows that have one."""
     panel.title, panel.unit = "Congestion window", unit
     view.need("cwnd")
-    names = [name for name in view.window_flows() if len(view.window_packets(name)[0])]
-    if not names:
-        panel.empty("no congestion window")
+    every = {name: view.window_packets(name) for name in view.window_flows()}
+    series = draw.some(panel, every, "no congestion window")
+    if not series:
         return []
-    series = {name: view.window_packets(name) for name in names}
     highest = draw.of_flows(view, panel, series, draw.steps, dense=_EXACT, smooth=False)
     panel.y_from_zero(highest, counts=True)
     lay_over(view, panel, "window")
-    return names
+    return list(series)
 
 
 def _unit(view: View) -> str:
     sizes = {view.flow(name)["tcp"]["segment_bytes"] for name in view.window_flows()}
-    return f"segments of {quantities.size(sizes.pop())}" if len(sizes) == 1 else "segments"
+    return f"segments of {sizes.pop():,} B" if len(sizes) == 1 else "segments"
 
 
 def _cut(view: View, name: str) -> bool:

@@ -106,10 +106,10 @@ def algorithm(flow: Mapping[str, Any]) -> str:
 
 
 def algorithms(view: View) -> str:
-    """The algorithms of all flows, each once, with how many flows use it if there are several."""
+    """The algorithms of all flows, each once, with the number of its flows if that is not one."""
     counts: Counter[str] = Counter()
     for flow, count in view.transports:
         counts[algorithm(flow)] += count
     if len(counts) == 1:
         return next(iter(counts))
-    return "; ".join(f"{count} × {name}" for name, count in counts.items())
+    return "; ".join(f"{count} × {name}" if count > 1 else name for name, count in counts.items())

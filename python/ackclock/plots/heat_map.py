@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 
 from ackclock.tables.groups import groups
 from ackclock.tables.shown import decimals, unit_of
@@ -16,9 +15,6 @@ from .across import across
 from .errors import PlotError
 from .facets import TICKS
 from .sweep_view import SweepView
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _MAP = "cividis"  # made for colour-blind eyes, and grows in lightness (Nuñez et al. 2018)
 _ROW_MM = 7.0

@@ -108,14 +108,10 @@ def _states(link: Mapping[str, Any], way: str) -> tuple[State, ...]:
     for change in link.get("changes") or ():
         if change["direction"] in ("both", way):
             last, word, delay = states[-1], change.get("state"), change.get("delay_ns")
-            states.append(
-                State(
-                    change["at_ns"] * 1e-9,
-                    change.get("rate_bps") or last.rate_bps,
-                    last.delay_ns if delay is None else delay,
-                    last.up if word is None else word == "up",
-                )
-            )
+            rate = change.get("rate_bps") or last.rate_bps
+            delay = last.delay_ns if delay is None else delay
+            up = last.up if word is None else word == "up"
+            states.append(State(change["at_ns"] * 1e-9, rate, delay, up))
     return tuple(states)
 
 

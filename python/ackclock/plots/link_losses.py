@@ -19,7 +19,7 @@ def fill(view: View, panel: Panel) -> None:
     view.need("drops")
     panel.shows_losses = True
     window = quantities.window(view.window_s)
-    panel.title, panel.unit = "Packets lost", f"packets in {window}"
+    panel.title, panel.unit = "Packets lost", f"packets per {window}"
     places: list[Place] = [
         (lane.label, view.lane_color[lane], view.loss_times(lane))
         for lane in (view.lanes if view.asked_links is not None else view.all_lanes)

@@ -19,7 +19,7 @@ _LONG = 16
 
 def fill(view: View, panel: Panel) -> None:
     """Data packets waiting at each link: range and time average, and the limit of the buffer."""
-    panel.title, panel.unit = "Packets waiting in the buffer", "data packets"
+    panel.title, panel.unit = "Queue length", "data packets"
     series = {lane: view.queue_packets(lane) for lane in view.lanes}
     highest = draw.of_lanes(view, panel, series, draw.steps, before=0.0)
     limits = {limit for lane in view.lanes if (limit := limit_packets(view, lane))}
@@ -30,21 +30,19 @@ def fill(view: View, panel: Panel) -> None:
     if view.hidden_links:
         long = max(map(len, view.hidden_links)) > _LONG
         shown = listed(view.hidden_links, 3 if long else 12)
-        panel.note(f"Links not drawn, where less waits and less is lost: {shown}.")
+        panel.note(f"Links not shown (shorter queues, fewer losses): {shown}.")
 
 
 def fill_sojourn(view: View, panel: Panel) -> None:
     """How long packets have waited at each link when their transmission starts: range and mean."""
     view.need("transmissions")
-    panel.title = "Waiting time in the buffer"
+    panel.title = "Queueing delay"
     series = {lane: view.sojourn_s(lane) for lane in view.lanes}
     highest = draw.highest(series)
     size = draw.time_unit(panel, highest, ", of packets as they leave it")
-    if draw.some(series):
+    if draw.some(panel, series, "no packet"):
         draw.of_lanes(view, panel, series, draw.samples, size)
         panel.y_from_zero(highest / size)
-    else:
-        panel.empty("no packet")
 
 
 def draw_limit(panel: Panel, limit: float) -> None:

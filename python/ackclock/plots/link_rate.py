@@ -32,9 +32,9 @@ def fill(view: View, panel: Panel) -> None:
     }
     near = [values[values <= 1.3 * highest].max() for values in capacities.values()]
     highest = max([highest, *near])
-    panel.title = "Rate of links"
+    panel.title = "Link rate"
     window = quantities.window(view.window_s)
-    size = draw.rate_unit(view, panel, highest, f", all packets, in {window}")
+    size = draw.rate_unit(view, panel, highest, f", all packets, {window} bins")
     draw.of_lanes(view, panel, series, draw.windows, size)
     for states, values in capacities.items():
         times = np.array([*(state.time_s for state in states), view.end_s])

@@ -109,4 +109,4 @@ def _losses(view: View, sheet: Sheet, panels: Sequence[Panel]) -> None:
         style = {"marker": "v", "ms": 2.6, "mew": 0, "ls": "", "clip_on": False, "zorder": 5}
         across = panel.axes.get_xaxis_transform()
         panel.line(at, np.full(len(at), 0.985), palette.LOSS, transform=across, **style)
-    sheet.note("▼\u00a0at the top of a panel: packets were lost somewhere.")
+    sheet.note("▼\u00a0at the top of a panel: packet loss.")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.figure import Figure
 
 from . import bands, draw, flow_strip, marks, palette
 from .lanes import Lane
@@ -12,9 +11,6 @@ from .link_queue import draw_limit, limit_packets
 from .panel import Panel
 from .sheet import Sheet
 from .view import View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _HEIGHT_MM = {True: 46.0, False: 36.0}
 _STACKED_MM = {True: 32.0, False: 26.0}
@@ -49,9 +45,7 @@ def draw_links(view: View) -> Figure:
         sheet.add(height).empty("no link")
     marks.across(view, sheet, panels)
     if view.recorded("drops"):
-        sheet.note(
-            "A mark above the queue: a packet dropped at this link, in the colour of its flow."
-        )
+        sheet.note("Marks: packets dropped at this link, in the colour of their flow.")
     return sheet.finish()
 
 
@@ -64,7 +58,7 @@ def _fill(view: View, panel: Panel, lane: Lane) -> None:
     highest = draw.steps(panel, times, values, color=color, before=0.0, dense=_EXACT)
     changes = np.count_nonzero(panel.inside(times))
     if changes > _EXACT * draw.pixels(panel):
-        panel.note("Line: mean queue; tint behind it: range.")
+        panel.note("Line: mean queue; shading: range.")
     panel.entry("waiting", color)
     limit = limit_packets(view, lane)
     if limit and highest >= 0.5 * limit:

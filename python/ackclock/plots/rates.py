@@ -51,13 +51,15 @@ def _hosts(view: View, panel: Panel, event: str, title: str) -> None:
         draw.windows(panel, edges, rates / size, color=color, line=line, among=len(series))
         panel.entry(host, color, line=line)
     if any(map(view.is_source, series)):
-        panel.note("A host has the colour of its first flow; targets are dashed.")
+        panel.note("A host has the colour of its first flow; receivers are dashed.")
 
 
 def _unit(view: View, panel: Panel, title: str, series: Mapping[str, Series], what: str) -> float:
     """Write title and unit of a panel of rates and set its scale; returns the unit's size."""
     highest = draw.highest(series)
     panel.title = title
-    size = draw.rate_unit(view, panel, highest, f", {what}, in {quantities.window(view.window_s)}")
+    size = draw.rate_unit(
+        view, panel, highest, f", {what}, {quantities.window(view.window_s)} bins"
+    )
     panel.y_from_zero(highest / size)
     return size

@@ -41,7 +41,7 @@ def fill_bins(view: View, panel: Panel) -> None:
     """
     width = bin_s(view)
     arrivals = {name: _arrivals(view, name) for name in view.flows}
-    panel.title = "Rate at the receiver"
+    panel.title = "Receive rate"
     if not any(len(times) for times, _ in arrivals.values()):
         panel.empty("no data packet arrived")
         return
@@ -50,7 +50,7 @@ def fill_bins(view: View, panel: Panel) -> None:
     for name, (times, sizes) in arrivals.items():
         edges, rates[name] = _to_the_end(view, *windowed_rates(times, sizes, 0, view.end_s, width))
     total = _to_the_end(view, *windowed_rates(*_arrivals(view), 0, view.end_s, width))[1]
-    words = f", all data packets that arrive, in {quantities.window(width)}"
+    words = f", all data packets, {quantities.window(width)} bins"
     size = draw.rate_unit(view, panel, float(total.max()), words)
     highest = 0.0
     if len(rates) > 1:
@@ -76,14 +76,14 @@ def _to_the_end(view: View, edges: Floats, rates: Floats) -> Series:
 
 def fill_bytes(view: View, panel: Panel) -> None:
     """Bytes of each flow that have arrived at its target, each byte once."""
-    panel.title = "Data at the receiver"
+    panel.title = "Data received"
     sums = {name: _new_bytes(view, name) for name in view.flows}
     highest = draw.highest(sums)
     if highest == 0:
         panel.empty("no data packet arrived")
         return
     unit = quantities.size_unit(highest)
-    panel.unit = f"{unit.name}, each byte once"
+    panel.unit = f"{unit.name}, each byte counted once"
     panel.y_from_zero(draw.of_flows(view, panel, sums, draw.steps, unit.size, before=0.0))
 
 

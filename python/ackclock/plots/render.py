@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from matplotlib.figure import Figure
+
 from . import registry, saving
 from .errors import PlotError
 from .options import Options
@@ -16,8 +18,6 @@ from .timeline import figure as timeline_figure
 from .view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ackclock.metrics.percentiles import Recorded
 
     from .sweep_view import SweepView
@@ -119,7 +119,9 @@ def _require_heard(options: Options, wanted: Sequence[Plot]) -> None:
         if not any(plot.knows(option) for plot in wanted):
             able = [plot.name for plot in registry.PLOTS if plot.knows(option)]
             word = option.removesuffix("_s").replace("_", "-")
-            raise PlotError(f"'{word}' means nothing to the plots asked for; it does to {able[0]}")
+            raise PlotError(
+                f"'{word}' has no effect on the plots asked for; it applies to {able[0]}"
+            )
 
 
 def _require_able(views: Sequence[View], options: Options, wanted: Sequence[Plot]) -> None:

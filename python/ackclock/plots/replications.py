@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ackclock.metrics.statistics import Statistics
@@ -21,9 +21,6 @@ from . import palette, quantities, saving
 from .errors import PlotError
 from .panel import Panel
 from .sheet import Page
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _HEIGHT_MM = 52.0
 _BELOW_MM = {True: 8.8, False: 7.6}

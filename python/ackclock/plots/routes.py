@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.figure import Figure
 
 from . import flow_strip, palette, text
 from .paths import Hop
 from .sheet import Sheet
 from .view import View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _ROW_MM = 3.6
 _MOST_ROWS = 40
@@ -57,9 +54,9 @@ def draw(view: View) -> Figure:
             axes.barh(row + 0.5, length, left=start, **look)
             room = (hop.stop_s - hop.start_s) / view.end_s * panel.width_mm
             if text.width_mm(hop.link, _SIZE) + 1.0 <= room:
-                look = {"color": palette.text_on(color), "ha": "center", "va": "center_baseline"}
-                at = (start + length / 2, row + 0.5)
-                axes.text(*at, hop.link, size=_SIZE, **look, parse_math=False)
+                at, ink = (start + length / 2, row + 0.5), palette.text_on(color)
+                words = axes.text(*at, hop.link, size=_SIZE, color=ink, parse_math=False)
+                words.set(ha="center", va="center_baseline")
     for link in (name for name in view.link_color if name in links):
         panel.entry(link, view.link_color[link], width=3.0)
     hidden = len(rows) - len(shown)

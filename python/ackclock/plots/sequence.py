@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from . import bands, packets, palette, quantities, text
+from . import bands, packets, palette, text
 from .panel import ROUND, Panel
 from .view import View
 
@@ -57,8 +57,8 @@ class _Marks:
 
 _ACK = _Kind("ACK", "o", 0.75, 2.0)
 _SENT = _Kind("sent", "s", 1.0, 3.0)
-_AGAIN = _Kind("sent again", "D", 1.7, 4.0)
-_SPURIOUS = _Kind("sent again, spurious", "D", 1.7, 4.2, hollow=True)
+_AGAIN = _Kind("retransmitted", "D", 1.7, 4.0)
+_SPURIOUS = _Kind("retransmitted, spurious", "D", 1.7, 4.2, hollow=True)
 _DROPPED = _Kind("dropped", "x", 2.6, 5.0)
 _LOST_ACK = _Kind("ACK dropped", "+", 2.4, 4.6)
 
@@ -183,20 +183,20 @@ def _unit(view: View) -> str:
     sizes = {
         view.flow(name)["tcp"]["segment_bytes"] for name in view.flows if view.flow(name).get("tcp")
     }
-    each = f" of {quantities.size(sizes.pop())}" if len(sizes) == 1 else ""
+    each = f" of {sizes.pop():,} B" if len(sizes) == 1 else ""
     modulo = view.options.modulo
     return f"segments{each}" + (f", modulo {modulo}" if modulo is not None else "")
 
 
 def _explain(view: View, panel: Panel, counts: dict[_Kind, int]) -> None:
     """Define the marks below the figure."""
-    panel.note("Square: a segment when its source sends it.")
+    panel.note("Square: segment sent.")
     if counts[_ACK]:
-        panel.note("Dot: an ACK when it reaches the source, at the last segment it covers.")
+        panel.note("Dot: ACK received by the sender, at the last segment it covers.")
     if counts[_SPURIOUS]:
-        panel.note("Spurious: all of it had arrived before it did.")
+        panel.note("Spurious: all of its data had already arrived.")
     if counts[_DROPPED]:
-        panel.note("×:\u00a0dropped\u00a0then.")
+        panel.note("×:\u00a0segment\u00a0dropped.")
     if not view.recorded("drops"):
         panel.note("Drops were not recorded.")
     modulo = view.options.modulo

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ackclock.tables.groups import Group, groups
@@ -16,10 +18,6 @@ from .across import across
 from .errors import PlotError
 from .palette import MARKS
 from .sweep_view import SweepView
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _ASIDE = 0.6
 """How much of the room of a word its points take."""

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ackclock.theory import TheoryError, compare, predict
 from ackclock.theory.comparison import ComparedPeriod, Comparison
 
-from . import heading, palette, quantities
+from . import heading, palette, quantities, text
 from .errors import PlotError
 from .facets import Facets
 from .panel import ROUND
 from .view import View
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _MOST = 12
+_QUEUED = 0.5
+"""Packets; a link with less of a queue, in theory and run, is not drawn beside others."""
+_NAME = 7.0
+"""Size of the names below panels, points."""
 _HEADS = {
     "rate": "Rate",
     "window": "Window",
@@ -56,17 +58,19 @@ def draw(view: View) -> Figure:
     hidden = set(view.summary["flows"]) - set(view.flows)
     found = pairs(comparison, hidden)
     if not found:
-        raise PlotError("nothing to draw: theory says nothing that this run has measured")
+        raise PlotError("nothing to draw: theory predicts nothing that this run has measured")
     rate = quantities.rate_unit(_highest(found.get("rate", [])), binary=view.binary_rates)
     span = quantities.span_unit(_highest(found.get("rtt", [])))
     units = dict.fromkeys(_HEADS, quantities.Unit("packets", 1.0)) | {"rate": rate, "rtt": span}
     words = "Theory and run", heading.title(view), heading.caption(view)
     page = Facets(view.width_mm, *words, len(found), min(len(found), 3), 42.0)
-    page.below_mm, page.between_mm = 5.0, 9.0
+    page.below_mm, page.between_mm, page.gap_mm = 5.0, 9.0, 11.0
     page.heads = [f"{_HEADS[name]} ({units[name].name})" for name in found]
     for (quantity, entries), axes in zip(found.items(), page.axes, strict=True):
-        _fill(axes, entries, view.flow_color, units[quantity].size)
-    page.notes.append("Box or line: theory. Dot: the run.")
+        _fill(axes, entries, view.flow_color, units[quantity].size, page.panel_mm)
+    page.notes.append("Box or line: theory. Dot: simulation.")
+    if "link-queue" in found:
+        page.notes.append("Links without a queue are not shown.")
     if (steady := _steady(comparison)) is not None:
         page.notes.append(f"Equilibrium from {steady.start_s:.4g} to {steady.end_s:.4g} s.")
     return page.finish()
@@ -83,7 +87,7 @@ def pairs(comparison: Comparison, hidden: set[str]) -> dict[str, list[Pair]]:
 
     def add(quantity: str, subject: str, ends: tuple[float, float], measured: float | None) -> None:
         known = found.setdefault(quantity, [])
-        if measured is not None and subject not in hidden and len(known) < _MOST:
+        if measured is not None and subject not in hidden:
             known.append(Pair(subject, *ends, measured))
 
     if (steady := _steady(comparison)) is not None:
@@ -93,7 +97,10 @@ def pairs(comparison: Comparison, hidden: set[str]) -> dict[str, list[Pair]]:
         for one in known.figures:
             estimate = one.estimate
             add(estimate.quantity, estimate.subject, (estimate.low, estimate.high), one.measured)
-    return {quantity: entries for quantity, entries in found.items() if entries}
+    links = found.get("link-queue", [])
+    if queued := [one for one in links if max(one.high, one.measured) >= _QUEUED]:
+        found["link-queue"] = queued
+    return {quantity: entries[:_MOST] for quantity, entries in found.items() if entries}
 
 
 def _steady(comparison: Comparison) -> ComparedPeriod | None:
@@ -106,7 +113,9 @@ def _highest(entries: list[Pair]) -> float:
     return max((max(one.high, one.measured) for one in entries), default=0.0)
 
 
-def _fill(axes: Axes, entries: list[Pair], colors: Mapping[str, str], size: float) -> None:
+def _fill(
+    axes: Axes, entries: list[Pair], colors: Mapping[str, str], size: float, width_mm: float
+) -> None:
     highest = max(_highest(entries) / size, 1e-12)
     for place, one in enumerate(entries):
         color = colors.get(one.subject, palette.INK)
@@ -119,11 +128,13 @@ def _fill(axes: Axes, entries: list[Pair], colors: Mapping[str, str], size: floa
     axes.yaxis.set_major_locator(MaxNLocator(4, steps=ROUND))
     axes.grid(visible=False, axis="x")
     axes.set_xlim(-0.6, len(entries) - 0.4)
-    axes.set_xticks(range(len(entries)), [_short(one.subject) for one in entries])
-    axes.tick_params(axis="x", length=0)
+    room_mm = width_mm / len(entries) - 1.5
+    names = [text.short(_short(one.subject), room_mm, _NAME) for one in entries]
+    axes.set_xticks(range(len(entries)), names)
+    axes.tick_params(axis="x", length=0, labelsize=_NAME)
 
 
 def _short(subject: str) -> str:
     """The name of a flow or link; of several flows together, how many these are."""
     together = subject.count(" + ")
-    return f"{together + 1} flows" if together else subject
+    return f"{together + 1} flows" if together else subject.removesuffix(" forward")

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse
 from matplotlib.ticker import MaxNLocator
@@ -22,11 +24,9 @@ from .palette import MARKS
 from .sweep_view import SweepView
 from .view import View
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _MOST = 40
+_NARROWEST = 0.1
+"""Least width of the RTT axis as a share of the longest RTT: small differences look small."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Cloud:
         mark: Their mark.
         rtt_s: Round-trip times, means over runs; shape (n,).
         goodput_bps: Goodputs; shape (n,).
-        least_s: The shortest round-trip time of all; the axis begins there, so that milliseconds of
-            difference look small where queues add many.
+        least_s: The shortest round-trip time of all, where it is known; the axis reaches it, so
+            that milliseconds of difference look small where queues add many.
     """
 
     name: str
@@ -77,21 +77,21 @@ def draw_sweep(view: SweepView) -> Figure:
     """
     table, axes = view.flows(), view.varied
     keys = [*axes, "flow"] if len(table.different("flow")) > 1 else axes
-    held: dict[tuple[Any, ...], list[tuple[float, float, float]]] = {}
+    held: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
     columns = (table.values(name) for name in keys)
-    figures = zip(*map(table.values, ("rtt_s_mean", "goodput_bps", "rtt_s_min")), strict=True)
-    for *key, (rtt, goodput, least) in zip(*columns, figures, strict=True):
+    figures = zip(table.values("rtt_s_mean"), table.values("goodput_bps"), strict=True)
+    for *key, (rtt, goodput) in zip(*columns, figures, strict=True):
         if rtt is not None and goodput is not None:
-            held.setdefault(tuple(key), []).append((rtt, goodput, least))
+            held.setdefault(tuple(key), []).append((rtt, goodput))
     if len(held) > _MOST:
         raise PlotError(f"{len(held)} groups of points are too many; choose some with --where")
     names = [view.words(axes, key[: len(axes)]) + "".join(f", {n}" for n in key[len(axes) :])
              for key in held]  # fmt: skip
     colors = palette.flow_colors(names, names)
     clouds = [
-        Cloud(name, colors[name], MARKS[i % len(MARKS)], rtts, goodputs, min(least))
+        Cloud(name, colors[name], MARKS[i % len(MARKS)], rtts, goodputs, min(rtts))
         for i, (name, points) in enumerate(zip(names, held.values(), strict=True))
-        for rtts, goodputs, least in [zip(*points, strict=True)]
+        for rtts, goodputs in [zip(*points, strict=True)]
     ]
     return _figure(clouds, view.width_mm, view.subtitle(view.title), view.caption())
 
@@ -111,16 +111,17 @@ def _figure(
     axes = page.axes[0]
     for cloud in clouds:
         _draw(axes, cloud, span.size, rate.size)
-    axes.margins(0.12)
-    axes.autoscale_view()
-    axes.set_xlim(left=min(cloud.least_s for cloud in clouds) / span.size)
+    shortest = min(cloud.least_s for cloud in clouds)
+    room = max(longest - shortest, _NARROWEST * longest)
+    ends = (longest + shortest + np.array((-1.2, 1.2)) * room) / 2
+    axes.set_xlim(*(ends / span.size))
     axes.set_ylim(0, 1.1 * highest / rate.size or 1.0)
     axes.invert_xaxis()
-    axes.set_xlabel(f"Round-trip time, mean ({span.name}); less is to the right", labelpad=2)
+    axes.set_xlabel(f"Mean round-trip time ({span.name}), decreasing to the right", labelpad=2)
     axes.set_ylabel(f"Goodput ({rate.name})", labelpad=2)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(6))
-    page.notes.append("Better is up and to the right.")
+    page.notes.append("The upper right is best.")
     if any(len(cloud.rtt_s) > 2 for cloud in clouds):
         page.notes.append("Points: replications. Ellipses: one standard deviation.")
     return page.finish()

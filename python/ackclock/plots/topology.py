@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path
 from numpy.typing import NDArray
@@ -18,10 +20,6 @@ from . import layout, palette, text
 from .network import MOST_NAMED, Network, Node, Ride
 from .sheet import Sheet
 from .view import View
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 Points = Mapping[str, Floats]
@@ -94,11 +92,11 @@ def draw(view: View) -> Figure:
     elif not wordy:
         _kinds(panel.note, network, shared)
     if changing := [link["id"] for link in view.model["links"] if link.get("changes")]:
-        panel.note(f"As at the start of the run, during which links change: {listed(changing)}.")
+        panel.note(f"As at the start of the run. Links that change later: {listed(changing)}.")
     if any(not ride.main for ride in rides):
         panel.note("Solid: the path a flow takes for longest; dashed: another one.")
     if network.tiered:
-        panel.note("One node is all routers as many links away from the nearest host.")
+        panel.note("Each router node stands for all routers at the same distance from hosts.")
     if not rides and view.flows:
         panel.note(f"{len(view.flows):,} flows, not drawn.")
     return sheet.finish()

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.figure import Figure
 
 from . import draw, flow_strip
 from .panel import Panel
 from .sheet import Sheet
 from .view import Series, View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _HEIGHT_MM = {True: 32.0, False: 26.0}
 _MOST_PANELS = 12

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ackclock.metrics import queueing_s
@@ -16,9 +17,6 @@ from .errors import PlotError
 from .panel import ROUND, Panel, mark_style
 from .sheet import Sheet
 from .view import View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _HEIGHT_MM = {True: 46.0, False: 36.0}
 
@@ -70,7 +68,7 @@ def draw(views: Sequence[View]) -> Figure:
             "Throughput: the data of a flow over the time from its start to the last ACK, or to "
             "the arrival of the last segment."
         )
-        sheet.note("Queueing: mean over all segments that arrive, transmissions not included.")
+        sheet.note("Queueing delay: mean over all delivered segments, without transmission times.")
     return sheet.finish()
 
 

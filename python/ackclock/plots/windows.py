@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from . import flow_window, heading
 from .errors import PlotError
 from .sheet import Sheet
 from .view import View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST_PANELS = 12
 """More panels below each other than this make no page."""

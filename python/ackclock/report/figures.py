@@ -125,7 +125,7 @@ def _periods(comparison: Comparison) -> ResultTable:
 def _finishes(comparison: Comparison) -> ResultTable:
     columns = [Column("flow", "Flow", "word"), *_columns("finish", "Finish", "s", "", "s")]
     keys = ("flow", "finish", "finish run", "finish error")
-    rows = [
+    rows: list[dict[str, Any]] = [
         dict(zip(keys, (one.subject, one.predicted, one.measured, one.error), strict=True))
         for one in comparison.finishes
     ]

@@ -83,7 +83,7 @@ class DaskExecutor:
         except ValueError as error:
             raise InputError(f"'{address}' is not the address of a scheduler: {error}") from None
         except OSError:
-            raise ClusterError(f"no Dask scheduler answers at {address}") from None
+            raise ClusterError(f"no Dask scheduler responds at {address}") from None
         try:
             self._require_engine()
         except BaseException:

@@ -62,20 +62,21 @@ class SweepResults:
             return self.table.select(list(columns))
         return tables.part(self._source, columns)
 
-    def save(self, file: Path) -> None:
-        """Write the table to a file."""
-        assert isinstance(self._source, tables.Rows)
-        self._source.write(file)
-        self._source = file
-
     @classmethod
     def of(
         cls, stored: pa.Table, plan: pa.Table, identity: dict[str, Any], path: Path | None
     ) -> SweepResults:
         """Put together what is stored of a plan."""
         axes, metadata = _about(plan, identity)
-        rows = tables.joined(plan, stored, metadata)
+        rows = tables.Rows(plan, stored, metadata)
         return cls(rows, identity["study"], axes, plan.num_rows, path)
+
+    @classmethod
+    def write(cls, store: Store, plan: pa.Table, identity: dict[str, Any]) -> SweepResults:
+        """Write the results of a plan of which nothing is missing to the folder."""
+        place = store.path / RESULTS
+        tables.write_sorted(store.open(), plan, _about(plan, identity)[1], place)
+        return cls.load(place)
 
     @classmethod
     def written(cls, plan: pa.Table, identity: dict[str, Any], folder: Path) -> SweepResults | None:
@@ -108,7 +109,7 @@ class SweepResults:
             return cls._of_file(file, folder, place)
         store = Store(folder)
         if not store.exists():
-            raise InputError(f"'{place}' holds no sweep; 'ackclock sweep' makes one")
+            raise InputError(f"'{place}' contains no sweep; run 'ackclock sweep' first")
         plan = tables.read(folder / PLAN)
         return cls.of(store.stored(), plan, store.identity(), folder)
 

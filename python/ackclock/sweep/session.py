@@ -25,7 +25,7 @@ from ackclock.sweep.model import Batch, Receipt
 from ackclock.sweep.plan import Plan, cores
 from ackclock.sweep.results import SweepResults
 from ackclock.sweep.shards import Shard
-from ackclock.sweep.store import RESULTS, Store
+from ackclock.sweep.store import Store
 
 # Its functions are made when it is imported, and unknown to checkers of types.
 pc: Any = pyarrow.compute
@@ -119,8 +119,6 @@ def run(
                 session.stop()
                 raise SweepInterrupted(session.results(keep=out is not None)) from None
             results = session.results(keep=out is not None)
-            if out is not None and not results.partial:
-                results.save(path / RESULTS)
         results.path = None if out is None else path
         return results
 
@@ -361,14 +359,16 @@ class _Session:
         """Return what is stored of the plan.
 
         Args:
-            keep: Tidy the folder up: it is not going to be removed.
+            keep: Tidy the folder up, and write the table if nothing is missing: the folder is not
+                going to be removed.
         """
         self.stop()
-        stored = self.store.stored()
-        if keep:
-            self.store.merge(stored)
         identity = self.plan.study.identity()
-        return SweepResults.of(stored, self._planned, identity, self.store.path)
+        if keep:
+            self.store.merge()
+            if (self.states() != tables.MISSING).all():
+                return SweepResults.write(self.store, self._planned, identity)
+        return SweepResults.of(self.store.stored(), self._planned, identity, self.store.path)
 
     def written(self) -> SweepResults | None:
         """Return the results of the plan that stand in the folder, if they do."""

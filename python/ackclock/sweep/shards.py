@@ -10,7 +10,7 @@ from pathlib import Path
 from ackclock.errors import InputError
 from ackclock.sweep import table as tables
 from ackclock.sweep.results import SweepResults
-from ackclock.sweep.store import PLAN, RESULTS, Store
+from ackclock.sweep.store import PLAN, Store
 
 _FOLDER = ".shard-{}-of-{}"
 
@@ -80,8 +80,6 @@ def merge(folders: Sequence[Path], out: Path, *, force: bool = False) -> SweepRe
     Raises:
         InputError: a folder holds no sweep, or that of another study or engine.
     """
-    import pyarrow as pa
-
     stores = [Store(folder) for folder in folders]
     for store in stores:
         if not store.exists():
@@ -99,9 +97,7 @@ def merge(folders: Sequence[Path], out: Path, *, force: bool = False) -> SweepRe
     target.require(identity, force=force)
     with target.lock():
         target.prepare(identity, planned)
-        stored = pa.concat_tables([store.stored() for store in (target, *stores)])
-        target.take(stored)
-        results = SweepResults.of(stored, planned, identity, out)
-        if not results.partial:
-            results.save(out / RESULTS)
-    return results
+        target.take(stores)
+        if (target.states(planned["key"]) != tables.MISSING).all():
+            return SweepResults.write(target, planned, identity)
+        return SweepResults.of(target.stored(), planned, identity, out)

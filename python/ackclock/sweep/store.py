@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ackclock.sweep.plan import Plan
+    from ackclock.sweep.table import Stored
 
 STUDY, PLAN, RESULTS = "study.json", "plan.parquet", "results.parquet"
 PARTS, JOURNAL, LOG, LOCK = "parts", "journal", "log.txt", "lock"
@@ -168,7 +169,7 @@ class Store:
         for name in (PARTS, JOURNAL):
             (self.path / name).mkdir(exist_ok=True)
         place = self.path / PLAN
-        if self.exists() and place.is_file() and table.read(place).equals(planned):
+        if self.exists() and place.is_file() and table.holds(place, planned):
             return
         # In this order, what stands beside `study.json` is never of another study.
         (self.path / RESULTS).unlink(missing_ok=True)
@@ -213,21 +214,19 @@ class Store:
         for path in journals:
             path.unlink()
 
-    def merge(self, stored: pa.Table) -> None:
-        """Make a part of the journals, and one of all parts if they are many; `stored` is all."""
+    def merge(self) -> None:
+        """Make a part of the journals, and one of all parts if they are many."""
         if len(self.parts()) < _MOST_PARTS:
             self.settle(self.journals())
         else:
-            self.take(stored)
+            self.take()
 
-    def take(self, stored: pa.Table) -> None:
-        """Make one part of rows, in place of all parts and journals; they hold these, too."""
+    def take(self, others: Sequence[Store] = ()) -> None:
+        """Make one part of all that is stored here and in other folders."""
         from ackclock.sweep import table
 
         before = (*self.parts(), *self.journals())
-        if len(rows := table.latest(stored)):
-            kept = stored if len(rows) == stored.num_rows else stored.take(rows)
-            table.write(kept, self._next_part())
+        table.write_latest([store.open() for store in (self, *others)], self._next_part())
         for path in before:
             path.unlink()
 
@@ -235,10 +234,8 @@ class Store:
         last = [int(path.stem.removeprefix("part-")) for path in self._all_parts()][-1:]
         return self.path / PARTS / f"part-{sum(last) + 1:06}.parquet"
 
-    def stored(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return all rows of parts and journals, oldest first."""
-        import pyarrow as pa
-
+    def open(self) -> Stored:
+        """Return what parts and journals hold at this moment, oldest first."""
         from ackclock.sweep import table
 
         # Journals first: one may become a part meanwhile, a part never a journal.
@@ -246,13 +243,15 @@ class Store:
         while True:
             parts = self.parts()
             try:
-                found = [table.read(path, columns) for path in parts]
-                break
+                return table.Stored(parts, fresh)
             except ResultsError:
                 # A sweep that works here may have merged them meanwhile.
                 if all(path.exists() for path in parts):
                     raise
-        return pa.concat_tables([*found, fresh if columns is None else fresh.select(list(columns))])
+
+    def stored(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return all rows of parts and journals, oldest first."""
+        return self.open().table(columns)
 
     def states(self, keys: pa.Array) -> np.ndarray:
         """Return for each key what is stored of it (`table.MISSING`, `DONE` or `FAILED`)."""

@@ -109,7 +109,7 @@ class Study(Design):
         if not place.is_file():
             place = library.study(str(path)) or place
         if not place.is_file():
-            raise InputError(f"no such file: '{place}'; a sweep is described by a file of its own")
+            raise InputError(f"no such file: '{place}'; a sweep needs a study file")
         file = Document.read(place)
         study.file = file
         root = file.tree()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 from ackclock.columns import RUNS, SWEEP, Column
-from ackclock.files import arrow_file, write_bytes
+from ackclock.files import arrow_file, replacement
 from ackclock.results import ResultsError
 from ackclock.sweep import figures
 from ackclock.sweep.plan import Keys, Plan
@@ -59,6 +59,8 @@ STORED = pa.schema(
 )
 """What is stored of a run."""
 
+# Beside rows that are sorted: the number of the run in the plan.
+_RUN = pa.field("run", pa.int64())
 _REPLICATION = _described("replication", pa.int64(), "Number of the replication, from 0")
 
 
@@ -88,44 +90,41 @@ def _is_whole(line: bytes) -> bool:
 def latest(table: pa.Table) -> np.ndarray:
     """Return the row of each key, in order: done wins over failed, then the last one does."""
     rows = np.arange(table.num_rows)
-    keys = codes(table["key"])
-    if not len(keys) or len(rows) == keys.max() + 1:
+    first = firsts(table["key"])
+    if (first == rows).all():
         return rows
-    best = np.full(keys.max() + 1, -1)
+    best = np.full(len(rows), -1)
     done = pc.equal(table["status"], "done").to_numpy()
-    np.maximum.at(best, keys, rows + len(rows) * done)
-    return np.sort(best % len(rows))
+    np.maximum.at(best, first, rows + len(rows) * done)
+    return np.sort(best[best >= 0] % len(rows))
 
 
 def states(keys: pa.Array, stored: pa.Table) -> np.ndarray:
     """Return for each key what is stored of it: `MISSING`, `DONE` or `FAILED`."""
-    rows = latest(stored)
-    places = pc.fill_null(_found(keys, stored["key"], rows), len(rows)).to_numpy()
-    done = pc.equal(stored["status"], "done").to_numpy()[rows]
+    places = found(keys, stored)
+    done = pc.equal(stored["status"], "done").to_numpy()
     return np.append(np.where(done, DONE, FAILED), MISSING).astype(np.int8)[places]
 
 
-def _found(keys: Any, stored: pa.ChunkedArray, rows: np.ndarray) -> Any:
-    """Return the place of each key among some rows of a column; null where it is not there."""
-    whole = len(rows) == len(stored)
-    among = stored if whole else stored.take(pa.array(rows))
-    return pc.index_in(keys, among.combine_chunks())
+def found(keys: Any, stored: pa.Table) -> np.ndarray:
+    """Return the row of each key that counts, -1 where it is not stored."""
+    rows = latest(stored)
+    among = stored["key"] if len(rows) == len(stored) else stored["key"].take(pa.array(rows))
+    places = pc.fill_null(pc.index_in(keys, among.combine_chunks()), -1).to_numpy()
+    return np.append(rows, -1)[places]
 
 
 def firsts(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     """Return for each row the first one that has the same value."""
-    coded = codes(column)
-    # Codes are given in the order in which values come.
-    before = np.maximum.accumulate(np.append(-1, coded[:-1]))
-    return np.flatnonzero(coded > before)[coded]
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return pc.index_in(whole, whole).to_numpy()
 
 
-def codes(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+def codes(column: pa.ChunkedArray) -> np.ndarray:
     """Return numbers from 0 in the place of the values of a column, equal ones for equal values."""
     if not len(column):
         return np.zeros(0, np.int64)
-    whole = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
-    coded = whole.dictionary_encode("encode")
+    coded = pa.concat_arrays(column.chunks).dictionary_encode("encode")
     return coded.indices.to_numpy().astype(np.int64)
 
 
@@ -167,43 +166,117 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def joined(plan: pa.Table, stored: pa.Table, metadata: Mapping[str, str]) -> Rows:
-    """Return the rows of a plan that are stored, in the order of the plan."""
-    rows = latest(stored)
-    places = _found(plan["key"], stored["key"], rows)
-    there = pc.is_valid(places)
-    places = pa.array(rows).take(places.filter(there).combine_chunks())
-    return Rows(plan.filter(there), stored, places, metadata)
+class Stored:
+    """What is stored at a moment, piece by piece: parts that are open, and rows of journals.
+
+    An open file can be read even if a sweep that works there has removed it since.
+    """
+
+    def __init__(self, parts: Sequence[Path], fresh: pa.Table) -> None:
+        self._parts = [(path, _file(path)) for path in parts]
+        self._fresh = fresh
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pa.Table]]:
+        """Yield some rows at a time, with all columns or with these, and how many were before."""
+        start = 0
+        for path, file in self._parts:
+            with _damage(path):
+                for batch in file.iter_batches(_GROUP, columns=columns and list(columns)):
+                    yield start, pa.Table.from_batches([batch])
+                    start += batch.num_rows
+        yield start, self._fresh.select(list(columns)) if columns else self._fresh
+
+    def table(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return all rows."""
+        return pa.concat_tables(piece for _, piece in self.pieces(columns))
 
 
 class Rows:
-    """Rows of a plan beside what is stored of them: put together piece by piece, or all at once."""
+    """The rows of a plan that are stored, in its order, put together when they are asked for.
 
-    def __init__(
-        self, plan: pa.Table, stored: pa.Table, places: pa.Array, metadata: Mapping[str, str]
-    ) -> None:
-        self.plan, self._stored, self._places, self._metadata = plan, stored, places, metadata
+    Args:
+        plan: Key, axes, replication and seed of all runs.
+        stored: What is stored, in any order.
+        metadata: What the table says of itself.
+    """
+
+    def __init__(self, plan: pa.Table, stored: pa.Table, metadata: Mapping[str, str]) -> None:
+        places = found(plan["key"], stored)
+        there = places >= 0
+        self.plan, self._stored = plan.filter(pa.array(there)), stored
+        self._places, self._metadata = pa.array(places[there]), metadata
 
     def __len__(self) -> int:
         return self.plan.num_rows
 
-    def part(self, start: int, count: int, columns: Iterable[str] | None = None) -> pa.Table:
-        """Return some of them, with all columns or with these."""
-        left = self.plan.slice(start, count)
-        fields = [field for field in STORED if field.name not in ("key", "seed")]
-        if columns is not None:
-            left = left.select([name for name in left.column_names if name in columns])
-            fields = [field for field in fields if field.name in columns]
-        names = [field.name for field in fields]
-        right = self._stored.select(names).take(self._places.slice(start, count))
-        for field in fields:
-            left = left.append_column(field, right[field.name])
-        return left.replace_schema_metadata(dict(self._metadata)).combine_chunks()
+    def part(self, columns: Iterable[str] | None = None, most: int | None = None) -> pa.Table:
+        """Return them, or the first ones, with all columns or with these."""
+        plan, places = self.plan.slice(0, most), self._places.slice(0, most)
+        return beside(plan, self._stored, places, self._metadata, columns)
 
-    def write(self, path: Path) -> None:
-        """Write them to a Parquet file; memory is needed for one group of rows at a time."""
-        starts = range(0, max(1, len(self)), _GROUP)
-        _write((self.part(start, _GROUP) for start in starts), path)
+
+def beside(
+    plan: pa.Table,
+    stored: pa.Table,
+    places: pa.Array,
+    metadata: Mapping[str, str],
+    columns: Iterable[str] | None = None,
+) -> pa.Table:
+    """Return runs of a plan with the figures of their rows among what is stored."""
+    fields = [field for field in STORED if field.name not in ("key", "seed")]
+    if columns is not None:
+        plan = plan.select([name for name in plan.column_names if name in columns])
+        fields = [field for field in fields if field.name in columns]
+    right = stored.select([field.name for field in fields]).take(places)
+    for field in fields:
+        plan = plan.append_column(field, right[field.name])
+    return plan.replace_schema_metadata(dict(metadata)).combine_chunks()
+
+
+def write_sorted(
+    stored: Stored,
+    plan: pa.Table,
+    metadata: Mapping[str, str],
+    path: Path,
+) -> None:
+    """Write the rows of a plan, all of which are stored, in its order to a Parquet file.
+
+    Rows are stored in the order in which runs ended, which is any. So they are first distributed to
+    a file for each group of rows of the plan; memory is needed for one group at a time.
+
+    Args:
+        stored: What is stored.
+        plan: Key, axes, replication and seed of all runs.
+        metadata: What the table says of itself.
+        path: The file.
+    """
+    rows = found(plan["key"], stored.table(("key", "status")))
+    runs = np.argsort(rows, kind="stable")
+    rows = rows[runs]
+    with ExitStack() as stack:
+        groups = []
+        for _ in range(0, max(1, len(rows)), _GROUP):
+            file = stack.enter_context(tempfile.TemporaryFile(dir=path.parent))
+            groups.append((file, pa.ipc.new_stream(file, STORED.append(_RUN))))
+        for start, piece in stored.pieces():
+            first, last = np.searchsorted(rows, (start, start + piece.num_rows))
+            own = runs[first:last]
+            taken = piece.take(pa.array(rows[first:last] - start)).append_column(
+                _RUN, pa.array(own)
+            )
+            for group in np.unique(own // _GROUP):
+                groups[group][1].write_table(taken.filter(pa.array(own // _GROUP == group)))
+
+        def sorted_groups() -> Iterator[pa.Table]:
+            for number, (file, writer) in enumerate(groups):
+                writer.close()
+                file.seek(0)
+                rows = pa.ipc.open_stream(file).read_all()
+                places = pc.sort_indices(rows[_RUN.name])
+                own = plan.slice(number * _GROUP, _GROUP)
+                yield beside(own, rows, places, metadata)
+
+        _write(sorted_groups(), path)
 
 
 Source = Rows | pa.Table | Path
@@ -214,7 +287,7 @@ def schema(source: Source) -> pa.Schema:
     """Return names, types and metadata of the columns."""
     if isinstance(source, Path):
         return _file(source).schema_arrow
-    return source.part(0, 0).schema if isinstance(source, Rows) else source.schema
+    return source.part(most=0).schema if isinstance(source, Rows) else source.schema
 
 
 def about(source: Source) -> dict[str, str]:
@@ -232,8 +305,8 @@ def part(source: Source, columns: Sequence[str] | None = None) -> pa.Table:
     """Return all rows, with all columns or with these."""
     if isinstance(source, Path):
         return read(source, columns)
-    found = source.part(0, len(source), columns) if isinstance(source, Rows) else source
-    return found if columns is None else found.select(list(columns))
+    rows = source.part(columns) if isinstance(source, Rows) else source
+    return rows if columns is None else rows.select(list(columns))
 
 
 def write(table: pa.Table, path: Path) -> None:
@@ -241,17 +314,50 @@ def write(table: pa.Table, path: Path) -> None:
     _write([table], path)
 
 
+def write_latest(sources: Sequence[Stored], path: Path) -> None:
+    """Write the row that counts of each key, piece by piece; no file if nothing is stored."""
+    stored = pa.concat_tables(source.table(("key", "status")) for source in sources)
+    if not stored.num_rows:
+        return
+    counts = np.zeros(stored.num_rows, bool)
+    counts[latest(stored)] = True
+
+    def kept() -> Iterator[pa.Table]:
+        before = 0
+        for source in sources:
+            rows = 0
+            for start, piece in source.pieces():
+                rows = start + piece.num_rows
+                if (own := counts[before + start : before + rows]).any():
+                    yield piece.filter(pa.array(own))
+            before += rows
+
+    _write(kept(), path)
+
+
 def _write(parts: Iterable[pa.Table], path: Path) -> None:
-    buffer = io.BytesIO()
-    writer = None
-    for part in parts:
-        if writer is None:
-            how: dict[str, Any] = {"compression": "zstd", "write_page_checksum": True}
-            writer = pq.ParquetWriter(buffer, part.schema, **how)
-        writer.write_table(part, row_group_size=_GROUP)
-    if writer is not None:
-        writer.close()
-    write_bytes(path, buffer.getvalue())
+    how: dict[str, Any] = {"compression": "zstd", "write_page_checksum": True}
+    with replacement(path) as stream:
+        writer = None
+        for part in parts:
+            writer = writer or pq.ParquetWriter(stream, part.schema, **how)
+            writer.write_table(part, row_group_size=_GROUP)
+        if writer is not None:
+            writer.close()
+
+
+def holds(path: Path, table: pa.Table) -> bool:
+    """Whether a file holds exactly this table."""
+    with _damage(path):
+        file = _file(path)
+        if not file.schema_arrow.equals(table.schema) or file.metadata.num_rows != len(table):
+            return False
+        start = 0
+        for batch in file.iter_batches(_GROUP):
+            if not pa.Table.from_batches([batch]).equals(table.slice(start, len(batch))):
+                return False
+            start += len(batch)
+        return True
 
 
 def read(path: Path, columns: Iterable[str] | None = None) -> pa.Table:

@@ -92,7 +92,7 @@ class ActiveFlows:
         Raises:
             TheoryError: There is no equilibrium.
         """
-        return self._solve(self._laws_demands(base_rtt_s), base_rtt_s, None)
+        return self._solve(Demands.of(self._laws_demands(base_rtt_s)), base_rtt_s, None)
 
     def with_windows(
         self, windows: list[float | None], base_rtt_s: list[float], guess: State | None
@@ -107,7 +107,7 @@ class ActiveFlows:
             demand if window is None else Demand(empty_s=flow.empty_rtt_s, window=window)
             for demand, flow, window in by_law
         ]
-        return self._solve(demands, base_rtt_s, guess, windows)
+        return self._solve(Demands.of(demands), base_rtt_s, guess, windows)
 
     def first_rtts(self, state: State, newcomers: dict[int, Law]) -> dict[int, float]:
         """RTT that the first packets of other flows meet, seconds, by index of the flow.
@@ -137,7 +137,7 @@ class ActiveFlows:
 
     def _solve(
         self,
-        demands: list[Demand],
+        demands: Demands,
         base_rtt_s: list[float],
         guess: State | None,
         given: list[float | None] | None = None,
@@ -151,7 +151,7 @@ class ActiveFlows:
             given: Windows, if they are given; then all of them is in flight.
         """
         floor = self._assumptions.window_floor and given is None
-        unused = np.zeros(len(demands))
+        unused = np.zeros(len(self._flows))
         crossing = self._cross(guess)
         state = self._once(demands, unused, crossing, base_rtt_s, guess, given)
         step, last_change = 1.0, math.inf
@@ -174,7 +174,7 @@ class ActiveFlows:
 
     def _once(
         self,
-        demands: list[Demand],
+        demands: Demands,
         unused: Floats,
         crossing: Floats,
         base_rtt_s: list[float],
@@ -182,18 +182,13 @@ class ActiveFlows:
         given: list[float | None] | None,
     ) -> State:
         offset = crossing.sum(axis=(0, 1))
-        shifted = [
-            replace(
-                demand,
-                window=demand.window - less,
-                empty_s=demand.empty_s + more,
-                standing_s=demand.standing_s - more,
-            )
-            for demand, less, more in zip(demands, unused, offset, strict=True)
-        ]
-        found = self._bottlenecks.solve(
-            Demands.of(shifted), None if guess is None else guess.shortage_s
+        shifted = replace(
+            demands,
+            window=demands.window - unused,
+            empty_s=demands.empty_s + offset,
+            standing_s=demands.standing_s - offset,
         )
+        found = self._bottlenecks.solve(shifted, None if guess is None else guess.shortage_s)
         queueing = found.queueing_s + offset
         windows = given or [
             law.window(flow, base, rtt, rate)
@@ -224,12 +219,12 @@ class ActiveFlows:
         in_flight = state.rate * (self._empty_s + state.queueing_s)
         return self._crossing.waits(state.rate, np.maximum(in_flight, 1.0))
 
-    def _fractions(self, demands: list[Demand], state: State) -> Floats:
+    def _fractions(self, demands: Demands, state: State) -> Floats:
         """Fraction of each window that is not used."""
         return np.array(
             [
-                0.0 if window is None else min(math.modf(window)[0], demand.alpha)
-                for window, demand in zip(state.windows, demands, strict=True)
+                0.0 if window is None else min(math.modf(window)[0], alpha)
+                for window, alpha in zip(state.windows, demands.alpha.tolist(), strict=True)
             ]
         )
 

@@ -1,13 +1,17 @@
 //! Where threads wait for each other.
 
+use core::time::Duration; // of `core`, which has no clock
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Looks at the clock tower before a thread lets others have its core, and before it goes to sleep. Threads wait for
-/// microseconds, as a rule; to sleep and be woken takes longer than that.
-const SPINS: u32 = 2_000;
-const YIELDS: u32 = 50;
+/// Looks at the clock tower before a thread goes to sleep. Threads wait for microseconds, as a rule; to sleep and be woken
+/// takes longer than that. Where there are fewer cores than threads, though, nobody moves while one looks: it looks half as
+/// often after each time that it looked in vain, and twice as often after each that it did not.
+const MOST_LOOKS: u32 = 2_000;
+const FEWEST_LOOKS: u32 = 16;
+/// For how long a thread sleeps that nobody wakes: as short as systems can.
+const NAP: Duration = Duration::from_micros(1);
 
 /// Lets all threads of a run go on when the last one has come.
 #[derive(Debug)]
@@ -38,14 +42,14 @@ impl Meeting {
     }
 
     /// Waits until all have come. False if one will not.
-    pub fn attend(&self) -> bool {
+    pub fn attend(&self, patience: &mut Patience) -> bool {
         let number = self.over.load(Ordering::Acquire);
         if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.here.store(0, Ordering::Relaxed);
             self.over.store(number + 1, Ordering::SeqCst);
             self.wake();
         } else {
-            self.wait(number);
+            self.wait(number, patience);
         }
         !self.broken.load(Ordering::Acquire)
     }
@@ -61,13 +65,13 @@ impl Meeting {
         self.over.load(Ordering::SeqCst) != number || self.broken.load(Ordering::SeqCst)
     }
 
-    fn wait(&self, number: usize) {
-        for turn in 0..SPINS + YIELDS {
+    fn wait(&self, number: usize, patience: &mut Patience) {
+        while patience.looks() {
             if self.is_over(number) {
-                return;
+                return patience.rest();
             }
-            if turn < SPINS { spin_loop() } else { std::thread::yield_now() }
         }
+        patience.rest();
         self.asleep.fetch_add(1, Ordering::SeqCst);
         let mut guard = self.door.lock().unwrap_or_else(PoisonError::into_inner);
         while !self.is_over(number) {
@@ -86,19 +90,40 @@ impl Meeting {
     }
 }
 
-/// Waits for the clocks of others, between meetings: for microseconds, as a rule.
-#[derive(Debug, Default)]
-pub(super) struct Patience(u32);
+/// How long a thread looks for others before it sleeps.
+#[derive(Debug)]
+pub(super) struct Patience {
+    most: u32,
+    looked: u32,
+}
 
 impl Patience {
-    /// Waits a little; after a while others get the core meanwhile. False if a thread has failed.
-    pub fn wait(&mut self, meeting: &Meeting) -> bool {
-        if self.0 < SPINS {
-            self.0 += 1;
-            spin_loop();
-            return true;
+    pub fn new() -> Self {
+        Self { most: MOST_LOOKS, looked: 0 }
+    }
+
+    /// Waits for a moment before the next look. False if it has looked often enough.
+    fn looks(&mut self) -> bool {
+        self.looked += 1;
+        spin_loop();
+        self.looked <= self.most
+    }
+
+    /// The wait is over.
+    pub fn rest(&mut self) {
+        if self.looked > self.most {
+            self.most = (self.most / 2).max(FEWEST_LOOKS);
+        } else if self.looked > 0 {
+            self.most = (self.most * 2).min(MOST_LOOKS);
         }
-        std::thread::yield_now();
+        self.looked = 0;
+    }
+
+    /// Waits a little for the clocks of others, between meetings. False if a thread has failed.
+    pub fn wait(&mut self, meeting: &Meeting) -> bool {
+        if self.looked > self.most || !self.looks() {
+            std::thread::sleep(NAP);
+        }
         !meeting.broken.load(Ordering::Acquire)
     }
 }
@@ -113,11 +138,12 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
+                    let patience = &mut Patience::new();
                     for round in 1..=2000 {
                         sum.fetch_add(1, Ordering::Relaxed);
-                        assert!(meeting.attend());
+                        assert!(meeting.attend(patience));
                         assert_eq!(sum.load(Ordering::Relaxed), 3 * round);
-                        assert!(meeting.attend());
+                        assert!(meeting.attend(patience));
                     }
                 });
             }
@@ -128,7 +154,7 @@ mod tests {
     fn who_waits_for_a_thread_that_has_failed_is_let_go() {
         let meeting = Meeting::new(2);
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| meeting.attend());
+            let waits = scope.spawn(|| meeting.attend(&mut Patience::new()));
             meeting.fail();
             assert!(!waits.join().unwrap());
         });

@@ -209,14 +209,14 @@ fn work<R: Recording>(
     mut crowd: Crowd,
 ) -> Stop {
     let _guard = Guard(&shared.meeting);
-    let mut worker = Worker { shared, own, world, sent: Time::NEVER };
+    let mut worker = Worker { shared, own, world, patience: Patience::new(), sent: Time::NEVER };
     let (mut windows, mut events_before) = (0, None);
     let mut span = 1;
     loop {
         let stop = |why| Stop { now, why, windows, crowd };
         let reports = &shared.reports[(windows % 2) as usize];
         worker.report(&reports[own]);
-        if !shared.meeting.attend() {
+        if !shared.meeting.attend(&mut worker.patience) {
             return stop(Why::Budget);
         }
         worker.receive(now + Time::from_ns(1));
@@ -266,6 +266,7 @@ struct Worker<'a, R: Recording> {
     shared: &'a Shared,
     own: usize,
     world: &'a mut PartWorld<R>,
+    patience: Patience,
     /// When the first packet arrives that it has sent and that nobody had to handle before the next meeting.
     sent: Time,
 }
@@ -318,18 +319,17 @@ impl<R: Recording> Worker<'_, R> {
         let step = Time::from_ns((lookahead.as_ns() / steps).max(1));
         self.sent = Time::NEVER;
         let mut clock = start;
-        let mut patience = Patience::default();
         while clock < bound {
             let others = self.others().map(|other| clocks[other].0.load(Ordering::Acquire)).min();
             let others = others.map_or(Time::NEVER, Time::from_ns).max(start);
             let limit = if others >= bound { bound } else { bound.min(others + *lookahead) };
             if limit <= clock {
-                if !patience.wait(meeting) {
+                if !self.patience.wait(meeting) {
                     return false;
                 }
                 continue;
             }
-            patience = Patience::default();
+            self.patience.rest();
             self.receive(clock);
             clock = limit.min(clock + step);
             self.world.run_before(clock);

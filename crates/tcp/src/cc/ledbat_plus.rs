@@ -114,7 +114,7 @@ impl LedbatPlus {
         }
     }
 
-    /// Segments a round trip, for this least round-trip time in seconds.
+    /// Segments a round trip, for this minimum round-trip time in seconds.
     fn gain(&self, base: f64) -> f64 {
         1.0 / (2.0 * self.target / base).ceil().clamp(1.0, 16.0)
     }

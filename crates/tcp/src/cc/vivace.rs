@@ -357,6 +357,7 @@ mod tests {
     #[test]
     fn it_doubles_until_the_utility_falls_and_then_climbs_the_gradient() {
         let mut cc = vivace();
+        cc.delivered = 40.0;
         for rate in [10.0, 20.0, 40.0] {
             cc.learn(&report(Purpose::Start, rate, 0.0, 0.0));
         }

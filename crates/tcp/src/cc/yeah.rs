@@ -1,7 +1,7 @@
 //! YeAH: grows as Scalable TCP while queues are short, as Reno while they are not, and empties a queue of its own.
 //!
 //! Source: Baiocchi, Castellani and Vacirca, "YeAH-TCP: Yet another highspeed TCP", PFLDnet 2007; Linux, `tcp_yeah.c`, for
-//! the order of things. As Vegas it estimates once a round trip how many of its segments wait, from the least round-trip time of
+//! the order of things. As Vegas it estimates once a round trip how many of its segments wait, from the minimum round-trip time of
 //! that round trip and the least one ever:
 //!
 //! ```text
@@ -39,7 +39,7 @@ pub(super) static ENTRY: Entry = Entry {
             "delay",
             Kind::Real,
             "0.125",
-            "Wait, in parts of the least round-trip time, above which it grows as Reno (1/phi).",
+            "Queueing delay, as a fraction of the minimum RTT, above which it grows as Reno (1/phi).",
         )
         .at_least("0")
         .at_most("100"),
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// A round trip in which the least round-trip time is so many milliseconds.
+    /// A round trip in which the minimum round-trip time is so many milliseconds.
     fn round(cc: &mut Yeah, window: &mut Window, rtt_ms: f64) {
         (cc.least, cc.samples) = (rtt_ms / 1e3, 3);
         cc.decide(window);

@@ -95,7 +95,7 @@ class Player {
   setSpeed() {
     this.speed = 10 ** Number(this.pace.value);
     for (const picture of this.pictures) picture.speed = this.speed;
-    this.paceText.value = `${duration(this.speed)} a second`;
+    this.paceText.value = `${duration(this.speed)} per second`;
   }
 
   toggle() {

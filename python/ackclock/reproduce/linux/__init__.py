@@ -140,7 +140,7 @@ def _jitter(mean: str | None, scenario: KernelScenario) -> tuple[str, ...]:
         Scenario.from_dict(document(scenario, ack_jitter=mean))
     except ScenarioError:
         raise InputError(f"--ack-jitter: '{mean}' is not a time such as '10 us'") from None
-    return (f"Each ACK comes late by a random time of {mean} in the mean.",)
+    return (f"Each ACK is delayed by a random time with mean {mean}.",)
 
 
 def _one(scenarios: list[KernelScenario], name: str) -> KernelScenario:

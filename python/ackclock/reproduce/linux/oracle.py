@@ -137,7 +137,7 @@ def read(path: Path) -> list[KernelScenario]:
             raise InputError(f"{place}: {error}") from None
     names = [scenario.name for scenario in scenarios]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"{path}: scenario {twice} is there twice")
+        raise InputError(f"{path}: scenario {twice} appears twice")
     return scenarios
 
 
