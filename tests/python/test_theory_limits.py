@@ -85,8 +85,8 @@ def test_random_losses_beside_another_disturbance_have_no_model(also: dict[str, 
 
 
 def test_lost_acks_are_not_lost_data():
-    lossy = {"loss": {"kind": "bernoulli", "p": 0.01, "applies_to": "acks"}}
-    assert not predict(scenario({}, **lossy).model).averages
+    loss = {"kind": "bernoulli", "p": 0.01, "applies_to": "acks"}
+    assert not predict(scenario({}, loss=loss).model).averages
 
 
 @pytest.mark.parametrize("cc", ["cubic", "reno", "bbr"])
