@@ -172,7 +172,7 @@ def test_options_of_plots_on_the_command_line(ackclock, tmp_path):
     assert names == ["sequence.png", "receiver-rate.png"]
     code, _, err = ackclock("plot", "tahoe", "--kind", "topology", "--modulo", "50")
     assert code == 2
-    assert "it does to sequence" in err
+    assert "it applies to sequence" in err
 
 
 @pytest.fixture(scope="module")
