@@ -82,7 +82,7 @@ def waiting_for_partners(
     found = []
     for index, window in zip(sorted(laws), state.windows, strict=True):
         receiver = (model["flows"][index].get("tcp") or {}).get("receiver") or {}
-        count = {"linux": 2, "delayed": receiver.get("count", 1)}.get(receiver.get("kind"), 1)
+        count = 2 if receiver.get("kind") == "linux" else receiver.get("count", 1)
         if window is not None and int(window) < count:
             found.append(network.flows[index].id)
     return found
