@@ -56,9 +56,10 @@ def test_the_window_stays_near_what_the_path_and_the_buffer_hold():
     for tcp in ("linux-bbr", "linux-bbr3"):
         results = one_link(20, 60, tcp, end_s=20, queue=queue, record=["cwnd"])
         time_s, cwnd = window(results)
-        late = np.flatnonzero(time_s > 5)
-        spans = np.diff(time_s[late])
-        means.append(float((cwnd[late][:-1] * spans).sum() / spans.sum() / held))
+        # While the empty path is measured, version 1 has four packets in flight.
+        late = (time_s > 5) & (cwnd > 4)
+        spans = np.diff(time_s, append=20)[late]
+        means.append(float((cwnd[late] * spans).sum() / spans.sum() / held))
     assert means[0] > 1.7
     assert 0.75 < means[1] < 1.25
 

@@ -413,5 +413,5 @@ def test_tcp_probe_is_read(tmp_path):
 def test_a_broken_trace_of_ns2_is_an_error(tmp_path):
     path = tmp_path / "run.tr"
     path.write_text("+ 0 0 1 tcp 60 ------- 0 0.0 1.0 0 0\n+ 0 0\n", encoding="utf-8")
-    with pytest.raises(InputError, match="goes on otherwise"):
+    with pytest.raises(InputError, match="continues in another format"):
         measured.read(path)

@@ -73,13 +73,13 @@ def test_starts_and_delays_can_be_moved():
 
 def test_what_cannot_be_run_is_named(tmp_path, capsys, monkeypatch):
     description = network()
-    description["flows"][0]["cc"] = "westwood"
+    description["flows"][0]["cc"] = "nv"
     for folder, content in (("scenarios", description), ("results", {})):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "small.json").write_text(json.dumps(content))
     monkeypatch.setattr(sys, "argv", ["oracle.py", str(tmp_path)])
     assert oracle.main() == 0
-    assert "| small | not run: congestion control westwood |" in capsys.readouterr().out
+    assert "| small | not run: congestion control nv |" in capsys.readouterr().out
 
 
 def test_a_band_is_what_the_results_say():

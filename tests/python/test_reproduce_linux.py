@@ -139,7 +139,7 @@ def test_missing_keys_names_twice_and_no_file_are_errors(tmp_path):
     with pytest.raises(InputError, match="no key 'mtu'"):
         oracle.read(file)
     file.write_text(json.dumps([ENTRY, ENTRY]))
-    with pytest.raises(InputError, match="scenario mine is there twice"):
+    with pytest.raises(InputError, match="scenario mine appears twice"):
         oracle.read(file)
 
 

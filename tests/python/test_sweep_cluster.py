@@ -268,7 +268,7 @@ def test_another_engine_is_refused(cluster, third, tmp_path, preload, late):
 def test_addresses_that_are_none():
     with pytest.raises(InputError, match="not the address"):
         DaskExecutor("smoke://here:1")
-    with pytest.raises(AckclockError, match="no Dask scheduler answers"):
+    with pytest.raises(AckclockError, match="no Dask scheduler responds"):
         DaskExecutor("tcp://127.0.0.1:9", timeout_s=0.5)
 
 

@@ -232,7 +232,7 @@ def test_what_is_no_sweep_is_left_alone(tmp_path, what):
         (place / "thesis.tex").write_text("mine")
     with pytest.raises(InputError, match="choose another"):
         study().run(place / "below" if what == "file above" else place, workers=1)
-    with pytest.raises(InputError, match=r"holds no sweep"):
+    with pytest.raises(InputError, match=r"contains no sweep"):
         load(tmp_path / "nothing")
 
 

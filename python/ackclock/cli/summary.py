@@ -210,8 +210,9 @@ def _print_links(
     )
     if count > 1 and wanted is None:
         how = "by utilisation, then drops" if order == "busiest" else "as in the scenario"
-        rest = f"; {_rest(count - len(rows), losing, rows)}" if count > len(rows) else ""
-        console.print(f"[dim]Order: {how} (--link-order){rest}.[/dim]")
+        console.print(f"[dim]Order: {how} (--link-order).[/dim]")
+        if count > len(rows):
+            console.print(f"[dim]{_rest(count - len(rows), losing, rows)}.[/dim]")
     console.print()
 
 

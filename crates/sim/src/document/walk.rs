@@ -284,7 +284,8 @@ impl Resolver {
     }
 
     fn fault(&mut self, layer: &Layer<'_>, key: &str, fault: Fault) {
-        if !layer.reported {
+        // A default can be right for the family it was checked for, and out of bounds for that of a flow.
+        if !layer.reported || self.problems.is_empty() {
             self.problems.add(&layer.path.key(key), &layer.map[key], fault);
         }
     }

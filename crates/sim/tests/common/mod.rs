@@ -285,6 +285,11 @@ fn transport(draw: &mut Stream) -> Map<String, Value> {
     // A preset chooses the family, too.
     all.remove("preset");
     all.append(&mut random_table(family.params, draw));
+    // A buffer and the rate at which it is read are given together or not at all.
+    let pair = ["receive_buffer", "reads"];
+    if !pair.iter().all(|key| all.contains_key(*key)) {
+        pair.iter().for_each(|key| drop(all.remove(*key)));
+    }
     all.insert("sender".into(), family.name.into());
     all
 }

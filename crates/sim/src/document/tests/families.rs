@@ -52,6 +52,16 @@ fn a_key_of_another_family_is_an_error_that_names_the_family() {
 }
 
 #[test]
+fn a_default_that_suits_one_family_only_is_refused_for_the_other() {
+    let problems = check(&document(
+        &json!({"sender": "modern"}),
+        &json!({"sender": "classic", "receive_window": "2 GB"}),
+    ))
+    .problems;
+    assert_eq!(messages(&problems), ["defaults.tcp.receive_window: `2 GB` is too large"]);
+}
+
+#[test]
 fn every_key_of_a_family_is_refused_by_all_others() {
     for own in FAMILIES {
         for other in FAMILIES.iter().filter(|other| other.name != own.name) {
