@@ -17,6 +17,7 @@ from ackclock.record_stream import DiskFullError, RecordStream
 from ackclock.results import Results
 from ackclock.run_directory import FILES, RunDirectory, Unfinished
 from ackclock.scenario import Scenario
+from ackclock.uninterrupted import uninterrupted
 
 MEMORY_LIMIT = 2 << 30
 """Records of a run without a directory may take this many bytes; a scenario can say otherwise."""
@@ -151,7 +152,8 @@ class _OnDisk:
         else:
             return True
         try:
-            self._stream.write(self.simulation.take_records(least))
+            with uninterrupted():
+                self._stream.write(self.simulation.take_records(least))
         except DiskFullError as error:
             self._full = str(error)
             return False

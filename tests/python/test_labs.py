@@ -99,7 +99,7 @@ def test_wrong_units_of_numbers_get_feedback(name, question, marker):
     if unit.kind in ("time", "rate", "size", "packets"):
         assert "unit is missing" in one.number(question, right)[1]
         other = "3 Mbps" if unit.kind != "rate" else "3 ms"
-        assert "is asked for" in one.number(question, other)[1]
+        assert "is a unit of" in one.number(question, other)[1]
 
 
 @pytest.mark.parametrize(("name", "question"), questions(labs.Choice))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.parquet as pq
 import pytest
 from small import document
@@ -210,6 +211,28 @@ def test_ctrl_c_keeps_what_was_written(tmp_path):
     ids = packets.filter(pa.compute.equal(packets["event"], "sent"))["packet_id"].to_pylist()
     assert sorted(ids) == list(range(len(ids)))
     assert "Written to run/" in out
+
+
+def test_ctrl_c_while_records_are_written_loses_none_of_them(tmp_path, monkeypatch):
+    from ackclock import record_stream, recording
+    from ackclock.record_stream import RecordStream
+
+    monkeypatch.setattr(recording._OnDisk, "most_rows", 20_000)
+    monkeypatch.setattr(record_stream, "LEAST_ROWS", 1000)
+    write = RecordStream.write
+
+    def interrupted(self, tables):
+        os.kill(os.getpid(), signal.SIGINT)
+        write(self, tables)
+
+    monkeypatch.setattr(RecordStream, "write", interrupted)
+    with pytest.raises(RunInterrupted) as stopped:
+        run(Scenario.from_dict(ENDLESS), directory=tmp_path / "run")
+    packets = stopped.value.results.table("packets")
+    assert packets.num_rows > 1000
+    ids = packets.filter(pa.compute.equal(packets["event"], "sent"))["packet_id"].to_pylist()
+    assert sorted(ids) == list(range(len(ids)))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.slow

@@ -96,8 +96,7 @@ class Unit:
         given = Unit.of(unit)
         if given.kind != self.kind:
             raise UnitError(
-                f"'{unit}' is a unit of {_words(given.kind)}, but {_words(self.kind)} is asked "
-                f"for: write {self._such_as()}"
+                f"'{unit}' is a unit of {_words(given.kind)}; expected {self._such_as()}"
             )
         return number * given.scale
 
