@@ -105,6 +105,7 @@ impl<P: Copy> Monitor<P> {
 
     /// An ACK, and what the flow has delivered and lost before it: the report of an interval that it completes. To be
     /// asked until there is none.
+    #[inline(never)]
     pub fn on_ack(&mut self, ack: &AckEvent, delivered: u64, lost: u64) -> Option<Report<P>> {
         let sent = ack.now.since(ack.rtt?);
         let first = self.open.front()?;

@@ -285,6 +285,7 @@ impl CongestionControl for Vivace {
         self.open(window);
     }
 
+    #[inline(never)]
     fn on_loss(&mut self, window: &Window, _loss: &LossEvent) -> Option<f64> {
         Some(window.cwnd)
     }
