@@ -55,6 +55,7 @@ def test_the_document_of_a_workload_is_a_scenario(monkeypatch, capsys):
     assert len(Scenario.from_dict(json.loads(out)).flows) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workload", ["dumbbell", "clos"])
 def test_records_change_no_count(workload):
     size, seconds = {"dumbbell": ("3", 3), "clos": ("2x2x4", 0.004)}[workload]

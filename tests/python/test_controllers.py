@@ -318,6 +318,7 @@ def test_a_call_that_does_not_end_fails_its_run_alone(monkeypatch, call):
     assert "the call had not ended after 0.5 s" in json.loads(rows.splitlines()[0])["error"]
 
 
+@pytest.mark.slow
 def test_the_page_works_by_copy_and_paste(tmp_path, monkeypatch):
     page = (Path(__file__).parents[2] / "docs" / "python-controllers.md").read_text()
     program, use, *_ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

@@ -253,6 +253,7 @@ def test_what_cannot_be_read_is_refused(content, message, tmp_path):
         measured.read(tmp_path / "none")
 
 
+@pytest.mark.slow
 def test_a_capture_of_a_run_gives_its_flight_and_round_trip_times(tmp_path):
     """There and back: what was in flight and measured comes out of the packets alone."""
     overrides = [("record", "all"), ("stop.at_latest", "5 s")]

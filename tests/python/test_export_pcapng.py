@@ -251,6 +251,7 @@ def analysed(path, what):
     return [found.count(str(stream)) for stream in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
 def test_tshark_counts_the_same_retransmissions(lossy, tmp_path):
     (path,) = export(lossy, "pcapng", tmp_path / "sender.pcapng", snaplen=65535)
@@ -270,6 +271,7 @@ def test_tshark_counts_the_same_retransmissions(lossy, tmp_path):
     assert analysed(path, "spurious_retransmission") == spurious
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
 def test_tshark_takes_quick_retransmissions_for_disorder(tmp_path):
     """Its rule: out of order is what comes within its first RTT of the highest segment."""

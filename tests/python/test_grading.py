@@ -205,6 +205,7 @@ def test_documents_for_gradescope_and_otter(ackclock, tmp_path):
     assert [case["passed"] for case in second["test_case_results"]] == [True, False]
 
 
+@pytest.mark.slow
 def test_many_submissions_one_of_them_bad(ackclock, tmp_path):
     submission(tmp_path / "in" / "ada", longest_wait="400.6 ms")
     submission(tmp_path / "in" / "=bob")

@@ -146,6 +146,7 @@ def test_an_empty_plot_over_windows_has_no_numbers_below_it():
         plots.figure(udp, "windows")
 
 
+@pytest.mark.slow
 def test_titles_with_long_names_stay_on_the_page():
     scenario = {
         "hosts": ["A", LONG],

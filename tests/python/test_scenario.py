@@ -131,6 +131,7 @@ def test_the_error_of_a_set_value_names_the_option():
     assert problem.file == "--set flows.F1.tcp.cc.alpha=lots"
 
 
+@pytest.mark.slow
 def test_the_schema_accepts_every_scenario_of_the_package():
     jsonschema = pytest.importorskip("jsonschema")
     from ackclock import _core
