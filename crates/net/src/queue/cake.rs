@@ -43,7 +43,8 @@ pub(super) static ENTRY: Entry = Entry {
             Kind::Rate,
             "none",
             "Rate of the shaper; none for that of the link.",
-        ),
+        )
+        .at_least("1 bps"),
         Param::new(
             "rtt",
             Kind::Time,
