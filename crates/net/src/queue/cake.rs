@@ -435,14 +435,8 @@ impl Store for Cake {
             }
             let lane = &mut self.lanes[index];
             let before = (lane.fifo.packets(), lane.fifo.bytes());
-            let mut sent = None;
-            while sent.is_none()
-                && let Some(held) = lane.fifo.pop()
-            {
-                let last = lane.fifo.is_empty();
-                let random = &mut self.stream;
-                sent = lane.control.judge(now, &self.rules, held, last, random, fates);
-            }
+            let (fifo, random) = (&mut lane.fifo, &mut self.stream);
+            let sent = lane.control.next(now, &self.rules, fifo, random, fates);
             self.packets -= before.0 - lane.fifo.packets();
             self.bytes -= before.1 - lane.fifo.bytes();
             let Some(held) = sent else {

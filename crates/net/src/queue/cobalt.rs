@@ -25,7 +25,6 @@ use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
 use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
-use ackclock_units::quantity::Quantity;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "cobalt",
@@ -60,16 +59,7 @@ pub(super) const BLUE_DECREMENT: Param = Param::new(
 .at_most("1");
 
 pub(super) fn check(chosen: &Chosen) -> Result<(), Clash> {
-    let (target, interval) = (chosen.int("target_ns"), chosen.int("interval_ns"));
-    if target <= interval {
-        return Ok(());
-    }
-    let [target, interval] = [target, interval].map(|ns| Quantity::Time(ns).to_string());
-    Err(Clash {
-        param: "target",
-        message: format!("`target` ({target}) is above `interval` ({interval})"),
-        hint: Some("usual is 5 % of the interval".into()),
-    })
+    control::check_target(chosen, "usual is 5 % of the interval")
 }
 
 /// Parameters.
@@ -143,12 +133,11 @@ impl Control {
     }
 
     fn after(&self, from: Time, rules: &Rules) -> Time {
-        let interval = rules.interval.as_ns() as f64;
-        from + Time::from_ns((interval / f64::from(self.count.max(1)).sqrt()) as u64)
+        from + control::law(rules.interval, self.count.max(1))
     }
 
     /// What becomes of a packet that leaves; `last`: no other one of its queue waits.
-    pub fn judge(
+    fn judge(
         &mut self,
         now: Time,
         rules: &Rules,
@@ -205,8 +194,8 @@ impl Control {
         self.drop_next = self.after(self.drop_next, rules);
     }
 
-    /// The packet to send from `fifo`.
-    pub fn dequeue(
+    /// The packet to send from `fifo`; where there is none, `on_empty` is to be called.
+    pub fn next(
         &mut self,
         now: Time,
         rules: &Rules,
@@ -219,7 +208,6 @@ impl Control {
                 return Some(sent);
             }
         }
-        self.on_empty(now, rules);
         None
     }
 }
@@ -257,7 +245,11 @@ impl Store for Cobalt {
     }
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Held> {
-        self.control.dequeue(now, &self.rules, &mut self.fifo, &mut self.stream, fates)
+        let sent = self.control.next(now, &self.rules, &mut self.fifo, &mut self.stream, fates);
+        if sent.is_none() {
+            self.control.on_empty(now, &self.rules);
+        }
+        sent
     }
 
     fn waiting(&self) -> Vec<Held> {

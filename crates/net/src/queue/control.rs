@@ -75,17 +75,29 @@ pub(super) const AFTER_MARK: Param = Param::new(
     "Start of the interval to the next signal after a mark.",
 );
 
+/// Refuses a target above the interval; `hint` says what is usual.
+pub(super) fn check_target(chosen: &Chosen, hint: &str) -> Result<(), Clash> {
+    let (target, interval) = (chosen.int("target_ns"), chosen.int("interval_ns"));
+    if target <= interval {
+        return Ok(());
+    }
+    let [target, interval] = [target, interval].map(|ns| Quantity::Time(ns).to_string());
+    Err(Clash {
+        param: "target",
+        message: format!("`target` ({target}) is above `interval` ({interval})"),
+        hint: Some(hint.into()),
+    })
+}
+
+/// The control law: interval / sqrt(count).
+#[inline]
+pub(super) fn law(interval: Time, count: u32) -> Time {
+    Time::from_ns((interval.as_ns() as f64 / f64::from(count).sqrt()) as u64)
+}
+
 /// Rules between the parameters.
 pub(super) fn check(chosen: &Chosen) -> Result<(), Clash> {
-    let (target, interval) = (chosen.int("target_ns"), chosen.int("interval_ns"));
-    if target > interval {
-        let [target, interval] = [target, interval].map(|ns| Quantity::Time(ns).to_string());
-        return Err(Clash {
-            param: "target",
-            message: format!("`target` ({target}) is above `interval` ({interval})"),
-            hint: Some("RFC 8289: 5 to 10 % of the interval".into()),
-        });
-    }
+    check_target(chosen, "RFC 8289: 5 to 10 % of the interval")?;
     if !chosen.flag("ecn") && chosen.word("after_mark") != "scheduled" {
         return Err(Clash::without_effect("after_mark", "ecn: true"));
     }
@@ -240,13 +252,12 @@ impl Control {
 
     /// The time of the next signal after one at `from`.
     fn after(&self, from: Time, rules: &Rules) -> Time {
-        let interval = rules.interval.as_ns();
-        let gap = if rules.newton {
-            ((u128::from(interval) * u128::from(self.reciprocal)) >> 16) as u64
+        from + if rules.newton {
+            let interval = u128::from(rules.interval.as_ns());
+            Time::from_ns(((interval * u128::from(self.reciprocal)) >> 16) as u64)
         } else {
-            (interval as f64 / f64::from(self.count).sqrt()) as u64
-        };
-        from + Time::from_ns(gap)
+            law(rules.interval, self.count)
+        }
     }
 
     /// One step towards 1 / sqrt(count) in 32 bits after the point, of which 16 are kept; as Linux

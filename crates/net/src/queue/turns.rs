@@ -1,4 +1,5 @@
-//! Queues of flows that take turns, new ones first, as FQ-CoDel, FQ-PIE and CAKE have them.
+//! Queues of flows that take turns, new ones first, as FQ-CoDel and FQ-PIE have them. (Those of CAKE have turns that depend on
+//! their hosts, and are remembered for a while.)
 //!
 //! Source: RFC 8290 section 4. Queues take turns of `quantum` bytes; one that was empty gets its first turn before those that
 //! keep a backlog, but one that comes back within the round does not.

@@ -119,6 +119,15 @@ impl LedbatPlus {
         1.0 / (2.0 * self.target / base).ceil().clamp(1.0, 16.0)
     }
 
+    /// What comes before a first slowdown; never one, where there are none.
+    fn pause(&self) -> Phase {
+        if self.every > 0.0 {
+            Phase::Until(self.rounds.count + PAUSE)
+        } else {
+            Phase::Wait(Time::NEVER)
+        }
+    }
+
     /// What the clock and the round trips say about slowdowns.
     fn turn(&mut self, window: &mut Window, now: Time) {
         let count = self.rounds.count;
@@ -162,11 +171,7 @@ impl CongestionControl for LedbatPlus {
         let gain = self.gain(base);
         if self.phase == Phase::First && (wait > EXIT * self.target || !window.in_slow_start()) {
             window.ssthresh = window.ssthresh.min(window.cwnd);
-            self.phase = if self.every > 0.0 {
-                Phase::Until(self.rounds.count + PAUSE)
-            } else {
-                Phase::Wait(Time::NEVER)
-            };
+            self.phase = self.pause();
         }
         if window.in_slow_start() {
             let doubles = self.doubles && self.phase != Phase::First;
@@ -200,10 +205,7 @@ impl CongestionControl for LedbatPlus {
 
     fn on_state(&mut self, _window: &mut Window, change: &StateEvent) {
         if change.state == CongestionState::Loss {
-            self.phase = Phase::Until(self.rounds.count + PAUSE);
-            if self.every == 0.0 {
-                self.phase = Phase::Wait(Time::NEVER);
-            }
+            self.phase = self.pause();
         }
     }
 

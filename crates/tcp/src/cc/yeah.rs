@@ -89,11 +89,16 @@ pub struct Yeah {
 
 impl Yeah {
     pub(super) fn new(chosen: &Chosen) -> Self {
+        let [queue, delay, decrease] = ["queue", "delay", "decrease"].map(|name| chosen.real(name));
+        Self::of(queue, delay, decrease, chosen.int("rounds") as u32)
+    }
+
+    fn of(queue: f64, delay: f64, decrease: f64, slow_rounds: u32) -> Self {
         Self {
-            queue: chosen.real("queue"),
-            delay: chosen.real("delay"),
-            decrease: chosen.real("decrease"),
-            slow_rounds: chosen.int("rounds") as u32,
+            queue,
+            delay,
+            decrease,
+            slow_rounds,
             rounds: Rounds::default(),
             base: f64::INFINITY,
             least: f64::INFINITY,
@@ -198,20 +203,7 @@ mod tests {
     use super::*;
 
     fn yeah() -> Yeah {
-        Yeah {
-            queue: 80.0,
-            delay: 0.125,
-            decrease: 0.125,
-            slow_rounds: 16,
-            rounds: Rounds::default(),
-            base: 0.1,
-            least: f64::INFINITY,
-            samples: 0,
-            last: 0.0,
-            slow: 0,
-            fast: 0,
-            reno: LEAST,
-        }
+        Yeah { base: 0.1, ..Yeah::of(80.0, 0.125, 0.125, 16) }
     }
 
     /// A round trip in which the minimum round-trip time is so many milliseconds.

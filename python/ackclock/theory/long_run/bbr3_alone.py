@@ -15,7 +15,8 @@ So the queue is a triangle for each probe. Each 5 s half of the path's packets a
 probe begins anew, so that whole cycles fit between two of them.
 """
 
-from ackclock.theory.estimate import Estimate, Model, Outcome
+from ackclock.theory.estimate import Model, Outcome
+from ackclock.theory.long_run.bbr_alone import rate_and_queue
 from ackclock.theory.long_run.shared import Member, Shared
 
 MODEL = Model(
@@ -25,8 +26,6 @@ MODEL = Model(
     "one flow of BBRv3 at one queue",
 )
 
-_ACCURACY = 0.1
-_RATE_ACCURACY = 0.02
 _MARGIN = 0.99
 _UP = 1.25 * _MARGIN - 1
 _DOWN = 1 - 0.9 * _MARGIN
@@ -67,10 +66,6 @@ def outcome(shared: Shared) -> Outcome | None:
     # A shallower buffer ends probes by losses, and bounds what is in flight.
     judged = room >= 4 * _UP * path and path >= 2 * _LEAST
     low, high = _mean_queue(shared, 3, _CLOCK_S[1]), _mean_queue(shared, 4, _CLOCK_S[0])
-    names, link = shared.names("bbr3"), shared.link
-    accuracy = (_RATE_ACCURACY, _ACCURACY) if judged else (None, None)
-    estimates = [
-        Estimate("rate", names, link, _MARGIN * rate, rate, accuracy[0]),
-        Estimate("queue", names, link, low, high, accuracy[1], grain=1.0),
-    ]
+    names = shared.names("bbr3")
+    estimates = rate_and_queue(shared, names, rate, low, high, judged=judged)
     return Outcome(estimates, 5 * member.cc["probe_rtt_interval_ns"] / 1e9)

@@ -57,6 +57,17 @@ def burst_packets(rate_bps: float, payload_bits: int) -> int:
     return max(least, int(min(rate_bps / 8 / 1024, 65_215) / (payload_bits / 8)))
 
 
+def rate_and_queue(
+    shared: Shared, names: tuple[str, ...], rate: float, low: float, high: float, *, judged: bool
+) -> list[Estimate]:
+    """What flows of BBR have together: a rate, and a queue between two ends."""
+    accuracies = (_RATE_ACCURACY, _ACCURACY) if judged else (None, None)
+    return [
+        Estimate("rate", names, shared.link, _MARGIN * rate, rate, accuracies[0]),
+        Estimate("queue", names, shared.link, low, high, accuracies[1], grain=1.0),
+    ]
+
+
 def outcome(shared: Shared) -> Outcome | None:
     """What the model gives; none where another algorithm, or a loss, has a part."""
     only = {member.kind for member in shared.members} == {"bbr"}
@@ -67,17 +78,13 @@ def outcome(shared: Shared) -> Outcome | None:
     names, link = shared.names("bbr"), shared.link
     least_s = 3 * shared.members[0].cc["min_rtt_window_ns"] / 1e9
 
-    def known(rate: float, low: float, high: float, *, judged: bool) -> list[Estimate]:
-        accuracies = (_RATE_ACCURACY, _ACCURACY) if judged else (None, None)
-        return [
-            Estimate("rate", names, link, _MARGIN * rate, rate, accuracies[0]),
-            Estimate("queue", names, link, low, high, accuracies[1], grain=1.0),
-        ]
-
     if len(names) == 1:
         rate = payload * probing_share(shared)
         most = path / 4 + 3 * burst_packets(payload, shared.payload_bits)
-        return Outcome(known(rate, 0.0, most, judged=room >= most and path >= _KEPT), least_s)
+        return Outcome(
+            rate_and_queue(shared, names, rate, 0.0, most, judged=room >= most and path >= _KEPT),
+            least_s,
+        )
     share = payload / len(names)
     bursts = 3 * len(names) * burst_packets(share, shared.payload_bits)
     low, high = (min(room, products * path + bursts) for products in (1.0, _MOST_PRODUCTS))
@@ -87,5 +94,8 @@ def outcome(shared: Shared) -> Outcome | None:
         "bandwidth-delay product lose many packets, which no model here has; shown, not judged."
     )
     brief = shared.members[0].rtt_s <= shared.members[0].cc["probe_rtt_ns"] / 1e9
-    estimates = [*known(payload, low, high, judged=brief and room >= high), *shares]
+    estimates = [
+        *rate_and_queue(shared, names, payload, low, high, judged=brief and room >= high),
+        *shares,
+    ]
     return Outcome(estimates, least_s, remark if room < path else None)
