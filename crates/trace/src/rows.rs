@@ -34,6 +34,11 @@ impl<R: Copy> Rows<R> {
         self.last.push(row);
     }
 
+    /// Takes back the row that was added last, unless its chunk is empty.
+    pub fn pop(&mut self) -> Option<R> {
+        self.last.pop()
+    }
+
     #[cold]
     #[inline(never)]
     fn open(&mut self) {

@@ -41,16 +41,21 @@ impl<R: Sampled> Store<R> {
 
     #[inline(always)]
     pub fn add(&mut self, row: R, moment: Moment) {
-        if self.plain {
-            self.rows.push(row);
-        } else if self.on {
-            self.sample(row, moment);
+        if !self.on {
+            return;
+        }
+        // Handed to a function that is not inlined, a row would be put together on the stack and copied from there.
+        self.rows.push(row);
+        if !self.plain {
+            self.sample_last(moment);
         }
     }
 
+    /// Of the row that was added last: whether it stays.
     #[cold]
     #[inline(never)]
-    fn sample(&mut self, row: R, moment: Moment) {
+    fn sample_last(&mut self, moment: Moment) {
+        let Some(row) = self.rows.pop() else { return };
         let mut keep = |row| {
             if let Some(moments) = &mut self.moments {
                 moments.add(moment);
