@@ -283,6 +283,15 @@ struct Writer<'s> {
     scenario: &'s Scenario,
 }
 
+/// Whether a value that is read over another one takes something from it: a parameter that it does not give itself.
+fn lets_through(value: &Value, below: &Value) -> bool {
+    let (Value::Object(value), Value::Object(below)) = (value, below) else { return false };
+    value.get("kind") == below.get("kind")
+        && below
+            .iter()
+            .any(|(key, below)| value.get(key).is_none_or(|own| lets_through(own, below)))
+}
+
 impl Writer<'_> {
     fn put_together(&self, mut all: Map<String, Value>, links: Value, flows: Value) -> Value {
         all.insert("hosts".into(), self.scenario.hosts.to_vec().into());
@@ -301,12 +310,20 @@ impl Writer<'_> {
 
     fn nature_document(&self, nature: &Nature) -> Map<String, Value> {
         let mut map = Map::new();
-        let [forward, mut backward] = [0, 1].map(|side| nature.sides[side].document());
-        backward.retain(|key, value| forward.get(key) != Some(value));
-        map.extend(forward);
+        let [mut both, mut backward] = [0, 1].map(|side| nature.sides[side].document());
+        backward.retain(|key, value| both.get(key) != Some(value));
+        let mut forward = Map::new();
+        for (key, value) in &backward {
+            if both.get(key).is_some_and(|below| lets_through(value, below)) {
+                forward.extend(both.shift_remove_entry(key));
+            }
+        }
+        map.extend(both);
         map.extend(nature.whole.document());
-        if !backward.is_empty() {
-            map.insert("backward".into(), Value::Object(backward));
+        for (side, own) in [("forward", forward), ("backward", backward)] {
+            if !own.is_empty() {
+                map.insert(side.into(), Value::Object(own));
+            }
         }
         if !nature.changes.is_empty() {
             let changes = nature.changes.iter().map(|change| Value::Object(change.document()));

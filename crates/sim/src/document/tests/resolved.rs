@@ -104,6 +104,25 @@ fn the_resolved_document_is_complete_and_resolves_to_itself() {
 }
 
 #[test]
+fn what_one_direction_has_and_the_other_leaves_out_stays_with_the_one() {
+    let table =
+        |repeat: Value| json!({"kind": "table", "steps": [["0 s", "1 Mbps"]], "repeat": repeat});
+    let once = json!({"kind": "table", "steps": [["0 s", "2 Mbps"]]});
+    for own in ["forward", "backward"] {
+        let mut document = with("/links/1/rate", once.clone());
+        document["links"][1]["backward"] = json!({});
+        document["links"][1][own] = json!({"rate": table("3 s".into())});
+        let checked = check(&document);
+        let canonical = checked.canonical().unwrap();
+        assert_eq!(check(&canonical).canonical().unwrap(), canonical);
+        let other = if own == "forward" { "backward" } else { "forward" };
+        let model = checked.model().unwrap();
+        assert_eq!(model["links"][1][own]["rate"]["repeat_ns"], 3_000_000_000_i64);
+        assert_eq!(model["links"][1][other]["rate"]["repeat_ns"], Value::Null);
+    }
+}
+
+#[test]
 fn documents_need_little() {
     let model = model(&json!({
         "hosts": ["A", "B"],
