@@ -1,6 +1,8 @@
 """A Dask scheduler and workers on this machine, each a process of its own."""
 
+import importlib
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -28,6 +30,43 @@ cluster.simulate = simulate
 """
 
 
+# Loading Dask takes a second, most of what a worker of a test costs: one process does, and forks.
+_LOADED = multiprocessing.get_context("forkserver")
+_LOADED.set_forkserver_preload(["distributed.cli.dask_scheduler", "distributed.cli.dask_worker"])
+
+
+class _Forked(_LOADED.Process):
+    """A command of Dask in a process of its own, used as one of `subprocess`."""
+
+    def __init__(self, command: list[str], folder: Path, log: Path, env: dict[str, str]) -> None:
+        # What still runs at the end is ended, but for a nanny: it has to have a child.
+        daemon = command[0] == "scheduler" or "--no-nanny" in command
+        super().__init__(target=_begin, args=(command, folder, log, env), daemon=daemon)
+        self.start()
+
+    def poll(self) -> int | None:
+        return self.exitcode
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        self.join(timeout)
+        if self.exitcode is None:
+            raise subprocess.TimeoutExpired(self.name, timeout or 0.0)
+        return self.exitcode
+
+
+def _begin(command: list[str], folder: Path, log: Path, env: dict[str, str]) -> None:
+    import dask
+
+    os.setpgid(0, 0)
+    os.chdir(folder)
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    os.environ.update(env)
+    dask.config.refresh()
+    importlib.import_module(f"distributed.cli.dask_{command[0]}").main(command[1:])
+
+
 class Cluster:
     """Started apart, as on several machines: they share no folder with the program.
 
@@ -44,7 +83,7 @@ class Cluster:
         self.folder = folder
         self.before = before
         self.preload = preload
-        self.processes: list[subprocess.Popen] = []
+        self.processes: list[subprocess.Popen | _Forked] = []
         told = folder / "scheduler.json"
         self.scheduler = self._start(
             ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
@@ -62,7 +101,7 @@ class Cluster:
             except (OSError, ValueError):  # not there, or half written
                 continue
 
-    def worker(self, preload: str | None = None, nanny: bool = False) -> subprocess.Popen:
+    def worker(self, preload: str | None = None, nanny: bool = False) -> subprocess.Popen | _Forked:
         """Start a worker that first runs some code."""
         options = ["--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
         if not nanny:
@@ -71,17 +110,21 @@ class Cluster:
 
     def _start(
         self, command: list[str], options: list[str], preload: str | None, **env: str
-    ) -> subprocess.Popen:
+    ) -> subprocess.Popen | _Forked:
         if preload is not None:
             file = self.folder / f"preload{len(self.processes)}.py"
             file.write_text(preload)
             options = [*options, "--preload", str(file)]
-        with (self.folder / f"{len(self.processes)}.log").open("wb") as log:
-            process = subprocess.Popen(
-                [*self.before, sys.executable, "-m", "dask", *command, *options],
-                cwd=self.folder, env={**os.environ, **_QUIET, **env}, stdout=log, stderr=log,
-                process_group=0,
-            )  # fmt: skip
+        log, env = self.folder / f"{len(self.processes)}.log", _QUIET | env
+        if self.before:
+            with log.open("wb") as stream:
+                process = subprocess.Popen(
+                    [*self.before, sys.executable, "-m", "dask", *command, *options],
+                    cwd=self.folder, env={**os.environ, **env}, stdout=stream, stderr=stream,
+                    process_group=0,
+                )  # fmt: skip
+        else:
+            process = _Forked([*command, *options], self.folder, log, env)
         self.processes.append(process)
         return process
 

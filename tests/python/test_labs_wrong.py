@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ackclock import labs
-from ackclock.labs import Controller, Formula, Number
+from ackclock.labs import Controller, Formula, Number, programs
 from ackclock.labs.grading import check, grade
 from ackclock.labs.hidden import Hidden
 from ackclock.labs.marking import Marker
@@ -201,7 +201,9 @@ def letters_of_an_old_encoding(work):
 
 
 def an_endless_loop(work):
-    work.marker.limits = replace(work.marker.limits, seconds=4)
+    # A controller may be called only after its simulation has been made.
+    seconds = 1 if isinstance(work.tried[0], Formula) else 4
+    work.marker.limits = replace(work.marker.limits, seconds=seconds)
     work.program("while True: pass")
     return {q.name: r"\.py(:| line )\d" for q in work.tried}
 
@@ -293,6 +295,23 @@ def much_output(work):
 
 
 FINE = [with_a_mark_of_order, capital_letters, much_output]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def known():
+    """Programs are run once: most cases leave those of the solution as they are."""
+    run, found = programs.run, {}
+
+    def once(folder, job, cases, limits):
+        texts = {file.name: file.read_bytes() for file in folder.glob("*.py")}
+        key = repr((sorted(texts.items()), job, cases, limits))
+        if key not in found:
+            found[key] = run(folder, job, cases, limits)
+        return found[key]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(programs, "run", once)
+        yield
 
 
 @pytest.fixture(scope="module")
