@@ -28,8 +28,12 @@ def pytest_xdist_auto_num_workers():
 
 
 def pytest_collection_finish():
-    """Thousands of tests and what they import stay to the end: no collector need look at them."""
+    """Thousands of tests and what they import stay to the end: no collector need look at them.
+
+    Figures and tables have many objects, too; looking for cycles among them less often is enough.
+    """
     gc.freeze()
+    gc.set_threshold(20_000)
 
 
 @pytest.fixture(scope="session")

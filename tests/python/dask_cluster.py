@@ -2,13 +2,14 @@
 
 import importlib
 import json
-import multiprocessing
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+from forked import Forked
 
 # What they measure of themselves costs more than waiting for work.
 _QUIET = {
@@ -30,41 +31,12 @@ cluster.simulate = simulate
 """
 
 
-# Loading Dask takes a second, most of what a worker of a test costs: one process does, and forks.
-_LOADED = multiprocessing.get_context("forkserver")
-_LOADED.set_forkserver_preload(["distributed.cli.dask_scheduler", "distributed.cli.dask_worker"])
-
-
-class _Forked(_LOADED.Process):
-    """A command of Dask in a process of its own, used as one of `subprocess`."""
-
-    def __init__(self, command: list[str], folder: Path, log: Path, env: dict[str, str]) -> None:
-        # What still runs at the end is ended, but for a nanny: it has to have a child.
-        daemon = command[0] == "scheduler" or "--no-nanny" in command
-        super().__init__(target=_begin, args=(command, folder, log, env), daemon=daemon)
-        self.start()
-
-    def poll(self) -> int | None:
-        return self.exitcode
-
-    def wait(self, timeout: float | None = None) -> int | None:
-        self.join(timeout)
-        if self.exitcode is None:
-            raise subprocess.TimeoutExpired(self.name, timeout or 0.0)
-        return self.exitcode
-
-
-def _begin(command: list[str], folder: Path, log: Path, env: dict[str, str]) -> None:
+def run(command: str, arguments: list[str]) -> None:
+    """Do what `dask COMMAND` does, where Dask has been loaded with another environment."""
     import dask
 
-    os.setpgid(0, 0)
-    os.chdir(folder)
-    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT)
-    os.dup2(descriptor, 1)
-    os.dup2(descriptor, 2)
-    os.environ.update(env)
     dask.config.refresh()
-    importlib.import_module(f"distributed.cli.dask_{command[0]}").main(command[1:])
+    importlib.import_module(f"distributed.cli.dask_{command}").main(arguments)
 
 
 class Cluster:
@@ -83,7 +55,7 @@ class Cluster:
         self.folder = folder
         self.before = before
         self.preload = preload
-        self.processes: list[subprocess.Popen | _Forked] = []
+        self.processes: list[subprocess.Popen | Forked] = []
         told = folder / "scheduler.json"
         self.scheduler = self._start(
             ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
@@ -101,7 +73,7 @@ class Cluster:
             except (OSError, ValueError):  # not there, or half written
                 continue
 
-    def worker(self, preload: str | None = None, nanny: bool = False) -> subprocess.Popen | _Forked:
+    def worker(self, preload: str | None = None, nanny: bool = False) -> subprocess.Popen | Forked:
         """Start a worker that first runs some code."""
         options = ["--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
         if not nanny:
@@ -110,21 +82,24 @@ class Cluster:
 
     def _start(
         self, command: list[str], options: list[str], preload: str | None, **env: str
-    ) -> subprocess.Popen | _Forked:
+    ) -> subprocess.Popen | Forked:
         if preload is not None:
             file = self.folder / f"preload{len(self.processes)}.py"
             file.write_text(preload)
             options = [*options, "--preload", str(file)]
-        log, env = self.folder / f"{len(self.processes)}.log", _QUIET | env
+        log, env = self.folder / f"{len(self.processes)}.log", {**os.environ, **_QUIET, **env}
         if self.before:
             with log.open("wb") as stream:
                 process = subprocess.Popen(
                     [*self.before, sys.executable, "-m", "dask", *command, *options],
-                    cwd=self.folder, env={**os.environ, **env}, stdout=stream, stderr=stream,
-                    process_group=0,
+                    cwd=self.folder, env=env, stdout=stream, stderr=stream, process_group=0,
                 )  # fmt: skip
         else:
-            process = _Forked([*command, *options], self.folder, log, env)
+            process = Forked(
+                "dask_cluster:run", command[0], [*command[1:], *options],
+                cwd=self.folder, env=env, streams=(os.devnull, str(log), str(log)),
+                has_children=command[0] == "worker" and "--no-nanny" not in options,
+            )  # fmt: skip
         self.processes.append(process)
         return process
 

@@ -2,9 +2,12 @@
 
 import re
 import shutil
+import subprocess
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from forked import Forked
 
 from ackclock import labs
 from ackclock.labs import Controller, Formula, Number, programs
@@ -297,9 +300,16 @@ def much_output(work):
 FINE = [with_a_mark_of_order, capital_letters, much_output]
 
 
+def start(_command, *, stdin, stdout, stderr, start_new_session, **place):
+    """What `programs` starts; `test_grading.py` has it start Python."""
+    assert start_new_session
+    streams = (stdin.name, stdout.name, stderr.name)
+    return Forked("ackclock.labs.child:main", streams=streams, **place)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def known():
-    """Programs are run once: most cases leave those of the solution as they are."""
+    """Programs are run once, in forked processes: most cases leave those of the solution."""
     run, found = programs.run, {}
 
     def once(folder, job, cases, limits):
@@ -311,6 +321,8 @@ def known():
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(programs, "run", once)
+        popen = SimpleNamespace(Popen=start, TimeoutExpired=subprocess.TimeoutExpired)
+        patched.setattr(programs, "subprocess", popen)
         yield
 
 
