@@ -1,5 +1,6 @@
 """What tests share."""
 
+import gc
 import signal
 import sys
 from typing import NamedTuple
@@ -24,6 +25,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_xdist_auto_num_workers():
     """One more than there are cores: a test now and then waits for a process or for a clock."""
     return cores() + 1
+
+
+def pytest_collection_finish():
+    """Thousands of tests and what they import stay to the end: no collector need look at them.
+
+    Figures and tables have many objects, too; looking for cycles among them less often is enough.
+    """
+    gc.freeze()
+    gc.set_threshold(20_000)
 
 
 @pytest.fixture(scope="session")

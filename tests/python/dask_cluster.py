@@ -1,5 +1,6 @@
 """A Dask scheduler and workers on this machine, each a process of its own."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -7,6 +8,8 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+from forked import Forked
 
 # What they measure of themselves costs more than waiting for work.
 _QUIET = {
@@ -28,6 +31,14 @@ cluster.simulate = simulate
 """
 
 
+def run(command: str, arguments: list[str]) -> None:
+    """Do what `dask COMMAND` does, where Dask has been loaded with another environment."""
+    import dask
+
+    dask.config.refresh()
+    importlib.import_module(f"distributed.cli.dask_{command}").main(arguments)
+
+
 class Cluster:
     """Started apart, as on several machines: they share no folder with the program.
 
@@ -44,7 +55,7 @@ class Cluster:
         self.folder = folder
         self.before = before
         self.preload = preload
-        self.processes: list[subprocess.Popen] = []
+        self.processes: list[subprocess.Popen | Forked] = []
         told = folder / "scheduler.json"
         self.scheduler = self._start(
             ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
@@ -62,7 +73,7 @@ class Cluster:
             except (OSError, ValueError):  # not there, or half written
                 continue
 
-    def worker(self, preload: str | None = None, nanny: bool = False) -> subprocess.Popen:
+    def worker(self, preload: str | None = None, nanny: bool = False) -> subprocess.Popen | Forked:
         """Start a worker that first runs some code."""
         options = ["--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
         if not nanny:
@@ -71,16 +82,23 @@ class Cluster:
 
     def _start(
         self, command: list[str], options: list[str], preload: str | None, **env: str
-    ) -> subprocess.Popen:
+    ) -> subprocess.Popen | Forked:
         if preload is not None:
             file = self.folder / f"preload{len(self.processes)}.py"
             file.write_text(preload)
             options = [*options, "--preload", str(file)]
-        with (self.folder / f"{len(self.processes)}.log").open("wb") as log:
-            process = subprocess.Popen(
-                [*self.before, sys.executable, "-m", "dask", *command, *options],
-                cwd=self.folder, env={**os.environ, **_QUIET, **env}, stdout=log, stderr=log,
-                process_group=0,
+        log, env = self.folder / f"{len(self.processes)}.log", {**os.environ, **_QUIET, **env}
+        if self.before:
+            with log.open("wb") as stream:
+                process = subprocess.Popen(
+                    [*self.before, sys.executable, "-m", "dask", *command, *options],
+                    cwd=self.folder, env=env, stdout=stream, stderr=stream, process_group=0,
+                )  # fmt: skip
+        else:
+            process = Forked(
+                "dask_cluster:run", command[0], [*command[1:], *options],
+                cwd=self.folder, env=env, streams=(os.devnull, str(log), str(log)),
+                has_children=command[0] == "worker" and "--no-nanny" not in options,
             )  # fmt: skip
         self.processes.append(process)
         return process

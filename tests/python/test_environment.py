@@ -25,6 +25,28 @@ def digest(seed):
     return run(scenario).summary["digest"]
 
 
+def _written(folder, variables):
+    (folder / "x.yaml").write_text(SMALL, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", START, "run", "x.yaml", "--no-plots", "--out", "out"],
+        cwd=folder,
+        env=os.environ | variables,
+        capture_output=True,
+        check=True,
+    )
+    assert done.stderr == b""
+    assert b"L" in done.stdout
+    records = sorted((folder / "out" / "records").iterdir())
+    scenario = (folder / "out" / "scenario.yaml").read_bytes()
+    return scenario, {path.name: path.read_bytes() for path in records}
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory):
+    """What is written where nothing is changed."""
+    return _written(tmp_path_factory.mktemp("usual"), {})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "surroundings",
@@ -37,24 +59,10 @@ def digest(seed):
         {"TZ": "Pacific/Chatham", "HOME": "/nowhere", "TERM": "dumb", "COLUMNS": "20"},
     ],
 )
-def test_surroundings_change_no_byte_of_a_result(tmp_path, surroundings):
-    (tmp_path / "x.yaml").write_text(SMALL, encoding="utf-8")
-    written = []
-    for number, variables in enumerate(({}, surroundings)):
-        done = subprocess.run(
-            [sys.executable, "-c", START, "run", "x.yaml", "--no-plots", "--out", f"out{number}"],
-            cwd=tmp_path,
-            env=os.environ | variables,
-            capture_output=True,
-            check=True,
-        )
-        assert done.stderr == b""
-        assert b"L" in done.stdout
-        written.append((tmp_path / f"out{number}" / "scenario.yaml").read_bytes())
-        records = tmp_path / f"out{number}" / "records"
-        written.append({path.name: path.read_bytes() for path in sorted(records.iterdir())})
-    assert written[:2] == written[2:]
-    assert b"\xc3\xbc" in written[0]  # the ü
+def test_surroundings_change_no_byte_of_a_result(tmp_path, usual, surroundings):
+    found = _written(tmp_path, surroundings)
+    assert found == usual
+    assert b"\xc3\xbc" in found[0]  # the ü
 
 
 def test_runs_in_threads_do_not_meet():

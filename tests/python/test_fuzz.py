@@ -7,7 +7,7 @@ from random_documents import Maker, mend
 from ackclock import Scenario
 
 
-@pytest.mark.parametrize("cases", [40, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cases", [40, pytest.param(100, marks=pytest.mark.slow)])
 def test_random_documents_are_refused_or_simulated(cases: int):
     found = []
     counts = run(range(1, cases + 1), lambda seed, wrong: found.append((seed, wrong)))

@@ -143,8 +143,8 @@ def test_changing_routes_are_drawn_unasked(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fmt", ["png", "svg", "pdf"])
-def test_the_same_run_gives_the_same_bytes(run, tmp_path, fmt):
-    kinds = ["overview", "topology"]
+def test_the_same_run_gives_the_same_bytes(tmp_path, fmt):
+    run, kinds = busy_run(samples=2000), ["overview", "topology"]
     first = plots.plot(run, kinds, fmt=fmt, out=tmp_path / "a")
     second = plots.plot(run, kinds, fmt=fmt, out=tmp_path / "b")
     for one, other in zip(first, second, strict=True):
@@ -505,9 +505,15 @@ def test_a_plot_asked_for_says_which_record_to_switch_on(run, kind, tmp_path):
     assert not (tmp_path / "none").exists()
 
 
+@pytest.fixture(scope="module")
+def whole(run):
+    """The overview with all records."""
+    return plots.figure(run, "overview")
+
+
 @pytest.mark.parametrize("table", made.TABLES)
-def test_the_overview_leaves_out_what_was_not_recorded_and_says_so(run, table):
-    whole, figure = (plots.figure(r, "overview") for r in (run, run.without(table)))
+def test_the_overview_leaves_out_what_was_not_recorded_and_says_so(run, whole, table):
+    figure = plots.figure(run.without(table), "overview")
     needed = table not in ("routes", "events", "tcp_info")
     assert len(whole.axes) - len(figure.axes) == needed
     assert (f"Not recorded, so not drawn: {table};" in words(figure)) == needed

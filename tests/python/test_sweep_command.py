@@ -183,7 +183,7 @@ def wait_for(condition, seconds=60.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not come to it"
-        time.sleep(0.005)
+        time.sleep(0.02)
 
 
 def log():
