@@ -90,7 +90,7 @@ def test_a_single_measurement_between_gaps_is_a_point():
     maker.rtt("F1", times, np.full(len(times), 0.04))
     axes = panels(plots.figure(maker.run(20.0), "flow-rtt"))["Round-trip time"]
     (line,) = lines(axes, palette.FLOWS[0])
-    assert line.get_marker() == "."
+    assert line.get_marker() == "o"
     assert [line.get_xdata()[i] for i in line.get_markevery()] == [10.0]
 
 
