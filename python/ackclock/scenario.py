@@ -89,6 +89,8 @@ class Scenario:
         for place, value in overrides:
             document.override(place, _value(place, _plain(value)))
         if seed is not None:
+            if seed.__index__() >= 2**64:
+                raise InputError(f"seed {seed}: seeds go from 0 to {2**64 - 1}")
             document.override("seed", _plain(seed))
         return cls(document, path)
 

@@ -299,17 +299,46 @@ def test_a_closed_pipe_is_no_error(tmp_path, command):
     assert done.stderr == "141\n"
 
 
+FULL = "error: No space left on device\n"
 START = "import ackclock.cli.app as cli, sys; sys.argv[0] = 'ackclock'; cli.program()"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["list", "list --json", "--help", "validate ns2/tahoe"])
-@pytest.mark.parametrize(("output", "code"), [(">&-", 0), ("2>&-", 0), (">/dev/full", 1)])
+@pytest.mark.parametrize(("output", "code"), [(">&-", 1), ("2>&-", 0), (">/dev/full", 1)])
 def test_closed_and_full_outputs_end_without_traceback(tmp_path, command, output, code):
     script = f'{sys.executable} -c "{START}" {command} {output}'
     done = subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == code
-    assert done.stderr in ("", "error: No space left on device\n")
+    closed = "error: the output could not be written: standard output is closed\n"
+    assert done.stderr == {">&-": closed, "2>&-": "", ">/dev/full": FULL}[output]
+
+
+@pytest.mark.slow
+def test_a_run_with_closed_output_is_complete(tmp_path, small_file):
+    line = f'{sys.executable} -c "{START}" run {small_file} --no-plots --out kept >&-'
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "standard output is closed" in done.stderr
+    assert (tmp_path / "kept" / "summary.json").exists()
+
+
+@pytest.mark.parametrize("option", ["--out", "-o"])
+def test_a_name_that_is_too_long_is_bad_input(ackclock, small_file, option):
+    done = ackclock("run", small_file, "--no-plots", option, "a" * 300)
+    assert done.code == 2
+    assert "'aaaaaaaaaaaaaaaaaaaa...' is too long a file name" in done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "most"), [("run", 2**64 - 1), ("theory", 2**64 - 1), ("replicate", 2**63 - 1)]
+)
+def test_seeds_beyond_64_bits_are_reported_as_seeds(ackclock, small_file, command, most):
+    done = ackclock(command, small_file, "--seed", "99999999999999999999")
+    assert done.code == 2
+    assert "99999999999999999999" in done.err
+    assert f"from 0 to {most}" in done.err
+    assert "--set" not in done.err
 
 
 def test_homes_of_nobody_are_files_that_do_not_exist(ackclock, tmp_path):
@@ -414,3 +443,9 @@ def test_names_that_the_locale_cannot_spell_are_written_and_read(tmp_path):
         )
         assert done.returncode == 0, done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"größe", "größe.html", "größe.parquet"}
+
+
+def test_a_plot_in_the_place_of_a_run_is_named(ackclock):
+    done = ackclock("plot", "some-run", "link-queue")
+    assert done.code == 2
+    assert "'link-queue' is a plot, not a run directory; write --kind link-queue" in done.err

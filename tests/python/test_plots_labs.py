@@ -251,7 +251,7 @@ def test_drops_stand_above_the_limit_in_rows_of_their_flows():
 
 def test_losses_that_are_no_overflow_have_another_mark():
     axes = panels(plots.figure(lab_runs.timer(), "queue-drops", links=["L1"]))["Queue of L1 → n2"]
-    assert "lost at random or on plan: 1" in legend(axes)
+    assert "lost (loss model): 1" in legend(axes)
 
 
 def test_events_stand_on_the_window_that_they_cut():

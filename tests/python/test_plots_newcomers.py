@@ -14,7 +14,7 @@ from test_plots_look import EYES, seen
 from test_plots_paths import ALTERNATING, diamond
 
 from ackclock import Scenario, metrics, plots
-from ackclock.plots import Options, heading, palette, saving
+from ackclock.plots import Options, heading, palette, saving, text
 from ackclock.plots.view import View
 from ackclock.report.moments import of_network
 
@@ -90,7 +90,7 @@ def test_a_single_measurement_between_gaps_is_a_point():
     maker.rtt("F1", times, np.full(len(times), 0.04))
     axes = panels(plots.figure(maker.run(20.0), "flow-rtt"))["Round-trip time"]
     (line,) = lines(axes, palette.FLOWS[0])
-    assert line.get_marker() == "."
+    assert line.get_marker() == "o"
     assert [line.get_xdata()[i] for i in line.get_markevery()] == [10.0]
 
 
@@ -345,3 +345,62 @@ def test_a_heading_names_the_algorithm_and_what_was_chosen(tcp, name):
 def test_changes_of_routes_are_named_with_both_links():
     found = [moment["text"] for moment in of_network(View(diamond(ALTERNATING).run(20.0)))]
     assert found == ["R1 reaches H2 over L2 instead of L1", "R1 reaches H2 over L1 instead of L2"]
+
+
+# Long runs and many flows
+
+
+def losing_every_two_seconds(end_s):
+    link = made.link("L", "H1", "H2")
+    maker = made.Maker(made.model(["H1", "H2"], [], [link], [made.tcp_flow("F", "H1", "H2", 0.0)]))
+    times = np.arange(1.0, end_s, 2.0)
+    maker.drops("L", times, "F", "both")
+    maker.events("F", "fast-retransmit", times)
+    steps = np.arange(0.0, end_s, 0.05)
+    maker.cwnd("F", steps, 40 + 20 * (steps + 1) % 2, np.full(len(steps), 20.0))
+    return maker.run(end_s)
+
+
+@pytest.mark.parametrize(("end_s", "span"), [(20.0, {}), (2000.0, {"to_s": 20.0})])
+def test_losses_are_counted_in_windows_of_rates_where_these_can_be_seen(end_s, span):
+    run = losing_every_two_seconds(end_s)
+    figure = plots.figure(run, "link-losses", options=Options(**span))
+    assert "packets per 0.1 s" in panels(figure)
+
+
+def test_losses_of_a_long_run_are_no_solid_block():
+    axes = panels(plots.figure(losing_every_two_seconds(2000.0), "link-losses"))
+    assert "packets per 10 s" in axes
+    assert legend(axes["Packets lost"]) == ["L: 1,000"]
+    (bars,) = axes["Packets lost"].collections
+    assert {segment[1][1] for segment in bars.get_segments()} == {5.0}
+    between = np.diff([segment[0][0] for segment in bars.get_segments()]).min()
+    assert between * 150 / 2000.0 > bars.get_linewidth()[0] * text.MM_PER_POINT
+
+
+def test_the_window_of_a_long_run_is_a_mean_with_its_range():
+    few, many = (plots.figure(losing_every_two_seconds(s), "flow-window") for s in (20.0, 2000.0))
+    note = "Line: mean; shading: minimum to maximum."
+    assert note not in words(few)
+    assert note in words(many)
+    (line,) = lines(panels(many)["Congestion window"], palette.FLOWS[0])[:1]
+    assert np.ptp(line.get_ydata()) < 10  # of 20 between the windows before and after a loss
+
+
+def test_no_number_stands_beside_the_marks_of_drops():
+    names = [f"F{i}" for i in range(8)]
+    flows = [made.tcp_flow(name, "H1", "H2", 0.0) for name in names]
+    maker = made.Maker(made.model(["H1", "H2"], [], [made.link("L", "H1", "H2")], flows))
+    maker.queue("L", [0.0, 1.0], [64.0, 60.0])
+    for name in names:
+        maker.drops("L", [0.5], name)
+    axes = panels(plots.figure(maker.run(2.0), "queue-drops"))["Queue of L"]
+    assert axes.get_ylim()[1] > 100
+    assert list(axes.get_yticks()) == [0, 50]
+
+
+def test_a_flow_without_an_rtt_sample_is_missed():
+    run = busy_run.__wrapped__()
+    for name, rtt in (("F0", 0.05), ("F1", 0.06), ("F2", None)):
+        run.summary["flows"][name]["rtt_s"] = rtt and {"mean": rtt, "min": rtt}
+    assert "Not drawn: 1 without an RTT sample." in words(plots.figure(run, "throughput-delay"))

@@ -332,3 +332,15 @@ def test_a_sweep_stands_alone(ackclock, folder, small_file):
         ["plot", folder, "--flows", "F1"],
     ):
         assert ackclock(*arguments)[0] == 2
+
+
+def test_bars_that_could_not_be_read_have_their_own_scale():
+    rows = [(cc, queue, 0, [rate, rate]) for queue, rate in ((8, 1e6), (2, 1e5)) for cc in "ab"]
+    alike = figure_of_sweep(sweep(rows[:2] + [(c, 2, 0, [5e5, 5e5]) for c in "ab"]), "fairness")
+    apart = figure_of_sweep(sweep(rows), "fairness")
+    note = "Each panel has its own scale."
+    assert note not in " ".join(text.get_text() for text in alike.texts)
+    assert note in " ".join(text.get_text() for text in apart.texts)
+    assert len({axes.get_ylim() for axes in alike.axes}) == 1
+    for axes in apart.axes:
+        assert max(bar.get_height() for bar in axes.patches) > 0.5 * axes.get_ylim()[1]

@@ -10,7 +10,8 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -125,17 +126,42 @@ def program() -> None:
     main()
 
 
+class _Closed(io.RawIOBase):
+    """Standard output that the caller has closed: the work is done, the exit status is 1."""
+
+    lost = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.lost = True
+        return memoryview(data).nbytes
+
+    def fileno(self) -> int:
+        return 1
+
+
 def _open_standard_streams() -> None:
-    """Give the streams that the caller has closed (`ackclock list >&-`) to nobody.
+    """Replace the streams that the caller has closed (`ackclock list >&-`).
 
     Else they are None, and a file opened later would get the number of standard output.
     """
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(number)
-    for name in ("stdin", "stdout", "stderr"):
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Closed()), encoding="utf-8")
+    for name in ("stdin", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115, PTH123
+
+
+def _refuse_closed() -> None:
+    """End with an error where a command has printed to a closed standard output."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    if isinstance(raw, _Closed) and raw.lost:
+        raise AckclockError("the output could not be written: standard output is closed")
 
 
 def _refuse_blanks(arguments: list[str]) -> None:
@@ -165,9 +191,14 @@ def main() -> None:
             raise
         finally:
             sys.stdout.flush()
+            _refuse_closed()
     except AckclockError as error:
         fail(error)
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            name = max(Path(str(error.filename)).parts, key=len)
+            wanted = "most file systems allow names of 255 bytes"
+            fail(InputError(f"'{name[:20]}...' is too long a file name; {wanted}"))
         if error.filename is None:  # not a file: standard output
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:

@@ -134,6 +134,9 @@ def _drawn(
     chosen = choose("plot", kinds, plots.names())
     if any(map(is_sweep, places)):
         return plots.plot_sweep(_sweep(places, flows or links), chosen, fmt, out, options=options)
+    for place in places:
+        if str(place) in plots.names() and not place.exists():
+            raise InputError(f"'{place}' is a plot, not a run directory; write --kind {place}")
     runs = [Results.load(directory) for directory in places]
     flows = choose("flow", flows, runs[0].summary["flows"])
     links = choose("link", links, runs[0].summary["links"])

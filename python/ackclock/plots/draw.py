@@ -235,11 +235,6 @@ def time_unit(panel: Panel, longest_s: float, words: str = "") -> float:
     return unit.size
 
 
-def pixels(panel: Panel) -> int:
-    """How many bins a series is drawn in over the whole width of a panel."""
-    return max(1, round(panel.width_mm / _BIN_MM))
-
-
 def line_width(among: int) -> float:
     """Width of a line in points, less where many share a panel."""
     return 1.1 if among <= 4 else 0.9 if among <= _MOST_BANDS else 0.55
@@ -263,7 +258,12 @@ def _line(
     unknown = np.concatenate(([True], np.isnan(values), [True]))
     alone = np.flatnonzero(unknown[:-2] & ~unknown[1:-1] & unknown[2:])
     if len(alone):
-        style |= {"marker": ".", "ms": 2.2, "mew": 0.0, "markevery": list(alone)}
+        style |= {
+            "marker": "o",
+            "ms": 2.4 if among <= 4 else 1.6,
+            "mew": 0.0,
+            "markevery": list(alone),
+        }
     panel.line(times, values, color, line, line_width(among), zorder=3, **style)
 
 
@@ -278,6 +278,8 @@ def _band(
     if style.get("among", 1) <= _MOST_BANDS:
         tint = {"color": style["color"], "alpha": 0.24, "lw": 0, "zorder": 2}
         panel.axes.fill_between(middles / panel.second, band.low, band.high, **tint)
+        if float(np.mean((band.high - band.low)[known])) > _NOISY * top:
+            panel.note("Line: mean; shading: minimum to maximum.")
     mean = band.mean
     spread = float(np.mean((band.high - band.low)[known]))
     if smooth and spread > _NOISY * top:

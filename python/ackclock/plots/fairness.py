@@ -21,6 +21,9 @@ from .sweep_view import SweepView
 from .view import View
 
 _MOST_NAMES = 40
+_FLAT = 5.0
+"""Panels whose bars are lower than the highest by this factor could not be read on its scale."""
+_NUMBERS_MM = 9.0
 _SIZES: dict[str, Any] = {"below_mm": 5.0, "between_mm": 5.5}
 _TITLE = "Goodput of each flow"
 
@@ -108,15 +111,17 @@ def _figure(
 ) -> Figure:
     if not any(panel.goodputs for panel in panels):
         raise PlotError("nothing to draw: there is no flow")
-    highest = max(
-        max([i.high for i in p.intervals.values()] or p.goodputs.values(), default=0.0)
-        for p in panels
-    )
+    highest = max(map(_top, panels))
     unit = quantities.rate_unit(highest, binary=binary)
     named = max(len(panel.goodputs) for panel in panels) <= _MOST_NAMES
-    for panel, axes in zip(panels, page.axes, strict=True):
+    tops = [_top(panel) for panel in panels]
+    if own := min(tops) < highest / _FLAT:
+        page.notes.append("Each panel has its own scale.")
+        page.gap_mm = _NUMBERS_MM
+    for panel, axes, top in zip(panels, page.axes, tops, strict=True):
         _fill(axes, panel, colors, unit.size)
-        page.scale(axes, 1.25 * highest / unit.size, f"Goodput ({unit.name})")
+        page.scale(axes, 1.25 * (top if own else highest) / unit.size, f"Goodput ({unit.name})")
+        axes.tick_params(labelleft=own or page.is_first(page.axes.index(axes)))
         _name_bars(axes, list(panel.goodputs), page.panel_mm, named=named)
     page.notes.append("Dashed: equal shares. Jain's index is 1 if all flows get the same.")
     if replications > 1:
@@ -124,6 +129,11 @@ def _figure(
             f"Means over {replications} replications; bars on them: 95 % confidence intervals."
         )
     return page.finish()
+
+
+def _top(panel: Bars) -> float:
+    ends = [interval.high for interval in panel.intervals.values()]
+    return max(ends or panel.goodputs.values(), default=0.0)
 
 
 def _fill(axes: Axes, panel: Bars, colors: Mapping[str, str], size: float) -> None:

@@ -19,7 +19,7 @@ _COUNTS = {
 }
 _TIMES = {
     "srtt_s": "smoothed RTT",
-    "min_rtt_s": "min RTT",
+    "min_rtt_s": "minimum RTT",
     "rto_s": "RTO",
     "reo_wnd_s": "reordering window",
 }

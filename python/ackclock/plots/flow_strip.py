@@ -11,6 +11,8 @@ from .view import View
 _ROW_MM = 3.0
 _MOST_MM = 18.0
 _LABEL_SIZE = 5.8
+_GAPS_MM = 0.5
+"""Bars lower than this touch: gaps narrower than a pixel would be stripes."""
 
 
 def add(view: View, sheet: Sheet) -> Panel:
@@ -26,10 +28,11 @@ def add(view: View, sheet: Sheet) -> Panel:
     axes.spines[["left", "bottom"]].set_visible(False)
     unit = panel.second
     row_mm = height / rows
+    thick = 0.82 if row_mm > _GAPS_MM else 1.0
     for row, name in enumerate(view.flows):
         active = view.active(name)
         length, start = (active.stop_s - active.start_s) / unit, active.start_s / unit
-        axes.barh(row + 0.5, length, left=start, height=0.82, color=view.flow_color[name])
+        axes.barh(row + 0.5, length, left=start, height=thick, color=view.flow_color[name])
         if row_mm > 2.4:
             _label(view, panel, row, name)
     if row_mm <= 2.4:

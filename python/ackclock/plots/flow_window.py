@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ Floats = NDArray[np.float64]
 _HEIGHT_MM = {True: 62.0, False: 46.0}
 _LINE_EVERY_MM = 0.8
 _MOST_THRESHOLDS = 4
+_CROWDED_MM = 0.5
 _EXACT = 200.0
 """Up to this many changes in a pixel each one is drawn, so that marks stand on the line."""
 
@@ -64,7 +67,11 @@ def _windows(view: View, panel: Panel, unit: str) -> list[str]:
     series = draw.some(panel, every, "no congestion window")
     if not series:
         return []
-    highest = draw.of_flows(view, panel, series, draw.steps, dense=_EXACT, smooth=False)
+    # With more marks than fit beside each other an exact line would be a solid block.
+    marks = (sum(len(_event_times(view, name, event)) for event in _EVENTS) for name in series)
+    crowded = max(marks) > panel.width_mm / _CROWDED_MM
+    exact: dict[str, Any] = {} if crowded else {"dense": _EXACT, "smooth": False}
+    highest = draw.of_flows(view, panel, series, draw.steps, **exact)
     panel.y_from_zero(highest, counts=True)
     lay_over(view, panel, "window")
     return list(series)

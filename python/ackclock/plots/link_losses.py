@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from ackclock.metrics import windowed_counts
+
 from . import palette, quantities
 from .panel import Panel
 from .view import Floats, View
+
+_LEAST_MM, _BAR_MM = 0.15, 0.6
+"""Windows narrower than the first are joined until bars are the second apart: else a bar each few
+seconds would be a solid block, as if something were lost all the time."""
 
 _MOST_PLACES = 8
 """How many links are distinguished unless they are asked for."""
@@ -18,8 +24,8 @@ def fill(view: View, panel: Panel) -> None:
     """Packets of any kind lost at each link, counted in windows of time, as bars."""
     view.need("drops")
     panel.shows_losses = True
-    window = quantities.window(view.window_s)
-    panel.title, panel.unit = "Packets lost", f"packets per {window}"
+    window_s = _window_s(view, panel)
+    panel.title, panel.unit = "Packets lost", f"packets per {quantities.window(window_s)}"
     places: list[Place] = [
         (lane.label, view.lane_color[lane], view.loss_times(lane))
         for lane in (view.lanes if view.asked_links is not None else view.all_lanes)
@@ -39,17 +45,25 @@ def fill(view: View, panel: Panel) -> None:
     # Bars of several links in one window stand on one another, so that none is hidden.
     below: np.ndarray | None = None
     for label, color, times in losing:
-        edges, counts = view.loss_counts(times)
+        edges, counts = windowed_counts(times, 0.0, view.end_s, window_s)
         below = np.zeros(len(counts)) if below is None else below
         hit = np.flatnonzero(counts)
         middles = (edges[hit] + edges[hit + 1]) / 2 / view.time_unit.size
-        width = max(1.3, panel.width_mm * view.window_s / view.span_s * 2.0)
+        width = max(1.3, panel.width_mm * window_s / view.span_s * 2.0)
         ends = (below[hit], below[hit] + counts[hit])
         panel.axes.vlines(middles, *ends, color=color, lw=width, zorder=3)
         below = below + counts
         highest = max(highest, int(below.max()))
-        panel.entry(f"{label}: {len(times)}", color, width=2.4)
+        panel.entry(f"{label}: {len(times):,}", color, width=2.4)
     panel.y_from_zero(highest, counts=True)
+
+
+def _window_s(view: View, panel: Panel) -> float:
+    """Width of the windows in which losses are counted: a multiple of that of rates."""
+    second_mm = panel.width_mm / view.span_s
+    if view.window_s * second_mm >= _LEAST_MM:
+        return view.window_s
+    return view.window_s * quantities.round_up(_BAR_MM / second_mm / view.window_s)
 
 
 def _worst(places: list[Place]) -> list[Place]:

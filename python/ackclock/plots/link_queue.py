@@ -39,7 +39,7 @@ def fill_sojourn(view: View, panel: Panel) -> None:
     panel.title = "Queueing delay"
     series = {lane: view.sojourn_s(lane) for lane in view.lanes}
     highest = draw.highest(series)
-    size = draw.time_unit(panel, highest, ", of packets as they leave it")
+    size = draw.time_unit(panel, highest, ", of packets leaving the queue")
     if draw.some(panel, series, "no packet"):
         draw.of_lanes(view, panel, series, draw.samples, size)
         panel.y_from_zero(highest / size)

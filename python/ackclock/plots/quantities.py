@@ -84,6 +84,12 @@ def time_unit(end_s: float) -> Unit:
     return Unit(*_LONG_TIMES[2 if end_s < 4 * _LONG_TIMES[3][1] else 3])
 
 
+def round_up(value: float) -> float:
+    """The next of 1, 2, 5, 10, 20, 50, ... that is not less."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return power * next(factor for factor in (1, 2, 5, 10) if factor * power >= value * 0.999)
+
+
 def rate(bps: float, *, binary: bool) -> str:
     """A rate as text, such as "10 Mibps"."""
     unit = rate_unit(bps, binary=binary)

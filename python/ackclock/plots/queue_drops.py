@@ -26,8 +26,8 @@ _REASONS = {
     "forced": ("2", "dropped, average queue too long"),
     "codel": ("3", "dropped, waits too long"),
     "overlimit": ("4", "dropped, longest queue"),
-    "corrupted": ("|", "damaged on the way"),
-    "loss": ("+", "lost at random or on plan"),
+    "corrupted": ("|", "corrupted"),
+    "loss": ("+", "lost (loss model)"),
 }
 """Shape and words for the reasons of drops at links."""
 
@@ -56,9 +56,6 @@ def _fill(view: View, panel: Panel, lane: Lane) -> None:
     times, values = view.queue_length(lane)
     color = view.lane_color[lane]
     highest = draw.steps(panel, times, values, color=color, before=0.0, dense=_EXACT)
-    changes = np.count_nonzero(panel.inside(times))
-    if changes > _EXACT * draw.pixels(panel):
-        panel.note("Line: mean queue; shading: range.")
     panel.entry("waiting", color)
     limit = limit_packets(view, lane)
     if limit and highest >= 0.5 * limit:
@@ -67,6 +64,8 @@ def _fill(view: View, panel: Panel, lane: Lane) -> None:
     top = highest or 1.0
     panel.y_from_zero(top, counts=True)
     panel.axes.set_ylim(0, max(1.1 * top, _drops(view, panel, lane, top)))
+    # No numbers beside the marks: their height is not a queue length.
+    panel.axes.set_yticks([tick for tick in panel.axes.get_yticks() if tick <= 1.1 * top])
 
 
 def _drops(view: View, panel: Panel, lane: Lane, highest: float) -> float:

@@ -54,10 +54,13 @@ class Cloud:
 def draw(views: Sequence[View]) -> Figure:
     """A point for each flow of a run, or of several runs."""
     clouds: list[Cloud] = []
+    missing = 0
     for number, view in enumerate(views):
         for flow in view.flows:
             found = view.summary["flows"][flow]
-            if rtt := found.get("rtt_s"):
+            rtt = found.get("rtt_s")
+            missing += not rtt
+            if rtt:
                 name = f"{flow} ({heading.algorithm(view.flow(flow))})"
                 name += f", {heading.run_name(view, number + 1)}" if len(views) > 1 else ""
                 look = view.flow_color[flow], MARKS[number % len(MARKS)]
@@ -66,7 +69,8 @@ def draw(views: Sequence[View]) -> Figure:
     view, several = views[0], len(views) > 1
     words = heading.of_runs(views) if several else (heading.title(view), "", heading.caption(view))
     subtitle = words[1] if several else words[0]
-    return _figure(clouds, view.width_mm, subtitle, words[2], binary=view.binary_rates)
+    notes = [f"Not drawn: {missing} without an RTT sample."] if missing and clouds else []
+    return _figure(clouds, view.width_mm, subtitle, words[2], notes, binary=view.binary_rates)
 
 
 def draw_sweep(view: SweepView) -> Figure:
@@ -97,7 +101,13 @@ def draw_sweep(view: SweepView) -> Figure:
 
 
 def _figure(
-    clouds: Sequence[Cloud], width_mm: float, subtitle: str, caption: str, *, binary: bool = False
+    clouds: Sequence[Cloud],
+    width_mm: float,
+    subtitle: str,
+    caption: str,
+    notes: Sequence[str] = (),
+    *,
+    binary: bool = False,
 ) -> Figure:
     highest = max((max(cloud.goodput_bps) for cloud in clouds), default=1.0)
     longest = max((max(cloud.rtt_s) for cloud in clouds), default=1.0)
@@ -121,7 +131,7 @@ def _figure(
     axes.set_ylabel(f"Goodput ({rate.name})", labelpad=2)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(6))
-    page.notes.append("The upper right is best.")
+    page.notes += ["The upper right is best.", *notes]
     if any(len(cloud.rtt_s) > 2 for cloud in clouds):
         page.notes.append("Points: replications. Ellipses: one standard deviation.")
     return page.finish()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ackclock.errors import InputError
 from ackclock.measured import Measurement, read
-from ackclock.metrics import step_mean, windowed_counts, windowed_rates
+from ackclock.metrics import step_mean, windowed_rates
 from ackclock.metrics.carried import windowed_link_rates
 from ackclock.metrics.percentiles import Recorded
 from ackclock.metrics.records import Records
@@ -149,8 +149,7 @@ class View:
         if 5.0 <= self.end_s <= 2000.0:
             return 0.1
         wanted = self.end_s / (200 if self.end_s < 5.0 else 20_000)
-        power = 10.0 ** np.floor(np.log10(wanted))
-        return float(power * next(f for f in (1, 2, 5, 10) if f * power >= wanted * 0.999))
+        return quantities.round_up(wanted)
 
     @cached_property
     def binary_rates(self) -> bool:
@@ -407,10 +406,6 @@ class View:
         """Times at which routers dropped packets because there was no route."""
         table = self.records("drops")
         return np.empty(0) if table is None else table.plain("time_s")[table.codes("link") < 0]
-
-    def loss_counts(self, times: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        """Losses in each window: edges in seconds and counts."""
-        return windowed_counts(times, 0.0, self.end_s, self.window_s)
 
     # Routes
 

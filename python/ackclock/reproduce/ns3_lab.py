@@ -54,7 +54,12 @@ def compare(
             text["printed"],
             (Group("goodput of one flow", tuple(_printed(data["report"], goodput))),),
         ),
-        Case("What decides", _ONE, text["trends"], tuple(_trends(data["trends"], goodput))),
+        Case(
+            "What makes the difference",
+            _ONE,
+            text["trends"],
+            tuple(_trends(data["trends"], goodput)),
+        ),
         Case("One flow, all cells", _ONE, text["one"], tuple(_one(one, ours))),
         Case(
             "Ten flows, all cells",
