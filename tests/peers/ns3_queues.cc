@@ -228,10 +228,10 @@ class StandardReno : public TcpNewReno
         return TcpNewReno::GetSsThresh(state, state->m_highTxMark.Get() - state->m_lastAckedSeq);
     }
 
-    // RFC 5681 section 3.1: each ACK of new data, also the one that ends the repair after a timeout.
-    void IncreaseWindow(Ptr<TcpSocketState> state, uint32_t segments) override
+    // RFC 5681 section 3.1: each ACK of new data, also the one that ends the repair after a timeout, and no ACK twice.
+    void IncreaseWindow(Ptr<TcpSocketState> state, uint32_t) override
     {
-        TcpNewReno::IncreaseWindow(state, std::max(segments, 1U));
+        TcpNewReno::IncreaseWindow(state, 1);
     }
 
     Ptr<TcpCongestionOps> Fork() override

@@ -18,9 +18,9 @@ from ns3_queues import DISCIPLINES, Network
 # How many segments ns-3.44 transmitted in the run of seed 1, and their digest: nanoseconds, flows,
 # sequence numbers. Of CoDel only those before its clock decides (docs/models/ns-3.44.md).
 SENT = {
-    "droptail": (0, ""),
-    "codel": (35_487, ""),
-    "fq-codel": (0, ""),
+    "droptail": (71_142, "8e4fc52d2fd54a1b8283ed82229a41c25177638fad399d1f1456fa59cadbc70c"),
+    "codel": (35_487, "4625442d58f7cfad99d5bc08ad4ba65e3a85d57f21fe7737c6bea758d8a11834"),
+    "fq-codel": (70_008, "1c320287267f9b5e5813caf70deb3f47a941600ae3c189ccd445f7d3fd6692ed"),
 }
 
 
