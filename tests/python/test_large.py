@@ -220,7 +220,7 @@ def test_a_table_is_sorted_without_being_in_memory(tmp_path, monkeypatch):
     assert held == [4, 4, 3]
     assert max(len(piece) for _, piece in source.pieces()) == 4
     sorted_ = tables.read(tmp_path / "sorted.parquet")
-    assert sorted_.equals(tables.Rows(plan, whole, {"about": "x"}).part())
+    assert sorted_.equals(tables.Rows(plan, source, {"about": "x"}).part())
     assert sorted_["key"].to_pylist() == keys
     wanted = {row["key"]: row["error"] for row in rows}
     assert sorted_["error"].to_pylist() == [wanted[key] for key in keys]

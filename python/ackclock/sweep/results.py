@@ -64,7 +64,7 @@ class SweepResults:
 
     @classmethod
     def of(
-        cls, stored: pa.Table, plan: pa.Table, identity: dict[str, Any], path: Path | None
+        cls, stored: tables.Stored, plan: pa.Table, identity: dict[str, Any], path: Path | None
     ) -> SweepResults:
         """Put together what is stored of a plan."""
         axes, metadata = _about(plan, identity)
@@ -111,7 +111,7 @@ class SweepResults:
         if not store.exists():
             raise InputError(f"'{place}' contains no sweep; run 'ackclock sweep' first")
         plan = tables.read(folder / PLAN)
-        return cls.of(store.stored(), plan, store.identity(), folder)
+        return cls.of(store.open(), plan, store.identity(), folder)
 
     @classmethod
     def _of_file(
@@ -146,6 +146,11 @@ class SweepResults:
         """Return one row for each direction of each link of each run."""
         return elements(self.with_list("links"), "links")
 
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns of the table."""
+        return tables.schema(self._source).names
+
     def plain(self) -> pa.Table:
         """Return one row per run without the lists of flows and links: plain columns only."""
         plain = [f.name for f in tables.schema(self._source) if not pa.types.is_list(f.type)]
@@ -154,7 +159,7 @@ class SweepResults:
     def with_list(self, name: str) -> pa.Table:
         """Return one row per run with its list of `flows` or of `links`, without the other one."""
         other = {"flows", "links"} - {name}
-        return self.select([f.name for f in tables.schema(self._source) if f.name not in other])
+        return self.select([name for name in self.column_names if name not in other])
 
     def notes(self) -> list[str]:
         """Return what would mislead: replications that are all the same, axes that change nothing.

@@ -368,7 +368,9 @@ class _Session:
             self.store.merge()
             if (self.states() != tables.MISSING).all():
                 return SweepResults.write(self.store, self._planned, identity)
-        return SweepResults.of(self.store.stored(), self._planned, identity, self.store.path)
+        # Without a folder that stays, all that is stored is read before it goes.
+        stored = self.store.open() if keep else tables.Stored([], self.store.stored())
+        return SweepResults.of(stored, self._planned, identity, self.store.path)
 
     def written(self) -> SweepResults | None:
         """Return the results of the plan that stand in the folder, if they do."""
