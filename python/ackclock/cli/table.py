@@ -180,8 +180,6 @@ def _listed(made: ResultTable) -> ResultTable:
 
 
 def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int | None) -> None:
-    import numpy as np
-
     from ackclock.files import write_bytes
     from ackclock.tables.formats import TEXTS, to_json, to_parquet
 
@@ -190,7 +188,7 @@ def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int
         return
     if chosen == "text" and out is None:
         left = len(made) - _MOST_ROWS
-        _print(console(), made.take(np.arange(_MOST_ROWS)) if left > 0 else made, digits)
+        _print(console(), made.take(range(_MOST_ROWS)) if left > 0 else made, digits)
         if left > 0:
             console().print(
                 f"and {left:,} more rows; --where and --by choose, --out FILE writes all of them"

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 from ackclock.tables import Column, ResultTable, of_sweep
 from ackclock.tables.groups import combinations, require_numbers
-from ackclock.tables.of_sweep import Runs
 from ackclock.tables.values import ordered, scale, spelled
 
 from .errors import PlotError, unknown
@@ -20,11 +19,15 @@ MOST_PANELS = 30
 Cell = tuple[Any, ...]
 
 
-class Sweep(Runs, Protocol):
+class Sweep(Protocol):
     """What plots need of a sweep; `ackclock.sweep.SweepResults` has it."""
 
     study: str
     axes: list[str]
+
+    def select(self, columns: Sequence[str], /) -> Any:
+        """Columns of its table with one row per run."""
+        ...
 
 
 class SweepView:

@@ -89,14 +89,7 @@ def _is_whole(line: bytes) -> bool:
 
 def latest(table: pa.Table) -> np.ndarray:
     """Return the row of each key, in order: done wins over failed, then the last one does."""
-    rows = np.arange(table.num_rows)
-    first = firsts(table["key"])
-    if (first == rows).all():
-        return rows
-    best = np.full(len(rows), -1)
-    done = pc.equal(table["status"], "done").to_numpy()
-    np.maximum.at(best, first, rows + len(rows) * done)
-    return np.sort(best[best >= 0] % len(rows))
+    return np.unique(found(table["key"], table))
 
 
 def states(keys: pa.Array, stored: pa.Table) -> np.ndarray:
@@ -122,14 +115,6 @@ def firsts(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     """Return for each row the first one that has the same value."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return pc.index_in(whole, whole).to_numpy()
-
-
-def codes(column: pa.ChunkedArray) -> np.ndarray:
-    """Return numbers from 0 in the place of the values of a column, equal ones for equal values."""
-    if not len(column):
-        return np.zeros(0, np.int64)
-    coded = pa.concat_arrays(column.chunks).dictionary_encode("encode")
-    return coded.indices.to_numpy().astype(np.int64)
 
 
 def planned(plan: Plan) -> pa.Table:
@@ -213,11 +198,11 @@ class Rows:
     def __len__(self) -> int:
         return self.plan.num_rows
 
-    def part(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return them with all columns or with these."""
-        fields = [f.name for f in STORED if columns is None or f.name in columns]
+    def select(self, columns: Sequence[str]) -> pa.Table:
+        """Return some columns."""
+        fields = [name for name in STORED.names if name in columns]
         stored = self._stored.table(fields) if fields else STORED.empty_table()
-        return beside(self.plan, stored, self._places, self._metadata, columns)
+        return beside(self.plan, stored, self._places, self._metadata, columns).select(columns)
 
     @property
     def schema(self) -> pa.Schema:
@@ -294,34 +279,24 @@ def write_sorted(
         _write(sorted_groups(), path)
 
 
-Source = Rows | pa.Table | Path
-"""Where the rows of results are: put together from a plan and parts, a table, or a file."""
+class InFile:
+    """The rows in a file, of which columns are read when they are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, file = path, _file(path)
+        self.schema, self._length = file.schema_arrow, file.metadata.num_rows
+
+    def __len__(self) -> int:
+        return self._length
+
+    def select(self, columns: Sequence[str]) -> pa.Table:
+        """Return some columns."""
+        return read(self._path, columns)
 
 
-def schema(source: Source) -> pa.Schema:
-    """Return names, types and metadata of the columns."""
-    if isinstance(source, Path):
-        return _file(source).schema_arrow
-    return source.schema
-
-
-def about(source: Source) -> dict[str, str]:
+def about(schema: pa.Schema) -> dict[str, str]:
     """Return what a table says of itself as a whole."""
-    metadata = schema(source).metadata or {}
-    return {key.decode(): value.decode() for key, value in metadata.items()}
-
-
-def length(source: Source) -> int:
-    """Return the number of rows."""
-    return _file(source).metadata.num_rows if isinstance(source, Path) else len(source)
-
-
-def part(source: Source, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return all rows, with all columns or with these."""
-    if isinstance(source, Path):
-        return read(source, columns)
-    rows = source.part(columns) if isinstance(source, Rows) else source
-    return rows if columns is None else rows.select(list(columns))
+    return {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
 
 
 def write(table: pa.Table, path: Path) -> None:

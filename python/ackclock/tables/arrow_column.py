@@ -52,7 +52,7 @@ class ArrowColumn(Sequence[Any]):
         """The values as numbers, NaN for none."""
         return self.arrow.cast(pa.float64(), safe=False).to_numpy()
 
-    def take(self, order: np.ndarray) -> ArrowColumn:
+    def take(self, order: Sequence[int] | np.ndarray) -> ArrowColumn:
         """These values, by their numbers from 0."""
         chosen = pa.array(order, pa.int64())
         if len(order) > _AT_ONCE:

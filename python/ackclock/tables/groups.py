@@ -99,10 +99,6 @@ def combinations(table: ResultTable, by: Sequence[str]) -> tuple[list[tuple[Any,
     return keys, places
 
 
-def _keys(columns: Sequence[Sequence[Any]], count: int) -> list[tuple[Any, ...]]:
-    return list(zip(*columns, strict=True)) if columns else [()] * count
-
-
 def require_numbers(table: ResultTable, name: str) -> Column:
     """Return the meaning of a column of numbers.
 
@@ -230,16 +226,18 @@ def _by_seed(
     table: ResultTable, by: Sequence[str], value: str
 ) -> dict[tuple[Any, ...], dict[Any, float]]:
     found: dict[tuple[Any, ...], dict[Any, float]] = {}
-    keys = _keys([table.values(one) for one in by], len(table))
-    for key, seed, number in zip(keys, table.values("seed"), table.values(value), strict=True):
+    keys, places = combinations(table, by)
+    numbers = table.numbers(value).tolist()
+    for place, seed, number in zip(places, table.values("seed"), numbers, strict=True):
+        key = keys[place]
         mine = found.setdefault(key, {})
         if seed in mine:
             raise InputError(
                 f"several runs have the seed {seed} and {', '.join(map(spelled, key))}; name what "
                 "differs between them with --by, or choose one with --where"
             )
-        if number is not None and math.isfinite(number):
-            mine[seed] = float(number)
+        if math.isfinite(number):
+            mine[seed] = number
     return found
 
 
@@ -260,7 +258,7 @@ def pivoted(
     mixed = _mixed(table, (rows, across), axes)
     meant = require_numbers(table, value)
     found = {group.key: group.value for group in groups(table, (rows, across), value, aggregate)}
-    down, over = ordered(table.values(rows)), ordered(table.values(across))
+    down, over = ordered(table.different(rows)), ordered(table.different(across))
     summed = _summed(meant, aggregate)
     made = {table.column(rows): down}
     for here in over:

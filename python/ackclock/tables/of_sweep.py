@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ _OF_SWEEP = {column.name for column in SWEEP} | {"seed"}
 _NESTED = ("flows", "links")
 
 
-def axes(table: Runs) -> list[str]:
+def axes(table: Any) -> list[str]:
     """Return the names of the axes of a sweep, in their order.
 
     The axes are the columns that no other definition knows.
@@ -28,28 +28,12 @@ def axes(table: Runs) -> list[str]:
     return [name for name in table.column_names if name not in known]
 
 
-class Runs(Protocol):
-    """One row per run: a table, or what reads columns of one when they are asked for."""
-
-    @property
-    def column_names(self) -> list[str]:
-        """Names of the columns."""
-        ...
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        ...
-
-    def select(self, columns: list[str], /) -> pa.Table:
-        """Return these columns."""
-        ...
-
-
-def of_sweep(table: Runs, what: str, names: Sequence[str] | None = None) -> ResultTable:
+def of_sweep(table: Any, what: str, names: Sequence[str] | None = None) -> ResultTable:
     """Return a table of a sweep; runs that failed are left out, and a note says how many.
 
     Args:
-        table: One row per run, as `ackclock sweep` writes it. Columns are read where they are used.
+        table: One row per run, as `ackclock sweep` writes it: a table of Arrow, or `SweepResults`,
+            which reads columns when they are asked for.
         what: A name of `TABLES`.
         names: Names of the axes; default all columns that no definition knows.
 
@@ -61,8 +45,9 @@ def of_sweep(table: Runs, what: str, names: Sequence[str] | None = None) -> Resu
     named = list(axes(table) if names is None else names)
     done, failed = None, 0
     if "status" in table.column_names:
-        states = table.select(["status"])["status"].combine_chunks()
-        done = pa.array(np.flatnonzero(pc.equal(states, "done").to_numpy(zero_copy_only=False)))
+        status = table.select(["status"])["status"]
+        states, codes = ArrowColumn(lambda: status, len(table)).coded()
+        done = pa.array(np.flatnonzero(np.array([state == "done" for state in states])[codes]))
         failed = len(table) - len(done)
         done = done if failed else None
     rows, count = table, len(table) - failed

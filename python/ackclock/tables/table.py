@@ -165,7 +165,7 @@ class ResultTable:
             order = order[np.argsort(np.array(rank, np.int64)[codes[order]], kind="stable")]
         return self.take(order)
 
-    def take(self, order: np.ndarray) -> ResultTable:
+    def take(self, order: Sequence[int] | np.ndarray) -> ResultTable:
         """Return these rows, by their numbers from 0."""
         cells = {
             name: values.take(order)
