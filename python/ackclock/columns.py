@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -60,7 +61,7 @@ class Column:
         fields = ("name", "title", "kind", "unit", "meaning", "formula", "source")
         return {field: getattr(self, field) for field in fields}
 
-    @property
+    @cached_property
     def keys(self) -> list[str]:
         """The keys that lead to the value in an entry."""
         return (self.path or self.name).split(".")

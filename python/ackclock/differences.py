@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.columns import FLOWS, LINKS, RUNS, Column, Summary, flow_entries, link_entries
+from ackclock.columns import FLOWS, LINKS, RUNS, Column, Summary
 from ackclock.results import Results
 from ackclock.run import run
 from ackclock.run_directory import RunDirectory
@@ -63,47 +63,40 @@ def of_scenarios(first: Scenario, second: Scenario) -> list[Difference]:
     return list(_compared("", one, other))
 
 
-def of_results(first: Results, second: Results) -> list[Difference]:
-    """Return the figures that differ between two runs: of the runs, their flows, their links."""
-    found: list[Difference] = []
+def of_results(first: Results, second: Results) -> Iterator[Difference]:
+    """Yield the figures that differ between two runs: of the runs, their flows, their links."""
     one, other = first.summary, second.summary
-    for columns, entries in ((RUNS, _runs), (FLOWS, _flows), (LINKS, _links)):
-        mine, theirs = entries(one), entries(other)
-        for name in dict.fromkeys((*mine, *theirs)):
-            for column in columns:
-                if column.name in _NAMES:
-                    continue
-                a, b = (column.of(side.get(name, {})) for side in (mine, theirs))
-                if a != b:
-                    found.append(Difference(name, a, b, column))
-    return found
+    yield from _figures("run", RUNS, one, other)
+    for name, mine, theirs in _pairs(one["flows"], other["flows"]):
+        yield from _figures(f"flow {name}", FLOWS, mine, theirs)
+    for name, mine, theirs in _pairs(one["links"], other["links"]):
+        for direction, *ways in _pairs(mine, theirs):
+            yield from _figures(f"link {name} {direction}", LINKS, *ways)
 
 
 _NAMES = ("scenario", "seed", "flow", "link", "direction", "digest", "events", "packet_hops")
 """Columns that say which run, flow or link it is, or what it cost."""
 
 
-def _runs(summary: Summary) -> dict[str, Mapping[str, Any]]:
-    return {"run": summary}
+def _pairs(one: Summary, other: Summary) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each name with its entries in both; of very many, few are held at a time."""
+    yield from ((name, entry, other.get(name, {})) for name, entry in one.items())
+    yield from ((name, {}, other[name]) for name in other if name not in one)
 
 
-def _flows(summary: Summary) -> dict[str, Mapping[str, Any]]:
-    return {f"flow {entry['id']}": entry for entry in flow_entries(summary)}
+def _figures(
+    what: str, columns: Sequence[Column], one: Summary, other: Summary
+) -> Iterator[Difference]:
+    for column in columns if one != other else ():
+        if column.name not in _NAMES and (a := column.of(one)) != (b := column.of(other)):
+            yield Difference(what, a, b, column)
 
 
-def _links(summary: Summary) -> dict[str, Mapping[str, Any]]:
-    return {f"link {entry['id']} {entry['direction']}": entry for entry in link_entries(summary)}
-
-
-def relevant(differences: Sequence[Difference]) -> list[Difference]:
-    """Return the results that people look at first: usual columns that differ by 0.05 % or more."""
-    return [
-        one
-        for one in differences
-        if one.column
-        and one.column.usual
-        and (one.change is None or not math.isfinite(one.change) or abs(one.change) >= 0.0005)
-    ]
+def is_relevant(one: Difference) -> bool:
+    """Whether people look at a result first: usual columns that differ by 0.05 % or more."""
+    change = one.change
+    small = change is not None and math.isfinite(change) and abs(change) < 0.0005
+    return one.column is not None and one.column.usual and not small
 
 
 def opened(
@@ -128,6 +121,8 @@ def _without_words(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compared(place: str, one: Any, other: Any) -> Iterator[Difference]:
+    if one == other:
+        return
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for key in dict.fromkeys((*one, *other)):
             inner = f"{place}.{key}" if place else str(key)
@@ -135,7 +130,7 @@ def _compared(place: str, one: Any, other: Any) -> Iterator[Difference]:
     elif _named(one) and _named(other):
         mine, theirs = ({entry["id"]: entry for entry in side} for side in (one, other))
         yield from _compared(place, mine, theirs)
-    elif one != other:
+    else:
         yield Difference(
             place, None if one is _ABSENT else one, None if other is _ABSENT else other
         )

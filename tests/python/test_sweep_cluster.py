@@ -15,7 +15,7 @@ from small import document
 
 from ackclock import AckclockError, InputError
 from ackclock.sweep import DaskExecutor, Runs, Study, load
-from ackclock.sweep.cluster import halves
+from ackclock.sweep.model import parted
 from ackclock.sweep.plan import engine
 from ackclock.sweep.store import Store
 
@@ -274,7 +274,7 @@ def test_addresses_that_are_none():
 
 def test_halves_have_all_runs_in_order():
     runs = [Runs("a", 5, ("k5", "k6", "k7")), Runs("b", 1, ("k1",)), Runs("c", 2, ("k2", "k3"))]
-    first, second = halves(runs)
+    first, second = parted(runs, sum(map(len, runs)) // 2)
     flat = [(one.document, one.first_seed + i, key) for part in (first, second)
             for one in part for i, key in enumerate(one.keys)]  # fmt: skip
     assert flat == [(one.document, one.first_seed + i, k)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ackclock.differences import Difference
 
 _WIDEST = 40
+# Longer tables are for programs.
+_MOST_ROWS = 1000
 
 
 def diff(first: str, second: str, every: bool = False, as_json: bool = False) -> None:
@@ -30,12 +32,12 @@ def diff(first: str, second: str, every: bool = False, as_json: bool = False) ->
     [cyan]ackclock diff teach/rtt-unfairness-reno teach/rtt-unfairness-cubic[/cyan]
     [cyan]ackclock diff my-experiment.yaml runs/my-experiment-1 --all[/cyan]
     """
-    from ackclock.differences import of_results, of_scenarios, opened, relevant
+    from ackclock.differences import is_relevant, of_results, of_scenarios, opened
 
     runs = [opened(text) for text in (first, second)]
     settings = of_scenarios(*(run.scenario for run in runs))
     settings = [one for one in settings if not one.what.startswith("record")]
-    figures = of_results(*runs)
+    figures = of_results(*runs)  # one at a time: of very large runs there are millions
     digests = [run.summary["digest"] for run in runs]
     same = digests[0] == digests[1]
     if as_json:
@@ -48,8 +50,14 @@ def diff(first: str, second: str, every: bool = False, as_json: bool = False) ->
             }
         )
     else:
-        shown = figures if every else relevant(figures)
-        _print(console(), settings, shown, len(figures) - len(shown), digests)
+        shown: list[Difference] = []
+        hidden = 0
+        for one in figures:
+            if len(shown) < _MOST_ROWS and (every or is_relevant(one)):
+                shown.append(one)
+            else:
+                hidden += 1
+        _print(console(), settings, shown, hidden, digests)
     if not same:
         raise typer.Exit(1)
 
@@ -65,9 +73,11 @@ def _print(
 
     if settings:
         shown = table("Scenario", "First", "Second")
-        for one in settings:
+        for one in settings[:_MOST_ROWS]:
             shown.add_row(escape(one.what), *(escape(_word(v)) for v in (one.first, one.second)))
         screen.print(shown)
+        if len(settings) > _MOST_ROWS:
+            screen.print(f"[dim]{len(settings) - _MOST_ROWS} more values differ (--json).[/dim]")
     else:
         screen.print("The scenarios are the same.")
     if figures:
@@ -80,7 +90,7 @@ def _print(
             last = one.what
         screen.print(shown)
     if hidden:
-        screen.print(f"[dim]{hidden} more figures differ, or less than that (--all).[/dim]")
+        screen.print(f"[dim]{hidden} more figures differ, or less than that (--all, --json).[/dim]")
     if digests[0] == digests[1]:
         screen.print(f"Same run, to the bit: digest {digests[0]}.")
     else:

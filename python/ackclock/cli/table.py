@@ -26,7 +26,7 @@ TableFormat = Literal["text", "csv", "parquet", "markdown", "latex", "json"]
 What = Literal["flows", "links", "drops", "runs", "steady", "sharing", "delays", "harm"]
 
 # Rows that are printed as text: more are read by programs only, which take files.
-_MOST_ROWS = 10_000
+_MOST_ROWS = 1000
 
 _SUFFIXES: dict[str, TableFormat] = {
     ".txt": "text",

@@ -83,9 +83,7 @@ def _sweep(text: str, what: str) -> Source:
     from ackclock.sweep import load
 
     results = load(text)
-    nested = {"flows": "flows", "links": "links", "drops": "links"}.get(what)
-    rows = results.with_list(nested) if nested else results.plain()
-    made = of_sweep(rows, what, results.axes)
+    made = of_sweep(results, what, results.axes)
     notes = results.notes()
     if results.partial:
         notes.append(f"The sweep is not complete: {len(results)} of {results.runs} runs.")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ackclock.tables import Column, ResultTable, of_sweep
-from ackclock.tables.groups import require_numbers
+from ackclock.tables.groups import combinations, require_numbers
 from ackclock.tables.values import ordered, scale, spelled
 
 from .errors import PlotError, unknown
 from .facets import Facets, beside
 from .options import Options
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_PANELS = 30
 """More small panels than this cannot be read."""
@@ -29,12 +25,8 @@ class Sweep(Protocol):
     study: str
     axes: list[str]
 
-    def plain(self) -> pa.Table:
-        """One row per run, without lists of flows and links."""
-        ...
-
-    def with_list(self, name: str) -> pa.Table:
-        """The same with the list of `flows` or `links`."""
+    def select(self, columns: Sequence[str], /) -> Any:
+        """Columns of its table with one row per run."""
         ...
 
 
@@ -53,15 +45,15 @@ class SweepView:
     def __init__(self, sweep: Sweep, options: Options | None = None) -> None:
         self.options = options or Options()
         self.width_mm = self.options.page_mm
-        table = sweep.plain()
-        title = (table.schema.metadata or {}).get(b"title", b"").decode()
+        title = (sweep.select([]).schema.metadata or {}).get(b"title", b"").decode()
         self.name = sweep.study
         self.title = title or self.name
         self._sweep = sweep
         self._axes = list(sweep.axes)
+        self._levels: dict[str, list[Any]] = {}
         wanted = {name: list(values) for name, values in self.options.selected}
         flow = wanted.pop("flow", None)
-        self.runs: ResultTable = of_sweep(table, "runs", self._axes).where(wanted)
+        self.runs: ResultTable = of_sweep(sweep, "runs", self._axes).where(wanted)
         if not len(self.runs):
             raise PlotError("no run of this sweep is done, or none has the values asked for")
         self.wanted = wanted
@@ -77,7 +69,7 @@ class SweepView:
 
     def flows(self) -> ResultTable:
         """The flows of all runs."""
-        return of_sweep(self._sweep.with_list("flows"), "flows", self._axes).where(self.wanted)
+        return of_sweep(self._sweep, "flows", self._axes).where(self.wanted)
 
     @property
     def varied(self) -> list[str]:
@@ -86,7 +78,9 @@ class SweepView:
 
     def levels(self, axis: str) -> list[Any]:
         """The values of an axis, by size where they have one."""
-        return ordered(self.runs.different(axis))
+        if axis not in self._levels:
+            self._levels[axis] = ordered(self.runs.different(axis))
+        return self._levels[axis]
 
     def numeric(self, axis: str) -> bool:
         """Whether an axis has numbers or quantities of one kind."""
@@ -113,8 +107,7 @@ class SweepView:
         Raises:
             PlotError: they are too many for panels of one figure.
         """
-        there = set(zip(*(self.runs.values(axis) for axis in axes), strict=True)) if axes else {()}
-        found = [c for c in itertools.product(*map(self.levels, axes)) if c in there]
+        found, _ = combinations(self.runs, axes)
         if len(found) > MOST_PANELS:
             shown = " and ".join(axes)
             raise PlotError(

@@ -39,22 +39,17 @@ __all__ = [
     "load",
 ]
 
-_HOMES = {
-    "Batch": "model",
-    "DaskExecutor": "cluster",
-    "Executor": "executor",
-    "LocalExecutor": "executor",
-    "Outlook": "session",
-    "Plan": "plan",
-    "Receipt": "model",
-    "Runs": "model",
-    "Study": "study",
-    "SweepBusyError": "store",
-    "SweepInterrupted": "session",
-    "SweepProgress": "session",
-    "SweepResults": "results",
-    "load": "results",
+_MODULES = {
+    "cluster": ("DaskExecutor",),
+    "executor": ("Executor", "LocalExecutor"),
+    "model": ("Batch", "Receipt", "Runs"),
+    "plan": ("Plan",),
+    "results": ("SweepResults", "load"),
+    "session": ("Outlook", "SweepInterrupted", "SweepProgress"),
+    "store": ("SweepBusyError",),
+    "study": ("Study",),
 }
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 if not TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,11 +62,6 @@ class Dimension:
         return [(axis, axis.choices[index]) for axis in self.axes]
 
 
-def count(dimensions: Iterable[Dimension]) -> int:
-    """Return the number of points of the product of dimensions."""
-    return math.prod(len(dimension) for dimension in dimensions)
-
-
 def point(dimensions: Sequence[Dimension], index: int) -> list[tuple[Axis, Choice]]:
     """Return what is chosen at a point of the product, the last dimension running fastest."""
     chosen: list[list[tuple[Axis, Choice]]] = []
@@ -82,10 +76,3 @@ def label_of(value: Any) -> Label:
     if isinstance(value, str | int | float | bool):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def names(dimensions: Iterable[Dimension]) -> Iterator[str]:
-    """Yield the names of all axes, in order."""
-    for dimension in dimensions:
-        for axis in dimension.axes:
-            yield axis.name

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ackclock.errors import AckclockError, InputError
 from ackclock.sweep import worker
 from ackclock.sweep.executor import LocalExecutor, failure
-from ackclock.sweep.model import Batch, Receipt, Runs
+from ackclock.sweep.model import Batch, Receipt, Runs, parted
 from ackclock.sweep.plan import engine
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class DaskExecutor:
         except KilledWorker as error:
             # Whatever a worker has taken dies with it: only a run that was alone is to blame.
             if sum(map(len, runs)) > 1:
-                parts, into = halves(runs), self._waiting
+                parts, into = parted(runs, sum(map(len, runs)) // 2), self._waiting
             elif not self._alone:
                 parts, into = [runs], self._suspects
             else:
@@ -253,18 +253,6 @@ class _Order(Future[list[Receipt]]):
     def _drop(self) -> None:
         for remote in list(self.parts.values()):
             remote.cancel()
-
-
-def halves(runs: Sequence[Runs]) -> list[tuple[Runs, ...]]:
-    """Return the runs of a batch in two parts of about equal size."""
-    first: list[Runs] = []
-    second: list[Runs] = []
-    left = sum(map(len, runs)) // 2
-    for one in runs:
-        first.append(one.until(left))
-        second.append(one.after(left))
-        left = max(0, left - len(one))
-    return [tuple(filter(len, part)) for part in (first, second)]
 
 
 def _reason(error: BaseException) -> str:

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from typing import IO, Protocol
 
 from ackclock.errors import AckclockError
 from ackclock.sweep import figures, worker
-from ackclock.sweep.model import Batch, Receipt, Runs
+from ackclock.sweep.model import Batch, Receipt, Runs, parted
 
 # After this many processes that ended before they began with a run, none will.
 _MOST_IN_VAIN = 3
@@ -116,14 +117,14 @@ class LocalExecutor:
 
     def _work(self, batch: Batch) -> list[Receipt]:
         receipts: list[Receipt] = []
-        left = list(batch.runs)
+        left = batch.runs
         deaths, alone, in_vain = 0, False, 0
         while left:
             process = self._take()
             # One by one after a death, so that it shows which run it was.
             got, broken = process.work(batch, left, 0.0 if alone else _TURN_S)
             receipts += got
-            _take_off(left, sum(len(receipt.keys) for receipt in got))
+            _, left = parted(left, sum(len(receipt.keys) for receipt in got))
             if got:
                 deaths = 0
             if broken is None:
@@ -145,7 +146,7 @@ class LocalExecutor:
             deaths += broken.begun == 1
             if deaths == _MOST_DEATHS:
                 receipts.append(failure(batch, left[0], broken.reason, broken.wall_s))
-                _take_off(left, 1)
+                _, left = parted(left, 1)
                 deaths = 0
         return receipts
 
@@ -173,15 +174,6 @@ class _Broken:
     wall_s: float
 
 
-def _take_off(runs: list[Runs], count: int) -> None:
-    """Remove this many runs from the front."""
-    while count:
-        first = runs.pop(0)
-        if len(first) > count:
-            runs.insert(0, first.after(count))
-        count -= min(count, len(first))
-
-
 class _Process:
     def __init__(self, inherit: int | None) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by `stop`
@@ -205,7 +197,7 @@ class _Process:
         return self._process.poll() is None
 
     def work(
-        self, batch: Batch, runs: list[Runs], turn_s: float
+        self, batch: Batch, runs: Sequence[Runs], turn_s: float
     ) -> tuple[list[Receipt], _Broken | None]:
         """Have runs of a batch simulated; return receipts, and what happened if not all are done.
 

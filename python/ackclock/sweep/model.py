@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,12 +49,12 @@ class Design:
     @property
     def columns(self) -> list[str]:
         """Names of the axes, in order."""
-        return list(axes.names(self.dimensions))
+        return [axis.name for dimension in self.dimensions for axis in dimension.axes]
 
     @property
     def points(self) -> int:
         """Number of combinations."""
-        return axes.count(self.dimensions)
+        return math.prod(map(len, self.dimensions))
 
     def __len__(self) -> int:
         """Return the number of runs."""
@@ -126,13 +128,16 @@ class Runs:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def until(self, count: int) -> Runs:
-        """Return the first ones of these runs."""
-        return Runs(self.document, self.first_seed, self.keys[:count])
 
-    def after(self, done: int) -> Runs:
-        """Return these runs without the first ones."""
-        return Runs(self.document, self.first_seed + done, self.keys[done:])
+def parted(runs: Sequence[Runs], count: int) -> tuple[tuple[Runs, ...], tuple[Runs, ...]]:
+    """Return the first ones of runs, and the others."""
+    first: list[Runs] = []
+    others: list[Runs] = []
+    for one in runs:
+        first.append(Runs(one.document, one.first_seed, one.keys[:count]))
+        others.append(Runs(one.document, one.first_seed + count, one.keys[count:]))
+        count = max(0, count - len(one))
+    return tuple(filter(len, first)), tuple(filter(len, others))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import json
 import os
 from array import array
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
 from ackclock.document import OverrideError
 from ackclock.errors import InputError, Problem, ScenarioError
@@ -39,11 +39,7 @@ class Keys(Sequence[str]):
     def __len__(self) -> int:
         return len(self.text) // self.digits
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
+    def __getitem__(self, index: Any) -> Any:
         places = range(len(self))[index]
         if isinstance(places, range):
             return [self[place] for place in places]

@@ -19,15 +19,6 @@ def is_url(place: object) -> bool:
     return isinstance(place, str) and "://" in place
 
 
-def require(url: str) -> None:
-    """Check that results can be put at a URL, as far as the URL says.
-
-    Raises:
-        InputError: they cannot.
-    """
-    _open(url)
-
-
 def publish(folder: Path, url: str) -> str:
     """Copy the table of a sweep to a URL, `.../results.parquet` or the folder of it.
 
@@ -37,7 +28,7 @@ def publish(folder: Path, url: str) -> str:
     Raises:
         ResultsError: the storage refuses.
     """
-    system, path = _open(url)
+    system, path = require(url)
     try:
         if system.type_name == "local":
             system.create_dir(str(Path(path).parent))
@@ -58,7 +49,7 @@ def read(url: str) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    system, path = _open(url)
+    system, path = require(url)
     try:
         with system.open_input_file(path) as stream:
             return pq.ParquetFile(stream, page_checksum_verification=True).read()
@@ -68,7 +59,12 @@ def read(url: str) -> pa.Table:
         raise ResultsError(f"cannot read '{_file(url)}': {_reason(error)}") from None
 
 
-def _open(url: str) -> tuple[FileSystem, str]:
+def require(url: str) -> tuple[FileSystem, str]:
+    """Return where results can be put or stand, as far as the URL says.
+
+    Raises:
+        InputError: they cannot.
+    """
     import pyarrow as pa
     from pyarrow.fs import FileSystem
 

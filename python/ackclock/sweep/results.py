@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from ackclock.errors import InputError
@@ -33,7 +32,7 @@ class SweepResults:
 
     def __init__(
         self,
-        source: tables.Source,
+        source: tables.Rows | tables.InFile | pa.Table,
         study: str,
         axes: list[str],
         runs: int,
@@ -44,7 +43,6 @@ class SweepResults:
         self.axes = axes
         self.runs = runs
         self.path = path
-        self._length = tables.length(source)
 
     @cached_property
     def table(self) -> pa.Table:
@@ -54,17 +52,16 @@ class SweepResults:
         `error`, figures of the run, and `flows` and `links`, lists of figures. Each field carries
         unit and meaning as metadata.
         """
-        return tables.part(self._source)
+        return self._source.select(self.column_names)
 
     def select(self, columns: Sequence[str]) -> pa.Table:
         """Return some columns of the table; no others are read."""
-        if "table" in self.__dict__:
-            return self.table.select(list(columns))
-        return tables.part(self._source, columns)
+        held = self.table if "table" in self.__dict__ else self._source
+        return held.select(list(columns))
 
     @classmethod
     def of(
-        cls, stored: pa.Table, plan: pa.Table, identity: dict[str, Any], path: Path | None
+        cls, stored: tables.Stored, plan: pa.Table, identity: dict[str, Any], path: Path | None
     ) -> SweepResults:
         """Put together what is stored of a plan."""
         axes, metadata = _about(plan, identity)
@@ -85,7 +82,7 @@ class SweepResults:
             found = cls.load(folder / RESULTS)
         except (InputError, ResultsError):
             return None
-        same = tables.about(folder / RESULTS) == _about(plan, identity)[1]
+        same = tables.about(found._source.schema) == _about(plan, identity)[1]
         return found if same and not found.partial else None
 
     @classmethod
@@ -106,24 +103,24 @@ class SweepResults:
         folder = place.parent if place.is_file() else place
         file = place if place.is_file() else place / RESULTS
         if file.is_file():
-            return cls._of_file(file, folder, place)
+            return cls._of_file(tables.InFile(file), folder, place)
         store = Store(folder)
         if not store.exists():
             raise InputError(f"'{place}' contains no sweep; run 'ackclock sweep' first")
         plan = tables.read(folder / PLAN)
-        return cls.of(store.stored(), plan, store.identity(), folder)
+        return cls.of(store.open(), plan, store.identity(), folder)
 
     @classmethod
     def _of_file(
-        cls, source: tables.Source, folder: Path | None, place: str | Path
+        cls, source: tables.InFile | pa.Table, folder: Path | None, place: str | Path
     ) -> SweepResults:
-        about = tables.about(source)
+        about = tables.about(source.schema)
         if about.get("format") != tables.FORMAT:
             raise InputError(f"'{place}' holds no results of a sweep")
         return cls(source, about["study"], json.loads(about["axes"]), int(about["runs"]), folder)
 
     def __len__(self) -> int:
-        return self._length
+        return len(self._source)
 
     @property
     def partial(self) -> bool:
@@ -146,15 +143,20 @@ class SweepResults:
         """Return one row for each direction of each link of each run."""
         return elements(self.with_list("links"), "links")
 
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns of the table."""
+        return self._source.schema.names
+
     def plain(self) -> pa.Table:
         """Return one row per run without the lists of flows and links: plain columns only."""
-        plain = [f.name for f in tables.schema(self._source) if not pa.types.is_list(f.type)]
+        plain = [f.name for f in self._source.schema if not pa.types.is_list(f.type)]
         return self.select(plain)
 
     def with_list(self, name: str) -> pa.Table:
         """Return one row per run with its list of `flows` or of `links`, without the other one."""
         other = {"flows", "links"} - {name}
-        return self.select([f.name for f in tables.schema(self._source) if f.name not in other])
+        return self.select([name for name in self.column_names if name not in other])
 
     def notes(self) -> list[str]:
         """Return what would mislead: replications that are all the same, axes that change nothing.
@@ -164,16 +166,15 @@ class SweepResults:
         import pyarrow.compute as pc
 
         done = self.select([*self.axes, "seed", "digest"]).filter(pc.field("digest").is_valid())
-        columns = {name: tables.codes(done[name]) for name in done.column_names}
         found = []
-        if _same(columns, self.axes):
+        if _same(done, self.axes):
             found.append(
                 "All replications are the same: nothing in this scenario is random. More of them "
                 "say nothing more, and intervals over them mean nothing."
             )
         for axis in self.axes:
             others = [name for name in (*self.axes, "seed") if name != axis]
-            if _same(columns, others):
+            if _same(done, others):
                 found.append(
                     f"'{axis}' changes nothing: runs that differ in it alone are the same."
                 )
@@ -214,18 +215,10 @@ def _about(plan: pa.Table, identity: dict[str, Any]) -> tuple[list[str], dict[st
     }
 
 
-def _same(columns: Mapping[str, np.ndarray], by: Sequence[str]) -> bool:
+def _same(runs: pa.Table, by: list[str]) -> bool:
     """Whether runs that agree in some columns are the same, of which there are several."""
-    digests = columns["digest"]
-    groups = np.zeros(len(digests), np.int64)
-    for name in by:
-        groups = groups * (columns[name].max(initial=0) + 1) + columns[name]
-        groups = np.unique(groups, return_inverse=True)[1]
-    order = np.argsort(groups, kind="stable")
-    together = np.diff(groups[order]) == 0
-    return bool(together.any()) and not np.diff(digests[order])[together].any()
+    agreeing = runs.group_by(by).aggregate([]).num_rows if by else min(1, len(runs))
+    return agreeing == runs.group_by([*by, "digest"]).aggregate([]).num_rows < len(runs)
 
 
-def load(path: str | PathLike[str]) -> SweepResults:
-    """Read the results in the folder of a sweep, complete or not; see `SweepResults.load`."""
-    return SweepResults.load(path)
+load = SweepResults.load

@@ -6,9 +6,9 @@ import itertools
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -108,7 +108,9 @@ def run(
     limits = (time_limit_s, memory_limit)
     if executor is None:
         worker.check_limit(memory_limit)
-    with _folder(out) as path:
+    kept = None if out is None else nullcontext(out)
+    with kept or tempfile.TemporaryDirectory(prefix="ackclock-sweep-") as folder:
+        path = Path(folder)
         with _Session(plan, Store(path), workers, force, executor, limits, shard) as session:
             try:
                 missing = session.missing(retry_failed=retry_failed)
@@ -177,15 +179,6 @@ def _outlook(states: np.ndarray, probed: int, mean: float | None, capacity: int)
     return Outlook(len(states), int(done), int(failed), probed, mean, left_s)
 
 
-@contextmanager
-def _folder(out: str | PathLike[str] | None) -> Iterator[Path]:
-    if out is not None:
-        yield Path(out)
-        return
-    with tempfile.TemporaryDirectory(prefix="ackclock-sweep-") as folder:
-        yield Path(folder)
-
-
 def _take(missing: list[range], most: int) -> list[range]:
     """Take this many runs off the end of a list."""
     taken: list[range] = []
@@ -236,7 +229,7 @@ class _Session:
             self.store.prepare(identity, self._planned)
             keys = self._planned["key"].combine_chunks()
             # Equal runs are simulated in the place of the first one.
-            self._first = tables.firsts(keys)
+            self.first = tables.firsts(keys)
             self._stored = self.store.states(keys)
             self.own = np.ones(len(self.plan), bool)
             if self._shard is not None:
@@ -262,11 +255,7 @@ class _Session:
 
     def states(self) -> np.ndarray:
         """What is stored of each run of the plan."""
-        return self._stored[self._first]
-
-    def alike(self) -> np.ndarray:
-        """For the first one of equal runs of the plan, or of its shard, how many there are."""
-        return np.bincount(self._first[self.own], minlength=len(self._first))
+        return self._stored[self.first]
 
     def missing(self, *, retry_failed: bool) -> list[range]:
         """Return what is to be simulated, each key once: runs of one combination in each range.
@@ -281,7 +270,7 @@ class _Session:
 
     def _ranges(self, wanted: np.ndarray) -> list[range]:
         """Return runs, each key once, as ranges within combinations, these in the order of keys."""
-        runs = np.flatnonzero(wanted & (self._first == np.arange(len(wanted))))
+        runs = np.flatnonzero(wanted & (self.first == np.arange(len(wanted))))
         begins = np.diff(runs, prepend=-2) != 1
         begins |= runs % self.plan.study.replications == 0
         starts = runs[begins]
@@ -368,7 +357,9 @@ class _Session:
             self.store.merge()
             if (self.states() != tables.MISSING).all():
                 return SweepResults.write(self.store, self._planned, identity)
-        return SweepResults.of(self.store.stored(), self._planned, identity, self.store.path)
+        # Without a folder that stays, all that is stored is read before it goes.
+        stored = self.store.open() if keep else tables.Stored([], self.store.stored())
+        return SweepResults.of(stored, self._planned, identity, self.store.path)
 
     def written(self) -> SweepResults | None:
         """Return the results of the plan that stand in the folder, if they do."""
@@ -407,7 +398,7 @@ class _News:
         self._last = -math.inf
         self._total = int(session.own.sum())
         # Equal runs, of which one is simulated.
-        self._alike = session.alike()
+        self._alike = np.bincount(session.first[session.own], minlength=len(session.first))
         before = session.states()[session.own]
         self._done = int((before != tables.MISSING).sum())
         self._failed = int((before == tables.FAILED).sum())

@@ -100,4 +100,4 @@ def merge(folders: Sequence[Path], out: Path, *, force: bool = False) -> SweepRe
         target.take(stores)
         if (target.states(planned["key"]) != tables.MISSING).all():
             return SweepResults.write(target, planned, identity)
-        return SweepResults.of(target.stored(), planned, identity, out)
+        return SweepResults.of(target.open(), planned, identity, out)

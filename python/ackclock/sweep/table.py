@@ -89,43 +89,32 @@ def _is_whole(line: bytes) -> bool:
 
 def latest(table: pa.Table) -> np.ndarray:
     """Return the row of each key, in order: done wins over failed, then the last one does."""
-    rows = np.arange(table.num_rows)
-    first = firsts(table["key"])
-    if (first == rows).all():
-        return rows
-    best = np.full(len(rows), -1)
-    done = pc.equal(table["status"], "done").to_numpy()
-    np.maximum.at(best, first, rows + len(rows) * done)
-    return np.sort(best[best >= 0] % len(rows))
+    return np.unique(found(table["key"], table))
 
 
 def states(keys: pa.Array, stored: pa.Table) -> np.ndarray:
     """Return for each key what is stored of it: `MISSING`, `DONE` or `FAILED`."""
-    places = found(keys, stored)
     done = pc.equal(stored["status"], "done").to_numpy()
-    return np.append(np.where(done, DONE, FAILED), MISSING).astype(np.int8)[places]
+    return np.append(np.where(done, DONE, FAILED), MISSING).astype(np.int8)[found(keys, stored)]
 
 
 def found(keys: Any, stored: pa.Table) -> np.ndarray:
-    """Return the row of each key that counts, -1 where it is not stored."""
-    rows = latest(stored)
-    among = stored["key"] if len(rows) == len(stored) else stored["key"].take(pa.array(rows))
-    places = pc.fill_null(pc.index_in(keys, among.combine_chunks()), -1).to_numpy()
-    return np.append(rows, -1)[places]
+    """Return the row of each key that counts, as in `latest`; -1 where it is not stored."""
+    among = keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
+    both = pa.chunked_array([among, *stored["key"].chunks])
+    first, places = np.split(
+        pc.fill_null(pc.index_in(both, among), len(among)).to_numpy(), [len(among)]
+    )
+    done = pc.equal(stored["status"], "done").to_numpy()
+    best = np.full(len(among) + 1, -1)
+    np.maximum.at(best, places, np.arange(len(stored)) + len(stored) * done)
+    return np.where(best < 0, -1, best % max(1, len(stored)))[first]
 
 
 def firsts(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     """Return for each row the first one that has the same value."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return pc.index_in(whole, whole).to_numpy()
-
-
-def codes(column: pa.ChunkedArray) -> np.ndarray:
-    """Return numbers from 0 in the place of the values of a column, equal ones for equal values."""
-    if not len(column):
-        return np.zeros(0, np.int64)
-    coded = pa.concat_arrays(column.chunks).dictionary_encode("encode")
-    return coded.indices.to_numpy().astype(np.int64)
 
 
 def planned(plan: Plan) -> pa.Table:
@@ -181,10 +170,10 @@ class Stored:
         start = 0
         for path, file in self._parts:
             with _damage(path):
-                for batch in file.iter_batches(_GROUP, columns=columns and list(columns)):
+                for batch in file.iter_batches(_GROUP, columns=columns):
                     yield start, pa.Table.from_batches([batch])
                     start += batch.num_rows
-        yield start, self._fresh.select(list(columns)) if columns else self._fresh
+        yield start, self._fresh if columns is None else self._fresh.select(list(columns))
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Return all rows."""
@@ -200,8 +189,8 @@ class Rows:
         metadata: What the table says of itself.
     """
 
-    def __init__(self, plan: pa.Table, stored: pa.Table, metadata: Mapping[str, str]) -> None:
-        places = found(plan["key"], stored)
+    def __init__(self, plan: pa.Table, stored: Stored, metadata: Mapping[str, str]) -> None:
+        places = found(plan["key"], stored.table(("key", "status")))
         there = places >= 0
         self.plan, self._stored = plan.filter(pa.array(there)), stored
         self._places, self._metadata = pa.array(places[there]), metadata
@@ -209,10 +198,17 @@ class Rows:
     def __len__(self) -> int:
         return self.plan.num_rows
 
-    def part(self, columns: Iterable[str] | None = None, most: int | None = None) -> pa.Table:
-        """Return them, or the first ones, with all columns or with these."""
-        plan, places = self.plan.slice(0, most), self._places.slice(0, most)
-        return beside(plan, self._stored, places, self._metadata, columns)
+    def select(self, columns: Sequence[str]) -> pa.Table:
+        """Return some columns."""
+        fields = [name for name in STORED.names if name in columns]
+        stored = self._stored.table(fields) if fields else STORED.empty_table()
+        return beside(self.plan, stored, self._places, self._metadata, columns).select(columns)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names, types and metadata of the columns."""
+        none = self.plan.slice(0, 0), STORED.empty_table(), self._places.slice(0, 0)
+        return beside(*none, self._metadata).schema
 
 
 def beside(
@@ -220,7 +216,7 @@ def beside(
     stored: pa.Table,
     places: pa.Array,
     metadata: Mapping[str, str],
-    columns: Iterable[str] | None = None,
+    columns: Sequence[str] | None = None,
 ) -> pa.Table:
     """Return runs of a plan with the figures of their rows among what is stored."""
     fields = [field for field in STORED if field.name not in ("key", "seed")]
@@ -261,11 +257,15 @@ def write_sorted(
         for start, piece in stored.pieces():
             first, last = np.searchsorted(rows, (start, start + piece.num_rows))
             own = runs[first:last]
-            taken = piece.take(pa.array(rows[first:last] - start)).append_column(
+            order = np.argsort(own)
+            own = own[order]
+            taken = piece.take(pa.array(rows[first:last][order] - start)).append_column(
                 _RUN, pa.array(own)
             )
-            for group in np.unique(own // _GROUP):
-                groups[group][1].write_table(taken.filter(pa.array(own // _GROUP == group)))
+            ends = np.searchsorted(own, np.arange(len(groups) + 1) * _GROUP)
+            for (_, writer), begin, end in zip(groups, ends, ends[1:], strict=False):
+                if begin < end:
+                    writer.write_table(taken.slice(begin, end - begin))
 
         def sorted_groups() -> Iterator[pa.Table]:
             for number, (file, writer) in enumerate(groups):
@@ -279,34 +279,24 @@ def write_sorted(
         _write(sorted_groups(), path)
 
 
-Source = Rows | pa.Table | Path
-"""Where the rows of results are: put together from a plan and parts, a table, or a file."""
+class InFile:
+    """The rows in a file, of which columns are read when they are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, file = path, _file(path)
+        self.schema, self._length = file.schema_arrow, file.metadata.num_rows
+
+    def __len__(self) -> int:
+        return self._length
+
+    def select(self, columns: Sequence[str]) -> pa.Table:
+        """Return some columns."""
+        return read(self._path, columns)
 
 
-def schema(source: Source) -> pa.Schema:
-    """Return names, types and metadata of the columns."""
-    if isinstance(source, Path):
-        return _file(source).schema_arrow
-    return source.part(most=0).schema if isinstance(source, Rows) else source.schema
-
-
-def about(source: Source) -> dict[str, str]:
+def about(schema: pa.Schema) -> dict[str, str]:
     """Return what a table says of itself as a whole."""
-    metadata = schema(source).metadata or {}
-    return {key.decode(): value.decode() for key, value in metadata.items()}
-
-
-def length(source: Source) -> int:
-    """Return the number of rows."""
-    return _file(source).metadata.num_rows if isinstance(source, Path) else len(source)
-
-
-def part(source: Source, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return all rows, with all columns or with these."""
-    if isinstance(source, Path):
-        return read(source, columns)
-    rows = source.part(columns) if isinstance(source, Rows) else source
-    return rows if columns is None else rows.select(list(columns))
+    return {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
 
 
 def write(table: pa.Table, path: Path) -> None:

@@ -66,13 +66,12 @@ def study(design: Any) -> str:
 
 def sweep(results: Any) -> str:
     """The results of a sweep: the axes of the first runs, with rate, drops and fairness."""
-    table = results.table
     figures = ("goodput_bps", "segments_dropped", "fairness_jain")
     wanted = [*results.axes, "seed", "status", *figures]
-    names = [name for name in wanted if name in table.schema.names]
+    names = [name for name in wanted if name in results.column_names]
     rows = [
         tuple(_cell(row[name]) for name in names)
-        for row in table.slice(0, _MOST_ROWS).select(names).to_pylist()
+        for row in results.select(names).slice(0, _MOST_ROWS).to_pylist()
     ]
     rows += [()] * max(0, len(results) - len(rows))
     failed = f", {results.failed} failed" if results.failed else ""

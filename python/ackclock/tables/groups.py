@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ackclock.columns import Column
 from ackclock.errors import InputError, unknown
 from ackclock.metrics.statistics import LEVEL, Interval, t_interval
@@ -69,25 +71,32 @@ def groups(
     if aggregate not in AGGREGATES:
         raise InputError(unknown("aggregate", aggregate, AGGREGATES))
     require_numbers(table, value)
-    columns = [table.values(name) for name in by]
-    held: dict[tuple[Any, ...], list[float]] = {}
-    for key, number in zip(_keys(columns, len(table)), table.values(value), strict=True):
-        mine = held.setdefault(key, [])
-        if number is not None and math.isfinite(number):
-            mine.append(float(number))
-    ranks = [{v: i for i, v in enumerate(ordered(table.different(name)))} for name in by]
-    keys = sorted(held, key=lambda key: [rank[v] for rank, v in zip(ranks, key, strict=True)])
+    keys, places = combinations(table, by)
+    numbers = table.numbers(value)
+    order = np.argsort(places, kind="stable")
+    parts = np.split(numbers[order], np.searchsorted(places[order], range(1, len(keys))))
     meant, make = aggregate == "mean" and replicated, AGGREGATES[aggregate]
     return [
         Group(key, make(mine), len(mine), t_interval(mine) if meant else None)
-        if (mine := held[key])
+        if (mine := part[np.isfinite(part)].tolist())
         else Group(key, None, 0, None)
-        for key in keys
+        for key, part in zip(keys, parts[: len(keys)], strict=True)
     ]
 
 
-def _keys(columns: Sequence[Sequence[Any]], count: int) -> list[tuple[Any, ...]]:
-    return list(zip(*columns, strict=True)) if columns else [()] * count
+def combinations(table: ResultTable, by: Sequence[str]) -> tuple[list[tuple[Any, ...]], np.ndarray]:
+    """Return the combinations of values of columns that occur, in order, and which each row has."""
+    keys: list[tuple[Any, ...]] = [()] if len(table) else []
+    places = np.zeros(len(table), np.int64)
+    for name in by:
+        values, codes = table.coded(name)
+        levels = ordered(values)
+        rank = {value: place for place, value in enumerate(levels)}
+        own = np.array([rank[value] for value in values], np.int64)
+        there, places = np.unique(places * len(levels) + own[codes], return_inverse=True)
+        pairs = (divmod(place, len(levels)) for place in there.tolist())
+        keys = [(*keys[before], levels[level]) for before, level in pairs]
+    return keys, places
 
 
 def require_numbers(table: ResultTable, name: str) -> Column:
@@ -217,16 +226,18 @@ def _by_seed(
     table: ResultTable, by: Sequence[str], value: str
 ) -> dict[tuple[Any, ...], dict[Any, float]]:
     found: dict[tuple[Any, ...], dict[Any, float]] = {}
-    keys = _keys([table.values(one) for one in by], len(table))
-    for key, seed, number in zip(keys, table.values("seed"), table.values(value), strict=True):
+    keys, places = combinations(table, by)
+    numbers = table.numbers(value).tolist()
+    for place, seed, number in zip(places, table.values("seed"), numbers, strict=True):
+        key = keys[place]
         mine = found.setdefault(key, {})
         if seed in mine:
             raise InputError(
                 f"several runs have the seed {seed} and {', '.join(map(spelled, key))}; name what "
                 "differs between them with --by, or choose one with --where"
             )
-        if number is not None and math.isfinite(number):
-            mine[seed] = float(number)
+        if math.isfinite(number):
+            mine[seed] = number
     return found
 
 
@@ -247,7 +258,7 @@ def pivoted(
     mixed = _mixed(table, (rows, across), axes)
     meant = require_numbers(table, value)
     found = {group.key: group.value for group in groups(table, (rows, across), value, aggregate)}
-    down, over = ordered(table.values(rows)), ordered(table.values(across))
+    down, over = ordered(table.different(rows)), ordered(table.different(across))
     summed = _summed(meant, aggregate)
     made = {table.column(rows): down}
     for here in over:
@@ -265,10 +276,7 @@ def _mixed(table: ResultTable, by: Sequence[str], axes: Sequence[str]) -> list[s
 
 def varies(table: ResultTable, by: Sequence[str], name: str) -> bool:
     """Whether a column has several values within a combination of others."""
-    keys = _keys([table.values(key) for key in by], len(table))
-    seen: dict[tuple[Any, ...], Any] = {}
-    rows = zip(keys, table.values(name), strict=True)
-    return any(seen.setdefault(key, value) != value for key, value in rows)
+    return len(combinations(table, [*by, name])[0]) > len(combinations(table, by)[0])
 
 
 def _summed(column: Column, aggregate: str) -> Column:

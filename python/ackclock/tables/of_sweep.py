@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,7 +19,7 @@ _OF_SWEEP = {column.name for column in SWEEP} | {"seed"}
 _NESTED = ("flows", "links")
 
 
-def axes(table: pa.Table) -> list[str]:
+def axes(table: Any) -> list[str]:
     """Return the names of the axes of a sweep, in their order.
 
     The axes are the columns that no other definition knows.
@@ -27,11 +28,12 @@ def axes(table: pa.Table) -> list[str]:
     return [name for name in table.column_names if name not in known]
 
 
-def of_sweep(table: pa.Table, what: str, names: Sequence[str] | None = None) -> ResultTable:
+def of_sweep(table: Any, what: str, names: Sequence[str] | None = None) -> ResultTable:
     """Return a table of a sweep; runs that failed are left out, and a note says how many.
 
     Args:
-        table: One row per run, as `ackclock sweep` writes it.
+        table: One row per run, as `ackclock sweep` writes it: a table of Arrow, or `SweepResults`,
+            which reads columns when they are asked for.
         what: A name of `TABLES`.
         names: Names of the axes; default all columns that no definition knows.
 
@@ -41,19 +43,29 @@ def of_sweep(table: pa.Table, what: str, names: Sequence[str] | None = None) -> 
     if what not in TABLES:
         raise InputError(unknown("table", what, TABLES))
     named = list(axes(table) if names is None else names)
-    done = table
+    done, failed = None, 0
     if "status" in table.column_names:
-        done = table.filter(pc.field("status") == "done")
-    rows = done
+        status = table.select(["status"])["status"]
+        states, codes = ArrowColumn(lambda: status, len(table)).coded()
+        done = pa.array(np.flatnonzero(np.array([state == "done" for state in states])[codes]))
+        failed = len(table) - len(done)
+        done = done if failed else None
+    rows, count = table, len(table) - failed
     if what != "runs":
         # A flow has no figure of its run, whatever that is called.
         nested = "flows" if what == "flows" else "links"
         beside = [*named, *(c.name for c in SWEEP), "seed", nested]
-        rows = elements(done.select([n for n in beside if n in done.column_names]), nested)
-    if what == "drops":
-        rows = rows.filter(pc.field("drops") > 0)
-        rows = rows.append_column("packets", rows["drops"])
-    across = [_axis(name, rows[name].unique().to_pylist()) for name in named]
+        found = table.select([name for name in beside if name in table.column_names])
+        rows, done = elements(found if done is None else found.take(done), nested), None
+        if what == "drops":
+            rows = rows.filter(pc.field("drops") > 0)
+            rows = rows.append_column("packets", rows["drops"])
+        count = rows.num_rows
+    there = {
+        name: ArrowColumn(lambda name=name: rows.select([name])[name], count, done)
+        for name in rows.column_names
+    }
+    across = [_axis(name, there[name].coded()[0]) for name in named]
     common = [column for column in SWEEP if column.name != "error"]
     own = {
         "runs": [column for column in RUNS if column.name != "scenario"],
@@ -63,14 +75,13 @@ def of_sweep(table: pa.Table, what: str, names: Sequence[str] | None = None) -> 
     }[what]
     made: dict[Column, Sequence[Any]] = {}
     for column in (*across, *common, *own):
-        there = column.name in rows.column_names
-        filled = there and rows[column.name].null_count < rows.num_rows
-        if column.name == "replication" and there and len(rows["replication"].unique()) < 2:
+        cells = there.get(column.name)
+        if column.name == "replication" and cells is not None and len(cells.coded()[0]) < 2:
             continue
+        filled = cells is not None and cells.arrow.null_count < count
         if filled or (column.usual and what != "drops"):
-            made[column] = ArrowColumn(rows[column.name]) if there else [None] * rows.num_rows
-    failed = table.num_rows - done.num_rows
-    notes = (f"{failed} of {table.num_rows} runs failed and are left out.",) if failed else ()
+            made[column] = [None] * count if cells is None else cells
+    notes = (f"{failed} of {len(table)} runs failed and are left out.",) if failed else ()
     return ResultTable.of(made, _TITLES[what], notes)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ackclock.columns import Column
@@ -71,10 +73,31 @@ class ResultTable:
         Raises:
             InputError: there is none of this name.
         """
+        return self.coded(name)[0]
+
+    def coded(self, name: str) -> tuple[list[Any], np.ndarray]:
+        """Return the values of a column without repetition, and for each row which of them it has.
+
+        Raises:
+            InputError: there is none of this name.
+        """
         values = self.cells[self.column(name).name]
         if isinstance(values, ArrowColumn):
-            return values.different()
-        return list(dict.fromkeys(values))
+            return values.coded()
+        places: dict[Any, int] = {}
+        codes = [places.setdefault(value, len(places)) for value in values]
+        return list(places), np.array(codes, np.int64)
+
+    def numbers(self, name: str) -> np.ndarray:
+        """Return the values of a column of numbers, NaN for none.
+
+        Raises:
+            InputError: there is none of this name.
+        """
+        values = self.cells[self.column(name).name]
+        if isinstance(values, ArrowColumn):
+            return values.numbers()
+        return np.array([math.nan if value is None else value for value in values], np.float64)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows as documents."""
@@ -107,17 +130,16 @@ class ResultTable:
         """
         if not wanted:
             return self
-        keep = [True] * len(self)
+        keep = np.ones(len(self), bool)
         for name, texts in wanted.items():
-            values = self.different(name)
+            values, codes = self.coded(name)
             for text in texts:
                 if not any(same(value, text) for value in values):
                     known = dict.fromkeys(map(spelled, values))
                     raise InputError(unknown(f"value of {name}", text, known))
-            fitting = [value for value in values if any(same(value, text) for text in texts)]
-            rows = zip(keep, self.values(name), strict=True)
-            keep = [kept and value in fitting for kept, value in rows]
-        return self.take([index for index, kept in enumerate(keep) if kept])
+            fitting = [any(same(value, text) for text in texts) for value in values]
+            keep &= np.array(fitting, bool)[codes]
+        return self.take(np.flatnonzero(keep))
 
     def sort(self, names: Sequence[str]) -> ResultTable:
         """Return the rows in the order of these columns; `-name` from the largest on.
@@ -129,21 +151,21 @@ class ResultTable:
         """
         if not names:
             return self
-        order = list(range(len(self)))
+        order = np.arange(len(self))
         for name in reversed(names):
-            values = self.values(name.removeprefix("-"))
-            known = [index for index in order if values[index] is not None]
-            sizes = {index: measured(values[index]) for index in known}
+            values, codes = self.coded(name.removeprefix("-"))
+            known = [value for value in values if value is not None]
+            sizes = {value: measured(value) for value in known}
             numeric = all(size is not None for size in sizes.values())
-            key: dict[int, Any] = {
-                index: size[1] if numeric and size is not None else spelled(values[index])
-                for index, size in sizes.items()
-            }
-            known.sort(key=key.__getitem__, reverse=name.startswith("-"))
-            order = known + [index for index in order if values[index] is None]
+            keys = {v: size[1] if numeric and size else spelled(v) for v, size in sizes.items()}
+            # Equal keys keep their order, from the largest on as well.
+            ranks = {key: rank for rank, key in enumerate(sorted(set(keys.values())))}
+            sign = -1 if name.startswith("-") else 1
+            rank = [len(ranks) if v is None else sign * ranks[keys[v]] for v in values]
+            order = order[np.argsort(np.array(rank, np.int64)[codes[order]], kind="stable")]
         return self.take(order)
 
-    def take(self, order: Sequence[int]) -> ResultTable:
+    def take(self, order: Sequence[int] | np.ndarray) -> ResultTable:
         """Return these rows, by their numbers from 0."""
         cells = {
             name: values.take(order)
@@ -165,8 +187,10 @@ class ResultTable:
 
 
 def _array(column: Column, values: Sequence[Any]) -> Any:
-    if isinstance(values, ArrowColumn) and values.arrow.type.equals(column.arrow_type()):
-        return values.arrow
+    if isinstance(values, ArrowColumn):
+        array = values.arrow
+        if array.type.equals(column.arrow_type()):
+            return array
     try:
         return pa.array(values, column.arrow_type(), from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
