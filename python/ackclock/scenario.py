@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from ackclock import files_transfer, library
 from ackclock.document import SUFFIXES, Document, parse_value, require_plain
 from ackclock.errors import InputError, Problem, ScenarioError
+from ackclock.run_directory import left_behind
 
 if TYPE_CHECKING:
     from ackclock import _core
@@ -286,8 +287,14 @@ def find(path_or_name: str | Path) -> Path:
     try:
         return library.find(text)
     except InputError:
+        if left := left_behind(path):
+            raise InputError(left) from None
         if path.is_dir():
             raise InputError(f"'{text}' is a folder, not a scenario file") from None
+        for suffix in SUFFIXES:
+            if text and (near := Path(f"{text}{suffix}")).is_file():
+                message = f"there is no scenario '{text}'; did you mean the file '{near}'?"
+                raise InputError(message) from None
         raise
 
 
