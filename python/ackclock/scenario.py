@@ -79,7 +79,7 @@ class Scenario:
             ScenarioError: the scenario cannot be run.
         """
         if not isinstance(path_or_name, str | PathLike):
-            raise _no_scenario(path_or_name, "a file, or a name such as 'teach/sawtooth'")
+            raise no_scenario(path_or_name, "a file, or a name such as 'teach/sawtooth'")
         path = find(Path(path_or_name) if isinstance(path_or_name, PathLike) else path_or_name)
         document = Document.read(path)
         for key in ("base", "scenario"):
@@ -88,9 +88,9 @@ class Scenario:
                 hint = f"'ackclock sweep {path}' runs it"
                 raise ScenarioError([document.problem((key,), message, hint=hint)])
         for place, value in overrides:
-            document.override(place, _value(place, _plain(value)))
+            document.override(place, _value(place, plain(value)))
         if seed is not None:
-            document.override("seed", _plain(seed))
+            document.override("seed", plain(seed))
         return cls(document, path)
 
     @classmethod
@@ -111,8 +111,8 @@ class Scenario:
             ScenarioError: the scenario cannot be run.
         """
         if not isinstance(document, Mapping):
-            raise _no_scenario(document, "a mapping, as in a scenario file")
-        data = _plain(copy.copy(dict(document)))
+            raise no_scenario(document, "a mapping, as in a scenario file")
+        data = plain(copy.copy(dict(document)))
         require_plain(data)
         return cls(Document(data))
 
@@ -125,7 +125,7 @@ class Scenario:
         document = copy.copy(self._source)
         document.data = copy.deepcopy(self._source.data)
         document.overrides = list(self._source.overrides)
-        document.override(path, _value(path, _plain(value)))
+        document.override(path, _value(path, plain(value)))
         return Scenario(document, self._path)
 
     @property
@@ -298,17 +298,18 @@ def find(path_or_name: str | Path) -> Path:
         raise
 
 
-def _no_scenario(given: Any, wanted: str) -> InputError:
+def no_scenario(given: Any, wanted: str) -> InputError:
+    """Return the error of something that is not a scenario."""
     hint = "; `Scenario.from_dict` takes mappings" if isinstance(given, Mapping) else ""
     return InputError(f"`{type(given).__name__}` is not a scenario; needed is {wanted}{hint}")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a copy of a value with controllers in Python as mappings, and numpy's as Python's."""
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
         return value.tolist()
     # The engine is loaded already where there is a controller.
