@@ -13,6 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock import _core
 from ackclock.files import named
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ _UNITS = {
     "rate_mbps": "Mbps",
 }
 """Columns of a table whose cells are numbers, and their unit."""
+
+_FILE = "a file; relative to the scenario file, with --set to the current folder"
+_TABLE = "a time and a rate a line, ascending from 0 s: `0.5 s, 10 Mbps`, or numbers below " + (
+    "`time_s` or `time_ms`, `rate_bps`, `rate_kbps` or `rate_mbps`"
+)
+_TRACE = "a whole number of milliseconds a line, ascending; the last one above 0"
 
 
 def with_contents(document: Document, folder: Path) -> tuple[dict[str, Any], list[Problem]]:
@@ -56,9 +63,9 @@ def with_contents(document: Document, folder: Path) -> tuple[dict[str, Any], lis
         except ValueError as error:
             # With something in its place, the rest of the document can be checked as well.
             rule[key] = [{"at": "0 s", "rate": "1 Mbps"}] if key == "steps" else [1]
-            allowed = "a file; relative to the scenario file, with --set to the current folder"
+            message, allowed = (*error.args, _FILE)[:2]
             problems.append(
-                document.problem((*place, "file"), str(error), value=written, allowed=allowed)
+                document.problem((*place, "file"), message, value=written, allowed=allowed)
             )
     return data, problems
 
@@ -93,8 +100,12 @@ def _trace(lines: list[str]) -> list[int]:
         if not line:
             continue
         if not (line.isascii() and line.isdigit() and len(line) < 16):
-            raise ValueError(f"line {number} is not a whole number of milliseconds: '{line[:40]}'")
+            raise ValueError(f"line {number}: `{line[:40]}` is not a whole number", _TRACE)
+        if times and int(line) < times[-1]:
+            raise ValueError(f"line {number}: {line} is below the one before it", _TRACE)
         times.append(int(line))
+    if not times or not times[-1]:
+        raise ValueError("a trace lasts longer than 0 ms", _TRACE)
     return times
 
 
@@ -102,16 +113,38 @@ def _table(lines: list[str]) -> list[dict[str, str]]:
     """Return the steps of a table: a time and a rate a line, with units or under their names."""
     units = ("", "")
     steps: list[dict[str, str]] = []
+    head, last = "", -1
     for number, cells in enumerate(csv.reader(lines), 1):
         if not any(cell.strip() for cell in cells) or cells[0].lstrip().startswith("#"):
             continue
         if len(cells) != 2:
-            raise ValueError(f"line {number} has {len(cells)} values, not a time and a rate")
+            raise ValueError(
+                f"line {number} has {len(cells)} values, not a time and a rate", _TABLE
+            )
         time, rate = (cell.strip() for cell in cells)
-        if not steps and units == ("", "") and (time in _UNITS or rate in _UNITS):
-            if not (time.startswith("time_") and rate.startswith("rate_")) or rate not in _UNITS:
-                raise ValueError(f"line {number}: the columns are {', '.join(_UNITS)}")
-            units = (_UNITS[time], _UNITS[rate])
+        if not head and not steps and not any(cell[:1] in "0123456789+-." for cell in (time, rate)):
+            head = f"{time},{rate}"
+            units = (_UNITS.get(time.lower(), ""), _UNITS.get(rate.lower(), ""))
             continue
-        steps.append({"at": f"{time} {units[0]}".strip(), "rate": f"{rate} {units[1]}".strip()})
+        step = {"at": f"{time} {units[0]}".strip(), "rate": f"{rate} {units[1]}".strip()}
+        at, _ = (
+            _amount(text, kind, number, head)
+            for text, kind in zip(step.values(), ("time", "rate"), strict=True)
+        )
+        if at <= last:
+            raise ValueError(f"line {number}: {step['at']} is not after the time before it", _TABLE)
+        if not steps and at:
+            raise ValueError(f"line {number}: the first time is {step['at']}, not 0 s", _TABLE)
+        last = at
+        steps.append(step)
+    if not steps:
+        raise ValueError("the table is empty", _TABLE)
     return steps
+
+
+def _amount(text: str, kind: str, number: int, head: str) -> int:
+    """Return the amount of a cell of this kind in the engine's units."""
+    if (read := _core.quantity(text)) and read[0] == kind:
+        return read[1]
+    below = f" below `{head}`" if head else ""
+    raise ValueError(f"line {number}: `{text}`{below} is not a {kind} with its unit", _TABLE)

@@ -132,8 +132,8 @@ class _OnDisk:
         estimate = f"up to about {hops:.1g} packet-hops; their records may take {_amount(packed)}"
         if size and packed > free:
             return [
-                f"{estimate}, and {_amount(max(0, free))} are free on the disk; the run ends when "
-                f"these are used up. {_LESS}"
+                f"{estimate}, and {_amount(max(0, free))} can be used on the disk; the run ends "
+                f"when these are used up. {_LESS}"
             ]
         if packed > _LARGE_BYTES:
             return [f"{estimate} on the disk. {_LESS}"]

@@ -17,7 +17,7 @@ from ackclock.errors import InputError, unknown
 from ackclock.manifest import Manifest, ResultsError
 from ackclock.metrics.condense import SAMPLES, SUBJECTS, Series, condense
 from ackclock.record_tables import Columns, RecordFiles, Schemas
-from ackclock.run_directory import FILES, UNFINISHED, RunDirectory, Unfinished
+from ackclock.run_directory import FILES, RunDirectory, Unfinished, left_behind
 from ackclock.scenario import MOST_HELD, Scenario
 
 if TYPE_CHECKING:
@@ -388,14 +388,12 @@ class Results:
 def _no_run(path: Path) -> str:
     """Why there is nothing to load."""
     if not path.exists():
-        return f"'{path}' does not exist; create a run with 'ackclock run SCENARIO'"
-    if path.name.endswith(UNFINISHED) and (parts := record_tables.found_in(path / FILES.records)):
-        return (
-            f"'{path}' is what a run that has not ended left, or one that goes on: there is no "
-            f"summary. Its records ({', '.join(parts)}) can be read, for example by "
-            f"pandas.read_parquet('{path / FILES.records / next(iter(parts))}')"
+        return left_behind(path) or (
+            f"'{path}' does not exist; create a run with 'ackclock run SCENARIO'"
         )
-    return f"'{path}' is not a run directory; create one with 'ackclock run SCENARIO'"
+    return left_behind(path) or (
+        f"'{path}' is not a run directory; create one with 'ackclock run SCENARIO'"
+    )
 
 
 def _copy(files: RecordFiles, place: Path) -> None:

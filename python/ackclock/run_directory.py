@@ -261,3 +261,17 @@ def _sync_folder(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def left_behind(path: Path) -> str:
+    """What there is of a run of this directory that has not ended; empty if nothing."""
+    if not path.name.endswith(UNFINISHED):
+        path = path.with_name(f"{path.name}{UNFINISHED}") if path.name else path
+    tables = sorted({part.parent for part in path.glob(f"{FILES.records}/*/part-*.parquet")})
+    if not tables:
+        return ""
+    return (
+        f"'{path}' is what a run that has not ended left, or one that goes on: there is no "
+        f"summary. Its records ({', '.join(table.name for table in tables)}) can be read, for "
+        f"example by pandas.read_parquet('{tables[0]}')"
+    )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from ackclock import files_transfer, library
 from ackclock.document import SUFFIXES, Document, parse_value, require_plain
 from ackclock.errors import InputError, Problem, ScenarioError
+from ackclock.run_directory import left_behind
 
 if TYPE_CHECKING:
     from ackclock import _core
@@ -78,7 +79,7 @@ class Scenario:
             ScenarioError: the scenario cannot be run.
         """
         if not isinstance(path_or_name, str | PathLike):
-            raise _no_scenario(path_or_name, "a file, or a name such as 'teach/sawtooth'")
+            raise no_scenario(path_or_name, "a file, or a name such as 'teach/sawtooth'")
         path = find(Path(path_or_name) if isinstance(path_or_name, PathLike) else path_or_name)
         document = Document.read(path)
         for key in ("base", "scenario"):
@@ -87,11 +88,11 @@ class Scenario:
                 hint = f"'ackclock sweep {path}' runs it"
                 raise ScenarioError([document.problem((key,), message, hint=hint)])
         for place, value in overrides:
-            document.override(place, _value(place, _plain(value)))
+            document.override(place, _value(place, plain(value)))
         if seed is not None:
             if seed.__index__() >= 2**64:
                 raise InputError(f"seed {seed}: seeds go from 0 to {2**64 - 1}")
-            document.override("seed", _plain(seed))
+            document.override("seed", plain(seed))
         return cls(document, path)
 
     @classmethod
@@ -112,8 +113,8 @@ class Scenario:
             ScenarioError: the scenario cannot be run.
         """
         if not isinstance(document, Mapping):
-            raise _no_scenario(document, "a mapping, as in a scenario file")
-        data = _plain(copy.copy(dict(document)))
+            raise no_scenario(document, "a mapping, as in a scenario file")
+        data = plain(copy.copy(dict(document)))
         require_plain(data)
         return cls(Document(data))
 
@@ -126,7 +127,7 @@ class Scenario:
         document = copy.copy(self._source)
         document.data = copy.deepcopy(self._source.data)
         document.overrides = list(self._source.overrides)
-        document.override(path, _value(path, _plain(value)))
+        document.override(path, _value(path, plain(value)))
         return Scenario(document, self._path)
 
     @property
@@ -288,22 +289,29 @@ def find(path_or_name: str | Path) -> Path:
     try:
         return library.find(text)
     except InputError:
+        if left := left_behind(path):
+            raise InputError(left) from None
         if path.is_dir():
             raise InputError(f"'{text}' is a folder, not a scenario file") from None
+        for suffix in SUFFIXES:
+            if text and (near := Path(f"{text}{suffix}")).is_file():
+                message = f"there is no scenario '{text}'; did you mean the file '{near}'?"
+                raise InputError(message) from None
         raise
 
 
-def _no_scenario(given: Any, wanted: str) -> InputError:
+def no_scenario(given: Any, wanted: str) -> InputError:
+    """Return the error of something that is not a scenario."""
     hint = "; `Scenario.from_dict` takes mappings" if isinstance(given, Mapping) else ""
     return InputError(f"`{type(given).__name__}` is not a scenario; needed is {wanted}{hint}")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a copy of a value with controllers in Python as mappings, and numpy's as Python's."""
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
         return value.tolist()
     # The engine is loaded already where there is a controller.

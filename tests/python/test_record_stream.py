@@ -182,8 +182,10 @@ def test_what_was_written_before_a_kill_can_be_read(tmp_path):
         flows = rows["flow"].unique().to_pylist()
         assert {"F1", "F2"} <= set(flows)
     assert not (tmp_path / "run").exists()
-    with pytest.raises(InputError, match=r"run that has not ended .*read_parquet"):
-        Results.load(left)
+    for name in (left, tmp_path / "run"):
+        for load in (Results.load, Scenario.load):
+            with pytest.raises(InputError, match=r"run that has not ended .*read_parquet"):
+                load(str(name))
     scenario = Scenario.from_dict(document())
     with pytest.raises(InputError, match=r"records of a run whose process died.*--force"):
         run(scenario, directory=tmp_path / "run")

@@ -265,9 +265,17 @@ def test_another_engine_is_refused(cluster, third, tmp_path, preload, late):
     assert not Store(tmp_path / "s").is_busy()
 
 
-def test_addresses_that_are_none():
-    with pytest.raises(InputError, match="not the address"):
-        DaskExecutor("smoke://here:1")
+@pytest.mark.parametrize(
+    "address",
+    ["smoke://here:1", "tcp://", "tcp://here", "here", "tcp://here:99999", "tcp://:1", "", None],
+)
+def test_addresses_that_are_none(address):
+    # Dask is not asked: it would leave half a client behind, which is reported when it goes.
+    with pytest.raises(InputError, match="not the address of a scheduler, such as tcp://HOST"):
+        DaskExecutor(address)
+
+
+def test_nobody_at_an_address():
     with pytest.raises(AckclockError, match="no Dask scheduler responds"):
         DaskExecutor("tcp://127.0.0.1:9", timeout_s=0.5)
 

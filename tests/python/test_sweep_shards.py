@@ -65,6 +65,8 @@ def test_shards_of_different_studies_are_not_merged(sweep, tmp_path):
         ("sweeps/tests/parts.shard-1-of-2", "b"): "different studies",
         ("sweeps/tests/parts.shard-1-of-2", "none"): "holds no sweep",
         ("b",): "--out",
+        (): "name the folders of the shards",
+        ("sweeps/none.shard-1-of-2",): "'sweeps/none.shard-1-of-2' does not exist",
         ("b", "--workers", "1"): "--workers has no meaning with merge",
     }.items():
         status, _, err = sweep("merge", *args)

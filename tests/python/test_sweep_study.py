@@ -294,3 +294,22 @@ def test_too_many_runs_are_refused():
 def test_numbers_of_workers_that_make_no_sense():
     with pytest.raises(InputError):
         Study(document()).plan(0)
+
+
+def test_values_of_numpy_and_ranges_are_those_of_python():
+    numpy = pytest.importorskip("numpy")
+    base = Scenario.from_dict(document())
+    axes = {
+        "links.L1.corruption": numpy.linspace(0, 0.5, 3),
+        "flows.F1.tcp.initial_window": range(1, 3),
+    }
+    study = Study(base, grid=axes, replications=numpy.int64(1))
+    lists = {"links.L1.corruption": [0.0, 0.25, 0.5], "flows.F1.tcp.initial_window": [1, 2]}
+    assert len(study) == 6
+    assert study.dimensions == Study(base, grid=lists).dimensions
+
+
+@pytest.mark.parametrize("base", [None, 5, ["teach/sawtooth"], b"x"])
+def test_what_is_not_a_scenario_is_not_a_base(base):
+    with pytest.raises(InputError, match="is not a scenario; needed is a file, a name"):
+        Study(base)

@@ -302,15 +302,31 @@ impl Preset {
 
 /// What to say to somebody who wrote a word that means a preset, where it is not congestion control.
 pub fn hint(word: &str) -> Option<String> {
-    let word = word.to_ascii_lowercase().replace(['-', '_', ' '], "");
-    if Preset::named(&word).is_some() {
-        return Some(format!("write `tcp: {word}`, which sets sender, recovery and cc"));
+    const OTHERS: &[(&str, &str)] = &[
+        ("bbrv1", "bbr"),
+        ("bbrv3", "bbr3"),
+        ("hstcp", "highspeed"),
+        ("pcc", "vivace"),
+        ("tcplp", "lp"),
+        ("westwood+", "westwood"),
+        ("westwoodplus", "westwood"),
+    ];
+    let plain = |word: &str| word.to_ascii_lowercase().replace(['-', '_', ' '], "");
+    let word = plain(word);
+    let is = |name: &str| {
+        PRESETS.iter().map(|preset| preset.entry.name).find(|known| plain(known) == plain(name))
+    };
+    if let Some(name) = is(&word) {
+        return Some(format!("write `tcp: {name}`, which sets sender, recovery and cc"));
     }
-    let linux = format!("linux-{word}");
-    if Preset::named(&linux).is_some() {
-        return Some(format!("write `tcp: {linux}`, or `cc: {word}` with settings of your own"));
+    if let Some(name) = is(&format!("linux{word}")) {
+        return Some(format!("write `tcp: {name}`, or `cc: {word}` with settings of your own"));
     }
-    (word == "hstcp").then(|| "write `tcp: {cc: highspeed}`".to_owned())
+    if ["linux", "modern", "sack"].contains(&word.as_str()) {
+        return Some("write `tcp: linux-cubic`, the default, which has SACK".to_owned());
+    }
+    let (_, cc) = OTHERS.iter().find(|(other, _)| *other == word)?;
+    Some(format!("write `tcp: {{cc: {cc}}}`"))
 }
 
 /// What a flow of these settings is called in tables and plots.
@@ -419,6 +435,20 @@ mod tests {
             (
                 json!({"cc": "hstcp"}),
                 "flows.0.tcp.cc: unknown cc `hstcp` | write `tcp: {cc: highspeed}`",
+            ),
+            (
+                json!({"cc": "linux-bbr"}),
+                "flows.0.tcp.cc: unknown cc `linux-bbr` | write `tcp: linux-bbr`, which sets sender, recovery and \
+                 cc",
+            ),
+            (json!("bbrv3"), "flows.0.tcp: unknown preset `bbrv3` | write `tcp: {cc: bbr3}`"),
+            (
+                json!("linux"),
+                "flows.0.tcp: unknown preset `linux` | write `tcp: linux-cubic`, the default, which has SACK",
+            ),
+            (
+                json!({"kind": "reno"}),
+                "flows.0.tcp.kind: unknown key `kind` | did you mean `preset`?",
             ),
             (
                 json!({"cc": "tahoe"}),

@@ -93,6 +93,8 @@ def sweep(
         _refuse("merge", given, set(given) - {"--publish"})
         _merge([Path(name) for name in what[1:]], out, publish, force=force, as_json=as_json)
         return
+    if what == ["merge"] and not Path("merge").exists():
+        raise InputError("name the folders of the shards: ackclock sweep merge FOLDER...")
     if len(what) > 1:
         raise InputError(f"one file is needed; '{what[1]}' is another one")
     if on is not None:

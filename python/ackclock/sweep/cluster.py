@@ -11,6 +11,7 @@ until it is known which run they die of.
 from __future__ import annotations
 
 import pickle
+import re
 import tempfile
 import threading
 import time
@@ -39,6 +40,10 @@ _AHEAD = 2
 _IMPATIENCE_S = 1.0
 
 
+# What Dask talks over between processes.
+_SCHEMES = ("tcp", "tls", "ucx", "ws", "wss")
+
+
 class ClusterError(AckclockError):
     """The cluster cannot simulate."""
 
@@ -64,6 +69,7 @@ class DaskExecutor:
     batch_s = 2.0
 
     def __init__(self, address: str, timeout_s: float = 10.0) -> None:
+        _require_address(address)
         try:
             from distributed import Client
         except ImportError:
@@ -80,8 +86,6 @@ class DaskExecutor:
         try:
             # Its methods answer at once here, and are typed as if they did not.
             self._client: Any = Client(address, timeout=timeout_s, set_as_default=False)
-        except ValueError as error:
-            raise InputError(f"'{address}' is not the address of a scheduler: {error}") from None
         except OSError:
             raise ClusterError(f"no Dask scheduler responds at {address}") from None
         try:
@@ -253,6 +257,16 @@ class _Order(Future[list[Receipt]]):
     def _drop(self) -> None:
         for remote in list(self.parts.values()):
             remote.cancel()
+
+
+def _require_address(address: object) -> None:
+    """Check an address before Dask does, which leaves half a client behind where it is wrong."""
+    text = address if isinstance(address, str) else ""
+    scheme, _, place = text.rpartition("://")
+    port = place.rpartition(":")[2]
+    whole = re.fullmatch(r"[^/\s]+:[0-9]{1,5}/?", place) and 0 < int(port.rstrip("/")) < 1 << 16
+    if not (scheme == "inproc" or (whole and scheme in (*_SCHEMES, ""))):
+        raise InputError(f"{address!r} is not the address of a scheduler, such as tcp://HOST:8786")
 
 
 def _reason(error: BaseException) -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.fs import FileSystem
 
+_PATIENCE_S = 20
+
 
 def is_url(place: object) -> bool:
     """Return whether this names something in object storage."""
@@ -68,8 +70,12 @@ def require(url: str) -> tuple[FileSystem, str]:
     import pyarrow as pa
     from pyarrow.fs import FileSystem
 
+    file = _file(url)
+    if file.startswith(("gs://", "gcs://")) and "retry_limit_seconds" not in file:
+        # Arrow tries for a quarter of an hour where nobody answers.
+        file += f"{'&' if '?' in file else '?'}retry_limit_seconds={_PATIENCE_S}"
     try:
-        return FileSystem.from_uri(_file(url))
+        return FileSystem.from_uri(file)
     except (pa.ArrowException, ValueError, OSError) as error:
         hint = "such as s3://BUCKET/FOLDER, gs://BUCKET/FOLDER or file:///FOLDER"
         raise InputError(

@@ -61,8 +61,10 @@ def whole_of(folder: Path) -> Path:
     """Return where the study goes of which a folder holds a shard.
 
     Raises:
-        InputError: its name does not say.
+        InputError: there is no such folder, or its name does not say.
     """
+    if not folder.is_dir():
+        raise InputError(f"'{folder}' does not exist; simulate a shard with --shard I/N")
     name = re.sub(_FOLDER.format("[0-9]+", "[0-9]+").replace(".", r"\.") + "$", "", folder.name)
     if name == folder.name:
         raise InputError(f"'{folder}' is not called as a shard is; say with --out where to merge")

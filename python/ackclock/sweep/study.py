@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from ackclock import library
 from ackclock.document import SUFFIXES, Document, parse_value, require_plain
 from ackclock.errors import InputError, Problem, ScenarioError
 from ackclock.files import expanded
-from ackclock.scenario import Scenario, find
+from ackclock.scenario import Scenario, find, no_scenario, plain
 from ackclock.sweep import figures
 from ackclock.sweep.axes import Setting
 from ackclock.sweep.grammar import MOST_RUNS, Grammar, tree_of
@@ -20,7 +20,6 @@ from ackclock.sweep.model import SEEDS, Design
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
 
     from ackclock.sweep.executor import Executor
     from ackclock.sweep.plan import Plan
@@ -70,8 +69,8 @@ class Study(Design):
         title: str | None = None,
     ) -> None:
         given = {"grid": grid, "zip": zip, "replications": replications, "set": settings}
-        parts = {key: copy.deepcopy(value) for key, value in given.items() if value is not None}
-        require_plain(_lists(parts))
+        parts = {key: plain(_lists(value)) for key, value in given.items() if value is not None}
+        require_plain(parts)
         self.file = None
         self.inline = False
         self.base, self.folder, own_name = _base(base)
@@ -227,10 +226,10 @@ class Study(Design):
 
 
 def _lists(value: Any) -> Any:
-    """Return data with lists in place of tuples, as documents have them."""
+    """Return data with lists in place of tuples and ranges, as documents have them."""
     if isinstance(value, dict):
         return {key: _lists(inner) for key, inner in value.items()}
-    return [_lists(inner) for inner in value] if isinstance(value, list | tuple) else value
+    return [_lists(inner) for inner in value] if isinstance(value, list | tuple | range) else value
 
 
 def _base(base: Scenario | str | Path | Mapping[str, Any]) -> tuple[Document, Path, str]:
@@ -239,9 +238,11 @@ def _base(base: Scenario | str | Path | Mapping[str, Any]) -> tuple[Document, Pa
         folder = base.path.parent if base.path else Path()
         return base.source, folder, base.name
     if isinstance(base, Mapping):
-        data = copy.deepcopy(dict(base))
+        data = plain(dict(base))
         require_plain(data)
         return Document(data), Path(), str(data.get("name", "sweep"))
+    if not isinstance(base, str | PathLike):
+        raise no_scenario(base, "a file, a name, a mapping or a `Scenario`")
     path = find(base)
     document = Document.read(path)
     return document, path.parent, str(document.data.get("name", path.stem))

@@ -89,7 +89,9 @@ fn read_quantity(param: &Param, value: &Value) -> Result<Setting, Fault> {
         other => return Err(wrong_type(param, other)),
     };
     let quantity = quantity::parse(&text, dimensions(param.kind)).map_err(|error| {
-        let hint = with_usual_unit(param, &text).or(error.hint);
+        let endless = ["inf", "infinite", "infinity", "none"].contains(&text.trim());
+        let word = param.word.filter(|_| endless).map(|word| format!("write `{word}`"));
+        let hint = word.or_else(|| with_usual_unit(param, &text)).or(error.hint);
         Fault::new(error.message).allowed(allowed(param)).maybe_hint(hint)
     })?;
     Ok(Setting::Quantity(quantity))
@@ -162,6 +164,9 @@ fn sampling(param: &Param, choices: &'static [Choice], value: &Value) -> Result<
                 Ok(word) => return Ok(word.to_owned()),
                 Err(fault) => Fault { allowed: Some(allowed(param)), ..fault },
             };
+            if words == ["min-max"] {
+                return Err(fault.hint("for example `min-max every 10 ms`"));
+            }
             let time = words.strip_prefix(&["min-max"]).unwrap_or(&words).join(" ");
             let is_time = quantity::parse(&time, &[Dimension::Time]).is_ok();
             return Err(if is_time {
@@ -184,27 +189,73 @@ fn sampling(param: &Param, choices: &'static [Choice], value: &Value) -> Result<
 }
 
 /// A word that is not known.
-pub(super) fn unknown_word<'n>(
+pub(super) fn unknown_word(
     what: &str,
     text: &str,
-    known: impl Iterator<Item = &'n str>,
+    known: impl Iterator<Item = &'static str>,
 ) -> Fault {
     let known: Vec<&str> = known.collect();
-    let hint = nearest(text, known.iter().copied())
+    let hint = usual_word(text, &known)
+        .or_else(|| nearest(text, known.iter().copied()))
         .map(|name| format!("did you mean `{name}`?"))
-        .or_else(|| share(text).filter(|_| known.contains(&"bernoulli")));
+        .or_else(|| value_alone(text, &known));
     Fault::new(format!("unknown {what} `{}`", brief(text)))
         .allowed(known.join(", "))
         .maybe_hint(hint)
 }
 
+/// The word that is known here for one of other programs, or of other places in a scenario.
+pub(super) fn usual_word(text: &str, known: &[&'static str]) -> Option<&'static str> {
+    const OTHERS: &[(&str, &[&str])] = &[
+        ("burst", &["gilbert-elliott"]),
+        ("fifo", &["droptail"]),
+        ("false", &["none", "off"]),
+        ("never", &["none", "off"]),
+        ("no", &["none", "off"]),
+        ("none", &["off"]),
+        ("off", &["none"]),
+        ("on", &["all", "changes"]),
+        ("pfifo", &["droptail"]),
+        ("random", &["bernoulli"]),
+        ("tail-drop", &["droptail"]),
+        ("taildrop", &["droptail"]),
+        ("true", &["all", "changes"]),
+        ("yes", &["all", "changes"]),
+    ];
+    let word = text.trim().to_ascii_lowercase();
+    let (_, meant) = OTHERS.iter().find(|(other, _)| *other == word)?;
+    known.iter().copied().find(|name| meant.contains(name))
+}
+
+/// For a quantity where a model belongs: the model with it.
+pub(super) fn value_alone(text: &str, known: &[&str]) -> Option<String> {
+    if known.contains(&"bernoulli") {
+        return share(text);
+    }
+    if !known.contains(&"droptail") {
+        return None;
+    }
+    let text = text.trim();
+    let limit = if text.bytes().all(|b| b.is_ascii_digit()) && !text.is_empty() {
+        format!("{text} packets")
+    } else {
+        quantity::parse(text, dimensions(Kind::Buffer)).ok()?;
+        text.to_owned()
+    };
+    Some(format!("write `{{limit: {limit}}}`"))
+}
+
 /// For a share such as `1%` or `0.01` where a model of loss belongs: that loss.
 pub(super) fn share(text: &str) -> Option<String> {
-    let percent = text.trim().strip_suffix('%');
-    let number: f64 = percent.unwrap_or(text).trim().parse().ok()?;
-    let share = if percent.is_some() { number / 100.0 } else { number };
+    let share = percent(text.trim()).or_else(|| text.trim().parse().ok())?;
     let hint = format!("random loss is `{{kind: bernoulli, p: {share}}}`");
     (0.0..=1.0).contains(&share).then_some(hint)
+}
+
+/// The share that a percentage is.
+fn percent(text: &str) -> Option<f64> {
+    let number: f64 = text.strip_suffix('%')?.trim().parse().ok()?;
+    Some(number / 100.0)
 }
 
 /// A new name, or one that is declared elsewhere.
@@ -393,6 +444,8 @@ pub(super) fn wrong_type(param: &Param, value: &Value) -> Fault {
             let trimmed = text.trim();
             if trimmed.parse::<f64>().is_ok_and(f64::is_finite) {
                 fault.hint("write it without quotes")
+            } else if let Some(share) = percent(trimmed) {
+                fault.hint(format!("write {share}"))
             } else if let Some(digits) = leading_number(trimmed) {
                 fault.hint(format!("it has no unit: write {digits}"))
             } else {
@@ -404,6 +457,11 @@ pub(super) fn wrong_type(param: &Param, value: &Value) -> Fault {
             if choices.iter().any(|c| c.name == "off") =>
         {
             fault.hint("write \"off\" in quotes")
+        }
+        (Kind::Choice(choices) | Kind::Sampling(choices), Value::Bool(true)) => {
+            let names: Vec<_> = choices.iter().map(|choice| choice.name).collect();
+            let meant = usual_word("true", &names);
+            fault.maybe_hint(meant.map(|name| format!("did you mean `{name}`?")))
         }
         (Kind::Object(params), Value::String(text)) => {
             let fits = |inner: &&Param| match inner.kind {

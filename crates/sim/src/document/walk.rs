@@ -455,8 +455,10 @@ impl Resolver {
             }
             other => {
                 let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
-                let hint =
-                    scalar::share(&other.to_string()).filter(|_| names.contains(&"bernoulli"));
+                let text = other.to_string();
+                let hint = scalar::usual_word(&text, &names)
+                    .map(|name| format!("did you mean `{name}`?"))
+                    .or_else(|| scalar::value_alone(&text, &names));
                 let fault =
                     scalar::wrong_type(param, other).allowed(names.join(", ")).maybe_hint(hint);
                 self.fault(layer, param.name, fault);
@@ -480,6 +482,9 @@ impl Resolver {
             let hint = match entries.iter().find(|entry| has(entry, key)) {
                 Some(owner) => {
                     Some(format!("`{key}` belongs to `{}`, this is `{}`", owner.name, chosen.name))
+                }
+                None if entries.iter().any(|entry| entry.name == key) => {
+                    Some(format!("write `kind: {key}`, with its settings beside it"))
                 }
                 None => meant(key, chosen.params),
             };
@@ -521,6 +526,7 @@ fn spelled_out(param: &Param, layer: &Layer<'_>) -> Option<Map<String, Value>> {
 /// What an unknown key was probably meant to be: a misspelled one, or one by another program's name.
 pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
     const SYNONYMS: &[(&str, &str)] = &[
+        ("after", "at_latest"),
         ("algorithm", "cc"),
         ("algorithm", "tcp"),
         ("bandwidth", "rate"),
@@ -533,12 +539,15 @@ pub(super) fn meant(key: &str, table: &[Param]) -> Option<String> {
         ("congestion_control", "tcp"),
         ("destination", "to"),
         ("dst", "to"),
+        ("duration", "at_latest"),
         ("duration", "stop"),
         ("end", "stop"),
         ("ends", "between"),
         ("initial_cwnd", "initial_window"),
+        ("kind", "preset"),
         ("latency", "delay"),
         ("mss", "segment"),
+        ("name", "preset"),
         ("nodes", "hosts"),
         ("packet", "write"),
         ("packet_size", "write"),
