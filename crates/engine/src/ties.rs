@@ -5,14 +5,14 @@
 //! imitate simulators whose published figures depend on theirs, and to test how much a result
 //! depends on the order at all.
 
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 /// Orders of simultaneous events that a scenario can name.
 pub static ENTRIES: &[&Entry] = &[&ENTITY, &FIRST_COME, &RANDOM];
 
 static ENTITY: Entry = Entry {
     name: "entity",
-    summary: "Links before timers, each in file order; independent of engine internals.",
+    summary: help("Links before timers, each in file order; independent of engine internals."),
     references: &[],
     params: &[],
     ..Entry::BLANK
@@ -20,7 +20,7 @@ static ENTITY: Entry = Entry {
 
 static FIRST_COME: Entry = Entry {
     name: "first-come",
-    summary: "In the order in which the events were scheduled, as Bene, ns-2 and ns-3 do.",
+    summary: help("In the order in which the events were scheduled, as Bene, ns-2 and ns-3 do."),
     references: &[],
     params: &[
         Param::new(
@@ -57,7 +57,9 @@ static FIRST_COME: Entry = Entry {
 
 static RANDOM: Entry = Entry {
     name: "random",
-    summary: "In seeded random order, including packets of one burst; shows which results depend on ties.",
+    summary: help(
+        "In seeded random order, including packets of one burst; shows which results depend on ties.",
+    ),
     references: &[],
     params: &[Param::new(
         "seed",

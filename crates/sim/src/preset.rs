@@ -8,7 +8,7 @@
 //! What Linux sends and how it counts stands here once: presets take it as settings, and below everything it is what
 //! a flow of the family `modern` has that says nothing else ([`base`]).
 
-use ackclock_units::param::Entry;
+use ackclock_units::param::{Entry, help};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
@@ -83,7 +83,9 @@ static LINUX_RENO: Preset = linux(
     Entry {
         name: "linux-reno",
         label: "Reno",
-        summary: "Reno as in Linux: SACK, RACK-TLP and PRR; windows in whole segments; a loss halves cwnd.",
+        summary: help(
+            "Reno as in Linux: SACK, RACK-TLP and PRR; windows in whole segments; a loss halves cwnd.",
+        ),
         references: &["Linux, tcp_cong.c", "RFC 5681", "RFC 8985"],
         ..Entry::BLANK
     },
@@ -95,7 +97,7 @@ static LINUX_CUBIC: Preset = linux(
     Entry {
         name: "linux-cubic",
         label: "CUBIC",
-        summary: "CUBIC as in Linux, its default, with the arithmetic and HyStart of Linux.",
+        summary: help("CUBIC as in Linux, its default, with the arithmetic and HyStart of Linux."),
         references: &["Linux, tcp_cubic.c", "RFC 9438"],
         ..Entry::BLANK
     },
@@ -107,7 +109,7 @@ static LINUX_BBR: Preset = linux(
     Entry {
         name: "linux-bbr",
         label: "BBR",
-        summary: "BBR version 1 as in Linux: paced at the measured bandwidth.",
+        summary: help("BBR version 1 as in Linux: paced at the measured bandwidth."),
         references: &["Linux, tcp_bbr.c", "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016"],
         ..Entry::BLANK
     },
@@ -119,7 +121,7 @@ static LINUX_BBR3: Preset = linux(
     Entry {
         name: "linux-bbr3",
         label: "BBRv3",
-        summary: "BBR version 3 as in Google's branch of Linux: inflight bounded by losses.",
+        summary: help("BBR version 3 as in Google's branch of Linux: inflight bounded by losses."),
         references: &["Google's BBR, branch v3, tcp_bbr.c", "draft-ietf-ccwg-bbr"],
         ..Entry::BLANK
     },
@@ -131,7 +133,9 @@ static LINUX_DCTCP: Preset = linux(
     Entry {
         name: "linux-dctcp",
         label: "DCTCP",
-        summary: "DCTCP as in Linux, for data centres with marking queues: accurate ECN echo.",
+        summary: help(
+            "DCTCP as in Linux, for data centres with marking queues: accurate ECN echo.",
+        ),
         references: &["Linux, tcp_dctcp.c", "RFC 8257"],
         ..Entry::BLANK
     },
@@ -143,7 +147,7 @@ static PRAGUE: Preset = linux(
     Entry {
         name: "prague",
         label: "Prague",
-        summary: "TCP Prague, for L4S: ECT(1), accurate ECN echo.",
+        summary: help("TCP Prague, for L4S: ECT(1), accurate ECN echo."),
         references: &["draft-briscoe-iccrg-prague-congestion-control", "RFC 9331"],
         ..Entry::BLANK
     },
@@ -155,7 +159,7 @@ static RFC_CUBIC: Preset = linux(
     Entry {
         name: "rfc-cubic",
         label: "CUBIC",
-        summary: "CUBIC as in the RFCs: real arithmetic, HyStart++, the modern sender.",
+        summary: help("CUBIC as in the RFCs: real arithmetic, HyStart++, the modern sender."),
         references: &["RFC 9438", "RFC 9406", "RFC 8985", "RFC 6298"],
         ..Entry::BLANK
     },
@@ -168,7 +172,9 @@ static TAHOE: Preset = classic(
     Entry {
         name: "tahoe",
         label: "Tahoe",
-        summary: "4.3BSD-Tahoe: fast retransmit at the third duplicate ACK, then slow start from one segment.",
+        summary: help(
+            "4.3BSD-Tahoe: fast retransmit at the third duplicate ACK, then slow start from one segment.",
+        ),
         references: &["Jacobson 1988", "Fall and Floyd 1996 section 2"],
         ..Entry::BLANK
     },
@@ -180,7 +186,7 @@ static RENO: Preset = classic(
     Entry {
         name: "reno",
         label: "Reno",
-        summary: "4.3BSD-Reno: fast recovery, ended by the first ACK of new data.",
+        summary: help("4.3BSD-Reno: fast recovery, ended by the first ACK of new data."),
         references: &["RFC 5681", "Fall and Floyd 1996 section 3"],
         ..Entry::BLANK
     },
@@ -192,7 +198,7 @@ static NEWRENO: Preset = classic(
     Entry {
         name: "newreno",
         label: "NewReno",
-        summary: "Reno with fast recovery that lasts until the whole window is repaired.",
+        summary: help("Reno with fast recovery that lasts until the whole window is repaired."),
         references: &["RFC 6582", "RFC 5681"],
         ..Entry::BLANK
     },
@@ -204,7 +210,9 @@ static VEGAS: Preset = classic(
     Entry {
         name: "vegas",
         label: "Vegas",
-        summary: "Vegas: the window follows the round-trip time, and a fine-grained clock detects losses.",
+        summary: help(
+            "Vegas: the window follows the round-trip time, and a fine-grained clock detects losses.",
+        ),
         references: &["Brakmo and Peterson 1995"],
         ..Entry::BLANK
     },
@@ -216,7 +224,9 @@ static RFC1122: Preset = classic(
     Entry {
         name: "rfc1122",
         label: "RFC 1122",
-        summary: "Slow start and congestion avoidance without fast retransmit: only the timer detects losses.",
+        summary: help(
+            "Slow start and congestion avoidance without fast retransmit: only the timer detects losses.",
+        ),
         references: &["RFC 1122 section 4.2.2.15", "Jacobson 1988"],
         ..Entry::BLANK
     },
@@ -228,7 +238,9 @@ static FAST: Preset = Preset {
     entry: Entry {
         name: "fast",
         label: "FAST",
-        summary: "FAST: the window follows the queueing delay; each ACK lists what has arrived.",
+        summary: help(
+            "FAST: the window follows the queueing delay; each ACK lists what has arrived.",
+        ),
         references: &["Wei, Jin, Low, Hegde 2006", "Bhasin, Luo, Su, Yang 2015"],
         ..Entry::BLANK
     },

@@ -2,14 +2,14 @@
 
 use ackclock_engine::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Entry, Kind, Param};
+use ackclock_units::param::{Entry, Kind, Param, help};
 
 /// Rules that a scenario can name.
 pub static ENTRIES: &[&Entry] = &[&UNIFORM, &SPREAD];
 
 static UNIFORM: Entry = Entry {
     name: "uniform",
-    summary: "Drawn uniformly from a time span; each seed and flow has its own start.",
+    summary: help("Drawn uniformly from a time span; each seed and flow has its own start."),
     references: &[],
     params: &[
         Param::new("from", Kind::Time, "0 s", "Earliest start."),
@@ -21,7 +21,9 @@ static UNIFORM: Entry = Entry {
 /// The rule that is worked out when a short form of flows is written out.
 pub(crate) static SPREAD: Entry = Entry {
     name: "spread",
-    summary: "Spread evenly over a time span: flow i of n starts at (i - 1) / n of the span after `from`.",
+    summary: help(
+        "Spread evenly over a time span: flow i of n starts at (i - 1) / n of the span after `from`.",
+    ),
     references: &[],
     params: &[
         Param::new("from", Kind::Time, "0 s", "Start of the first flow."),

@@ -4,11 +4,11 @@ use super::{Delays, REORDER};
 use crate::packet::Packet;
 use crate::script::Context;
 use ackclock_engine::Stream;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "exponential",
-    summary: "An exponentially distributed time on top of the delay of the link.",
+    summary: help("An exponentially distributed time on top of the delay of the link."),
     references: &[],
     params: &[
         Param::required("mean", Kind::Time, "Mean of the added delay.").at_most("1 d"),

@@ -19,12 +19,12 @@ mod uniform;
 use crate::packet::Packet;
 use crate::script::Context;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 use ackclock_units::registry;
 
 static NONE: Entry = Entry {
     name: "none",
-    summary: "Every packet has exactly the propagation delay of the link.",
+    summary: help("Every packet has exactly the propagation delay of the link."),
     references: &[],
     params: &[],
     ..Entry::BLANK

@@ -4,11 +4,11 @@ use super::{Delays, REORDER};
 use crate::packet::Packet;
 use crate::script::Context;
 use ackclock_engine::Stream;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "normal",
-    summary: "Normally distributed delays around the delay of the link, none below zero.",
+    summary: help("Normally distributed delays around the delay of the link, none below zero."),
     references: &["tc-netem(8)", "Marsaglia, Bray 1964"],
     params: &[
         Param::required("deviation", Kind::Time, "Standard deviation.").at_most("1 d"),

@@ -7,11 +7,11 @@ use super::{Delays, REORDER};
 use crate::packet::Packet;
 use crate::script::Context;
 use ackclock_engine::Stream;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "pareto",
-    summary: "A Pareto distributed time on top of the delay of the link: a few packets are very late.",
+    summary: help("A Pareto distributed time on top of the delay of the link: a few packets are very late."),
     references: &["tc-netem(8)"],
     params: &[
         Param::required("mean", Kind::Time, "Mean of the added delay.").at_most("1 d"),

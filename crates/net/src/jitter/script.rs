@@ -4,11 +4,13 @@ use super::Delays;
 use crate::packet::Packet;
 use crate::script::{self, ACKS, Context, DATA, FLOW, RETRANSMISSIONS, Script as Rows};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "script",
-    summary: "Chosen packets of flows are held for a time after their transmission, so that others overtake them.",
+    summary: help(
+        "Chosen packets of flows are held for a time after their transmission, so that others overtake them.",
+    ),
     references: &[],
     params: &[Param::required(
         "hold",

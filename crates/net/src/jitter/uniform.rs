@@ -4,11 +4,11 @@ use super::{Delays, REORDER};
 use crate::packet::Packet;
 use crate::script::Context;
 use ackclock_engine::Stream;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "uniform",
-    summary: "Delays uniformly distributed around the delay of the link.",
+    summary: help("Delays uniformly distributed around the delay of the link."),
     references: &["tc-netem(8)"],
     params: &[
         Param::required("spread", Kind::Time, "Maximum deviation from the delay of the link.")

@@ -4,11 +4,11 @@ use super::{APPLIES_TO, AT, Losses};
 use crate::packet::Packet;
 use crate::script::Context;
 use ackclock_engine::Stream;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "bernoulli",
-    summary: "Each packet is lost with the same probability, independently.",
+    summary: help("Each packet is lost with the same probability, independently."),
     references: &[],
     params: &[
         Param::required("p", Kind::Real, "Probability of loss.").at_least("0").at_most("1"),

@@ -9,11 +9,13 @@ use super::{APPLIES_TO, AT, Losses};
 use crate::packet::Packet;
 use crate::script::Context;
 use ackclock_engine::Stream;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "gilbert-elliott",
-    summary: "Losses in bursts: a good and a bad state, each with a loss probability of its own.",
+    summary: help(
+        "Losses in bursts: a good and a bad state, each with a loss probability of its own.",
+    ),
     references: &["Gilbert 1960", "Elliott 1963", "Hasslinger and Hohlfeld 2008"],
     params: &[
         Param::required("p", Kind::Real, "Probability of going from good to bad.")

@@ -15,12 +15,12 @@ mod segments;
 
 use crate::packet::{Kind as PacketKind, Packet};
 use crate::script::Context;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 use ackclock_units::registry;
 
 static NONE: Entry = Entry {
     name: "none",
-    summary: "Packets are lost only when a queue is full.",
+    summary: help("Packets are lost only when a queue is full."),
     references: &[],
     params: &[],
     ..Entry::BLANK

@@ -3,11 +3,11 @@
 use super::{APPLIES_TO, AT, Losses};
 use crate::packet::Packet;
 use crate::script::Context;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "packets",
-    summary: "Chosen packets are lost, by their place in the order of arrival at the link.",
+    summary: help("Chosen packets are lost, by their place in the order of arrival at the link."),
     references: &[],
     params: &[
         Param::required(

@@ -3,11 +3,11 @@
 use super::{APPLIES_TO, AT, Losses};
 use crate::packet::Packet;
 use crate::script::Context;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "periodic",
-    summary: "Every n-th packet is lost.",
+    summary: help("Every n-th packet is lost."),
     references: &["Mathis, Semke, Mahdavi, Ott 1997, section 2 (periodic loss)"],
     params: &[
         Param::required("every", Kind::Count, "Distance between lost packets.").at_least("1"),

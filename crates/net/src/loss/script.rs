@@ -5,11 +5,13 @@
 use super::{AT, Losses};
 use crate::packet::Packet;
 use crate::script::{self, ACKS, Context, DATA, FLOW, RETRANSMISSIONS, Script as Rows};
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "script",
-    summary: "Chosen packets of flows are lost, by their place in the order of arrival at the link.",
+    summary: help(
+        "Chosen packets of flows are lost, by their place in the order of arrival at the link.",
+    ),
     references: &["Fall and Floyd 1996"],
     params: &[
         Param::required(

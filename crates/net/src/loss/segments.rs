@@ -6,12 +6,14 @@
 use super::{AT, Losses};
 use crate::packet::{Kind as PacketKind, Packet};
 use crate::script::Context;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 use std::collections::BTreeMap;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "segments",
-    summary: "Chosen segments are lost, by their sequence number, on one of their transmissions.",
+    summary: help(
+        "Chosen segments are lost, by their sequence number, on one of their transmissions.",
+    ),
     references: &["Fall and Floyd 1996", "BYU CS 460 2017, lab on congestion control"],
     params: &[
         Param::required(

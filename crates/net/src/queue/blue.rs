@@ -18,11 +18,13 @@ use super::{Arrival, OnArrival, Place, Verdict};
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "blue",
-    summary: "Drops on arrival with a probability that increases at losses and decreases when the link is idle.",
+    summary: help(
+        "Drops on arrival with a probability that increases at losses and decreases when the link is idle.",
+    ),
     references: &["Feng, Shin, Kandlur, Saha 2002"],
     params: &[
         limit::param("100 packets"),

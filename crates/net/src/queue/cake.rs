@@ -28,13 +28,13 @@ use ackclock_engine::Stream;
 use ackclock_engine::random::mix;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "cake",
-    summary: "A shaper, fair among hosts and their flows, with CoDel and BLUE for each flow.",
+    summary: help("A shaper, fair among hosts and their flows, with CoDel and BLUE for each flow."),
     references: &["Høiland-Jørgensen, Täht and Morton 2018", "Linux net/sched/sch_cake.c"],
     params: &[
         limit::param("10240 packets"),

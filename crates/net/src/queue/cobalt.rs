@@ -24,11 +24,13 @@ use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "cobalt",
-    summary: "CoDel and BLUE together: drops by the wait, and more by chance where the queue overflows.",
+    summary: help(
+        "CoDel and BLUE together: drops by the wait, and more by chance where the queue overflows.",
+    ),
     references: &["Palmei and others 2019", "Linux net/sched/sch_cake.c"],
     params: &[
         limit::param("1000 packets"),

@@ -9,11 +9,13 @@ use super::limit::{self, Limit};
 use super::{Fates, Held, Place, Store};
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::{Chosen, Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "codel",
-    summary: "Drops from the head when the queueing delay has been above a target for an interval.",
+    summary: help(
+        "Drops from the head when the queueing delay has been above a target for an interval.",
+    ),
     references: &["RFC 8289", "Nichols, Jacobson 2012", "Linux include/net/codel_impl.h"],
     params: &[
         // Linux sch_codel.c.

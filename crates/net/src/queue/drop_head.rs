@@ -12,11 +12,11 @@ use super::limit::{self, Limit};
 use super::{Fates, Held, Place, Store};
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::{Chosen, Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "drop-head",
-    summary: "First in, first out; when the queue is full, the oldest packet is dropped.",
+    summary: help("First in, first out; when the queue is full, the oldest packet is dropped."),
     references: &["RFC 7567 section 2.2", "Linux net/sched/sch_fifo.c, pfifo_head_drop"],
     params: &[limit::param("100 packets")],
     label: "drop-head",

@@ -4,11 +4,11 @@
 //! packet in transmission has left the queue, and a packet is taken if it fits exactly. A packet that
 //! meets an idle link needs no place by the default rule, so a limit of 0 means "no waiting room".
 
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "droptail",
-    summary: "First in, first out; a packet that does not fit is dropped.",
+    summary: help("First in, first out; a packet that does not fit is dropped."),
     references: &["RFC 7567 section 2"],
     params: &[
         Param::new("limit", Kind::Buffer, "100 packets", "Buffer size in packets or bytes, as a time at the link's rate, or as a multiple of the bandwidth-delay product.")

@@ -12,12 +12,14 @@ use super::limit::{self, Limit};
 use super::{Fates, Held, Place, Store};
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 use std::collections::VecDeque;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "drr",
-    summary: "Deficit round robin: one queue per flow; each sends the same number of bytes per round.",
+    summary: help(
+        "Deficit round robin: one queue per flow; each sends the same number of bytes per round.",
+    ),
     references: &["Shreedhar, Varghese 1995", "Linux net/sched/sch_drr.c"],
     params: &[
         limit::param("1000 packets"),

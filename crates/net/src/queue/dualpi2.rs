@@ -23,11 +23,13 @@ use crate::packet::Ecn;
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "dualpi2",
-    summary: "L4S: a low-latency queue for scalable flows (ECT(1)), coupled with one for all others.",
+    summary: help(
+        "L4S: a low-latency queue for scalable flows (ECT(1)), coupled with one for all others.",
+    ),
     references: &["RFC 9332", "De Schepper and others 2016", "Linux net/sched/sch_dualpi2.c"],
     params: &[
         limit::param("10000 packets"),

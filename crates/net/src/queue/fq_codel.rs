@@ -18,11 +18,11 @@ use super::turns::{self, Turns};
 use super::{Fates, Held, Place, Store};
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "fq-codel",
-    summary: "One queue per flow, served in turn, each with CoDel.",
+    summary: help("One queue per flow, served in turn, each with CoDel."),
     references: &["RFC 8290", "Linux net/sched/sch_fq_codel.c"],
     params: &[
         // RFC 8290 section 5.2.

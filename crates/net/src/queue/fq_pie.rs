@@ -13,11 +13,11 @@ use super::turns::{self, Turns};
 use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, joined};
+use ackclock_units::param::{Chosen, Entry, help, joined};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "fq-pie",
-    summary: "A queue for each flow, served in turn, each with PIE.",
+    summary: help("A queue for each flow, served in turn, each with PIE."),
     references: &["Linux net/sched/sch_fq_pie.c", "RFC 8033", "RFC 8290"],
     params: &joined::<4, 14, 18>(
         [

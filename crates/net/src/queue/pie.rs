@@ -15,7 +15,7 @@ use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, joined};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help, joined};
 
 /// What makes the probability, and what it applies to.
 pub(super) const RULES: [Param; 14] = [
@@ -97,7 +97,9 @@ pub(super) const RULES: [Param; 14] = [
 
 pub(super) static ENTRY: Entry = Entry {
     name: "pie",
-    summary: "Drops on arrival with a probability that a controller derives from the queueing delay.",
+    summary: help(
+        "Drops on arrival with a probability that a controller derives from the queueing delay.",
+    ),
     references: &["RFC 8033", "Pan and others 2013", "Linux net/sched/sch_pie.c"],
     // The limit of Linux' sch_pie.c.
     params: &joined::<1, 14, 15>([limit::param("1000 packets")], RULES),

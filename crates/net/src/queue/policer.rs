@@ -10,11 +10,13 @@ use super::limit::{self, Limit};
 use super::tbf::{BURST, RATE};
 use super::{Arrival, OnArrival, Place, Verdict};
 use ackclock_trace::drop_reason;
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::{Chosen, Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "policer",
-    summary: "Token bucket policer: drops packets that exceed its rate; followed by drop-tail.",
+    summary: help(
+        "Token bucket policer: drops packets that exceed its rate; followed by drop-tail.",
+    ),
     references: &["Linux net/sched/act_police.c", "Flach and others 2016"],
     label: "policer",
     params: &[limit::param("1000 packets"), RATE, BURST],

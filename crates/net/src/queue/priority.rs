@@ -12,11 +12,11 @@ use super::{Fates, Held, Place, Store};
 use crate::packet::Kind as PacketKind;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "priority",
-    summary: "Strict priority: a band sends only while all bands before it are empty.",
+    summary: help("Strict priority: a band sends only while all bands before it are empty."),
     references: &["Linux net/sched/sch_prio.c"],
     params: &[
         limit::param("1000 packets"),

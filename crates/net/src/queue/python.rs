@@ -7,12 +7,12 @@ use super::limit::{self, Limit};
 use super::{Fates, Held, Place, Store};
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 use std::fmt::Debug;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "python",
-    summary: "A discipline of your own, written in Python; first in, first out.",
+    summary: help("A discipline of your own, written in Python; first in, first out."),
     references: &["docs/python-queues.md"],
     params: &[
         limit::param("1000 packets"),

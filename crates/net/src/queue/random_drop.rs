@@ -13,11 +13,13 @@ use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::{Chosen, Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "random-drop",
-    summary: "First in, first out; when the queue is full, a packet chosen at random is dropped.",
+    summary: help(
+        "First in, first out; when the queue is full, a packet chosen at random is dropped.",
+    ),
     references: &["Mankin 1990", "RFC 1254", "Floyd, Jacobson 1992"],
     params: &[limit::param("100 packets")],
     label: "random drop",

@@ -17,11 +17,11 @@ use super::limit::{self, Limit};
 use super::{Arrival, OnArrival, Place, Verdict};
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "red",
-    summary: "Drops on arrival with a probability that grows with the average queue.",
+    summary: help("Drops on arrival with a probability that grows with the average queue."),
     references: &["Floyd, Jacobson 1993", "Floyd 2000", "Floyd, Gummadi, Shenker 2001", "RFC 7567"],
     params: &[
         limit::param("100 packets"),

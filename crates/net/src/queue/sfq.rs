@@ -14,12 +14,14 @@ use super::{Fates, Held, Place, Store};
 use ackclock_engine::Stream;
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 use std::collections::VecDeque;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "sfq",
-    summary: "Stochastic fairness queueing: flows are hashed to queues, which are served in turn.",
+    summary: help(
+        "Stochastic fairness queueing: flows are hashed to queues, which are served in turn.",
+    ),
     references: &["McKenney 1990", "Linux net/sched/sch_sfq.c"],
     params: &[
         // Linux sch_sfq.c.

@@ -11,7 +11,7 @@ use super::limit::{self, Limit};
 use super::{Fates, Held, Place, Store};
 use ackclock_trace::drop_reason;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) const RATE: Param = Param::required("rate", Kind::Rate, "Token rate.").at_least("1 bps");
 pub(super) const BURST: Param =
@@ -20,7 +20,7 @@ pub(super) const BURST: Param =
 
 pub(super) static ENTRY: Entry = Entry {
     name: "tbf",
-    summary: "Token bucket filter: a shaper that delays packets that exceed its rate.",
+    summary: help("Token bucket filter: a shaper that delays packets that exceed its rate."),
     references: &["Linux net/sched/sch_tbf.c"],
     params: &[
         limit::param("1000 packets"),

@@ -9,11 +9,11 @@
 use super::limit::{self, Limit};
 use super::{Arrival, OnArrival, Place, Verdict};
 use ackclock_trace::drop_reason;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "threshold",
-    summary: "Drop-tail with step marking: ECN-capable packets are marked above a queue threshold (DCTCP).",
+    summary: help("Drop-tail with step marking: ECN-capable packets are marked above a queue threshold (DCTCP)."),
     references: &["RFC 8257 section 3.1", "Alizadeh et al. 2010"],
     label: "step marking",
     params: &[

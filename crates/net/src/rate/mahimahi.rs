@@ -11,7 +11,7 @@
 
 use super::{Begun, Rates};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
 /// Bytes of an opportunity.
 const OPPORTUNITY: u64 = 1504;
@@ -19,7 +19,9 @@ const MS: u64 = 1_000_000;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "mahimahi",
-    summary: "Mahimahi trace: delivery opportunities of 1504 bytes at given milliseconds, repeated.",
+    summary: help(
+        "Mahimahi trace: delivery opportunities of 1504 bytes at given milliseconds, repeated.",
+    ),
     references: &["Netravali et al. 2015"],
     params: &[Param::required(
         "opportunities",

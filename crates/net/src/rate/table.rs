@@ -6,11 +6,11 @@
 
 use super::{Begun, Rates};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "table",
-    summary: "A rate that changes at given times.",
+    summary: help("A rate that changes at given times."),
     references: &[],
     params: &[
         Param::required(

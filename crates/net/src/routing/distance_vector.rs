@@ -17,11 +17,13 @@ use crate::channel::Channel;
 use crate::hop::Hop;
 use ackclock_trace::{Recorder, RouteRow};
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "distance-vector",
-    summary: "Dynamic: routers exchange distances; the cost of a link is propagation plus recent queueing delay.",
+    summary: help(
+        "Dynamic: routers exchange distances; the cost of a link is propagation plus recent queueing delay.",
+    ),
     references: &["Bhasin, Luo, Su, Yang 2015, section 2.4", "Bellman 1958", "RFC 1058"],
     params: &[
         Param::new("period", Kind::Time, "5 s", "Time between updates.").at_least("1 ms"),

@@ -7,14 +7,16 @@
 //! DEVIATION: the hash is a random stream, keyed by the seed and the name of the flow, with a draw at each router where
 //! there is a choice. So the choices of routers are independent (no polarisation), and another flow changes none of them.
 
-use ackclock_units::param::{Entry, Kind, Param};
+use ackclock_units::param::{Entry, Kind, Param, help};
 
 /// The word for it in a document.
 pub const NAME: &str = "ecmp";
 
 pub(super) static ENTRY: Entry = Entry {
     name: NAME,
-    summary: "Static: a seeded hash assigns each flow to one of the paths with the smallest propagation delay and fewest links.",
+    summary: help(
+        "Static: a seeded hash assigns each flow to one of the paths with the smallest propagation delay and fewest links.",
+    ),
     references: &["RFC 2992"],
     params: &[Param::optional(
         "seed",

@@ -5,13 +5,13 @@
 
 use super::graph::{Attachment, Graph, Node};
 use crate::hop::Hop;
-use ackclock_units::param::Entry;
+use ackclock_units::param::{Entry, help};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "shortest-path",
-    summary: "Static: smallest propagation delay, then fewest links, then file order.",
+    summary: help("Static: smallest propagation delay, then fewest links, then file order."),
     references: &["Dijkstra 1959"],
     params: &[],
     ..Entry::BLANK

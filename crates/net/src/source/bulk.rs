@@ -2,11 +2,11 @@
 //!
 //! Source: the FTP application of ns-2 (The ns Manual, chapter on applications), BulkSendApplication of ns-3.
 
-use ackclock_units::param::Entry;
+use ackclock_units::param::{Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: super::BULK_NAME,
-    summary: "All data are written at the start: `send` bytes, or endless (only over TCP).",
+    summary: help("All data are written at the start: `send` bytes, or endless (only over TCP)."),
     references: &[],
     params: &[],
     ..Entry::BLANK

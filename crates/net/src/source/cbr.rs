@@ -8,11 +8,11 @@ use super::pace::Pace;
 use super::{RATE, Streams, WRITE, Writes};
 use ackclock_engine::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "cbr",
-    summary: "Writes of one size at a constant rate, starting immediately.",
+    summary: help("Writes of one size at a constant rate, starting immediately."),
     references: &[
         "The ns Manual, chapter on applications (Application/Traffic/CBR)",
         "Floyd, Jacobson: On Traffic Phase Effects in Packet-Switched Gateways, 1992 (jitter)",

@@ -18,11 +18,11 @@ use super::pace::Pace;
 use super::period::{ENTRIES as PERIODS, LONGEST, Period};
 use super::{RATE, Streams, WRITE, Writes};
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "on-off",
-    summary: "A constant rate during on-periods, nothing during off-periods.",
+    summary: help("A constant rate during on-periods, nothing during off-periods."),
     references: &[
         "The ns Manual, chapter on applications (Application/Traffic/Exponential, Pareto)",
         "ns-3 model library, OnOffApplication",

@@ -2,11 +2,11 @@
 
 use super::{Streams, Writes};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "schedule",
-    summary: "Writes at given times; the last one ends the flow.",
+    summary: help("Writes at given times; the last one ends the flow."),
     references: &[],
     params: &[Param::required(
         "writes",

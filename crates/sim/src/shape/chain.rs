@@ -2,11 +2,13 @@
 
 use super::{ACCESS, EGRESS, Plan, block};
 use crate::fitting::fitting;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "chain",
-    summary: "Routers `R1`, ... in a row, hosts `S1`, ... at the first and `D1`, ... at the last.",
+    summary: help(
+        "Routers `R1`, ... in a row, hosts `S1`, ... at the first and `D1`, ... at the last.",
+    ),
     references: &[],
     params: &[
         Param::required("routers", Kind::Count, "Routers.").at_least("1").at_most("100"),

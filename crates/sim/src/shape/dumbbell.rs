@@ -5,11 +5,13 @@
 
 use super::{ACCESS, EGRESS, Plan, PlannedLink, block};
 use crate::fitting::fitting;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "dumbbell",
-    summary: "Hosts `S1`, ... at router `R1`, hosts `D1`, ... at router `R2`, one link in between.",
+    summary: help(
+        "Hosts `S1`, ... at router `R1`, hosts `D1`, ... at router `R2`, one link in between.",
+    ),
     references: &["Floyd and Kohler, Internet research needs better models, HotNets 2002"],
     params: &[
         Param::required("leaves", Kind::Count, "Hosts on each side.")

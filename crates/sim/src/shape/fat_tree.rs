@@ -5,11 +5,13 @@
 
 use super::{FABRIC_ACCESS, Plan, block, too_large};
 use crate::fitting::fitting;
-use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "fat-tree",
-    summary: "Pods of routers `edge1`, ... and `agg1`, ..., below routers `core1`, ..., all with `ports` links; hosts `H1`, ... at the edge, ports^3/4 in all.",
+    summary: help(
+        "Pods of routers `edge1`, ... and `agg1`, ..., below routers `core1`, ..., all with `ports` links; hosts `H1`, ... at the edge, ports^3/4 in all.",
+    ),
     references: &[
         "Al-Fares, Loukissas, Vahdat, A scalable, commodity data center network architecture, SIGCOMM 2008",
     ],

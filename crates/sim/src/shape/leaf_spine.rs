@@ -5,11 +5,13 @@
 
 use super::{FABRIC_ACCESS, Plan, block, too_large};
 use crate::fitting::fitting;
-use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "leaf-spine",
-    summary: "Routers `leaf1`, ... with hosts `H1`, ..., the same number at each, and a link from each leaf to each of the routers `spine1`, ...",
+    summary: help(
+        "Routers `leaf1`, ... with hosts `H1`, ..., the same number at each, and a link from each leaf to each of the routers `spine1`, ...",
+    ),
     references: &["Alizadeh et al., CONGA, SIGCOMM 2014, section 2"],
     params: &[
         Param::required("leaves", Kind::Count, "Leaf routers.").at_least("1").at_most("10000"),

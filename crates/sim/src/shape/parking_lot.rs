@@ -5,12 +5,14 @@
 
 use super::{ACCESS, EGRESS, Plan, block};
 use crate::fitting::fitting;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "parking-lot",
-    summary: "Routers `R1`, ... in a row; hosts `S1`, ... at the first and `D1`, ... at the last; for \
+    summary: help(
+        "Routers `R1`, ... in a row; hosts `S1`, ... at the first and `D1`, ... at the last; for \
               each bottleneck a host `X1`, ... before it and a host `Y1`, ... behind it.",
+    ),
     references: &[
         "Floyd, Connections with multiple congested gateways in packet-switched networks, part 1, \
          ACM CCR 21(5), 1991",

@@ -2,11 +2,11 @@
 
 use super::{Plan, block};
 use crate::fitting::fitting;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "star",
-    summary: "Hosts `H1`, ... around one router `R1`.",
+    summary: help("Hosts `H1`, ... around one router `R1`."),
     references: &[],
     params: &[
         Param::required("leaves", Kind::Count, "Hosts.").at_least("2").at_most("100000"),

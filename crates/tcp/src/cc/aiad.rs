@@ -6,11 +6,11 @@
 
 use super::growth::{COUNTING, Growth, INCREASE, WHOLE};
 use super::{AckEvent, CongestionControl, LossEvent, Window};
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "aiad",
-    summary: "Additive increase, additive decrease: does not converge to fair shares.",
+    summary: help("Additive increase, additive decrease: does not converge to fair shares."),
     references: &["Chiu and Jain 1989", "BYU CS 460 2015, lab on congestion control"],
     params: &[
         INCREASE,

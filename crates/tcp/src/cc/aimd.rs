@@ -6,11 +6,11 @@
 
 use super::growth::{COUNTING, Growth, INCREASE, WHOLE};
 use super::{AckEvent, CongestionControl, LossEvent, Window};
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "aimd",
-    summary: "Additive increase, multiplicative decrease, with free parameters.",
+    summary: help("Additive increase, multiplicative decrease, with free parameters."),
     references: &[
         "Chiu and Jain 1989",
         "RFC 5681 section 3.1",

@@ -29,14 +29,14 @@ use super::{
 use crate::journal::Rule;
 use ackclock_math::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 use aggregation::Aggregation;
 use mode::Mode;
 use policer::{Counts, Event, Policer};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "bbr",
-    summary: "Model-based: sends at the measured bandwidth, with about two bandwidth-delay products in flight.",
+    summary: help("Model-based: sends at the measured bandwidth, with about two bandwidth-delay products in flight."),
     references: &[
         "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016",
         "draft-cardwell-iccrg-bbr-congestion-control-00",

@@ -34,7 +34,7 @@ use super::{
 use crate::journal::Rule;
 use ackclock_math::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 use bounds::{Latest, ShortTerm};
 use probe::{Phase, Probe};
 use rtt::MinRtt;
@@ -42,7 +42,7 @@ use start::FullPipe;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "bbr3",
-    summary: "BBR version 3: probes for bandwidth periodically, and stays below the inflight at which more than 2 % was lost.",
+    summary: help("BBR version 3: probes for bandwidth periodically, and stays below the inflight at which more than 2 % was lost."),
     references: &["draft-ietf-ccwg-bbr", "Google's BBR, branch v3, `tcp_bbr.c`"],
     params: &[
         Param::new(

@@ -21,11 +21,11 @@
 
 use super::growth::climb;
 use super::{AckEvent, CongestionControl, LossEvent, Signal, Window};
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "bic",
-    summary: "Binary search for the window of the last loss; CUBIC's forerunner.",
+    summary: help("Binary search for the window of the last loss; CUBIC's forerunner."),
     references: &["Xu, Harfoush and Rhee 2004", "Linux, `tcp_bic.c`"],
     params: &[
         Param::new(

@@ -29,11 +29,13 @@ use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Rounds, Sta
 use crate::journal::Rule;
 use ackclock_math::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "copa",
-    summary: "Delay-based: targets a rate inversely proportional to the queueing delay; can compete with buffer-filling flows.",
+    summary: help(
+        "Delay-based: targets a rate inversely proportional to the queueing delay; can compete with buffer-filling flows.",
+    ),
     references: &[
         "Arun and Balakrishnan 2018",
         "mvfst and genericCC for what the paper leaves open",

@@ -27,13 +27,13 @@ use super::growth::{COUNTING, Counting, ECN_DECREASE, EcnDecrease};
 use super::hystart::{HYSTART, HyStart};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Signal, StateEvent, Window};
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 use real::Real;
 use whole::Whole;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "cubic",
-    summary: "The window is a cubic function of the time since the last loss.",
+    summary: help("The window is a cubic function of the time since the last loss."),
     references: &[
         "RFC 9438",
         "Ha, Rhee, Xu 2008",

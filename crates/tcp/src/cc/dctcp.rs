@@ -21,7 +21,7 @@
 use super::growth::COUNTING;
 use super::reno::Reno;
 use super::{AckEvent, CongestionControl, LossEvent, Signal, Window};
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 
 /// Weight of what was marked last.
 pub(super) const G: Param =
@@ -40,7 +40,9 @@ pub(super) const INITIAL_ALPHA: Param = Param::new(
 
 pub(super) static ENTRY: Entry = Entry {
     name: "dctcp",
-    summary: "For data centres: reduces the window in proportion to the fraction of marked packets.",
+    summary: help(
+        "For data centres: reduces the window in proportion to the fraction of marked packets.",
+    ),
     references: &[
         "Alizadeh and others 2010",
         "RFC 8257",

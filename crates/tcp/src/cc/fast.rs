@@ -22,7 +22,7 @@
 use super::{AckEvent, CongestionControl, LossEvent, Window};
 use crate::journal::Rule;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 
 /// Defaults of what counts with another setting only.
 const PERIOD_NS: u64 = 50_000_000;
@@ -30,7 +30,7 @@ const SAMPLES: u64 = 40;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "fast",
-    summary: "Delay-based: keeps alpha packets of the flow waiting in queues.",
+    summary: help("Delay-based: keeps alpha packets of the flow waiting in queues."),
     references: &["Wei, Jin, Low, Hegde 2006, equation (6)", "Jin, Wei, Low 2004"],
     params: &[
         Param::new("alpha", Kind::Real, "20", "Packets that the flow keeps queued in the network.")

@@ -5,11 +5,11 @@
 
 use super::{AckEvent, CongestionControl, LossEvent, Window};
 use crate::journal::Rule;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "fixed",
-    summary: "A window that never changes.",
+    summary: help("A window that never changes."),
     references: &["Bhasin, Luo, Su, Yang 2015, section 2.5 (the dummy flow of their test files)"],
     params: &[Param::new("window", Kind::Count, "1", "Window, segments.")
         .at_least("1")

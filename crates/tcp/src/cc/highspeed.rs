@@ -20,11 +20,13 @@
 use super::growth::climb;
 use super::{AckEvent, CongestionControl, LossEvent, Window};
 use ackclock_math::elementary::{ln, pow};
-use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "highspeed",
-    summary: "Large windows grow faster and are reduced less, so that rare losses do not limit fast links.",
+    summary: help(
+        "Large windows grow faster and are reduced less, so that rare losses do not limit fast links.",
+    ),
     references: &["RFC 3649"],
     params: &[
         Param::new(

@@ -20,11 +20,13 @@
 use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, StateEvent, Window};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "htcp",
-    summary: "Growth accelerates with the time since the last congestion; reductions adapt to the queue.",
+    summary: help(
+        "Growth accelerates with the time since the last congestion; reductions adapt to the queue.",
+    ),
     references: &["Leith and Shorten 2004", "draft-leith-tcp-htcp-06", "Linux, `tcp_htcp.c`"],
     params: &[
         Param::new(

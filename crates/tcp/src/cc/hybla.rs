@@ -20,11 +20,13 @@ use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Window};
 use ackclock_math::elementary::pow;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "hybla",
-    summary: "For satellite links: grows as fast as a flow with a short RTT, however long its own is.",
+    summary: help(
+        "For satellite links: grows as fast as a flow with a short RTT, however long its own is.",
+    ),
     references: &["Caini and Firrincieli 2004", "Linux, `tcp_hybla.c`"],
     params: &[Param::new(
         "rtt0",

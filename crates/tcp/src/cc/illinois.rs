@@ -19,11 +19,11 @@
 use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Rounds, StateEvent, Window};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "illinois",
-    summary: "Grows faster and is reduced less while the measured delay is small.",
+    summary: help("Grows faster and is reduced less while the measured delay is small."),
     references: &["Liu, Başar and Srikant 2008", "Linux, `tcp_illinois.c`"],
     params: &[
         Param::new(

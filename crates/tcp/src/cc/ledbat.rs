@@ -20,11 +20,13 @@ use super::growth::climb;
 use super::{AckEvent, CongestionControl, LossEvent, Window};
 use crate::journal::Rule;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "ledbat",
-    summary: "For background transfers: keeps the queueing delay at a target, and yields to buffer-filling flows.",
+    summary: help(
+        "For background transfers: keeps the queueing delay at a target, and yields to buffer-filling flows.",
+    ),
     references: &["RFC 6817"],
     params: &[
         Param::new(

@@ -23,11 +23,11 @@ use super::ledbat::Delays;
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Rounds, StateEvent, Window};
 use crate::journal::Rule;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "ledbat++",
-    summary: "LEDBAT that slows down now and then, so that latecomers do not starve others.",
+    summary: help("LEDBAT that slows down now and then, so that latecomers do not starve others."),
     references: &["draft-irtf-iccrg-ledbat-plus-plus"],
     params: &[
         Param::new("target", Kind::Time, "60 ms", "Wait in queues that it aims at.")

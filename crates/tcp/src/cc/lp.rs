@@ -24,11 +24,11 @@
 use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, LossEvent, Window};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "lp",
-    summary: "TCP-LP: Reno that makes way as soon as others make the queue longer.",
+    summary: help("TCP-LP: Reno that makes way as soon as others make the queue longer."),
     references: &["Kuzmanovic and Knightly 2006", "Linux, `tcp_lp.c`"],
     params: &[
         Param::new(

@@ -19,11 +19,13 @@ use super::dctcp::{G, INITIAL_ALPHA};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Signal, StateEvent, Window};
 use ackclock_math::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "prague",
-    summary: "Scalable, for L4S: reduces the window by the fraction of marked data; its rate does not depend on short RTTs.",
+    summary: help(
+        "Scalable, for L4S: reduces the window by the fraction of marked data; its rate does not depend on short RTTs.",
+    ),
     references: &[
         "draft-briscoe-iccrg-prague-congestion-control",
         "RFC 9331",

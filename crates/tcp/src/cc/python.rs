@@ -6,12 +6,12 @@
 use super::{AckEvent, CongestionControl, LossEvent, StateEvent, Window};
 use crate::journal::Rule;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 use std::fmt::Debug;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "python",
-    summary: "An algorithm of your own, written in Python.",
+    summary: help("An algorithm of your own, written in Python."),
     references: &["docs/python-controllers.md"],
     params: &[
         Param::required("class", Kind::Text, "Name of the class."),

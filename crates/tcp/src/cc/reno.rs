@@ -17,11 +17,11 @@
 
 use super::growth::{COUNTING, Counting, Credit, ECN_DECREASE, EcnDecrease};
 use super::{AckEvent, CongestionControl, LossEvent, Window};
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "reno",
-    summary: "Slow start, then one segment per round trip; halves on a loss.",
+    summary: help("Slow start, then one segment per round trip; halves on a loss."),
     references: &[
         "RFC 5681 section 3.1",
         "RFC 3465 for `counting: bytes`",

@@ -10,11 +10,13 @@
 
 use super::growth::climb;
 use super::{AckEvent, CongestionControl, LossEvent, Window};
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "scalable",
-    summary: "Multiplicative increase: recovers from a loss in 13 round trips, however large the window is.",
+    summary: help(
+        "Multiplicative increase: recovers from a loss in 13 round trips, however large the window is.",
+    ),
     references: &["Kelly 2003", "Linux, `tcp_scalable.c`"],
     params: &[
         Param::new(

@@ -22,11 +22,13 @@
 use super::growth::{COUNTING, Counting};
 use super::{AckEvent, CongestionControl, LossEvent, Signal, Window};
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "vegas",
-    summary: "Delay-based: keeps between alpha and beta packets of the flow waiting in queues.",
+    summary: help(
+        "Delay-based: keeps between alpha and beta packets of the flow waiting in queues.",
+    ),
     references: &["Brakmo and Peterson 1995", "ns-2.35 and Linux (tcp_vegas) for the options"],
     params: &[
         Param::new("alpha", Kind::Real, "1", "Queued packets below which the window grows.")

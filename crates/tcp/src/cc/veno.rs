@@ -17,11 +17,13 @@
 use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Window};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "veno",
-    summary: "Reno that reduces its window by only a fifth at losses without queueing, as on wireless links.",
+    summary: help(
+        "Reno that reduces its window by only a fifth at losses without queueing, as on wireless links.",
+    ),
     references: &["Fu and Liew 2003", "Linux, `tcp_veno.c`"],
     params: &[
         Param::new(

@@ -26,11 +26,11 @@ use crate::journal::Rule;
 use ackclock_math::Stream;
 use ackclock_math::elementary::pow;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "vivace",
-    summary: "PCC Vivace: climbs the gradient of a utility of rate, waits and losses.",
+    summary: help("PCC Vivace: climbs the gradient of a utility of rate, waits and losses."),
     references: &["Dong, Meng, Zarchy and others 2018"],
     params: &[
         Param::new("latency", Kind::Real, "900", "Weight of a growing wait; 0 for losses alone.")

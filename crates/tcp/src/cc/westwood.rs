@@ -21,11 +21,13 @@
 use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, LossEvent, Signal, Window};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "westwood",
-    summary: "Westwood+: at a loss, the window is set to the measured rate times the minimum RTT; for wireless links.",
+    summary: help(
+        "Westwood+: at a loss, the window is set to the measured rate times the minimum RTT; for wireless links.",
+    ),
     references: &["Mascolo and others 2001", "Grieco and Mascolo 2004", "Linux, `tcp_westwood.c`"],
     params: &[Param::new(
         "interval",

@@ -20,11 +20,11 @@
 use super::growth::{add, climb};
 use super::{AckEvent, CongestionControl, CongestionState, LossEvent, Rounds, StateEvent, Window};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "yeah",
-    summary: "Scalable TCP while queues are short, Reno while they are not; empties a queue of its own.",
+    summary: help("Scalable TCP while queues are short, Reno while they are not; empties a queue of its own."),
     references: &["Baiocchi, Castellani and Vacirca 2007", "Linux, `tcp_yeah.c`"],
     params: &[
         Param::new(

@@ -6,11 +6,11 @@
 //! timed and sent again like data.
 
 use super::{Answer, Message, Rules};
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "first-segment",
-    summary: "A first segment without payload and its ACK; the data follow.",
+    summary: help("A first segment without payload and its ACK; the data follow."),
     references: &["ns-2.35, one-way TCP agents (`syn_`)", "RFC 5681 section 3.1"],
     params: &[Param::new("size", Kind::Size, "40 B", "The first segment on the wire.")
         .at_least("1 B")

@@ -3,11 +3,11 @@
 //! Source: none; what simulators do that leave connections out, as those of Caltech and Bene.
 
 use super::{Answer, Message, Rules};
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::{Chosen, Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "none",
-    summary: "A flow starts established.",
+    summary: help("A flow starts established."),
     references: &[],
     params: &[],
     ..Entry::BLANK

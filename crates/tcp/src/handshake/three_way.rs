@@ -10,7 +10,7 @@
 
 use super::{Answer, Message, Rules};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 const fn size(name: &'static str, summary: &'static str) -> Param {
     Param::new(name, Kind::Size, "40 B", summary).at_least("1 B").at_most("65535 B")
@@ -18,7 +18,7 @@ const fn size(name: &'static str, summary: &'static str) -> Param {
 
 pub(super) static ENTRY: Entry = Entry {
     name: "three-way",
-    summary: "SYN, SYN-ACK, ACK; the data follow the ACK.",
+    summary: help("SYN, SYN-ACK, ACK; the data follow the ACK."),
     references: &["RFC 9293 section 3.5", "RFC 6298 section 5"],
     params: &[
         size("syn", "A SYN on the wire."),

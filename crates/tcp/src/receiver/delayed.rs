@@ -4,11 +4,13 @@
 
 use super::{BUFFER, Policy, keeps_segments};
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "delayed",
-    summary: "Every second segment is acknowledged, or after a timeout; out-of-order segments immediately.",
+    summary: help(
+        "Every second segment is acknowledged, or after a timeout; out-of-order segments immediately.",
+    ),
     references: &["RFC 5681 section 4.2", "RFC 1122 section 4.2.3.2"],
     params: &[
         Param::new("count", Kind::Count, "2", "Segments after which an ACK is due.")

@@ -4,11 +4,11 @@
 
 use super::{BUFFER, Policy, keeps_segments};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::{Chosen, Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "immediate",
-    summary: "Every segment is acknowledged immediately.",
+    summary: help("Every segment is acknowledged immediately."),
     references: &["RFC 5681 section 4.2 (allowed, not recommended)"],
     params: &[BUFFER],
     ..Entry::BLANK

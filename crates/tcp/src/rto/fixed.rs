@@ -2,11 +2,11 @@
 
 use super::Timer;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "fixed",
-    summary: "The same timeout for every packet, without backoff.",
+    summary: help("The same timeout for every packet, without backoff."),
     references: &["Bhasin, Luo, Su, Yang 2015, section 2.5.2 (0.5 s)"],
     params: &[Param::new("timeout", Kind::Time, "1 s", "The wait.").at_least("1 us")],
     ..Entry::BLANK

@@ -8,11 +8,13 @@
 
 use super::{Timer, min_below_max};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "linux",
-    summary: "As in Linux: srtt plus the maximum deviation of the last round trip, at least 200 ms.",
+    summary: help(
+        "As in Linux: srtt plus the maximum deviation of the last round trip, at least 200 ms.",
+    ),
     references: &["Linux, tcp_input.c: tcp_rtt_estimator", "RFC 6298"],
     params: &[
         Param::new("initial", Kind::Time, "1 s", "RTO before the first sample.").at_least("1 us"),

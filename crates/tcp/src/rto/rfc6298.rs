@@ -11,12 +11,12 @@
 
 use super::{Sampling, Timer, min_below_max};
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 use std::sync::Arc;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "rfc6298",
-    summary: "Follows the RTT: srtt + 4 rttvar, doubled at each expiry.",
+    summary: help("Follows the RTT: srtt + 4 rttvar, doubled at each expiry."),
     references: &["RFC 6298 sections 2, 3 and 5", "RFC 2988", "RFC 7323 section 4"],
     params: &[
         Param::new("initial", Kind::Time, "1 s", "RTO before the first sample (section 2.1).")

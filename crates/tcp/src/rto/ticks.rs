@@ -9,11 +9,11 @@
 
 use super::{Sampling, Timer, min_below_max};
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "ticks",
-    summary: "srtt + 4 rttvar in whole ticks of a coarse clock, as in BSD and ns-2.",
+    summary: help("srtt + 4 rttvar in whole ticks of a coarse clock, as in BSD and ns-2."),
     references: &["Jacobson 1988 appendix A", "ns-2.35 (tcpTick_, rfc2988_)", "RFC 2988"],
     params: &[
         Param::new("tick", Kind::Time, "10 ms", "A tick of the clock.")

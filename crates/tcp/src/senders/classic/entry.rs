@@ -1,12 +1,12 @@
 //! The classic family, as scenarios name it, with its keys.
 
 use super::recovery;
-use ackclock_units::param::{Choice, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Entry, Kind, Param, help};
 
 /// Registry entry.
 pub static ENTRY: Entry = Entry {
     name: "classic",
-    summary: "Byte sequence numbers, cumulative ACKs, one timer per flow.",
+    summary: help("Byte sequence numbers, cumulative ACKs, one timer per flow."),
     references: &["RFC 9293", "RFC 5681", "RFC 6298"],
     params: &[
         Param::new(

@@ -1,12 +1,12 @@
 //! The modern family, as scenarios name it, with its keys.
 
 use super::receiver;
-use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Clash, Entry, Kind, Param, help};
 
 /// Registry entry.
 pub static ENTRY: Entry = Entry {
     name: "modern",
-    summary: "TCP as deployed today: SACK, RACK-TLP, PRR, F-RTO and undo, as Linux combines them.",
+    summary: help("TCP as deployed today: SACK, RACK-TLP, PRR, F-RTO and undo, as Linux combines them."),
     references: &["RFC 9293", "RFC 2018", "RFC 8985", "RFC 6937", "RFC 5682", "Linux, tcp_input.c"],
     params: &[
         Param::new(

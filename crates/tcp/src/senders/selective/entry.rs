@@ -1,12 +1,12 @@
 //! The selective-repeat family, as scenarios name it, with its keys.
 
 use super::recovery;
-use ackclock_units::param::{Choice, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Entry, Kind, Param, help};
 
 /// Registry entry.
 pub static ENTRY: Entry = Entry {
     name: "selective-repeat",
-    summary: "Numbered packets, ACKs that list what has arrived, one timer per packet.",
+    summary: help("Numbered packets, ACKs that list what has arrived, one timer per packet."),
     references: &["Bhasin, Luo, Su, Yang 2015, section 2.5"],
     params: &[
         Param::new(

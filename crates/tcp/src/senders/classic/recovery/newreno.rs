@@ -9,11 +9,11 @@ use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
 use super::options::{
     AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPAIRED, REPEAT, THRESHOLD, Trigger,
 };
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "newreno",
-    summary: "Fast recovery that repairs one loss per round trip until the window is whole.",
+    summary: help("Fast recovery that repairs one loss per round trip until the window is whole."),
     references: &["RFC 6582 section 3.2"],
     params: &[
         AFTER_TIMEOUT,

@@ -10,11 +10,11 @@ use super::options::{
     AFTER_TIMEOUT, COUNT_AFTER_TIMEOUT, GROW_ON_EXIT, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD,
     Trigger,
 };
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::{Chosen, Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "reno",
-    summary: "Fast retransmit and fast recovery; the first new ACK ends it.",
+    summary: help("Fast retransmit and fast recovery; the first new ACK ends it."),
     references: &["RFC 5681 section 3.2", "Fall and Floyd 1996 section 3"],
     params: &[
         AFTER_TIMEOUT,

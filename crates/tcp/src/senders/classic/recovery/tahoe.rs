@@ -8,11 +8,11 @@ use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
 use super::options::{
     COUNT_AFTER_TIMEOUT, GO_BACK_N, GUARD, LIMITED_TRANSMIT, REPEAT, THRESHOLD, Trigger,
 };
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::{Chosen, Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "tahoe",
-    summary: "Fast retransmit, then slow start from one segment.",
+    summary: help("Fast retransmit, then slow start from one segment."),
     references: &["Jacobson 1988", "Fall and Floyd 1996 section 2"],
     params: &[GO_BACK_N, THRESHOLD, GUARD, REPEAT, LIMITED_TRANSMIT, COUNT_AFTER_TIMEOUT],
     label: "Tahoe",

@@ -5,11 +5,11 @@
 
 use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
 use super::options::GO_BACK_N;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "timeout",
-    summary: "Only the retransmission timer repairs losses.",
+    summary: help("Only the retransmission timer repairs losses."),
     references: &["RFC 9293 section 3.8.1", "BYU CS 460, lab on reliable transport"],
     params: &[
         GO_BACK_N,

@@ -20,11 +20,13 @@ use super::interface::{Cut, LossRecovery, State, Verdict, collapse};
 use super::options::{AFTER_TIMEOUT, GROW_ON_EXIT, REPAIRED, THRESHOLD};
 use crate::senders::classic::send_times::SendTimes;
 use ackclock_units::Time;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "vegas",
-    summary: "Retransmits a segment at the first duplicate ACK if a fine-grained clock shows that it is overdue.",
+    summary: help(
+        "Retransmits a segment at the first duplicate ACK if a fine-grained clock shows that it is overdue.",
+    ),
     references: &["Brakmo and Peterson 1995, section III-A", "ns-2.35 for the options"],
     params: &[
         AFTER_TIMEOUT,

@@ -5,11 +5,11 @@
 
 use super::Policy;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "delayed",
-    summary: "An ACK after `count` segments, or after `delay`.",
+    summary: help("An ACK after `count` segments, or after `delay`."),
     references: &["RFC 5681 section 4.2"],
     params: &[
         Param::new("count", Kind::Count, "2", "Full segments after which an ACK is sent.")

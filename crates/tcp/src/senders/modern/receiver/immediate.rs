@@ -2,11 +2,11 @@
 
 use super::Policy;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry};
+use ackclock_units::param::{Chosen, Entry, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "immediate",
-    summary: "An ACK for each segment, at once.",
+    summary: help("An ACK for each segment, at once."),
     references: &["RFC 2018", "RFC 2883"],
     ..Entry::BLANK
 };

@@ -10,11 +10,11 @@
 
 use super::Policy;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "linux",
-    summary: "As in Linux: quick ACKs at first and after idle periods, then every second segment, with an adaptive delay.",
+    summary: help("As in Linux: quick ACKs at first and after idle periods, then every second segment, with an adaptive delay."),
     references: &["Linux, tcp_input.c: __tcp_ack_snd_check", "RFC 5681 section 4.2"],
     params: &[
         Param::new(

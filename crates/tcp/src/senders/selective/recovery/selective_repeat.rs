@@ -10,12 +10,12 @@
 //! there is nothing to make up for). The program's own rules are options.
 
 use crate::cc::Window;
-use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param};
+use ackclock_units::param::{Choice, Chosen, Entry, Kind, Param, help};
 
 /// Registry entry.
 pub static ENTRY: Entry = Entry {
     name: "selective-repeat",
-    summary: "Each ACK lists what has arrived; packets reported missing are retransmitted.",
+    summary: help("Each ACK lists what has arrived; packets reported missing are retransmitted."),
     references: &["Bhasin, Luo, Su, Yang 2015, section 2.5", "RFC 6675 (for the defaults)"],
     params: &[
         Param::new(
