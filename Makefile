@@ -117,8 +117,11 @@ test-python-live: setup engine
 	+@$(LIVE) test-python
 
 # Tests hold all other experiments against what is published: this one takes long with all its orders of events.
+# Its page must say what it says.
 reproduce: setup
-	$(BIN)/ackclock reproduce caltech
+	@mkdir -p target
+	$(BIN)/python -m ackclock.reproduce caltech > target/caltech.md
+	diff docs/reproductions/caltech.md target/caltech.md
 
 bench: setup ## Measure the speed of the engine and of the test cases
 	@cargo build --release --locked --quiet -p ackclock-bench
