@@ -90,9 +90,10 @@ class Scenario:
         for place, value in overrides:
             document.override(place, _value(place, plain(value)))
         if seed is not None:
-            if seed.__index__() >= 2**64:
-                raise InputError(f"seed {seed}: seeds go from 0 to {2**64 - 1}")
-            document.override("seed", plain(seed))
+            number = plain(seed)
+            if isinstance(number, int) and number >= 2**64:
+                raise InputError(f"seed {number}: seeds go from 0 to {2**64 - 1}")
+            document.override("seed", number)
         return cls(document, path)
 
     @classmethod
