@@ -1,6 +1,8 @@
 """Sweeps: what the table holds, that nothing is simulated twice, whose folder it is."""
 
 import json
+import signal
+import threading
 from collections import Counter
 from concurrent.futures import Future
 
@@ -9,7 +11,7 @@ import pytest
 from small import document
 
 from ackclock import InputError, ResultsError, Scenario, _core, run, tables
-from ackclock.sweep import Receipt, Study, SweepInterrupted, load
+from ackclock.sweep import LocalExecutor, Receipt, Study, SweepInterrupted, load
 from ackclock.sweep import figures as sweep_figures
 from ackclock.sweep.session import outlook, status
 
@@ -312,6 +314,49 @@ def test_an_interrupted_sweep_keeps_what_is_done_and_goes_on(done, tmp_path):
     assert len(rest.seen) == 5
     assert results.table.equals(done[0].table)
     assert (folder / "results.parquet").read_bytes() == (done[1] / "results.parquet").read_bytes()
+
+
+class Watched(Future):
+    """Notes when Ctrl-C could come while the main thread has its lock, and another one needs it."""
+
+    def __init__(self, dangers):
+        super().__init__()
+        future = self
+
+        class Condition(threading.Condition):
+            def acquire(self, *arguments):
+                self.look()
+                return super().acquire(*arguments)
+
+            def __enter__(self):
+                self.look()
+                return super().__enter__()
+
+            def look(self):
+                main = threading.current_thread() is threading.main_thread()
+                held_back = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+                if main and not held_back and future._state != "FINISHED":
+                    dangers.append(future)
+
+        self._condition = Condition()
+
+
+def test_ctrl_c_leaves_no_lock_behind_that_a_thread_waits_for(tmp_path):
+    dangers = []
+
+    class Local(LocalExecutor):
+        def submit(self, batch):
+            future = Watched(dangers)
+            inner = super().submit(batch)
+            inner.add_done_callback(lambda done: future.set_result(done.result()))
+            return future
+
+    executor = Local(2)
+    try:
+        assert len(study().run(tmp_path / "s", executor=executor)) == 8
+    finally:
+        executor.close()
+    assert dangers == []
 
 
 def test_half_a_line_in_a_journal_counts_for_nothing(tmp_path, done):

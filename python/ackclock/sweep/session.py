@@ -7,11 +7,12 @@ import math
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ackclock.sweep.plan import Plan, cores
 from ackclock.sweep.results import SweepResults
 from ackclock.sweep.shards import Shard
 from ackclock.sweep.store import Store
+from ackclock.uninterrupted import uninterrupted
 
 # Its functions are made when it is imported, and unknown to checkers of types.
 pc: Any = pyarrow.compute
@@ -192,6 +194,20 @@ def _take(missing: list[range], most: int) -> list[range]:
     return taken
 
 
+def _finished(over: SimpleQueue[Future[list[Receipt]]]) -> list[Future[list[Receipt]]]:
+    """Return the batches that are over, after a while also if there is none.
+
+    Unlike `concurrent.futures.wait` this takes no lock of a future.
+    """
+    found: list[Future[list[Receipt]]] = []
+    try:
+        found.append(over.get(timeout=_NEWS_S))
+        while True:
+            found.append(over.get_nowait())
+    except Empty:
+        return found
+
+
 class _Session:
     """A plan, its folder held by a lock, and what simulates."""
 
@@ -309,6 +325,7 @@ class _Session:
     ) -> None:
         count = sum(map(len, left))
         done, busy_s, size = 0, 0.0, 1
+        over: SimpleQueue[Future[list[Receipt]]] = SimpleQueue()
         while left or pending:
             capacity = executor.capacity
             while left and len(pending) < capacity:
@@ -317,8 +334,13 @@ class _Session:
                 some = _take(left, min(size, fair))
                 count -= sum(map(len, some))
                 batch = self._batch(some)
-                pending[executor.submit(batch)] = batch, some
-            finished, _ = wait(pending, timeout=_NEWS_S, return_when=FIRST_COMPLETED)
+                # Ctrl-C within the lock of a future would leave it locked, and the thread that
+                # has the results would wait for it, and we for the thread.
+                with uninterrupted():
+                    future = executor.submit(batch)
+                    pending[future] = batch, some
+                    future.add_done_callback(over.put)
+            finished = _finished(over)
             for future in finished:
                 batch, some = pending.pop(future)
                 got = future.result()
