@@ -232,7 +232,8 @@ fn words_and_kinds() {
         (
             "/links/0/queue",
             json!(100),
-            "links.0.queue: `queue` needs a word, or a mapping with `kind`, not the number 100",
+            "links.0.queue: `queue` needs a word, or a mapping with `kind`, not the number 100 | \
+             write `{limit: 100 packets}`",
         ),
         ("/links/0/queue", Value::Null, "links.0.queue: `queue` has no value"),
         ("/links/0/queue", json!({"kind": "yellow"}), "links.0.queue.kind: unknown queue `yellow`"),
