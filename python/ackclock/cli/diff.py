@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ackclock.cli.terminal import console, print_json, table
+from ackclock.cli.terminal import MOST_ROWS, console, print_json, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ackclock.differences import Difference
 
 _WIDEST = 40
-# Longer tables are for programs.
-_MOST_ROWS = 1000
 
 
 def diff(first: str, second: str, every: bool = False, as_json: bool = False) -> None:
@@ -53,7 +51,7 @@ def diff(first: str, second: str, every: bool = False, as_json: bool = False) ->
         shown: list[Difference] = []
         hidden = 0
         for one in figures:
-            if len(shown) < _MOST_ROWS and (every or is_relevant(one)):
+            if len(shown) < MOST_ROWS and (every or is_relevant(one)):
                 shown.append(one)
             else:
                 hidden += 1
@@ -73,11 +71,11 @@ def _print(
 
     if settings:
         shown = table("Scenario", "First", "Second")
-        for one in settings[:_MOST_ROWS]:
+        for one in settings[:MOST_ROWS]:
             shown.add_row(escape(one.what), *(escape(_word(v)) for v in (one.first, one.second)))
         screen.print(shown)
-        if len(settings) > _MOST_ROWS:
-            screen.print(f"[dim]{len(settings) - _MOST_ROWS} more values differ (--json).[/dim]")
+        if len(settings) > MOST_ROWS:
+            screen.print(f"[dim]{len(settings) - MOST_ROWS} more values differ (--json).[/dim]")
     else:
         screen.print("The scenarios are the same.")
     if figures:

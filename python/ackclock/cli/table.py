@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 import typer
 
 from ackclock.cli.options import name_list, read_overrides, read_where, require_folder
-from ackclock.cli.terminal import console, print_json
+from ackclock.cli.terminal import MOST_ROWS, console, print_json
 from ackclock.cli.terminal import table as frame
 from ackclock.errors import InputError
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 TableFormat = Literal["text", "csv", "parquet", "markdown", "latex", "json"]
 What = Literal["flows", "links", "drops", "runs", "steady", "sharing", "delays", "harm"]
-
-# Rows that are printed as text: more are read by programs only, which take files.
-_MOST_ROWS = 1000
 
 _SUFFIXES: dict[str, TableFormat] = {
     ".txt": "text",
@@ -187,8 +184,8 @@ def _write(made: ResultTable, chosen: TableFormat, out: Path | None, digits: int
         print_json(to_json(made))
         return
     if chosen == "text" and out is None:
-        left = len(made) - _MOST_ROWS
-        _print(console(), made.take(range(_MOST_ROWS)) if left > 0 else made, digits)
+        left = len(made) - MOST_ROWS
+        _print(console(), made.take(range(MOST_ROWS)) if left > 0 else made, digits)
         if left > 0:
             console().print(
                 f"and {left:,} more rows; --where and --by choose, --out FILE writes all of them"

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # Without a terminal there is no width to fit into; tables stay readable in a file or a pager.
 _WIDTH_OF_FILES = 110
 
+MOST_ROWS = 1000
+"""Rows of a table that are printed as text: more are read by programs only, which take files."""
+
 
 def console() -> Console:
     """Return the console for standard output."""

@@ -111,10 +111,10 @@ def _figure(
 ) -> Figure:
     if not any(panel.goodputs for panel in panels):
         raise PlotError("nothing to draw: there is no flow")
-    highest = max(map(_top, panels))
+    tops = [_top(panel) for panel in panels]
+    highest = max(tops)
     unit = quantities.rate_unit(highest, binary=binary)
     named = max(len(panel.goodputs) for panel in panels) <= _MOST_NAMES
-    tops = [_top(panel) for panel in panels]
     if own := min(tops) < highest / _FLAT:
         page.notes.append("Each panel has its own scale.")
         page.gap_mm = _NUMBERS_MM

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ackclock.plots import lanes as lane_rules
-from ackclock.plots import packets
+from ackclock.plots import packets, quantities
 from ackclock.plots.errors import PlotError
 from ackclock.plots.lanes import Interest, Lane
 from ackclock.plots.view import View
@@ -45,9 +45,7 @@ _OF_FLOWS: dict[str, Callable[[View, str], Series]] = {
 
 def rate_width(end_s: float) -> float:
     """Width of the narrowest windows for rates, seconds: a round number."""
-    wanted = end_s / _MOST_BINS
-    power = 10.0 ** np.floor(np.log10(wanted))
-    return float(power * next(f for f in (1, 2, 5, 10) if f * power >= wanted * 0.999))
+    return quantities.round_up(end_s / _MOST_BINS)
 
 
 def worth_drawing(view: View) -> list[Lane]:
