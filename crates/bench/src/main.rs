@@ -107,6 +107,12 @@ fn step_s() -> f64 {
     start.elapsed().as_secs_f64() / f64::from(STEPS)
 }
 
+/// A turn of the events, and nothing else: callgrind counts what this function does (`benches/bench.py`).
+#[inline(never)]
+fn events(simulation: &mut Simulation, turn: u64) -> bool {
+    simulation.advance(turn)
+}
+
 /// What a run cost.
 fn run(scenario: &Arc<Scenario>, options: &Options) -> serde_json::Value {
     let flows = scenario.flows.len();
@@ -120,7 +126,7 @@ fn run(scenario: &Arc<Scenario>, options: &Options) -> serde_json::Value {
     let turn = if scenario.record.is_off() { u64::MAX } else { TURN };
     loop {
         let (start, thread, clock) = (ProcessTime::now(), ThreadTime::now(), Instant::now());
-        let done = simulation.advance(turn);
+        let done = events(&mut simulation, turn);
         cpu += start.elapsed();
         own += thread.elapsed();
         wall += clock.elapsed();
