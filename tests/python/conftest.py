@@ -64,6 +64,25 @@ def small_file(tmp_path):
     return path
 
 
+@pytest.fixture
+def unpainted(monkeypatch):
+    """Figures are put together but not painted, which takes much longer; their files are nearly empty.
+
+    For tests of what commands do. What figures look like is tested where plots are.
+    """
+    from matplotlib.figure import Figure
+    from PIL import Image
+
+    def save(_, target, *, format, **__):
+        if format == "png":
+            Image.new("RGB", (1, 1)).save(target, format="PNG")
+        else:
+            nothing = {"svg": b'<svg xmlns="http://www.w3.org/2000/svg"/>', "pdf": b"%PDF-1.4\n"}[format]
+            getattr(target, "write_bytes", getattr(target, "write", None))(nothing)
+
+    monkeypatch.setattr(Figure, "savefig", save)
+
+
 class Done(NamedTuple):
     """What a call of the program did."""
 
@@ -73,10 +92,15 @@ class Done(NamedTuple):
 
 
 @pytest.fixture
-def ackclock(tmp_path, monkeypatch, capsys):
-    """Return a function that calls the program in an empty folder."""
+def ackclock(request, tmp_path, monkeypatch, capsys):
+    """Return a function that calls the program in an empty folder; figures are unpainted.
+
+    With the mark `painted` they are not.
+    """
     from ackclock.cli.app import main
 
+    if request.node.get_closest_marker("painted") is None:
+        request.getfixturevalue("unpainted")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
 

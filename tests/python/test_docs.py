@@ -92,6 +92,7 @@ def run_snippet(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unpainted")
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_snippets_run(page, tmp_path, run_snippet):
     """In the order of the page, in one empty folder; files of the page are written before."""

@@ -133,6 +133,7 @@ def test_wrong_formulas_get_the_feedback_of_their_mistake(name, question, marker
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("unpainted")
 def test_the_commands_of_a_page_run(name, tmp_path, monkeypatch, capsys):
     """In the folder that a student begins with. Long runs are cut: none of their figures count."""
     student(labs.find(name), tmp_path, notebook=False, force=False)
