@@ -28,9 +28,13 @@ use ackclock_units::Time;
 use hosts::Leaving;
 use std::collections::VecDeque;
 
-/// Each kind of queue and recorder makes another copy of all that handles events, and each place of a walk, a receiver or a
-/// sender one of these. Where the program has to be downloaded, one serves all; the results are the same.
+/// Each kind of queue and recorder makes another copy of all that handles events. Where the program has to be downloaded,
+/// one serves all; the results are the same.
 pub const FEW_COPIES: bool = cfg!(target_family = "wasm");
+
+/// In each of these, each place of a walk, a receiver or a sender makes a copy of it. One serves all also where compiling
+/// takes longer than running: in builds for tests.
+const SHARED: bool = FEW_COPIES || cfg!(debug_assertions);
 
 /// A network in motion, with its event queue and its recorder; or the part of one that a thread runs.
 #[derive(Debug)]

@@ -42,6 +42,9 @@ Floats = NDArray[np.float64]
 TOLERANCE = 1e-11
 """Largest relative excess over a capacity, and largest relative spare at a station with a queue."""
 
+_NEAR, _NEAREST = 1e-8, 1e-15
+"""Where the search for the stations that bind ends at first, and where it has to go on."""
+
 
 @dataclass(frozen=True)
 class Equilibrium:
@@ -102,19 +105,24 @@ class Bottlenecks:
         if guess_s is not None:
             wait = self._polish(demands, guess_s[self._kept], guess_s[self._kept] > 0)
         if wait is None:
-            unit = self._long_wait(demands, (1 - floor) / 2)
-            wait, spare = self._approach(demands, unit)
-            # The path ends near the solution; which stations bind is clear by then.
-            exact = self._polish(demands, wait, wait > spare * unit)
-            if exact is not None:
-                wait = exact
-            elif np.max(np.minimum(wait / unit, spare), initial=0.0) > 1e-9:
-                raise TheoryError("no equilibrium was found; the laws may have none here")
+            wait = self._search(demands, self._long_wait(demands, (1 - floor) / 2))
         full = np.zeros(self._share.shape[0])
         full[self._kept] = wait
         queueing = self._passes.T @ full
         rate = demands.rate(queueing)
         return Equilibrium(full, queueing, rate, self._share @ rate)
+
+    def _search(self, demands: Demands, unit: float) -> Floats:
+        """Waiting times in equilibrium, from waits of one unit."""
+        for nearness in (_NEAR, _NEAREST):
+            wait, spare = self._approach(demands, unit, nearness)
+            # The path ends near the solution; which stations bind is mostly clear early.
+            exact = self._polish(demands, wait, wait > spare * unit)
+            if exact is not None:
+                return exact
+        if np.max(np.minimum(wait / unit, spare), initial=0.0) > 1e-9:
+            raise TheoryError("no equilibrium was found; the laws may have none here")
+        return wait
 
     def _spare(self, demands: Demands, wait: Floats) -> Floats | None:
         """Spare share of each capacity; none outside of where rates are finite."""
@@ -142,7 +150,7 @@ class Bottlenecks:
             return None
         return wait if np.max(np.abs(spare[binding]), initial=0.0) < TOLERANCE else None
 
-    def _approach(self, demands: Demands, unit: float) -> tuple[Floats, Floats]:
+    def _approach(self, demands: Demands, unit: float, nearness: float) -> tuple[Floats, Floats]:
         """Waiting times near the equilibrium, from waits of one unit, and the spare shares.
 
         The conditions w >= 0, spare >= 0, w * spare = 0 are one equation a station, that of Fischer
@@ -156,8 +164,9 @@ class Bottlenecks:
             return np.hypot(scaled, spare) - scaled - spare
 
         start = np.ones(self._kept.size)
+        ends = dict.fromkeys(("xtol", "ftol", "gtol"), nearness)
         found = _optimize().least_squares(
-            residual, start, bounds=(0.0, np.inf), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000
+            residual, start, bounds=(0.0, np.inf), max_nfev=2000, **ends
         )
         wait = np.asarray(found.x) * unit
         spare = self._spare(demands, wait)

@@ -1,6 +1,6 @@
 //! What happens in hosts: packets come, timers expire, packets go.
 
-use super::{Boundary, FEW_COPIES, World};
+use super::{Boundary, SHARED, World};
 use crate::flow::{Endpoint, Stopped};
 use crate::hop::Hop;
 use crate::packet::{Kind, Packet, Parcel};
@@ -25,7 +25,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// A packet has come to its destination.
     #[inline(always)]
     pub(super) fn receive(&mut self, packet: Packet) {
-        if FEW_COPIES { self.receive_apart(packet) } else { self.receive_here(packet) }
+        if SHARED { self.receive_apart(packet) } else { self.receive_here(packet) }
     }
 
     #[inline(never)]
@@ -238,7 +238,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Sends what the sender wants to send now, at most [`MOST_AT_ONCE`] packets of it.
     #[inline(always)]
     pub(super) fn transmit(&mut self, index: u32) {
-        if FEW_COPIES { self.transmit_apart(index) } else { self.transmit_here(index) }
+        if SHARED { self.transmit_apart(index) } else { self.transmit_here(index) }
     }
 
     #[inline(never)]

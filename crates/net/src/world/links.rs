@@ -1,6 +1,6 @@
 //! What happens on links and in routers.
 
-use super::{Boundary, FEW_COPIES, World};
+use super::{Boundary, SHARED, World};
 use crate::channel::served::Ended;
 use crate::channel::{Offer, Service};
 use crate::flow::Endpoint;
@@ -223,7 +223,7 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
     /// Puts a packet on a channel at `time`, and walks it on as far as channels allow.
     #[inline(always)]
     pub(super) fn offer_at(&mut self, time: Time, hop: Hop, packet: Packet) {
-        if FEW_COPIES {
+        if SHARED {
             return self.offer_within(time, hop, packet);
         }
         let walked = self.walk(time, hop, packet);
