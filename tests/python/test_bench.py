@@ -97,6 +97,7 @@ def test_the_paths_of_a_clos_are_those_of_its_hash():
     assert set(data["link"].astype(str)) == {"access1", "uplink2", "uplink4", "access4"}
 
 
+@pytest.mark.slow
 def test_large_networks_record_samples_unless_they_say_otherwise():
     made = document("dumbbell", "1001", 0.1)
     del made["record"]

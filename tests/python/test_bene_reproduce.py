@@ -121,6 +121,7 @@ def test_the_tail_has_the_index_of_the_closed_form(reliability):
     assert row.ours == pytest.approx(row.original[0], abs=0.06)  # a part of the runs
 
 
+@pytest.mark.slow
 def test_averages_without_a_mean_differ_by_powers_of_ten():
     half = [("links.L1.loss.p", 0.5)]
     runs = bene_reliability.replicate("bene/reliability-text-dynamic", half, 10000)

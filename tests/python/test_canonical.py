@@ -36,6 +36,7 @@ def test_what_is_written_reads_back_here_and_elsewhere(document):
     assert YAML(typ="safe", pure=True).load(text) == document
 
 
+@pytest.mark.slow
 def test_lines_are_short_and_lists_have_a_line_for_each_element():
     for name in library.names():
         scenario = Scenario.load(name)

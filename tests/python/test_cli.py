@@ -262,6 +262,7 @@ def test_plot_of_a_run(ackclock, small_file, tmp_path):
     assert ackclock("plot", "nowhere").code == 2
 
 
+@pytest.mark.slow
 def test_theory(ackclock):
     done = ackclock("theory", "caltech/test-case-2-fast")
     assert done.code == 0

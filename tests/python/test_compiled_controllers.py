@@ -280,6 +280,7 @@ def test_without_numba_it_says_how_to_install_it(monkeypatch):
     assert "ackclock[numba]" in caught.value.problems[0].hint
 
 
+@pytest.mark.slow
 def test_plain_controllers_load_no_compiler():
     # In a process of its own: other tests have loaded it.
     import subprocess

@@ -176,6 +176,7 @@ def test_every_page_of_docs_can_be_reached_from_the_readme():
     assert {name_of(page) for page in PAGES} - {name_of(page) for page in reached} == set()
 
 
+@pytest.mark.slow
 def test_generated_parts_are_up_to_date(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "docs")
     generate = importlib.import_module("generate")

@@ -53,6 +53,7 @@ def test_handshake_agrees_on_options_and_the_data_end_with_a_fin(lossy, tmp_path
     assert any(packet.flags & PSH for packet in packets)
 
 
+@pytest.mark.slow
 def test_blocks_are_what_the_receiver_holds(lossy, tmp_path):
     held, expected, seen = set(), 1, 0
     for packet in captured(lossy, tmp_path / "x.pcapng", hosts=["B"]).packets:

@@ -43,6 +43,7 @@ def test_the_phase_of_bbr_is_random():
     assert 76 <= min(found) < 96
 
 
+@pytest.mark.slow
 def test_the_queue_of_bbr_grows_with_the_noise_of_its_samples():
     """BBR keeps the greatest of some hundred samples of the rate: a late ACK raises some."""
     means = [

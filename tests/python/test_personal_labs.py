@@ -31,6 +31,7 @@ def _solved(folder, marker):
     return folder
 
 
+@pytest.mark.slow
 def test_each_student_has_own_answers_that_the_grader_knows(marker, tmp_path):
     ada, bob = (marker.of_student(name) for name in ("ada", "bob"))
     assert personal.networks(LAB, "ada") != personal.networks(LAB, "bob")
@@ -138,6 +139,7 @@ def test_an_archive_that_is_too_much_is_refused(files, said, tmp_path):
         pass
 
 
+@pytest.mark.slow
 def test_many_submissions_some_of_them_archives(marker, ackclock, tmp_path):
     many = tmp_path / "many"
     many.mkdir()
@@ -156,6 +158,7 @@ def test_many_submissions_some_of_them_archives(marker, ackclock, tmp_path):
     assert "cannot be unpacked" in rows["broken"]["remarks"]
 
 
+@pytest.mark.slow
 def test_with_a_secret_nobody_else_can_draw_the_networks(ackclock, tmp_path):
     key = tmp_path / "secret.txt"
     key.write_text("of which nobody knows\n", encoding="utf-8")

@@ -129,6 +129,7 @@ def test_models_that_a_browser_does_without_are_named(tmp_path):
         assert messages == [f"`{name}` is not in the engine for browsers"]
 
 
+@pytest.mark.slow
 @needs_engine
 @needs_node
 def test_records_are_those_of_a_native_run(tmp_path):

@@ -59,6 +59,7 @@ def test_the_rate_of_all_flows_is_that_of_all_flows_where_some_are_drawn(forty):
     assert total(["F1", "F2", "F3"]) == pytest.approx(total(None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["delays", "throughput-delay"])
 def test_a_legend_of_very_many_flows_is_short(kind):
     figure = plots.figure(crowd(60, LONG, rate="1 Gbps"), kind)
@@ -113,6 +114,7 @@ def test_no_line_leads_across_the_time_in_which_a_link_is_down():
     assert "Links that change later: L." in words(plots.figure(broken, "topology"))
 
 
+@pytest.mark.slow
 def test_a_figure_for_each_of_very_many_flows_has_to_be_asked_for(tmp_path):
     many = crowd(101, end="50 ms")
     with pytest.raises(PlotError, match="a figure for each of 101 flows; choose some with --flows"):

@@ -66,6 +66,7 @@ except SystemExit as end:
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="hides what only POSIX has")
 @pytest.mark.parametrize("use", USES)
 def test_it_works_without_what_posix_has(use, tmp_path):

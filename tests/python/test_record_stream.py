@@ -122,6 +122,7 @@ def test_words_that_may_be_missing_are_null():
         schemas.table("drops", row | {"reason": np.full(1, -1, np.int32)})
 
 
+@pytest.mark.slow
 def test_parts_do_not_depend_on_the_clock(scenario, small_parts, tmp_path, monkeypatch):
     run(scenario, directory=tmp_path / "one")
     monkeypatch.setattr(sys.modules["ackclock.run"], "_TURN_S", 1e-6)

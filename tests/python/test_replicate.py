@@ -74,6 +74,7 @@ def test_each_replication_is_the_run_with_its_seed(name, request):
             assert math.isnan(value) if expected is None else value == expected
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_changes_nothing(stalling):
     one = replicate(stalling, 1000, workers=1)
     same(one.arrays, replicate(stalling, 1000, workers=2).arrays)
@@ -87,6 +88,7 @@ def test_seeds_count_on(lossy):
     assert len(np.unique(whole.arrays["digest"])) > 50
 
 
+@pytest.mark.slow
 def test_the_seed_and_the_records_of_the_scenario_do_not_matter(lossy):
     other = lossy.set("seed", 99).set("record", "all").set("title", "Another")
     found = replicate(other, 50)

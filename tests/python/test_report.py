@@ -125,6 +125,7 @@ def test_curves_reach_as_high_and_as_low_as_the_records(page, run):
         assert shown.min() == pytest.approx(rtt.min(), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_bytes_in_windows_are_those_that_arrived(page, run):
     told = page.document["runs"][0]
     for entry in told["curves"]["rate"]:
@@ -234,6 +235,7 @@ def test_sixty_seconds_of_five_flows_stay_below_a_megabyte(tmp_path):
     assert place.stat().st_size < 1_000_000
 
 
+@pytest.mark.slow
 def test_a_page_that_would_be_too_large_is_coarser_and_says_so(run, tmp_path, monkeypatch):
     whole = report.write([run], tmp_path / "whole.html", animate=(0.0, 8.0))
     size = whole.stat().st_size
@@ -248,6 +250,7 @@ def test_a_page_that_would_be_too_large_is_coarser_and_says_so(run, tmp_path, mo
     assert pages[1].document["runs"][0]["packets"]["cut"]
 
 
+@pytest.mark.slow
 def test_of_many_flows_the_busiest_are_shown_and_the_others_summed(tmp_path):
     flows = [{"id": "F", "count": 60, "from": "S*", "to": "D*"}]
     topology = {

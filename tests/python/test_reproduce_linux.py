@@ -58,6 +58,7 @@ def test_the_package_has_all_measured_scenarios():
     assert sum(scenario.gso_segs != 1 for scenario in SCENARIOS.values()) == 6
 
 
+@pytest.mark.slow
 def test_the_package_has_the_trace_of_every_scenario():
     for scenario in SCENARIOS.values():
         trace = traces.kernel(scenario, linux.PACKAGED)

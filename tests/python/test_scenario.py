@@ -83,6 +83,7 @@ def test_from_dict_refuses_what_no_file_could_hold(value):
         Scenario.from_dict(data)
 
 
+@pytest.mark.slow
 def test_the_canonical_document_means_the_same_and_is_its_own():
     for name in library.names():
         scenario = Scenario.load(name)

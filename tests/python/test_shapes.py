@@ -157,6 +157,7 @@ def test_drawn_starts_differ_by_seed_and_show_in_summary_and_model(file):
     assert [r.summary["digest"] for r in (first, second)] == list(replications.values("digest"))
 
 
+@pytest.mark.slow
 def test_the_schema_knows_short_forms():
     from ackclock import _core
 

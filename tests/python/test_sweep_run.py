@@ -161,6 +161,7 @@ def test_without_a_folder_results_are_in_memory_only(done, tmp_path, monkeypatch
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_study_that_grows_simulates_what_is_new(tmp_path):
     study().run(tmp_path / "s", workers=2)
     more = {**AXES, "links.L1.rate": ["10 Mbps", "20 Mbps", "5 Mbps"]}

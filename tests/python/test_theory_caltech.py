@@ -23,6 +23,7 @@ def test_rtt_of_the_empty_network_to_all_digits():
     assert case["F2"].empty_rtt_s == case["F3"].empty_rtt_s == 0.062158203125
 
 
+@pytest.mark.slow
 def test_the_paths():
     assert predict(case_2()).flows["F1"].links == ("LS1", "L1", "L2", "L3", "LT1")
     case = predict(case_1())

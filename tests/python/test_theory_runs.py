@@ -18,6 +18,7 @@ def assert_agrees(comparison):
     assert comparison.agrees, [figure for figure in comparison.figures if figure.agrees is False]
 
 
+@pytest.mark.slow
 def test_test_case_2_agrees_in_every_steady_period():
     """Rates within 3 %, queues along each path within 5 %, completion times within 0.7 s."""
     comparison = compared("caltech/test-case-2-fast")
@@ -71,6 +72,7 @@ def test_one_flow_agrees(case):
             assert abs(figure.error) < 0.05, figure
 
 
+@pytest.mark.slow
 def test_the_run_saw_the_rtt_of_the_empty_network():
     scenario = Scenario.load("caltech/test-case-2-fast")
     prediction = predict(scenario.model)

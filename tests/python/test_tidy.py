@@ -142,6 +142,7 @@ def modules_used(name, file, names):
                     yield base
 
 
+@pytest.mark.slow
 def test_no_module_uses_itself_by_way_of_others():
     """Imports for type checkers and those within functions count, too."""
     files = {}
@@ -160,6 +161,7 @@ def test_no_module_uses_itself_by_way_of_others():
     assert not used, "rings of imports"
 
 
+@pytest.mark.slow
 def test_nobody_uses_the_command_line():
     files = [file for file in PACKAGE.rglob("*.py") if file.parent != PACKAGE / "cli"]
     assert not [name_of(file) for file in files if "cli" in imports(file)]

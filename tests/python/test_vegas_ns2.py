@@ -89,6 +89,7 @@ def network(rate, waiting, kept, window, end):
 SENT_DATA = ("S", "sent", "data")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "waiting", "kept", "window", "end", "sent", "drops", "checksum"),
     [

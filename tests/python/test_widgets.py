@@ -138,6 +138,7 @@ except InputError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "extra", "code"),
     [
