@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol, runtime_checkable
+from typing import IO, Protocol
 
 from ackclock.errors import AckclockError
 from ackclock.sweep import figures, worker
@@ -40,7 +40,6 @@ _MOST_DEATHS = 2
 _TURN_S = 0.05
 
 
-@runtime_checkable
 class Executor(Protocol):
     """Something that simulates batches."""
 

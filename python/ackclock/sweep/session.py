@@ -224,7 +224,7 @@ class _Session:
     ) -> None:
         self.plan = plan
         self.store = store
-        if not isinstance(executor, Executor | None):
+        if executor is not None and not hasattr(executor, "capacity"):
             refuse("executor", executor, "a `DaskExecutor`, or another `ackclock.sweep.Executor`")
         self._workers = cores() if workers is None else whole_number("workers", workers)
         self._force = force

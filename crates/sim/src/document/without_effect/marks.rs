@@ -19,44 +19,53 @@ pub(super) fn check(scenario: &Scenario, routes: &Routes<'_>, findings: &mut Fin
         (0..scenario.flows.len()).filter(|flow| is_capable(&scenario.flows[*flow])).collect();
     // With none of one of the two, ways do not matter.
     let by_way = routes.are_known() && !marking.is_empty() && !capable.is_empty();
-    for &index in &capable {
-        let transport = match scenario.flows[index].transport {
-            Transport::Tcp(_) => "tcp",
-            Transport::Udp { .. } => "udp",
-        };
-        let Some(written) = findings.document.of_flow(index, &[transport, "ecn"]) else { continue };
-        let is_marked = match by_way {
-            true => routes.of(index, 0).any(|place| marking.contains_key(&place)),
-            false => !marking.is_empty(),
-        };
-        let why = || {
-            // Not quite without effect: a sender that has reduced its window says so, and is acknowledged at once.
-            Fault::new("nothing is marked: no queue on the path of the data marks packets")
-                .hint("write `ecn: true` for a queue, for example `queue: {kind: red, ecn: true}`")
-        };
-        findings.note(written, (!is_marked).then(why));
+    let is_marked = |flow: usize| match by_way {
+        true => routes.of(flow, 0).any(|place| marking.contains_key(&place)),
+        false => !marking.is_empty(),
+    };
+    let marked: Vec<bool> = capable.iter().map(|flow| is_marked(*flow)).collect();
+    // Mostly all is well, and nobody needs to know where it is written.
+    if marked.contains(&false) {
+        for (&flow, &is_marked) in capable.iter().zip(&marked) {
+            let transport = match scenario.flows[flow].transport {
+                Transport::Tcp(_) => "tcp",
+                Transport::Udp { .. } => "udp",
+            };
+            if let Some(written) = findings.document.of_flow(flow, &[transport, "ecn"]) {
+                findings.note(written, (!is_marked).then(unmarked));
+            }
+        }
     }
-    let mut crossed: Option<HashSet<Place>> = None;
+    let crossed: HashSet<Place> = match by_way {
+        true => capable.iter().flat_map(|flow| routes.of(*flow, 0)).collect(),
+        false => HashSet::new(),
+    };
+    let is_crossed =
+        |place: &Place| if by_way { crossed.contains(place) } else { !capable.is_empty() };
+    if marking.keys().all(is_crossed) {
+        return;
+    }
     for (&place, params) in &marking {
         let link = &scenario.links[place.0];
         let kind = &[&link.forward, &link.backward][place.1].queue.kind;
         for key in params {
             let written = findings.document.of_side(place, kind, ["queue", key]);
-            let Some(written) = written.filter(|(_, value)| !is_usual(kind, key, value)) else {
-                continue;
-            };
-            let all = || capable.iter().flat_map(|flow| routes.of(*flow, 0)).collect();
-            let marks = match by_way {
-                true => crossed.get_or_insert_with(all).contains(&place),
-                false => !capable.is_empty(),
-            };
-            let why = || {
-                none(key, "no ECN-capable packets cross this queue")
-                    .hint("write `ecn: true` for a flow that does, or leave it out")
-            };
-            findings.note(written, (!marks).then(why));
+            if let Some(written) = written.filter(|(_, value)| !is_usual(kind, key, value)) {
+                findings.note(written, (!is_crossed(&place)).then(|| uncrossed(key)));
+            }
         }
     }
+}
+
+fn unmarked() -> Fault {
+    // Not quite without effect: a sender that has reduced its window says so, and is acknowledged at once.
+    Fault::new("nothing is marked: no queue on the path of the data marks packets")
+        .hint("write `ecn: true` for a queue, for example `queue: {kind: red, ecn: true}`")
+}
+
+fn uncrossed(key: &str) -> Fault {
+    none(key, "no ECN-capable packets cross this queue")
+        .hint("write `ecn: true` for a flow that does, or leave it out")
 }
 
 fn is_capable(flow: &Flow) -> bool {
