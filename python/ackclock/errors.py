@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, SupportsIndex
 
 
 class AckclockError(Exception):
@@ -111,7 +111,7 @@ def render(problems: Sequence[Problem], *, colour: bool = False) -> str:
 
 
 def refuse(name: str, given: object, wanted: str) -> NoReturn:
-    """Raise the error about an argument of a function that is something else than is needed."""
+    """Raise the error about an argument of a function that is not what is needed."""
     if isinstance(given, type):
         shown = f"the class `{given.__name__}`"
     elif given is None or isinstance(given, str | int | float):
@@ -125,33 +125,29 @@ def path_of(name: str, given: object, wanted: str = "a path, as text or `Path`")
     """Return the argument of this name as a path.
 
     Raises:
-        InputError: it is none.
+        InputError: it is something else.
     """
     if not isinstance(given, str | PathLike):
         refuse(name, given, wanted)
     return Path(given)
 
 
-def whole_number(name: str, given: Any) -> int:
+def whole_number(name: str, given: object) -> int:
     """Return the argument of this name, a whole number of Python or numpy.
 
     Raises:
-        InputError: it is none.
+        InputError: it is something else.
     """
-    try:
-        return refuse(name, given, _WHOLE) if isinstance(given, bool) else operator.index(given)
-    except TypeError:
-        refuse(name, given, _WHOLE)
-
-
-_WHOLE = "a whole number, such as 2"
+    if isinstance(given, SupportsIndex) and not isinstance(given, bool):
+        return operator.index(given)
+    refuse(name, given, "a whole number, such as 2")
 
 
 def names_of(name: str, given: object, such_as: str) -> list[str]:
     """Return the names that an argument gives: one as text, or several.
 
     Raises:
-        InputError: these are none.
+        InputError: it is something else.
     """
     found: list[Any] = [given]
     if isinstance(given, Iterable) and not isinstance(given, str):

@@ -227,7 +227,7 @@ class Study(Design):
 
 
 def _lists(value: Any) -> Any:
-    """Return data with lists in place of tuples and all that counts up, as documents have them."""
+    """Return data with lists in place of tuples, ranges and generators, as documents have them."""
     if isinstance(value, dict):
         return {key: _lists(inner) for key, inner in value.items()}
     return (
