@@ -76,6 +76,15 @@ LOSSES = {"loss": {"kind": "bernoulli", "p": 0.01}, "queue": {"limit": "15 packe
             {},
             "tcp.initial_ssthresh_limit",
         ),
+        *(
+            ({"sender": sender, "rto": {"kind": "rfc6298", key: value}}, {}, f"tcp.rto.{key}")
+            for sender in ("modern", "selective-repeat")
+            for key, value in (
+                ("sampling", "karn"),
+                ("timestamp_tick", "10 ms"),
+                ("backoff_ends", "on-ack"),
+            )
+        ),
         ({}, {"queue": {"kind": "codel", "ecn": True}}, "queue.ecn"),
         ({}, {"queue": {"kind": "codel", "ce_threshold": "1 ms"}}, "queue.ce_threshold"),
         ({}, {"queue": {"kind": "dualpi2", "step": "3 ms"}}, "queue.step"),
@@ -89,7 +98,7 @@ def test_what_is_reported_as_without_effect_can_be_left_out(
     assert warning.path == ("flows.F." if path.startswith("tcp") else "links.L.") + path
     key = path.split(".")[-1]
     assert warning.message.startswith(f"`{key}` has no effect: ")
-    for place in (tcp, link.get("queue", {})):
+    for place in (tcp, tcp.get("rto", {}), link.get("queue", {})):
         place.pop(key, None)
     left_out = scenario(tcp, **(LOSSES | link))
     assert left_out.warnings == ()

@@ -66,6 +66,21 @@ fn a_sender_that_does_not_heed_a_setting() {
             "initial_ssthresh_limit: `initial_ssthresh_limit` has no effect: the receive window has no \
              limit | give `receive_window`, or leave it out",
         ),
+        (
+            json!({"rto": {"kind": "rfc6298", "sampling": "karn"}}),
+            "rto.sampling: `sampling` has no effect: the modern sender has its own rules for \
+             round-trip samples | leave it out",
+        ),
+        (
+            json!({"rto": {"kind": "rfc6298", "timestamp_tick": "1 ms"}}),
+            "rto.timestamp_tick: `timestamp_tick` has no effect: the modern sender has its own rules \
+             for round-trip samples | leave it out",
+        ),
+        (
+            json!({"sender": "selective-repeat", "rto": {"kind": "rfc6298", "backoff_ends": "on-ack"}}),
+            "rto.backoff_ends: `backoff_ends` has no effect: with the selective-repeat sender a \
+             sample ends the doubling | leave it out",
+        ),
     ] {
         assert_eq!(of_tcp(tcp), [format!("flows.0.tcp.{expected}")]);
     }
@@ -74,6 +89,8 @@ fn a_sender_that_does_not_heed_a_setting() {
         json!({"pacing_burst": 4, "cc": "bbr"}),
         json!({"pacing": "window", "cc": "westwood"}),
         json!({"reduce": "pipe"}),
+        json!({"sender": "classic", "rto": {"kind": "rfc6298", "sampling": "karn"}}),
+        json!({"rto": {"kind": "rfc6298", "min": "50 ms"}}),
         // Until the first ACK.
         json!({"cc": "fixed", "initial_window": 4}),
         // The pace depends on it.
