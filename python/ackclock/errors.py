@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 import json
+import operator
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, NoReturn, SupportsIndex
 
 
 class AckclockError(Exception):
@@ -107,6 +110,53 @@ def render(problems: Sequence[Problem], *, colour: bool = False) -> str:
     return "\n".join(problem.render(colour=colour) for problem in problems)
 
 
+def refuse(name: str, given: object, wanted: str) -> NoReturn:
+    """Raise the error about an argument of a function that is not what is needed."""
+    if isinstance(given, type):
+        shown = f"the class `{given.__name__}`"
+    elif given is None or isinstance(given, str | int | float):
+        shown = repr(given)
+    else:
+        shown = f"of the class `{type(given).__name__}`"
+    raise InputError(f"`{name}` is {shown}; needed is {wanted}")
+
+
+def path_of(name: str, given: object, wanted: str = "a path, as text or `Path`") -> Path:
+    """Return the argument of this name as a path.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if not isinstance(given, str | PathLike):
+        refuse(name, given, wanted)
+    return Path(given)
+
+
+def whole_number(name: str, given: object) -> int:
+    """Return the argument of this name, a whole number of Python or numpy.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if isinstance(given, SupportsIndex) and not isinstance(given, bool):
+        return operator.index(given)
+    refuse(name, given, "a whole number, such as 2")
+
+
+def names_of(name: str, given: object, such_as: str) -> list[str]:
+    """Return the names that an argument gives: one as text, or several.
+
+    Raises:
+        InputError: it is something else.
+    """
+    found: list[Any] = [given]
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        found = list(given)
+    if not all(isinstance(one, str) for one in found):
+        refuse(name, given, f"a name such as '{such_as}', or a list of names")
+    return found
+
+
 def nearest(name: str, choices: Iterable[str], count: int = 3) -> list[str]:
     """Return up to `count` of `choices` that look like `name`, the most similar first.
 
@@ -125,6 +175,8 @@ def nearest(name: str, choices: Iterable[str], count: int = 3) -> list[str]:
 def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
     """Return the message for a name that does not exist, with the nearest names or all of them."""
     known = sorted(set(choices))
+    if not isinstance(name, str):
+        refuse(kind, name, f"a name; known: {listed(known)}")
     if close := nearest(name, known):
         advice = f"did you mean {_either(close)}?"
     elif not known:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from os import PathLike
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
 
@@ -219,7 +218,7 @@ def keeper(
     if directory is None:
         yield _InMemory(scenario, threads)
         return
-    target = RunDirectory(Path(directory))
+    target = RunDirectory(directory)
     settings = None if other_settings else scenario.fingerprint
     target.require_free(scenario.name, scenario.seed, settings, force=force)
     with target.unfinished(force=force) as unfinished:

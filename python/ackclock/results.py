@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ackclock import _core, manifest, record_tables, summaries
 from ackclock.document import Document
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, names_of, unknown
 from ackclock.manifest import Manifest, ResultsError
 from ackclock.metrics.condense import SAMPLES, SUBJECTS, Series, condense
 from ackclock.record_tables import Columns, RecordFiles, Schemas
@@ -183,19 +183,19 @@ class Results:
         """
         if name in self._tables:
             table = self._tables[name]
-            yield table if columns is None else table.select(list(columns))
+            yield table if columns is None else table.select(_columns(name, columns))
             return
         files = self._table_files(name)
-        pieces = files.pieces(columns)
+        pieces = files.pieces(None if columns is None else _columns(name, columns))
         while (piece := _reading(files, lambda: next(pieces, None))) is not None:
             yield piece
 
     def columns(self, name: str, columns: Sequence[str]) -> pa.Table:
         """Return some columns of a table, and read only these. Errors as of `table`."""
         if name in self._tables:
-            return self._tables[name].select(list(columns))
+            return self._tables[name].select(_columns(name, columns))
         files = self._table_files(name)
-        return _reading(files, lambda: files.read(columns))
+        return _reading(files, lambda: files.read(_columns(name, columns)))
 
     def condensed(
         self, name: str, column: str, span: tuple[float, float] | None = None
@@ -270,7 +270,7 @@ class Results:
             InputError: something is there that is not replaced, or another process writes there.
             OSError: the disk is full, the place cannot be written to.
         """
-        target = RunDirectory(Path(directory))
+        target = RunDirectory(directory)
         target.require_free(
             self.summary["scenario"],
             self.summary["seed"],
@@ -316,8 +316,9 @@ class Results:
             InputError: this is not a run directory.
             ResultsError: a file of it is damaged.
         """
-        path = Path(directory)
-        if not RunDirectory(path).is_run():
+        place = RunDirectory(directory)
+        path = place.path
+        if not place.is_run():
             raise InputError(_no_run(path))
         known = Manifest(path)
         summary = summaries.read(path / FILES.summary)
@@ -383,6 +384,16 @@ class Results:
     def __repr__(self) -> str:
         state = "" if self.summary["finished"] else ", unfinished"
         return f"Results({self.summary['scenario']!r}, seed={self.summary['seed']}{state})"
+
+
+def _columns(table: str, asked: Sequence[str]) -> list[str]:
+    """Return the names of columns that a table has."""
+    columns = names_of("columns", asked, "time_s")
+    known = [column["name"] for column in record_tables.descriptions()[table]["columns"]]
+    for name in columns:
+        if name not in known:
+            raise InputError(unknown("column", name, known))
+    return columns
 
 
 def _no_run(path: Path) -> str:

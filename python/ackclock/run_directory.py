@@ -9,11 +9,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ackclock import locks
-from ackclock.errors import AckclockError, InputError
+from ackclock.errors import AckclockError, InputError, path_of
 from ackclock.files import require_folder_above, umask
 
 
@@ -48,8 +49,8 @@ class RunDirectory:
         path: where it is or will be.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = path_of("directory", path)
 
     def is_run(self) -> bool:
         """Return whether a complete run directory is here."""

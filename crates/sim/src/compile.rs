@@ -4,7 +4,7 @@ mod links;
 mod routes;
 mod walks;
 
-pub use routes::{Way, longest_route, round_trips, special_paths};
+pub use routes::{Way, longest_route, round_trips, special_paths, ways};
 
 use crate::fitting::fitting;
 use crate::model::{Flow as FlowModel, Scenario, Tcp, Transport};

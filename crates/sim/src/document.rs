@@ -29,6 +29,7 @@ mod problems;
 pub(crate) mod scalar;
 mod typed;
 mod walk;
+mod without_effect;
 mod written;
 
 pub use crate::registry::registry;
@@ -56,13 +57,13 @@ use links::LinkPart;
 use memo::Memo;
 use names::Names;
 use network::Network;
-use origins::Origins;
 use problems::{Fault, Path, Problems};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use walk::{Layer, Resolver};
+use without_effect::Document;
 use written::Values;
 
 /// What [`check`] found.
@@ -150,7 +151,7 @@ fn walk<'d>(
     let expanded = expand::expand(&mut resolver, root, listed);
     resolver.problems.written_out(Rc::clone(&expanded.origins));
     let walked = resolve(&mut resolver, root, &expanded);
-    finish(resolver.problems, root, walked, &expanded.origins)
+    finish(resolver.problems, root, walked, &expanded)
 }
 
 /// The parts of a document that was walked.
@@ -372,11 +373,12 @@ fn finish(
     mut problems: Problems,
     root: &Map<String, Value>,
     walked: Walked,
-    origins: &Rc<Origins>,
+    expanded: &Expanded<'_>,
 ) -> Checked {
     let Walked { rest, hosts, routers, mut links, mut flows, unused } = walked;
     let all_known = hosts.is_some() && routers.is_some();
     let (hosts, routers) = (hosts.unwrap_or_default(), routers.unwrap_or_default());
+    let Expanded { lists, origins, .. } = expanded;
     let mut warnings = unused;
     warnings.written_out(Rc::clone(origins));
 
@@ -441,6 +443,7 @@ fn finish(
     if !problems.is_empty() {
         return Checked::failed(problems, warnings);
     }
+    without_effect::check(&scenario, &values, Document { root, lists }, &mut warnings);
     Checked {
         problems: Vec::new(),
         warnings: warnings.finish(),

@@ -9,7 +9,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.document.node import Path, normal_key
-from ackclock.errors import Problem, nearest
+from ackclock.errors import Problem, nearest, refuse
 
 # What a word stands for when a parameter of it is set: `cc: fast` and `cc.alpha=60` make
 # `cc: {kind: fast, alpha: 60}`, and `tcp: reno` is a preset.
@@ -59,6 +59,8 @@ def apply(document: dict[str, Any], path: str, value: Any) -> list[Path]:
     Raises:
         OverrideError: a step leads nowhere; names the nearest that exists.
     """
+    if not isinstance(path, str):
+        refuse("path", path, "the path of a value, such as 'links.L1.rate'")
     steps = path.split(".")
     if not all(steps):
         raise _problem(path, value, "a path is keys, ids or indexes with dots between")

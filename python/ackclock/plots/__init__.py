@@ -15,6 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock.errors import names_of, path_of, refuse
 from ackclock.extras import require
 
 from .errors import PlotError
@@ -49,9 +50,9 @@ def available() -> tuple[Plot, ...]:
 
 def plot(
     results: Recorded | Sequence[Recorded],
-    kinds: Sequence[str] | None = None,
-    flows: Sequence[str] | None = None,
-    links: Sequence[str] | None = None,
+    kinds: str | Sequence[str] | None = None,
+    flows: str | Sequence[str] | None = None,
+    links: str | Sequence[str] | None = None,
     fmt: str | Sequence[str] = "png",
     out: str | PathLike[str] = "plots",
     *,
@@ -63,8 +64,8 @@ def plot(
 
     Args:
         results: The run; for plots that compare runs, such as `window-sweep`, several of them.
-        kinds: Names of plots (`names()`); default those that suit the run. By default a plot whose
-            records the run has not kept is left out.
+        kinds: Name of a plot, or several (`names()`); default those that suit the run. By default a
+            plot whose records the run has not kept is left out.
         flows: Draw these flows only; default all.
         links: Draw these links; default those that lose packets or hold a queue.
         fmt: `png` (1200 pixels wide), `svg` or `pdf`, or several of them.
@@ -92,14 +93,14 @@ def plot(
     from .render import write
 
     wishes = options or Options()
-    return write(_runs(results), kinds, flows, links, _formats(fmt), Path(out), wishes)
+    return write(_runs(results), kinds, flows, links, _formats(fmt), path_of("out", out), wishes)
 
 
 def figure(
     results: Recorded | Sequence[Recorded],
     kind: str,
-    flows: Sequence[str] | None = None,
-    links: Sequence[str] | None = None,
+    flows: str | Sequence[str] | None = None,
+    links: str | Sequence[str] | None = None,
     *,
     options: Options | None = None,
 ) -> Figure:
@@ -122,7 +123,7 @@ def figure(
 
 def plot_sweep(
     results: Sweep,
-    kinds: Sequence[str] | None = None,
+    kinds: str | Sequence[str] | None = None,
     fmt: str | Sequence[str] = "png",
     out: str | PathLike[str] = "plots",
     *,
@@ -145,7 +146,7 @@ def plot_sweep(
     require("matplotlib")
     from .render import write_sweep
 
-    return write_sweep(_sweep_view(results, options), kinds, _formats(fmt), Path(out))
+    return write_sweep(_sweep_view(results, options), kinds, _formats(fmt), path_of("out", out))
 
 
 def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None) -> Figure:
@@ -159,17 +160,27 @@ def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None
 def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
+    _require("select", results, "the results of a sweep, as `ackclock.sweep.load` returns them")
     return SweepView(results, options)
 
 
 def _formats(fmt: str | Sequence[str]) -> list[str]:
     from .saving import require_format
 
-    formats = [fmt] if isinstance(fmt, str) else list(dict.fromkeys(fmt))
+    formats = list(dict.fromkeys(names_of("fmt", fmt, "png")))
     for name in formats:
         require_format(name)
     return formats
 
 
 def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:
-    return results if isinstance(results, Sequence) else [results]
+    runs = results if isinstance(results, Sequence) else [results]
+    for one in runs:
+        _require("summary", one, "the results of a run, as `ackclock.run` returns them, or several")
+    return runs
+
+
+def _require(attribute: str, results: object, wanted: str) -> None:
+    """Check that results have what plots need, and are no class."""
+    if isinstance(results, type) or not hasattr(results, attribute):
+        refuse("results", results, wanted)

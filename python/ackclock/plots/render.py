@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
+from ackclock.errors import names_of
+
 from . import registry, saving
 from .errors import PlotError
 from .options import Options
@@ -29,15 +31,15 @@ _MOST_APART = 100
 
 def write(
     runs: Sequence[Recorded],
-    kinds: Sequence[str] | None,
-    flows: Sequence[str] | None,
-    links: Sequence[str] | None,
+    kinds: str | Sequence[str] | None,
+    flows: str | Sequence[str] | None,
+    links: str | Sequence[str] | None,
     formats: Sequence[str],
     out: Path,
     options: Options,
 ) -> list[Path]:
     """See `ackclock.plots.plot`."""
-    asked = None if kinds is None else [registry.find(kind) for kind in dict.fromkeys(kinds)]
+    asked = None if kinds is None else [registry.find(kind) for kind in _kinds(kinds)]
     with saving.style(options):
         views = [View(results, flows, links, options) for results in runs]
         wanted = _unasked(views) if asked is None else asked
@@ -51,10 +53,10 @@ def write(
 
 
 def write_sweep(
-    view: SweepView, kinds: Sequence[str] | None, formats: Sequence[str], out: Path
+    view: SweepView, kinds: str | Sequence[str] | None, formats: Sequence[str], out: Path
 ) -> list[Path]:
     """See `ackclock.plots.plot_sweep`."""
-    wanted = _of_sweep(view) if kinds is None else [_able(kind) for kind in dict.fromkeys(kinds)]
+    wanted = _of_sweep(view) if kinds is None else [_able(kind) for kind in _kinds(kinds)]
     _require_heard(view.options, wanted)
     shown = view.options.value
     with saving.style(view.options):
@@ -67,6 +69,10 @@ def write_sweep(
             for plot in wanted
         ]
     return _save(drawn, formats, out, view.name, "Ackclock", view.options)
+
+
+def _kinds(asked: str | Sequence[str]) -> Iterable[str]:
+    return dict.fromkeys(names_of("kinds", asked, "flow-window"))
 
 
 def _save(
@@ -162,8 +168,8 @@ def _plain(name: str) -> str:
 def draw(
     runs: Sequence[Recorded],
     kind: str,
-    flows: Sequence[str] | None,
-    links: Sequence[str] | None,
+    flows: str | Sequence[str] | None,
+    links: str | Sequence[str] | None,
     options: Options,
 ) -> Figure:
     """See `ackclock.plots.figure`."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.errors import InputError
+from ackclock.errors import InputError, names_of
 from ackclock.measured import Measurement, read
 from ackclock.metrics import step_mean, windowed_rates
 from ackclock.metrics.carried import windowed_link_rates
@@ -57,8 +57,8 @@ class View:
     def __init__(
         self,
         results: Recorded,
-        flows: Sequence[str] | None = None,
-        links: Sequence[str] | None = None,
+        flows: str | Sequence[str] | None = None,
+        links: str | Sequence[str] | None = None,
         options: Options | None = None,
     ) -> None:
         self.results = results
@@ -528,11 +528,12 @@ def evenly(items: Sequence[_T], count: int) -> list[_T]:
     return [items[round(last * i / (count - 1))] for i in range(count)]
 
 
-def _chosen(kind: str, asked: Sequence[str] | None, known: list[str]) -> list[str]:
+def _chosen(kind: str, asked: str | Sequence[str] | None, known: list[str]) -> list[str]:
     if asked is None:
         return known
-    wanted, there = set(asked), set(known)
-    for name in asked:
+    names = names_of(f"{kind}s", asked, next(iter(known), kind))
+    wanted, there = set(names), set(known)
+    for name in names:
         if name not in there:
             raise unknown(kind, name, known)
     return [name for name in known if name in wanted]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ackclock.document import OverrideError
-from ackclock.errors import InputError, Problem, ScenarioError
+from ackclock.errors import InputError, Problem, ScenarioError, whole_number
 from ackclock.sweep import axes
 from ackclock.sweep.axes import Label, Setting
 from ackclock.sweep.faults import explain
@@ -76,7 +76,7 @@ class Plan:
         Raises:
             ScenarioError: some cannot be run; all errors are reported.
         """
-        checker = _Checker(study, cores() if workers is None else workers)
+        checker = _Checker(study, cores() if workers is None else whole_number("workers", workers))
         for start in range(0, study.points, _TURN):
             checker.check(range(start, min(start + _TURN, study.points)))
         checker.finish()

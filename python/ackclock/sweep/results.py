@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ackclock.errors import InputError
+from ackclock.errors import InputError, path_of
 from ackclock.extras import require
 from ackclock.nested import elements
 from ackclock.results import ResultsError
@@ -99,7 +99,7 @@ class SweepResults:
         """
         if remote.is_url(path):
             return cls._of_file(remote.read(str(path)), None, str(path))
-        place = Path(path)
+        place = path_of("path", path, "the folder of a sweep, its `results.parquet`, or a URL")
         folder = place.parent if place.is_file() else place
         file = place if place.is_file() else place / RESULTS
         if file.is_file():

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from ackclock.errors import refuse, whole_number
 from ackclock.sweep import table as tables
 from ackclock.sweep import worker
 from ackclock.sweep.executor import Executor, LocalExecutor
@@ -112,8 +113,8 @@ def run(
         worker.check_limit(memory_limit)
     kept = None if out is None else nullcontext(out)
     with kept or tempfile.TemporaryDirectory(prefix="ackclock-sweep-") as folder:
-        path = Path(folder)
-        with _Session(plan, Store(path), workers, force, executor, limits, shard) as session:
+        store = Store(folder)
+        with _Session(plan, store, workers, force, executor, limits, shard) as session:
             try:
                 missing = session.missing(retry_failed=retry_failed)
                 if not missing and (written := session.written()) is not None:
@@ -123,7 +124,7 @@ def run(
                 session.stop()
                 raise SweepInterrupted(session.results(keep=out is not None)) from None
             results = session.results(keep=out is not None)
-        results.path = None if out is None else path
+        results.path = None if out is None else store.path
         return results
 
 
@@ -151,7 +152,7 @@ def outlook(
         probe_s: No further probe starts after this many seconds.
     """
     limits = (time_limit_s, memory_limit)
-    with _Session(plan, Store(Path(out)), workers, force, executor, limits) as session:
+    with _Session(plan, Store(out), workers, force, executor, limits) as session:
         missing = session.missing(retry_failed=False)
         started = time.perf_counter()
         probed, wall_s = 0, 0.0
@@ -167,7 +168,7 @@ def outlook(
 
 def status(plan: Plan, out: str | PathLike[str]) -> Outlook:
     """Say what is there of a plan, without simulating or writing anything."""
-    store = Store(Path(out))
+    store = Store(out)
     states = np.zeros(len(plan), np.int8)
     if store.exists():
         states = store.states(tables.key_column(plan.keys))
@@ -223,7 +224,9 @@ class _Session:
     ) -> None:
         self.plan = plan
         self.store = store
-        self._workers = cores() if workers is None else workers
+        if executor is not None and not hasattr(executor, "capacity"):
+            refuse("executor", executor, "a `DaskExecutor`, or another `ackclock.sweep.Executor`")
+        self._workers = cores() if workers is None else whole_number("workers", workers)
         self._force = force
         self._given = executor
         self._executor = executor

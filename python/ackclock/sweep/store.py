@@ -22,11 +22,12 @@ import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import locks
-from ackclock.errors import AckclockError, InputError
+from ackclock.errors import AckclockError, InputError, path_of
 from ackclock.files import require_folder_above, write_text
 from ackclock.results import ResultsError
 
@@ -59,8 +60,8 @@ class Store:
         path: Where it is or will be.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = path_of("out", path)
 
     def exists(self) -> bool:
         """Return whether a sweep is here."""

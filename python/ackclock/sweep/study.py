@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import library
 from ackclock.document import SUFFIXES, Document, parse_value, require_plain
-from ackclock.errors import InputError, Problem, ScenarioError
+from ackclock.errors import InputError, Problem, ScenarioError, path_of, whole_number
 from ackclock.files import expanded
 from ackclock.scenario import Scenario, find, no_scenario, plain
 from ackclock.sweep import figures
@@ -84,6 +84,7 @@ class Study(Design):
         Raises:
             InputError: a seed or count that makes no sense.
         """
+        count, first_seed = whole_number("count", count), whole_number("first_seed", first_seed)
         if not 1 <= count <= MOST_RUNS:
             raise InputError(f"{count} replications: take 1 to {MOST_RUNS}")
         if first_seed < 0 or first_seed + count > SEEDS:
@@ -104,7 +105,7 @@ class Study(Design):
             ScenarioError: something in it makes no sense; all of it is reported.
         """
         study = cls.__new__(cls)
-        place = Path(path)
+        place = path_of("path", path)
         if not place.is_file():
             place = library.study(str(path)) or place
         if not place.is_file():
@@ -226,10 +227,14 @@ class Study(Design):
 
 
 def _lists(value: Any) -> Any:
-    """Return data with lists in place of tuples and ranges, as documents have them."""
+    """Return data with lists in place of tuples, ranges and generators, as documents have them."""
     if isinstance(value, dict):
         return {key: _lists(inner) for key, inner in value.items()}
-    return [_lists(inner) for inner in value] if isinstance(value, list | tuple | range) else value
+    return (
+        [_lists(inner) for inner in value]
+        if isinstance(value, list | tuple | range | Iterator)
+        else value
+    )
 
 
 def _base(base: Scenario | str | Path | Mapping[str, Any]) -> tuple[Document, Path, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from ackclock.errors import listed
+from ackclock.errors import listed, refuse
 from ackclock.theory import conditions
 from ackclock.theory.assumptions import Assumptions, assumptions_named
 from ackclock.theory.errors import TheoryError
@@ -43,6 +43,8 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
         >>> round(prediction.flows["F1"].finish_ack_s, 1)
         18.2
     """
+    if not isinstance(model, Mapping):
+        refuse("model", model, "the `model` of a scenario or of results")
     chosen = assumptions_named(assumptions)
     network = Network(model)
     notes: list[str] = []

@@ -52,7 +52,7 @@ pub use python::{Decides, Fate, Found};
 use crate::packet::Packet;
 use ackclock_engine::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::Chosen;
+use ackclock_units::param::{Chosen, Value};
 use ackclock_units::registry;
 use blue::ENTRY as BLUE;
 use droptail::ENTRY as DROP_TAIL;
@@ -219,6 +219,23 @@ impl Queue {
     pub fn takes_when_empty(chosen: &Chosen, size: u16) -> bool {
         let empty = Occupancy { packets: 0, bytes: 0, in_service: None };
         chosen.kind != DROP_TAIL.name || DropTail::new(chosen).admit(empty, size)
+    }
+
+    /// The parameters by which the discipline that a scenario chose marks packets; none at all if it marks nothing. Some
+    /// disciplines mark without such a parameter.
+    pub fn marks(chosen: &Chosen) -> Option<Vec<&'static str>> {
+        let all = [
+            ("ecn", "ecn"),
+            ("ce_threshold", "ce_threshold_ns"),
+            ("mark_from", "mark_from_packets"),
+            ("mark_from", "mark_from_bytes"),
+            ("step", "step_ns"),
+        ];
+        let off = [None, Some(&Value::Null), Some(&Value::Flag(false))];
+        let set = all.into_iter().filter(|(_, name)| !off.contains(&chosen.find(name)));
+        let set: Vec<&str> = set.map(|(param, _)| param).collect();
+        let others = [cake::ENTRY.name, python::ENTRY.name];
+        (!set.is_empty() || others.contains(&&*chosen.kind)).then_some(set)
     }
 
     /// Whether the discipline of this name keeps the packets and may drop one that it has taken.

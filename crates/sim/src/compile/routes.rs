@@ -44,6 +44,11 @@ pub fn special_paths(scenario: &Scenario) -> Vec<[Way; 2]> {
     if !explicit && scenario.routing.kind != ecmp::NAME {
         return Vec::new();
     }
+    ways(scenario)
+}
+
+/// The ways of data and of ACKs of each flow by static routes.
+pub fn ways(scenario: &Scenario) -> Vec<[Way; 2]> {
     let builder = Builder::of(scenario, Service::Fused);
     let step = |hop: &Hop| {
         let channel = &builder.channels[hop.channel() as usize];

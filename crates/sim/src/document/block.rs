@@ -76,7 +76,13 @@ impl Block {
     }
 
     pub fn get(&self, name: &str) -> Option<&Setting> {
-        self.values.iter().find(|(param, _)| param.name == name).map(|(_, setting)| setting)
+        self.find(name).map(|(_, setting)| setting)
+    }
+
+    /// A value with its parameter.
+    pub fn find(&self, name: &str) -> Option<(&'static Param, &Setting)> {
+        let found = self.values.iter().find(|(param, _)| param.name == name);
+        found.map(|(param, setting)| (*param, setting))
     }
 
     /// What was chosen, if this is a registered thing.

@@ -8,6 +8,7 @@ mod scripts;
 mod shapes;
 mod shared;
 mod sources;
+mod without_effect;
 
 use super::*;
 use serde_json::json;

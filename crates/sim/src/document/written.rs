@@ -20,9 +20,9 @@ use std::sync::Arc;
 /// The values of a document that has no faults: what the numbers of its scenario were made of.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Values {
-    rest: Block,
-    links: Vec<Arc<Nature>>,
-    flows: Vec<TransportPart>,
+    pub rest: Block,
+    pub links: Vec<Arc<Nature>>,
+    pub flows: Vec<TransportPart>,
 }
 
 impl Values {

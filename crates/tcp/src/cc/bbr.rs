@@ -581,6 +581,10 @@ impl CongestionControl for Bbr {
         self.holds_back
     }
 
+    fn uses_ssthresh(&self) -> bool {
+        false
+    }
+
     fn phase(&self) -> Option<Rule> {
         let repairs = self.conserves || self.prior_state >= CongestionState::Recovery;
         Some(if repairs { Rule::BbrRecovery } else { self.mode.rule() })

@@ -538,6 +538,10 @@ impl CongestionControl for Bbr3 {
         self.holds_back
     }
 
+    fn uses_ssthresh(&self) -> bool {
+        false
+    }
+
     fn phase(&self) -> Option<Rule> {
         Some(match self.mode {
             _ if self.prior_state >= CongestionState::Recovery => Rule::BbrRecovery,

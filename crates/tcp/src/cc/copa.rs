@@ -256,6 +256,10 @@ impl CongestionControl for Copa {
         Some(self.pacing_rate)
     }
 
+    fn uses_ssthresh(&self) -> bool {
+        false
+    }
+
     fn phase(&self) -> Option<Rule> {
         (!self.slow_start).then_some(Rule::Own)
     }

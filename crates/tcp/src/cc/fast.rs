@@ -209,6 +209,10 @@ impl CongestionControl for Fast {
             self.update(window);
         }
     }
+    fn uses_ssthresh(&self) -> bool {
+        false
+    }
+
     fn phase(&self) -> Option<Rule> {
         Some(Rule::Own)
     }

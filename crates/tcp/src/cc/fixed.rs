@@ -39,6 +39,10 @@ impl CongestionControl for Fixed {
         None
     }
 
+    fn uses_ssthresh(&self) -> bool {
+        false
+    }
+
     fn phase(&self) -> Option<Rule> {
         Some(Rule::Own)
     }

@@ -430,6 +430,11 @@ pub trait CongestionControl {
         self.exact_ecn()
     }
 
+    /// Whether the slow-start threshold with which a flow starts matters to it.
+    fn uses_ssthresh(&self) -> bool {
+        true
+    }
+
     /// Whether it holds the flow back on purpose, so that rate samples taken now say nothing about the path.
     fn holds_back(&self) -> bool {
         false
@@ -511,6 +516,7 @@ registry! {
     fn exact_ecn(&self) -> bool;
     fn is_scalable(&self) -> bool;
     fn heeds_marks(&self) -> bool;
+    fn uses_ssthresh(&self) -> bool;
     fn holds_back(&self) -> bool;
     fn needs_send_times(&self) -> bool;
     fn tick_period(&self) -> Option<Time>;

@@ -312,6 +312,10 @@ impl CongestionControl for Vivace {
         Some((self.sending * 1e6) as u64)
     }
 
+    fn uses_ssthresh(&self) -> bool {
+        false
+    }
+
     fn phase(&self) -> Option<Rule> {
         (!matches!(self.mode, Mode::Starting(_))).then_some(Rule::Own)
     }
