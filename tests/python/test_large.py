@@ -12,6 +12,7 @@ import ackclock
 from ackclock import Scenario, library, manifest, run, summaries
 from ackclock.bench.workloads import dumbbell
 from ackclock.cli.app import main
+from ackclock.differences import of_results
 from ackclock.plots.network import Network
 from ackclock.plots.view import View
 from ackclock.sweep import figures
@@ -78,6 +79,25 @@ def test_entries_that_stay_text_are_those_that_are_held(many, tmp_path, short):
     in_memory.save(tmp_path / "saved")
     again.save(tmp_path / "copied")
     assert _files(tmp_path / "saved") == _files(tmp_path / "copied") == _files(many.directory)
+
+
+def test_what_differs_between_very_large_runs_is_what_differs(many, tmp_path, short):
+    given = Scenario.from_dict(dumbbell(400, 0.05)).set("record", "none")
+    lazy = run(given, directory=tmp_path / "r")
+    assert list(of_results(lazy, ackclock.Results.load(lazy.directory))) == []
+    for other in (
+        given.set("links.access7.rate", "5 Mbps"),
+        Scenario.from_dict(dumbbell(399, 0.05)).set("record", "none"),
+    ):
+        found = run(other)
+        entries = {kind: dict(found.summary[kind]) for kind in ("flows", "links")}
+        expected = ackclock.Results({**found.summary, **entries}, None, {})
+        assert isinstance(found.summary["flows"], summaries.Rows)
+        for pair in ((lazy, found), (found, lazy)):
+            held = [many if one is lazy else expected for one in pair]
+            differences = list(of_results(*pair))
+            assert differences == list(of_results(*held))
+            assert len(differences) > 3
 
 
 def test_a_very_large_run_keeps_its_scenario_as_it_was_given(many, tmp_path, short):
