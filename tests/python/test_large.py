@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 
 import ackclock
-from ackclock import Scenario, library, manifest, run, summaries
+from ackclock import Scenario, library, manifest, report, run, summaries
 from ackclock.bench.workloads import dumbbell
 from ackclock.cli.app import main
 from ackclock.differences import of_results
+from ackclock.plots import text
 from ackclock.plots.network import Network
 from ackclock.plots.view import View
 from ackclock.sweep import figures
@@ -336,3 +337,24 @@ def test_a_very_large_run_has_no_charts_and_says_how_to_get_some(
     shown = capsys.readouterr().out
     assert "congestion window" not in shown
     assert "ackclock plot DIR --flows A,B --links L" in shown
+
+
+def test_a_name_for_many_links_has_one_ellipsis_however_short_it_is():
+    name = "access1 … access100000"
+    for limit_mm in (40.0, 28.0, 22.0, 12.0):
+        assert text.short(name, limit_mm, 7.0).count("…") == 1
+    assert text.short(name, 100.0, 7.0) == name
+
+
+def test_a_report_of_several_runs_has_the_busiest_flows_of_each(tmp_path):
+    given = [Scenario.from_dict(dumbbell(60, seconds)) for seconds in (0.1, 0.2)]
+    runs = [run(scenario.set("record", {"kind": "none", "rtt": "changes"})) for scenario in given]
+    page = tmp_path / "page.html"
+    report.write(runs, page)
+    (shown,) = re.findall(r"The busiest (\d+ of \d+) flows", page.read_text())
+    assert shown == "40 of 120"
+    table = re.search(r"<table.*?</table>", page.read_text(), re.DOTALL)
+    assert table is not None
+    cells = re.findall(r"<tr><td[^>]*>([^<]*)</td>", table[0])
+    assert cells == [cells[0]] * 20 + [cells[-1]] * 20
+    assert cells[0] != cells[-1]
