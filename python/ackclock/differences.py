@@ -98,7 +98,8 @@ def _figures(
     what: str, columns: Sequence[Column], one: Summary, other: Summary
 ) -> Iterator[Difference]:
     for column in columns:
-        if one.get(column.keys[0]) == other.get(column.keys[0]) or column.name in _NAMES:
+        key = column.keys[0]
+        if one.get(key) == other.get(key) or column.name in _NAMES:
             continue
         if (a := column.of(one)) != (b := column.of(other)):
             yield Difference(what, a, b, column)
