@@ -93,6 +93,12 @@ class Scenario:
     def write_canonical(self, write: Callable[[bytes], Any]) -> None:
         """Hand the same to a function, piece by piece, spelled as by `json` with sorted keys."""
 
+    def write_differences(self, other: Scenario, write: Callable[[bytes], Any]) -> None:
+        """Hand to a function what differs from another one's resolved document, in its order.
+
+        A line of JSON each: the place, and what is there in this one, and in the other one.
+        """
+
     @property
     def elements(self) -> int:
         """Flows and links."""

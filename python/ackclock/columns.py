@@ -71,9 +71,10 @@ class Column:
 
         None where there is none.
         """
-        value: Any = entry
-        for key in self.keys:
-            value = value.get(key) if isinstance(value, Mapping) else None
+        first, *inner = self.keys
+        value = entry.get(first)
+        for key in inner:
+            value = value.get(key) if isinstance(value, dict) else None
         return value
 
     def arrow_type(self) -> pa.DataType:

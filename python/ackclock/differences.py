@@ -1,16 +1,18 @@
 """What differs between two runs: in their scenarios, and in what came out.
 
 >>> from ackclock.differences import of_scenarios
->>> of_scenarios(one.scenario, other.scenario)  # doctest: +SKIP
+>>> list(of_scenarios(one.scenario, other.scenario))  # doctest: +SKIP
 [Difference(what='flows.F1.tcp.cc.kind', first='cubic', second='reno')]
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from ackclock.columns import FLOWS, LINKS, RUNS, Column, Summary
@@ -18,8 +20,9 @@ from ackclock.results import Results
 from ackclock.run import run
 from ackclock.run_directory import RunDirectory
 from ackclock.scenario import Scenario
+from ackclock.summaries import Rows
 
-_ABSENT = object()
+_HELD_BYTES = 32 << 20
 _FOR_PEOPLE = ("name", "title", "question", "expectation", "source")
 
 
@@ -54,13 +57,16 @@ class Difference:
                 "change": self.change}  # fmt: skip
 
 
-def of_scenarios(first: Scenario, second: Scenario) -> list[Difference]:
-    """Return the values that differ between two resolved scenarios, in the order of the first.
+def of_scenarios(first: Scenario, second: Scenario) -> Iterator[Difference]:
+    """Yield the values that differ between two resolved scenarios, in the order of the first.
 
     Flows and links are those of the same id. Titles and other words for people do not count.
     """
-    one, other = (_without_words(scenario.canonical) for scenario in (first, second))
-    return list(_compared("", one, other))
+    with SpooledTemporaryFile(_HELD_BYTES) as lines:
+        first.handle.write_differences(second.handle, lines.write)
+        lines.seek(0)
+        found = (Difference(*json.loads(line)) for line in lines)
+        yield from (one for one in found if one.what not in _FOR_PEOPLE)
 
 
 def of_results(first: Results, second: Results) -> Iterator[Difference]:
@@ -79,16 +85,23 @@ _NAMES = ("scenario", "seed", "flow", "link", "direction", "digest", "events", "
 
 
 def _pairs(one: Summary, other: Summary) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each name with its entries in both; of very many, few are held at a time."""
-    yield from ((name, entry, other.get(name, {})) for name, entry in one.items())
-    yield from ((name, {}, other[name]) for name in other if name not in one)
+    """Yield each name with its entries in both, `{}` for none, where they differ."""
+    if isinstance(one, Rows) and isinstance(other, Rows):
+        yield from one.unlike(other)
+        return
+    names = dict.fromkeys((*one, *other))
+    pairs = ((name, one.get(name, {}), other.get(name, {})) for name in names)
+    yield from (pair for pair in pairs if pair[1] != pair[2])
 
 
 def _figures(
     what: str, columns: Sequence[Column], one: Summary, other: Summary
 ) -> Iterator[Difference]:
-    for column in columns if one != other else ():
-        if column.name not in _NAMES and (a := column.of(one)) != (b := column.of(other)):
+    for column in columns:
+        key = column.keys[0]
+        if one.get(key) == other.get(key) or column.name in _NAMES:
+            continue
+        if (a := column.of(one)) != (b := column.of(other)):
             yield Difference(what, a, b, column)
 
 
@@ -114,28 +127,3 @@ def opened(
         return Results.load(text)
     scenario = Scenario.load(text, list(overrides), seed)
     return run(scenario.set("record", {"kind": "none", **(record or {})}))
-
-
-def _without_words(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in document.items() if key not in _FOR_PEOPLE}
-
-
-def _compared(place: str, one: Any, other: Any) -> Iterator[Difference]:
-    if one == other:
-        return
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for key in dict.fromkeys((*one, *other)):
-            inner = f"{place}.{key}" if place else str(key)
-            yield from _compared(inner, one.get(key, _ABSENT), other.get(key, _ABSENT))
-    elif _named(one) and _named(other):
-        mine, theirs = ({entry["id"]: entry for entry in side} for side in (one, other))
-        yield from _compared(place, mine, theirs)
-    else:
-        yield Difference(
-            place, None if one is _ABSENT else one, None if other is _ABSENT else other
-        )
-
-
-def _named(value: Any) -> bool:
-    """Whether this is a list of things with ids."""
-    return isinstance(value, list) and all(isinstance(v, Mapping) and "id" in v for v in value)

@@ -63,7 +63,7 @@ class Rows(Mapping[str, Any]):
         self._starts, self._ends = starts, ends
         self._source = source
         self._places: dict[str, int] | None = None
-        self._block: tuple[int, dict[str, Any]] = (-1, {})
+        self._block: tuple[int, list[bytes]] = (-1, [])
         self._last = -1
 
     def __len__(self) -> int:
@@ -76,15 +76,20 @@ class Rows(Mapping[str, Any]):
         return name in self._by_name()
 
     def __getitem__(self, name: str) -> Any:
-        place = self._by_name()[name]
-        first = place // _BLOCK_ROWS * _BLOCK_ROWS
-        before, self._last = self._last, place
-        if self._block[0] != first:
-            if place not in (before, before + 1):
-                return self._entries(place, place + 1)[name]
-            # Who asks for one after the other goes on.
-            self._block = first, self._entries(first, min(first + _BLOCK_ROWS, len(self)))
-        return self._block[1][name]
+        return self._entries(self._line(self._by_name()[name]))[name]
+
+    def unlike(self, other: Rows) -> Iterator[tuple[str, Any, Any]]:
+        """Yield each name with its entries in both where these differ; `{}` where one has none.
+
+        What is written alike is never read.
+        """
+        theirs = other._by_name()
+        for place, name in enumerate(self._by_name()):
+            mine = self._line(place)
+            line = other._line(theirs[name]) if name in theirs else b""
+            if mine != line:
+                yield name, self._entries(mine)[name], other._entries(line).get(name, {})
+        yield from ((name, {}, other[name]) for name in other if name not in self)
 
     def items(self) -> ItemsView[str, Any]:
         """Names and entries."""
@@ -97,7 +102,7 @@ class Rows(Mapping[str, Any]):
     def pairs(self) -> Iterator[tuple[str, Any]]:
         """Yield names and entries."""
         for first in range(0, len(self), _BLOCK_ROWS):
-            yield from self._entries(first, min(first + _BLOCK_ROWS, len(self))).items()
+            yield from self._entries(self._read(first, min(first + _BLOCK_ROWS, len(self)))).items()
 
     def text(self) -> Iterator[bytes]:
         """Yield all lines as written, in pieces; the last line has neither comma nor end."""
@@ -120,12 +125,22 @@ class Rows(Mapping[str, Any]):
             self._places = {name: place for place, name in enumerate(names)}
         return self._places
 
-    def _entries(self, first: int, last: int) -> dict[str, Any]:
-        text = self._read(first, last).rstrip(b",\n")
+    def _entries(self, text: bytes) -> dict[str, Any]:
         try:
-            return json.loads(b"{" + text + b"}")
+            return json.loads(b"{" + text.rstrip(b",\n") + b"}")
         except ValueError as error:
             raise ResultsError(f"'{self._source}' is damaged: {error}") from None
+
+    def _line(self, place: int) -> bytes:
+        first = place // _BLOCK_ROWS * _BLOCK_ROWS
+        before, self._last = self._last, place
+        if self._block[0] != first:
+            if place not in (before, before + 1):
+                return self._read(place, place + 1).rstrip(b",\n")
+            # Who asks for one after the other goes on.
+            text = self._read(first, min(first + _BLOCK_ROWS, len(self))).rstrip(b",\n")
+            self._block = first, text.split(b",\n")
+        return self._block[1][place - first]
 
     def _read(self, first: int, last: int) -> bytes:
         start, end = int(self._starts[first]), int(self._ends[last - 1])

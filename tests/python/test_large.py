@@ -9,9 +9,11 @@ import pyarrow as pa
 import pytest
 
 import ackclock
-from ackclock import Scenario, library, manifest, run, summaries
+from ackclock import Scenario, library, manifest, report, run, summaries
 from ackclock.bench.workloads import dumbbell
 from ackclock.cli.app import main
+from ackclock.differences import of_results
+from ackclock.plots import text
 from ackclock.plots.network import Network
 from ackclock.plots.view import View
 from ackclock.sweep import figures
@@ -78,6 +80,25 @@ def test_entries_that_stay_text_are_those_that_are_held(many, tmp_path, short):
     in_memory.save(tmp_path / "saved")
     again.save(tmp_path / "copied")
     assert _files(tmp_path / "saved") == _files(tmp_path / "copied") == _files(many.directory)
+
+
+def test_what_differs_between_very_large_runs_is_what_differs(many, tmp_path, short):
+    given = Scenario.from_dict(dumbbell(400, 0.05)).set("record", "none")
+    lazy = run(given, directory=tmp_path / "r")
+    assert list(of_results(lazy, ackclock.Results.load(tmp_path / "r"))) == []
+    for other in (
+        given.set("links.access7.rate", "5 Mbps"),
+        Scenario.from_dict(dumbbell(399, 0.05)).set("record", "none"),
+    ):
+        found = run(other)
+        entries = {kind: dict(found.summary[kind]) for kind in ("flows", "links")}
+        expected = ackclock.Results({**found.summary, **entries}, None, {})
+        assert isinstance(found.summary["flows"], summaries.Rows)
+        for pair in ((lazy, found), (found, lazy)):
+            held = [many if one is lazy else expected for one in pair]
+            differences = list(of_results(*pair))
+            assert differences == list(of_results(*held))
+            assert len(differences) > 3
 
 
 def test_a_very_large_run_keeps_its_scenario_as_it_was_given(many, tmp_path, short):
@@ -316,3 +337,24 @@ def test_a_very_large_run_has_no_charts_and_says_how_to_get_some(
     shown = capsys.readouterr().out
     assert "congestion window" not in shown
     assert "ackclock plot DIR --flows A,B --links L" in shown
+
+
+def test_a_name_for_many_links_has_one_ellipsis_however_short_it_is():
+    name = "access1 … access100000"
+    for limit_mm in (40.0, 28.0, 22.0, 12.0):
+        assert text.short(name, limit_mm, 7.0).count("…") == 1
+    assert text.short(name, 100.0, 7.0) == name
+
+
+def test_a_report_of_several_runs_has_the_busiest_flows_of_each(tmp_path):
+    given = [Scenario.from_dict(dumbbell(60, seconds)) for seconds in (0.1, 0.2)]
+    runs = [run(scenario.set("record", {"kind": "none", "rtt": "changes"})) for scenario in given]
+    page = tmp_path / "page.html"
+    report.write(runs, page)
+    (shown,) = re.findall(r"The busiest (\d+ of \d+) flows", page.read_text())
+    assert shown == "40 of 120"
+    table = re.search(r"<table.*?</table>", page.read_text(), re.DOTALL)
+    assert table is not None
+    cells = re.findall(r"<tr><td[^>]*>([^<]*)</td>", table[0])
+    assert cells == [cells[0]] * 20 + [cells[-1]] * 20
+    assert cells[0] != cells[-1]

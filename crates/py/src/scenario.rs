@@ -7,7 +7,7 @@ use ackclock_sim::model;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A checked scenario. It does not change; runs and replications take it as it is.
@@ -95,6 +95,18 @@ impl Scenario {
     fn write_model(&self, py: Python<'_>, write: Py<PyAny>) -> PyResult<()> {
         let mut handing = Handing::to(write);
         guarded(py, || self.checked.model_text(&mut |piece| handing.give(piece)))?;
+        handing.end()
+    }
+
+    /// Hands to `write` what differs from another document, lines of JSON: the place, as an override spells it, and
+    /// what each has there, or null.
+    fn write_differences(&self, py: Python<'_>, other: &Self, write: Py<PyAny>) -> PyResult<()> {
+        let mut handing = Handing::to(write);
+        guarded(py, || {
+            self.checked.differences(&other.checked, &mut |place, first, second| {
+                handing.give(format!("{}\n", json!([place, first, second])).as_bytes());
+            });
+        })?;
         handing.end()
     }
 

@@ -11,6 +11,7 @@
 
 mod block;
 mod buffers;
+mod differences;
 mod elements;
 mod expand;
 mod families;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -33,9 +33,10 @@ def diff(first: str, second: str, every: bool = False, as_json: bool = False) ->
     from ackclock.differences import is_relevant, of_results, of_scenarios, opened
 
     runs = [opened(text) for text in (first, second)]
+    # One at a time: of very large runs there are millions.
     settings = of_scenarios(*(run.scenario for run in runs))
-    settings = [one for one in settings if not one.what.startswith("record")]
-    figures = of_results(*runs)  # one at a time: of very large runs there are millions
+    settings = (one for one in settings if not one.what.startswith("record"))
+    figures = of_results(*runs)
     digests = [run.summary["digest"] for run in runs]
     same = digests[0] == digests[1]
     if as_json:
@@ -48,36 +49,48 @@ def diff(first: str, second: str, every: bool = False, as_json: bool = False) ->
             }
         )
     else:
-        shown: list[Difference] = []
-        hidden = 0
-        for one in figures:
-            if len(shown) < MOST_ROWS and (every or is_relevant(one)):
-                shown.append(one)
-            else:
-                hidden += 1
-        _print(console(), settings, shown, hidden, digests)
+        screen = console()
+        _print_settings(screen, *_first(settings, lambda _: True))
+        _print_figures(screen, *_first(figures, lambda one: every or is_relevant(one)))
+        if same:
+            screen.print(f"Same run, to the bit: digest {digests[0]}.")
+        else:
+            screen.print(f"Digests: {digests[0]}, {digests[1]}.")
     if not same:
         raise typer.Exit(1)
 
 
-def _print(
-    screen: Console,
-    settings: Sequence[Difference],
-    figures: Sequence[Difference],
-    hidden: int,
-    digests: Sequence[str],
-) -> None:
+def _first(
+    found: Iterable[Difference], shows: Callable[[Difference], bool]
+) -> tuple[list[Difference], int]:
+    """Return the differences that are printed, and the number of the others."""
+    shown: list[Difference] = []
+    hidden = 0
+    for one in found:
+        if len(shown) < MOST_ROWS and shows(one):
+            shown.append(one)
+        else:
+            hidden += 1
+    return shown, hidden
+
+
+def _print_settings(screen: Console, settings: Sequence[Difference], hidden: int) -> None:
     from rich.markup import escape
 
-    if settings:
-        shown = table("Scenario", "First", "Second")
-        for one in settings[:MOST_ROWS]:
-            shown.add_row(escape(one.what), *(escape(_word(v)) for v in (one.first, one.second)))
-        screen.print(shown)
-        if len(settings) > MOST_ROWS:
-            screen.print(f"[dim]{len(settings) - MOST_ROWS} more values differ (--json).[/dim]")
-    else:
+    if not settings:
         screen.print("The scenarios are the same.")
+        return
+    shown = table("Scenario", "First", "Second")
+    for one in settings:
+        shown.add_row(escape(one.what), *(escape(_word(v)) for v in (one.first, one.second)))
+    screen.print(shown)
+    if hidden:
+        screen.print(f"[dim]{hidden} more values differ (--json).[/dim]")
+
+
+def _print_figures(screen: Console, figures: Sequence[Difference], hidden: int) -> None:
+    from rich.markup import escape
+
     if figures:
         screen.print()
         shown = table("Result", " ", ">First", ">Second", ">Change")
@@ -89,10 +102,6 @@ def _print(
         screen.print(shown)
     if hidden:
         screen.print(f"[dim]{hidden} more figures differ, or less than that (--all, --json).[/dim]")
-    if digests[0] == digests[1]:
-        screen.print(f"Same run, to the bit: digest {digests[0]}.")
-    else:
-        screen.print(f"Digests: {digests[0]}, {digests[1]}.")
 
 
 def _row(one: Difference) -> list[str]:

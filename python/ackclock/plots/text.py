@@ -42,7 +42,9 @@ def short(text: str, limit_mm: float, size: float, weight: str = "normal") -> st
     kept, shown = len(text), text
     while kept > 2 and width_mm(shown, size, weight) > limit_mm:
         kept -= 1
-        shown = f"{text[: kept // 2]}…{text[len(text) - (kept - kept // 2) :]}"
+        # A name such as "S1 … S1000" needs no second ellipsis.
+        begin, end = text[: kept // 2], text[len(text) - (kept - kept // 2) :]
+        shown = f"{begin.rstrip(' …')}…{end.lstrip(' …')}"
     return shown
 
 

@@ -23,6 +23,7 @@ _LINKS = (
     "run", "link", "direction", "utilization", "drops", "queue_packets_mean", "queue_packets_max",
     "queueing_delay_s_mean", "queueing_delay_s_p95", "queueing_delay_s_max",
 )  # fmt: skip
+_MOST_LINKS = 15
 _MOST_FLOWS = 200
 _MOST_HOPS = 5_000_000
 """Percentiles of more packet-hops take too long, as in `ackclock run`."""
@@ -43,14 +44,15 @@ def html(runs: Mapping[str, Results]) -> str:
         else dict(run.summary)
         for name, run in runs.items()
     }
-    flows = tables.of_summaries(summaries, "flows")
-    order = ["run"] if len(runs) > 1 else []
-    links = tables.of_summaries(summaries, "links").sort([*order, "-utilization", "-drops"])
-    if len(flows) > MOST_FLOWS:
-        flows = flows.sort([*order, "-goodput_bps"])
+    flows = sum(len(run.summary["flows"]) for run in runs.values())
+    most = MOST_FLOWS // len(runs) or 1 if flows > MOST_FLOWS else None
+    links = [link for run in runs.values() for link in run.model["links"]]
+    ways = sum(1 if link["duplex"] == "half" else 2 for link in links)
+    of_flows = tables.of_summaries(summaries, "flows", most)
+    of_links = tables.of_summaries(summaries, "links", _MOST_LINKS)
     parts = [
-        *_shown(flows, _FLOWS, "flows", MOST_FLOWS),
-        *_shown(links, _LINKS, "directions of links", 15 * len(runs)),
+        *_shown(of_flows, _FLOWS, "flows", flows),
+        *_shown(of_links, _LINKS, "directions of links", ways),
     ]
     return _section("Figures", parts) + _section("Theory and run", [*_theory(runs)])
 
@@ -59,16 +61,15 @@ def _section(title: str, parts: list[str]) -> str:
     return f'<section class="card figures"><h2>{title}</h2>{"".join(parts)}</section>\n'
 
 
-def _shown(table: ResultTable, names: tuple[str, ...], what: str, most: int) -> Iterator[str]:
-    """The columns that have a value, of the first rows."""
+def _shown(table: ResultTable, names: tuple[str, ...], what: str, count: int) -> Iterator[str]:
+    """The columns that have a value."""
     known = [name for name in names if name in table.names]
     filled = [name for name in known if any(v is not None for v in table.cells[name])]
-    if not len(table) or not filled:
+    if not filled:
         return
-    shown = table.select(filled).take(range(min(len(table), most)))
-    yield f'<div class="wide">{tables.to_html(shown)}</div>'
-    if len(table) > len(shown):
-        yield f'<p class="faint">The busiest {len(shown)} of {len(table):,} {what}.</p>'
+    yield f'<div class="wide">{tables.to_html(table.select(filled))}</div>'
+    if count > len(table):
+        yield f'<p class="faint">The busiest {len(table)} of {count:,} {what}.</p>'
 
 
 def _theory(runs: Mapping[str, Results]) -> Iterator[str]:

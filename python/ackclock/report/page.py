@@ -75,11 +75,11 @@ def _usual(run: Results) -> list[str]:
 
 def _others(view: View) -> str:
     """What is said of the flows that a page has not, all together."""
-    flows = view.summary["flows"]
-    others = [flow for name, flow in flows.items() if name not in set(view.flows)]
+    flows, here = view.summary["flows"], set(view.flows)
+    others = [flow["goodput_bps"] for name, flow in flows.items() if name not in here]
     if not others:
         return ""
-    rate = quantities.rate(sum(flow["goodput_bps"] for flow in others), binary=view.binary_rates)
+    rate = quantities.rate(sum(others), binary=view.binary_rates)
     shown = f"{len(view.flows):,} of {len(flows):,} flows are shown"
     return f"{shown}; the other {len(others):,} have {rate} together. "
 
@@ -173,9 +173,11 @@ def _scenarios(runs: Mapping[str, Results]) -> str:
 def _units(views: list[View]) -> dict[str, Any]:
     """Units that are the same in all runs: those of the highest rate and round-trip time."""
     binary = any(view.binary_rates for view in views)
-    flows = [flow for view in views for flow in view.summary["flows"].values()]
-    highest = max((flow["goodput_bps"] or 0.0 for flow in flows), default=0.0)
-    longest = max(((flow.get("rtt_s") or {}).get("max") or 0.0 for flow in flows), default=0.0)
+    highest = longest = 0.0
+    for view in views:
+        for flow in view.summary["flows"].values():
+            highest = max(highest, flow["goodput_bps"] or 0.0)
+            longest = max(longest, (flow.get("rtt_s") or {}).get("max") or 0.0)
     rate = quantities.rate_unit(highest, binary=binary)
     return {"rate": vars(rate), "rtt": vars(quantities.span_unit(longest))}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from heapq import nlargest
 from typing import Any
 
 from ackclock.columns import (
@@ -17,6 +18,7 @@ from ackclock.columns import (
     Summary,
     flow_entries,
     link_entries,
+    pick,
 )
 from ackclock.errors import InputError, unknown
 from ackclock.tables.table import ResultTable
@@ -31,12 +33,18 @@ _OTHERS = "Without a flow: ACKs and packets of routers."
 _RUN = Column("run", "Run", "word", meaning="Which run")
 
 
-def of_summaries(summaries: Mapping[str, Summary], what: str) -> ResultTable:
+_BUSIEST = {"flows": pick(FLOWS, "goodput_bps"), "links": pick(LINKS, "utilization", "drops")}
+
+
+def of_summaries(
+    summaries: Mapping[str, Summary], what: str, most: int | None = None
+) -> ResultTable:
     """Return a table of one run, or of several with a column that names them.
 
     Args:
         summaries: Summaries of runs (`results.summary`) by the name of each run.
         what: A name of `TABLES`.
+        most: Only this many flows, or links, of each run: the busiest, in this order.
 
     Raises:
         InputError: there is no such table.
@@ -49,10 +57,15 @@ def of_summaries(summaries: Mapping[str, Summary], what: str) -> ResultTable:
         "drops": (_drops, DROPS),
         "runs": (lambda summary: [summary], RUNS),
     }[what]
+
+    def rank(entry: Mapping[str, Any]) -> list[float]:
+        return [column.of(entry) or 0 for column in _BUSIEST[what]]
+
     rows = [
         {_RUN.name: name, **(entry if what == "drops" else picked(entry, columns))}
         for name, summary in summaries.items()
-        for entry in entries(summary)
+        for every in [entries(summary)]
+        for entry in (every if most is None else nlargest(most, every, key=rank))
     ]
     shown = (*([_RUN] if len(summaries) > 1 else []), *columns)
     others = what == "drops" and any(row["flow"] is None for row in rows)

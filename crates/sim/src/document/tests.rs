@@ -1,5 +1,6 @@
 mod bad;
 mod buffers;
+mod differences;
 mod families;
 mod layers;
 mod random;

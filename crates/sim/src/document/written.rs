@@ -43,7 +43,11 @@ impl Checked {
         let links = links.map(|(link, nature)| writer.link_document(link, nature));
         let flows = writer.scenario.flows.iter().zip(&values.flows);
         let flows = flows.map(|(flow, transport)| writer.flow_document(flow, transport));
-        Some(writer.put_together(values.rest.document(), links.collect(), flows.collect()))
+        Some(Value::Object(writer.put_together(
+            values.rest.document(),
+            links.collect(),
+            flows.collect(),
+        )))
     }
 
     /// The same as text with keys in the order of their letters, which goes to `pieces` bit by bit: of a large
@@ -114,7 +118,7 @@ impl Checked {
         let flows = flows.map(|((flow, transport), paths)| {
             joined((writer.flow_model(flow, paths), transport_model(transport)))
         });
-        Some(writer.put_together(head(values), links.collect(), flows.collect()))
+        Some(Value::Object(writer.put_together(head(values), links.collect(), flows.collect())))
     }
 
     /// The same as text, which goes to `pieces` bit by bit. What links or flows have in common stands once, in
@@ -124,7 +128,7 @@ impl Checked {
         let scenario = writer.scenario;
         let all = writer.put_together(head(values), Value::Null, Value::Null);
         let mut out = Pieces { text: b"{".to_vec(), pieces };
-        for (key, value) in all.as_object().into_iter().flatten() {
+        for (key, value) in &all {
             if !["links", "flows"].contains(&key.as_str()) {
                 spaced::append_key(&mut out.text, key);
                 spaced::append(&mut out.text, value);
@@ -165,7 +169,7 @@ impl Checked {
         Some(Value::Object(head(self.writer()?.1)))
     }
 
-    fn writer(&self) -> Option<(Writer<'_>, &Values)> {
+    pub(super) fn writer(&self) -> Option<(Writer<'_>, &Values)> {
         Some((Writer { scenario: self.scenario.as_ref()? }, self.values.as_deref()?))
     }
 }
@@ -279,8 +283,9 @@ fn transport_model(transport: &TransportPart) -> Map<String, Value> {
     Map::from_iter([("label".to_owned(), label), ("tcp".to_owned(), tcp), ("udp".to_owned(), udp)])
 }
 
-struct Writer<'s> {
-    scenario: &'s Scenario,
+#[derive(Clone, Copy)]
+pub(super) struct Writer<'s> {
+    pub scenario: &'s Scenario,
 }
 
 /// Whether a value that is read over another one takes something from it: a parameter that it does not give itself.
@@ -293,16 +298,26 @@ fn lets_through(value: &Value, below: &Value) -> bool {
 }
 
 impl Writer<'_> {
-    fn put_together(&self, mut all: Map<String, Value>, links: Value, flows: Value) -> Value {
+    /// The document without what its links and its flows are.
+    pub fn rest_document(&self, values: &Values) -> Map<String, Value> {
+        self.put_together(values.rest.document(), Value::Null, Value::Null)
+    }
+
+    fn put_together(
+        &self,
+        mut all: Map<String, Value>,
+        links: Value,
+        flows: Value,
+    ) -> Map<String, Value> {
         all.insert("hosts".into(), self.scenario.hosts.to_vec().into());
         all.insert("routers".into(), self.scenario.routers.to_vec().into());
         all.insert("links".into(), links);
         all.insert("flows".into(), flows);
         all.insert("seed".into(), self.scenario.seed.into());
-        Value::Object(all)
+        all
     }
 
-    fn link_document(&self, link: &Link, nature: &Nature) -> Value {
+    pub fn link_document(&self, link: &Link, nature: &Nature) -> Value {
         let mut map = self.link_head(link, "between");
         map.extend(self.nature_document(nature));
         Value::Object(map)
@@ -346,7 +361,7 @@ impl Writer<'_> {
         map
     }
 
-    fn link_head(&self, link: &Link, ends: &str) -> Map<String, Value> {
+    pub fn link_head(&self, link: &Link, ends: &str) -> Map<String, Value> {
         let nodes = link.ends.map(|node| self.scenario.node_name(node).to_owned());
         Map::from_iter([
             ("id".to_owned(), link.id.as_str().into()),
@@ -354,14 +369,14 @@ impl Writer<'_> {
         ])
     }
 
-    fn flow_document(&self, flow: &Flow, transport: &TransportPart) -> Value {
+    pub fn flow_document(&self, flow: &Flow, transport: &TransportPart) -> Value {
         let mut map = self.flow_without_transport(flow);
         let (name, block) = transport.named();
         map.insert(name.into(), Value::Object(block.document()));
         Value::Object(map)
     }
 
-    fn flow_without_transport(&self, flow: &Flow) -> Map<String, Value> {
+    pub fn flow_without_transport(&self, flow: &Flow) -> Map<String, Value> {
         let time = |time: Time| Quantity::Time(time.as_ns()).to_string();
         let start: Value = match flow.start {
             Start::At(at) => time(at).into(),
