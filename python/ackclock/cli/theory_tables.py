@@ -240,7 +240,7 @@ def _verdict(comparison: Comparison) -> str:
     shown = f"({', '.join(asked)})"
     if wrong := verdicts.count(False):
         return f"[red]Theory and run differ[/red] in {wrong} of {len(verdicts)} figures {shown}."
-    return f"[green]Theory and run agree[/green] in all {len(verdicts)} figures {shown}."
+    return f"[green]Theory and run agree[/green] in {len(verdicts)} of {len(verdicts)} figures {shown}."
 
 
 def _span(start_s: float, end_s: float | None) -> str:
