@@ -253,3 +253,8 @@ def test_what_is_not_known_is_said(more, words):
 def test_a_run_that_is_too_short_is_not_judged():
     found = verdicts(scenario([{"cc": "bbr"}, None], buffer="4 BDP", at="20 s"))
     assert set(found.values()) == {None}
+
+
+@pytest.mark.parametrize(("rate", "unit"), [("99 kbps", "kbps"), ("1 Mbps", "Mbps")])
+def test_rates_of_slow_paths_have_a_smaller_unit(rate, unit):
+    assert predict(scenario(rate=rate).model).rate_unit[0] == unit
