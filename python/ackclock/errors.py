@@ -75,7 +75,7 @@ class Problem:
         head = []
         if place := self._place():
             head.append(f"{bold}{_printable(place)}{reset}")
-        if self.path and not (self.file or "").startswith("--set"):
+        if self.path and not (self.file or "").startswith("--"):
             head.append(f"{bold}{_printable(self.path)}{reset}")
         head.append(f"{red}{_printable(self.message)}{reset}")
         lines = [": ".join(head)]

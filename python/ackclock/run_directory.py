@@ -272,7 +272,7 @@ def left_behind(path: Path) -> str:
     if not tables:
         return ""
     return (
-        f"'{path}' is what a run that has not ended left, or one that goes on: there is no "
+        f"'{path}' is from a run that was interrupted or is still going: it has no "
         f"summary. Its records ({', '.join(table.name for table in tables)}) can be read, for "
         f"example by pandas.read_parquet('{tables[0]}')"
     )

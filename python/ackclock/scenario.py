@@ -91,9 +91,7 @@ class Scenario:
             document.override(place, _value(place, plain(value)))
         if seed is not None:
             number = plain(seed)
-            if isinstance(number, int) and number >= 2**64:
-                raise InputError(f"seed {number}: seeds go from 0 to {2**64 - 1}")
-            document.override("seed", number)
+            document.override("seed", number, f"--seed {number}")
         return cls(document, path)
 
     @classmethod
@@ -243,7 +241,7 @@ class Scenario:
 
     @property
     def overrides(self) -> list[str]:
-        """What was set from outside, in order, as `PATH=VALUE`."""
+        """What was set from outside, in order, as `--set PATH=VALUE` or `--seed N`."""
         return [option for _, option in self._source.overrides]
 
     def __eq__(self, other: object) -> bool:

@@ -332,14 +332,30 @@ def test_a_name_that_is_too_long_is_bad_input(ackclock, small_file, option):
 
 
 @pytest.mark.parametrize(
-    ("command", "most"), [("run", 2**64 - 1), ("theory", 2**64 - 1), ("replicate", 2**63 - 1)]
+    ("command", "said"),
+    [
+        ("run", "--seed 99999999999999999999: a number beyond 64 bits"),
+        ("theory", "--seed 99999999999999999999: a number beyond 64 bits"),
+        ("replicate", f"from 0 to {2**63 - 1}"),
+    ],
 )
-def test_seeds_beyond_64_bits_are_reported_as_seeds(ackclock, small_file, command, most):
+def test_seeds_beyond_64_bits_are_reported_as_seeds(ackclock, small_file, command, said):
     done = ackclock(command, small_file, "--seed", "99999999999999999999")
     assert done.code == 2
-    assert "99999999999999999999" in done.err
-    assert f"from 0 to {most}" in done.err
+    assert said in done.err
     assert "--set" not in done.err
+
+
+def test_things_of_one_name_are_listed_by_sender(ackclock):
+    lines = ackclock("list", "receiver").out.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("delayed")] == [
+        "classic",
+        "modern",
+    ]
+    shown = ackclock("list", "receiver", "delayed").out
+    assert shown.index("Of the sender: classic") < shown.index("Of the sender: modern")
+    both = json.loads(ackclock("list", "receiver", "delayed", "--json").out)
+    assert [entry["sender"] for entry in both] == ["classic", "modern"]
 
 
 def test_homes_of_nobody_are_files_that_do_not_exist(ackclock, tmp_path):

@@ -185,7 +185,7 @@ def test_what_was_written_before_a_kill_can_be_read(tmp_path):
     assert not (tmp_path / "run").exists()
     for name in (left, tmp_path / "run"):
         for load in (Results.load, Scenario.load):
-            with pytest.raises(InputError, match=r"run that has not ended .*read_parquet"):
+            with pytest.raises(InputError, match=r"interrupted or is still going: .*read_parquet"):
                 load(str(name))
     scenario = Scenario.from_dict(document())
     with pytest.raises(InputError, match=r"records of a run whose process died.*--force"):

@@ -53,7 +53,7 @@ def test_overrides_and_seed():
     assert scenario.overrides == [
         "--set flows.F1.tcp.cc=reno",
         *["--set links.*.delay=3 ms"] * len(scenario.model["links"]),
-        "--set seed=9",
+        "--seed 9",
     ]
 
 

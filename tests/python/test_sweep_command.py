@@ -260,7 +260,7 @@ def test_two_at_once_simulate_nothing_twice(slow):
     errors = [process.communicate()[1] for process in both]
     assert sorted({process.returncode for process in both}) in ([0], [0, 1])
     for process, err in zip(both, errors, strict=True):
-        assert ("another sweep works in 's'" in err) == (process.returncode == 1)
+        assert ("another sweep is running in 's'" in err) == (process.returncode == 1)
     assert set(count("start").values()) == {1}
     assert len(load("s")) == 60
 
@@ -320,7 +320,7 @@ def test_a_folder_in_use_is_refused(endless):
     second = begin()
     _, err = second.communicate()
     assert second.returncode == 1
-    assert f"another sweep works in 's' (process {endless.pid}" in err
+    assert f"another sweep is running in 's' (process {endless.pid}" in err
     assert sum(count("start").values()) == 1
     status = subprocess.run(
         [*START, "slow.yaml", "--out", "s", "--status", "--json"], capture_output=True, check=True

@@ -47,7 +47,7 @@ def test_shards_are_put_together_to_the_same_bytes(sweep, tmp_path, whole):
         if number == 1:
             status, out, err = sweep("merge", folders[0], "--publish", (tmp_path / "p").as_uri())
             assert status == 1
-            assert "8 of 15 runs are in none of them" in err
+            assert "8 of 15 runs are in none of these folders" in err
             assert not (tmp_path / "sweeps/tests/parts/results.parquet").exists()
             assert not (tmp_path / "p").exists()
     keys = Counter(key for name in folders for key in load(name).table["key"].to_pylist())

@@ -205,7 +205,7 @@ def test_documents_and_tables(prediction):
     shown = text.getvalue()
     assert "103.818359375 ms" in shown
     assert "Mibps" in shown
-    assert "agree in all 21 figures" in shown
+    assert "agree in 21 of 21 figures" in shown
 
 
 @pytest.mark.slow

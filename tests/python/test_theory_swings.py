@@ -1,5 +1,8 @@
 """Flows without an equilibrium: averages of models, next to runs and to published figures."""
 
+import math
+import random
+
 import numpy as np
 import pytest
 
@@ -107,7 +110,8 @@ def test_response_functions_have_the_published_values():
     """RFC 9438 tables 1 and 2; Padhye and others, with RTT 0.1 s, a timer of 1 s."""
     windows = [random_loss.cubic(p, rtt, 0.4, 0.7) for p, rtt in [(1e-4, 0.1), (1e-5, 0.1)]]
     assert windows == [pytest.approx(187, abs=1), pytest.approx(1054, abs=1)]
-    assert random_loss.cubic(1e-5, 0.01, 0.4, 0.7) == pytest.approx(387, abs=1)
+    assert random_loss.cubic(1e-5, 0.01, 0.4, 0.7) < random_loss.mathis(1e-5)
+    assert random_loss.mathis(1e-5) == pytest.approx(387, abs=1)
     packets = [random_loss.pftk(p, 0.1, 1.0) / 0.1 for p in (0.001, 0.01, 0.1)]
     assert packets == pytest.approx([379, 99.9, 9.8], rel=5e-3)
 
@@ -168,13 +172,62 @@ def test_no_model_mixes_versions_of_bbr():
         assert averages(scenario(tcp, buffer="2 BDP"))[0] is None
 
 
-@pytest.mark.parametrize(("tcp", "p"), [(None, 0.005), ({"cc": "reno"}, 0.005)])
-def test_random_losses_give_the_window_of_the_response_function(tcp, p):
-    made = scenario(tcp, loss={"kind": "bernoulli", "p": p}, at="400 s")
+def test_independent_losses_leave_a_larger_window_than_evenly_spaced_ones():
+    """A fluid window, cut where a Poisson process of rate p in packets has a point; the RTT is 1 s.
+
+    Between two losses Reno's window grows by 1 a second, CUBIC's is W + C (t - K)^3.
+    """
+    stream, p, c, left = random.Random(1), 1e-5, 0.4, 0.7
+    sent = {"reno": 0.0, "cubic": 0.0}
+    took = {"reno": 0.0, "cubic": 0.0}
+    reno = cubic = 300.0
+    for _ in range(20_000):
+        packets = stream.expovariate(p)
+        grown = math.sqrt(reno**2 / 4 + 2 * packets)
+        took["reno"] += grown - reno / 2
+        sent["reno"] += packets
+        reno = grown
+        k = (cubic * (1 - left) / c) ** (1 / 3)
+        low, high = 0.0, packets / (left * cubic)
+        for _ in range(40):
+            middle = (low + high) / 2
+            here = cubic * middle + c / 4 * ((middle - k) ** 4 - k**4)
+            low, high = (middle, high) if here < packets else (low, middle)
+        took["cubic"] += high
+        sent["cubic"] += packets
+        cubic += c * (high - k) ** 3
+    ratio = {kind: sent[kind] / took[kind] for kind in sent}
+    assert ratio["reno"] / random_loss.mathis(p) == pytest.approx(1.3098 / 1.2247, rel=0.01)
+    even = random_loss.cubic(p, 1.0, c, left)
+    assert ratio["cubic"] / even == pytest.approx(1.3004 / 1.0540, rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tcp", "p", "low", "high"),
+    [(None, 0.005, 16.9, 18.5), ({"cc": "reno"}, 0.005, 16.9, 18.5), (None, 0.001, 42.7, 53.0)],
+)
+def test_random_losses_give_the_window_of_the_response_function(tcp, p, low, high):
+    long = p < 0.005
+    made = scenario(
+        tcp,
+        loss={"kind": "bernoulli", "p": p},
+        at="1400 s" if long else "700 s",
+        rate="50 Mbps",
+        delay="70 ms",
+    )
     found, _ = averages(made)
     window = next(e for e in found.estimates if e.quantity == "window")
-    assert window.high == pytest.approx(17.3, abs=0.1)
+    assert (window.low, window.high) == (pytest.approx(low, abs=0.2), pytest.approx(high, abs=0.2))
     assert verdicts(made) == {("rate", "F0"): True, ("window", "F0"): True}
+
+
+def test_too_few_losses_are_no_average():
+    """The losses of the flow count, at its own rate, not those of a full link."""
+    made = scenario(
+        loss={"kind": "bernoulli", "p": 0.001}, at="300 s", rate="50 Mbps", delay="70 ms"
+    )
+    assert set(verdicts(made).values()) == {None}
 
 
 @pytest.mark.parametrize(
@@ -200,3 +253,8 @@ def test_what_is_not_known_is_said(more, words):
 def test_a_run_that_is_too_short_is_not_judged():
     found = verdicts(scenario([{"cc": "bbr"}, None], buffer="4 BDP", at="20 s"))
     assert set(found.values()) == {None}
+
+
+@pytest.mark.parametrize(("rate", "unit"), [("99 kbps", "kbps"), ("1 Mbps", "Mbps")])
+def test_rates_of_slow_paths_have_a_smaller_unit(rate, unit):
+    assert predict(scenario(rate=rate).model).rate_unit[0] == unit

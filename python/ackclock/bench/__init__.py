@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import time
 from logging import getLogger
 from typing import Any
@@ -20,6 +21,9 @@ WORKLOADS = ("dumbbell", "chain", "clos")
 
 _HELD_ROWS = 1 << 19
 _LEAST_ROWS = 1 << 15
+
+_MOST_FLOWS = 100_000
+_MOST_SECONDS = 1e9
 
 
 def document(
@@ -56,8 +60,9 @@ def document(
     ):
         if word not in known:
             raise InputError(unknown(what, word, known))
-    if not seconds >= 1e-9:
-        raise InputError(f"a run of {seconds:g} s is too short; allowed: at least 1 ns")
+    if not 1e-9 <= seconds <= _MOST_SECONDS:
+        length = "long" if seconds > 1 else "short"
+        raise InputError(f"a run of {seconds:g} s is too {length}; allowed: 1 ns to 10^9 s")
     if workload == "chain":
         if (sender, queue) != ("newreno", "droptail"):
             raise InputError(
@@ -75,11 +80,15 @@ def document(
 
 def _counts(workload: str, size: str, parts: int) -> tuple[int, ...]:
     words = size.split("x")
-    if len(words) == parts and all(word.isascii() and word.isdigit() for word in words):
+    if len(words) == parts and all(re.fullmatch("[0-9]{1,9}", word) for word in words):
         counts = tuple(map(int, words))
-        if min(counts) > 0 and (parts == 1 or counts[0] * counts[2] > 2):
+        flows = counts[0] * counts[-1] if parts == 3 else counts[0]
+        if min(counts) > 0 and parts <= flows <= _MOST_FLOWS >= max(counts):
             return counts
-    allowed = {1: "a whole number from 1", 3: "LEAVESxSPINESxHOSTS, such as 8x4x8"}[parts]
+    allowed = {
+        1: f"a whole number from 1 to {_MOST_FLOWS}",
+        3: f"LEAVESxSPINESxHOSTS, such as 8x4x8, with 3 to {_MOST_FLOWS} hosts in all",
+    }[parts]
     raise InputError(f"'{size}' is not a size of the workload '{workload}'; allowed: {allowed}")
 
 
@@ -101,7 +110,12 @@ def measure(scenario_document: dict[str, Any], threads: int = 1) -> dict[str, An
     text = json.dumps(scenario_document)
     gc.collect()
     start = time.process_time()
-    simulation = _core.Simulation(_core.Scenario(text), threads=threads)
+    try:
+        scenario = _core.Scenario(text)
+    except ValueError as error:
+        first = str(error).partition("\n")[0]
+        raise InputError(f"{scenario_document['name']}: {first}") from None
+    simulation = _core.Simulation(scenario, threads=threads)
     setup_s = time.process_time() - start
     rss_setup_kb = _rss_kb()
     cpu_s = wall_s = records_s = 0.0

@@ -72,11 +72,15 @@ def list_(kind: str | None = None, name: str | None = None, as_json: bool = Fals
         if not entries:
             raise InputError(unknown(kind, name, (entry["name"] for entry in _entries(kind))))
     if as_json:
-        print_json(entries[0] if name is not None else entries)
+        print_json(entries[0] if name is not None and len(entries) == 1 else entries)
     elif name is None:
         _print_entries(console(), kind, entries)
     else:
-        _print_entry(console(), kind, entries[0])
+        # Families of senders have things of one name, each its own.
+        for number, entry in enumerate(entries):
+            if number:
+                console().print()
+            _print_entry(console(), kind, entry)
 
 
 def _kinds() -> list[str]:
@@ -160,10 +164,14 @@ def _print_entries(console: Console, kind: str, entries: list[Entry]) -> None:
     if not entries:
         console.print(f"{_TITLES.get(kind, kind)}: none here.")
         return
-    shown = table("Name", "What", title=_TITLES.get(kind, kind))
+    of_senders = any(entry.get("sender") for entry in entries)
+    columns = ("Name", "Sender", "What") if of_senders else ("Name", "What")
+    shown = table(*columns, title=_TITLES.get(kind, kind))
     for entry in entries:
         mark = "[yellow]defect[/yellow] " if entry.get("defect") else ""
-        shown.add_row(f"[cyan]{escape(entry['name'])}[/cyan]", mark + escape(entry["summary"]))
+        sender = (entry.get("sender") or "",) if of_senders else ()
+        name, what = f"[cyan]{escape(entry['name'])}[/cyan]", mark + escape(entry["summary"])
+        shown.add_row(name, *sender, what)
     console.print(shown)
     if entries:
         example = entries[0]["name"]

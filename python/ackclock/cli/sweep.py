@@ -189,7 +189,9 @@ def _merge(
     else:
         print_results(console(), results, place, 0, 0.0)
     if results.partial:
-        echo_error(f"{results.runs - len(results)} of {results.runs} runs are in none of them")
+        echo_error(
+            f"{results.runs - len(results)} of {results.runs} runs are in none of these folders"
+        )
     elif publish is not None:
         _publish(place, publish, wanted=not as_json)
     if results.partial or results.failed:

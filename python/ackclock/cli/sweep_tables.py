@@ -88,7 +88,7 @@ def print_status(console: Console, plan: Plan, place: Path, found: Outlook, *, b
     from ackclock.sweep.store import Store
 
     parts = [f"{found.done} done", f"{found.failed} failed", f"{found.missing} missing"]
-    where = "a sweep works here at this moment" if busy else "nothing works here"
+    where = "a sweep is running here" if busy else "no sweep is running here"
     console.print(f"{', '.join(parts)}  ({escape(str(place))}: {where})")
     if found.missing and found.left_s is not None:
         left = figures.seconds(float(f"{found.left_s:.2g}"))

@@ -237,10 +237,11 @@ def _verdict(comparison: Comparison) -> str:
         *(("finish 0.7 s or 1 %",) if comparison.finishes else ()),
         *(("averages as their models claim",) if comparison.averages else ()),
     ]
-    shown = f"({', '.join(asked)})"
+    count = len(verdicts)
+    shown = f"{count} figures ({', '.join(asked)})"
     if wrong := verdicts.count(False):
-        return f"[red]Theory and run differ[/red] in {wrong} of {len(verdicts)} figures {shown}."
-    return f"[green]Theory and run agree[/green] in all {len(verdicts)} figures {shown}."
+        return f"[red]Theory and run differ[/red] in {wrong} of {shown}."
+    return f"[green]Theory and run agree[/green] in {count} of {shown}."
 
 
 def _span(start_s: float, end_s: float | None) -> str:

@@ -157,20 +157,23 @@ class Document:
             return self._text.at(path)
         return functools.reduce(_step, path, self._data)
 
-    def override(self, path: str, value: Any) -> None:
+    def override(self, path: str, value: Any, words: str | None = None) -> None:
         """Set the value at `path` (`flows.F1.tcp.cc`, `links.*.rate`, `flows.0.send`).
 
+        `words` are those of the user, which errors show; `--set PATH=VALUE` if not given.
+
         Raises:
-            ScenarioError: the path leads nowhere.
+            ScenarioError: the path leads nowhere, or the value is not one of a scenario.
         """
         shown = value if isinstance(value, str) else json.dumps(value, default=str)
+        words = words or f"--set {path}={shown}"
         for _, message, _ in flaws(value):
-            raise ScenarioError([Problem(message, path=path, file=f"--set {path}={shown}")])
+            raise ScenarioError([Problem(message, path=path, file=words)])
         try:
             changed = apply(self.data, path, value)
         except OverrideError as error:
             raise ScenarioError([error.problem]) from None
-        self.overrides += [(place, f"--set {path}={shown}") for place in changed]
+        self.overrides += [(place, words) for place in changed]
 
     def problem(
         self,

@@ -111,7 +111,7 @@ def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
             mark = marker.try_program(question, folder)
             feedback = mark.feedback
             if mark.full:
-                feedback = "In order on the network of the lab."
+                feedback = "Right on the network of the lab."
             found.append((question.name, feedback, mark.full))
             continue
         answer = submission.answers[question.name]

@@ -91,7 +91,7 @@ def _theory(runs: Mapping[str, Results]) -> Iterator[str]:
         if wrong := judged.count(False):
             yield f"<p><b>Theory and run differ</b> in {wrong} of {len(judged)} figures.</p>"
         elif judged:
-            yield f"<p>Theory and run agree in all {len(judged)} figures.</p>"
+            yield f"<p>Theory and run agree in {len(judged)} of {len(judged)} figures.</p>"
         models = {known.averages.model.name: known.averages.model for known in comparison.averages}
         said = [
             f"{model.says} For {model.holds_for} ({model.source})." for model in models.values()

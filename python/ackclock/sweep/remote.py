@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 _PATIENCE_S = 20
+_LONGEST_REASON = 300
 
 
 def is_url(place: object) -> bool:
@@ -91,4 +93,5 @@ def _file(url: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+    # The libraries of clouds put all that they tried into one line.
+    return textwrap.shorten(str(error), _LONGEST_REASON, placeholder=" ...") or type(error).__name__

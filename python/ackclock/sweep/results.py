@@ -170,7 +170,7 @@ class SweepResults:
         if _same(done, self.axes):
             found.append(
                 "All replications are the same: nothing in this scenario is random. More of them "
-                "say nothing more, and intervals over them mean nothing."
+                "add nothing, and intervals over them are meaningless."
             )
         for axis in self.axes:
             others = [name for name in (*self.axes, "seed") if name != axis]

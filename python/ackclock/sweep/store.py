@@ -92,8 +92,8 @@ class Store:
         if reason and not force:
             raise InputError(
                 f"{shown} holds the sweep of another study: {reason}. Choose another place with "
-                "--out, or go on here with --force: runs that both studies have are kept, and the "
-                "table becomes that of this study"
+                "--out, or continue here with --force: runs that both studies have are kept, and "
+                "the table becomes that of this study"
             )
 
     def identity(self) -> dict[str, Any]:
@@ -159,8 +159,8 @@ class Store:
         except (OSError, ValueError):
             process, host = "?", "?"
         return (
-            f"another sweep works in '{self.path}' (process {process} on {host}); wait for it, "
-            "watch it with --status, or choose another place with --out"
+            f"another sweep is running in '{self.path}' (process {process} on {host}); wait for "
+            "it, watch it with --status, or choose another place with --out"
         )
 
     def prepare(self, identity: dict[str, Any], planned: pa.Table) -> None:

@@ -66,7 +66,7 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
         periods=timeline.periods,
         averages=averages,
         notes=notes,
-        rate_unit=_rate_unit(model),
+        rate_unit=_rate_unit(model, network),
         uncertain=frozenset(uncertain),
     )
 
@@ -281,13 +281,22 @@ def _overfull(network: Network, timeline: Timeline) -> dict[str, set[str]]:
     return full
 
 
-def _rate_unit(model: Mapping[str, Any]) -> tuple[str, float]:
-    """Binary unit if every link has a round binary rate that is not a round decimal one."""
+def _rate_unit(model: Mapping[str, Any], network: Network) -> tuple[str, float]:
+    """Binary unit if every link has a round binary rate that is not a round decimal one.
+
+    Else Mbps, or kbps if no path carries 0.1 Mbps.
+    """
+    highest = max(
+        min(network.stations[station].rate_bps for station in flow.data_visits)
+        for flow in network.flows
+    )
+    slow = highest < 100_000
     rates = [
         int(link[side]["rate_bps"])
         for link in model["links"]
         for side in ("forward", "backward")
         if side in link
     ]
-    binary = all(rate % 2**17 == 0 and rate % 1000 for rate in rates)
-    return ("Mibps", 2.0**20) if binary and rates else ("Mbps", 1e6)
+    if all(rate % 2**17 == 0 and rate % 1000 for rate in rates) and rates:
+        return ("Mibps", 2.0**20)
+    return ("kbps", 1e3) if slow else ("Mbps", 1e6)

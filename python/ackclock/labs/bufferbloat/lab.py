@@ -58,7 +58,7 @@ LAB = Lab(
                 ),
                 Mistake(
                     lambda runs: runs.of("bloat").summary["flows"]["download"]["rtt_s"]["max"],
-                    "That is the longest round-trip time, which holds the propagation delay, too.",
+                    "That is the longest round-trip time, which includes the propagation delay.",
                 ),
             ],
         ),
@@ -74,12 +74,12 @@ LAB = Lab(
             mistakes=[
                 Mistake(
                     lambda runs: float(_waits(_recorded(runs), since=0.0).mean()),
-                    "That counts the first ten seconds in, with slow start and its long queue.",
+                    "That includes the first ten seconds, with slow start.",
                     credit=0.5,
                 ),
                 Mistake(
                     lambda runs: runs.of("bloat").summary["flows"]["download"]["rtt_s"]["mean"],
-                    "That is the round-trip time of the download; it holds the propagation delay.",
+                    "That is the round-trip time of the download; it includes the propagation delay.",
                 ),
                 Mistake(
                     lambda runs: float(_waits(_recorded(runs)).max()),
@@ -89,7 +89,8 @@ LAB = Lab(
         ),
         Number(
             name="codel_wait",
-            text="The same with CoDel (`codel.yaml`).",
+            text="The same with CoDel: what is the mean wait of the call in `codel.yaml`, after the "
+            "first ten seconds?",
             unit="ms",
             value=lambda runs: float(_waits(_recorded(runs, "codel")).mean()),
             tolerance=0.05,
@@ -109,7 +110,8 @@ LAB = Lab(
         ),
         Number(
             name="price",
-            text="What share of its goodput does the download lose to CoDel?",
+            text="What share of the goodput that it has in `bloat.yaml` does the download lose in "
+            "`codel.yaml`?",
             unit="%",
             value=lambda runs: 1 - _goodput(runs, "codel") / _goodput(runs, "bloat"),
             absolute=0.01,
@@ -120,7 +122,7 @@ LAB = Lab(
             mistakes=[
                 Mistake(
                     lambda runs: _goodput(runs, "codel") / _goodput(runs, "bloat"),
-                    "That is the share that is left; the share that is lost is asked for.",
+                    "That is the share that remains; the share that is lost is asked for.",
                     credit=0.5,
                 )
             ],
@@ -128,7 +130,8 @@ LAB = Lab(
         Choice(
             name="small_buffer",
             text="Set the buffer of `bloat.yaml` to a tenth (1 BDP): "
-            "`--set links.bottleneck.forward.queue.limit='1 BDP'`. What becomes of the download?",
+            "`--set links.bottleneck.forward.queue.limit='1 BDP'`. What happens to the "
+            "download?",
             options={
                 "same": "It keeps at least 98 % of its goodput.",
                 "half": "It loses about half of its goodput.",

@@ -81,8 +81,8 @@ LAB = Lab(
         ),
         Number(
             name="spurious",
-            text="How many retransmissions of both flows were needless, since the receiver had the "
-            "data? (`spurious_retransmissions`)",
+            text="How many retransmissions of the two flows were unnecessary, because the receiver "
+            "already had the data? (`spurious_retransmissions`)",
             unit="packets",
             value=lambda runs: float(
                 sum(_flow(runs, "two", f)["spurious_retransmissions"] for f in ("F1", "F2"))
@@ -122,7 +122,7 @@ LAB = Lab(
         Number(
             name="far_finish",
             text="In `rtt.yaml` the first link of F1 has ten times the delay. How much later than F2 "
-            "is F1 finished?",
+            "does F1 finish?",
             unit="s",
             value=lambda runs: (
                 _flow(runs, "rtt", "F1")["finish_s"] - _flow(runs, "rtt", "F2")["finish_s"]
@@ -133,7 +133,7 @@ LAB = Lab(
             mistakes=[
                 Mistake(
                     lambda runs: _flow(runs, "rtt", "F1")["finish_s"],
-                    "That is when F1 is finished; how much later than F2 is asked for.",
+                    "That is when F1 finishes; how much later than F2 is asked for.",
                     credit=0.5,
                 ),
                 Mistake(lambda runs: _flow(runs, "rtt", "F2")["finish_s"], "That is F2's finish."),

@@ -48,7 +48,7 @@ def _facts(results):
 
 LAB = Lab(
     title="CUBIC against BBR",
-    about="Two algorithms that want different things of one queue, and how its size decides.",
+    about="Two algorithms that want different things from one queue, and how its size decides.",
     minutes=60,
     scenarios={"duel": "teach/cubic-bbr"},
     source="Hock, Bless, Zitterbart, Experimental Evaluation of BBR, ICNP 2017; Ware and others, "
@@ -56,8 +56,8 @@ LAB = Lab(
     questions=[
         Number(
             name="bbr_share",
-            text="Run `duel.yaml`, with a buffer of one bandwidth-delay product. What share of the "
-            "goodput of both flows does BBR have?",
+            text="Run `duel.yaml`, with a buffer of one bandwidth-delay product. What is BBR's share "
+            "of the total goodput of the two flows?",
             unit="%",
             value=lambda runs: _share(runs.of("duel")),
             tolerance=0.02,
@@ -83,8 +83,8 @@ LAB = Lab(
         ),
         Number(
             name="crossing",
-            text="Vary the buffer (`ackclock sweep buffers.yaml`). At how many "
-            "bandwidth-delay products do both have the same?",
+            text="Vary the buffer (`ackclock sweep buffers.yaml`). At a buffer of "
+            "how many bandwidth-delay products do both flows have the same goodput?",
             unit="",
             value=_crossing,
             tolerance=0.2,
@@ -109,7 +109,8 @@ LAB = Lab(
         Number(
             name="cubic_queue",
             text="Let CUBIC have the link alone, with 8 BDP of buffer "
-            "(`--set flows.bbr.start='119 s'`). What is the mean wait at the bottleneck?",
+            "(`--set flows.bbr.start='119 s'`). What is the mean queueing "
+            "delay at the bottleneck over the whole run?",
             unit="ms",
             value=lambda runs: _wait(runs.of("duel", CUBIC_ALONE)),
             tolerance=0.03,
@@ -133,7 +134,8 @@ LAB = Lab(
         ),
         Number(
             name="bbr_queue",
-            text="The same with BBR alone (`--set flows.cubic.start='119 s'`).",
+            text="Now let BBR have the link alone (`--set flows.cubic.start='119 s'`). What is the "
+            "mean queueing delay?",
             unit="ms",
             value=lambda runs: _wait(runs.of("duel", ALONE)),
             tolerance=0.05,
@@ -176,7 +178,7 @@ LAB = Lab(
         ),
         Formula(
             name="winner",
-            text="Who has more of the goodput? Write a function of the buffer.",
+            text="Which flow has the higher goodput? Write a function of the buffer.",
             arguments={"buffer_bdp": "room in the buffer, in bandwidth-delay products"},
             returns='"cubic" or "bbr"',
             scenario="duel",

@@ -129,7 +129,7 @@ LAB = Lab(
         ),
         Number(
             name="reno_period",
-            text="How long is a tooth of Reno's saw in congestion avoidance, on average?",
+            text="What is the mean period of Reno's sawtooth in congestion avoidance?",
             unit="s",
             value=_period,
             tolerance=0.03,
@@ -139,7 +139,7 @@ LAB = Lab(
             mistakes=[
                 Mistake(
                     lambda runs: _mean_gap(_teeth(runs)),
-                    "That counts the first cut in, which ends slow start: the tooth after it is "
+                    "That includes the first cut, which ends slow start: the tooth after it is "
                     "longer.",
                     credit=0.5,
                 ),
@@ -154,7 +154,7 @@ LAB = Lab(
         ),
         Choice(
             name="first",
-            text="Which of the two has sent its 20 MiB first?",
+            text="Which of the two finishes its 20 MiB first?",
             options={"fast": "FAST", "reno": "Reno"},
             value=lambda runs: min(
                 ("fast", "reno"), key=lambda name: _flow(runs, name)["finish_s"]

@@ -81,7 +81,7 @@ LAB = Lab(
         ),
         Number(
             name="ideal",
-            text="How long does the port need for the data of all 16 answers, with 52 B of headers "
+            text="How long does the port need to transmit all 16 answers, with 52 B of headers "
             "on each segment of 1448 B?",
             unit="ms",
             value=lambda runs: _ideal(**_facts(runs.of("incast"))),
@@ -106,7 +106,7 @@ LAB = Lab(
         Number(
             name="collapse",
             text="Vary the number of servers: 4, 8, 12, 16, 24, 32 "
-            "(`--set topology.leaves=4 --set flows.A.count=4`). What is the least of these at which "
+            "(`--set topology.leaves=4 --set flows.A.count=4`). What is the smallest of these at which "
             "a retransmission timeout occurs?",
             unit="",
             value=_collapse,

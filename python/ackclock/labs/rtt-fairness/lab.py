@@ -43,7 +43,7 @@ LAB = Lab(
     questions=[
         Number(
             name="reno_ratio",
-            text="Run `reno.yaml`. How many times the goodput of `far` does `near` have?",
+            text="Run `reno.yaml`. What is the ratio of the goodput of `near` to that of `far`?",
             unit="",
             value=lambda runs: _ratio(runs, "reno"),
             tolerance=0.03,
@@ -67,7 +67,7 @@ LAB = Lab(
         ),
         Number(
             name="cubic_ratio",
-            text="The same for CUBIC (`cubic.yaml`).",
+            text="What is the same ratio for CUBIC (`cubic.yaml`)?",
             unit="",
             value=lambda runs: _ratio(runs, "cubic"),
             tolerance=0.03,
@@ -84,8 +84,8 @@ LAB = Lab(
         ),
         Number(
             name="near_rtt",
-            text="What is the mean round-trip time of `near` in the Reno run, with the wait in the "
-            "queue?",
+            text="What is the mean round-trip time of `near` in the Reno run, including the time in "
+            "the queue?",
             unit="ms",
             value=lambda runs: _rtt(runs, "near"),
             tolerance=0.02,
@@ -109,8 +109,8 @@ LAB = Lab(
         ),
         Number(
             name="squared",
-            text="Theory says: with losses at the same times, rates go as RTT⁻². What ratio of the "
-            "Reno flows does that give, with the **mean** round-trip times of the run?",
+            text="Theory says: with losses at the same times, rates are proportional to RTT⁻². What "
+            "ratio of the goodputs does that give for the two Reno flows, with the **mean** round-trip times of the run?",
             unit="",
             value=lambda runs: (_rtt(runs, "far") / _rtt(runs, "near")) ** 2,
             tolerance=0.04,
@@ -138,7 +138,7 @@ LAB = Lab(
             name="random",
             text="`random-loss.yaml` loses packets at random, so two flows would not lose at the "
             "same times. Run it with `--set 'links.path.delay=20 ms'` and `'40 ms'`. How does the "
-            "goodput of Reno go with the round-trip time here?",
+            "goodput of Reno depend on the round-trip time here?",
             options={
                 "inverse": "as RTT⁻¹",
                 "square": "as RTT⁻²",

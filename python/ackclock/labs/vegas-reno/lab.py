@@ -118,8 +118,8 @@ LAB = Lab(
         Number(
             name="asked",
             text="The report compares Tahoe, Reno and Vegas with sources of 0.5 Mbps that are on "
-            "half of the time (`as-meant.yaml`). For what rate do the three ask on average, "
-            "together?",
+            "half of the time (`as-meant.yaml`). What is the total rate that the three "
+            "offer on average?",
             unit="Mbps",
             value=lambda runs: sum(
                 _asked(flow["tcp"]) for flow in runs.of("as-meant").model["flows"]
@@ -137,7 +137,7 @@ LAB = Lab(
         ),
         Choice(
             name="verdict",
-            text="Run `as-meant.yaml`. Does it say which of the three handles congestion best?",
+            text="Run `as-meant.yaml`. Does it show which of the three handles congestion best?",
             options={
                 "none": "No: each delivers all that it has, there is hardly any congestion.",
                 "vegas": "Yes: Vegas delivers most.",

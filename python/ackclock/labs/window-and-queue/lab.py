@@ -84,7 +84,7 @@ LAB = Lab(
                 ),
                 Mistake(
                     lambda runs: _rate(runs, MIDDLE),
-                    "That is what the run gives. It holds slow start and the handshake, so it is "
+                    "That is what the run gives. It includes slow start and the handshake, so it is "
                     "less than the bound.",
                     credit=0.5,
                 ),
@@ -128,9 +128,9 @@ LAB = Lab(
         ),
         Choice(
             name="with_guard",
-            text="Neither sender of ns-3.24 knows whether three duplicate ACKs mean a new loss. Give "
-            "both the guard of RFC 6582 (`--set flows.F1.tcp.recovery.guard=recover` beside the "
-            "above). Who is faster now?",
+            text="Neither sender of ns-3.24 checks whether three duplicate ACKs mean a new loss. Give "
+            "both the guard of RFC 6582: add `--set flows.F1.tcp.recovery.guard=recover` to both "
+            "runs. Which has the higher goodput now?",
             options={"reno": "Reno", "tahoe": "Tahoe", "equal": "They are equal within 1 %."},
             value=lambda runs: (
                 "tahoe" if _rate(runs, {**TAHOE, **GUARD}) > 1.01 * _rate(runs, GUARD) else "reno"
@@ -144,7 +144,7 @@ LAB = Lab(
         Formula(
             name="goodput",
             text="Write a function for the goodput of a flow that loses nothing, to a receiver that "
-            "answers each segment at once: the smaller one of two bounds.",
+            "answers each segment at once: the smaller of two bounds.",
             arguments={
                 "window_bytes": "the receiver's window, bytes",
                 "segment_bytes": "payload of a segment, bytes",

@@ -2,16 +2,23 @@
 
 Source: Mathis, Semke, Mahdavi, Ott, "The macroscopic behavior of the TCP congestion avoidance
 algorithm", CCR 1997; Padhye, Firoiu, Towsley, Kurose, "Modeling TCP throughput", SIGCOMM 1998
-("PFTK"); RFC 9438 section 5.1, equation 6.
+("PFTK"); RFC 9438 section 5.1, equation 6; Ott, Kemperman, Mathis, "The stationary behavior of
+ideal TCP congestion avoidance", 1996; Poojary, Sharma, "An asymptotic approximation of TCP CUBIC",
+arXiv 1510.08496, 2015.
 
-With probability p of a loss and round-trip time R the mean window is
+With one loss every 1/p packets and round-trip time R the mean window is
 
     Reno    sqrt(3 / (2 p))                                           without timeouts (Mathis)
             1 / (sqrt(2 p / 3) + T/R min(1, 3 sqrt(3 p / 8)) p (1 + 32 p^2))     with them (PFTK)
     CUBIC   (C (3 + b) / (4 (1 - b)))^(1/4) (R / p)^(3/4), or Reno's where that is larger
 
-and the rate is the window each round trip. PFTK is about a sender without SACK, which loses the
-rest of a round trip with the first packet; one with SACK and RACK-TLP is between it and Mathis.
+and the rate is the window each round trip. Where losses are independent, each with probability p,
+intervals without loss vary, and the mean is larger: 1.3098 in place of sqrt(3/2) = 1.2247 for Reno
+(Ott and others), 1.3004 in place of 1.0540 for CUBIC with b = 0.7 and without fast convergence
+(Poojary and Sharma). With it, and with the round trips of recovery, in which no window grows, the
+mean is between the two: they are the ends of the range. PFTK is about a sender without SACK, which
+loses the rest of a round trip with the first packet; one with SACK and RACK-TLP is between it and
+Mathis.
 
 DEVIATION: the timer T of PFTK is R + 200 ms, the least that Linux waits with a steady R.
 """
@@ -24,18 +31,21 @@ from ackclock.theory.long_run.shared import LOSS_BASED, Member, Shared
 MODEL = Model(
     "response function",
     "Random losses of probability p leave a mean window that p (and the RTT) decides.",
-    "Mathis and others 1997; Padhye and others 1998; RFC 9438",
+    "Mathis and others 1997; Padhye and others 1998; RFC 9438; Ott and others 1996; Poojary and "
+    "Sharma 2015",
     "one flow of CUBIC or Reno with random losses, on a link that it does not fill",
 )
 
 _ACCURACY = 0.1
-_CUBIC_ACCURACY = 0.15
-"""The response function of CUBIC is that of losses at even distances."""
+
+_INDEPENDENT_RENO = 1.3098 / math.sqrt(1.5)
+_INDEPENDENT_CUBIC = 1.3004 / 1.0540
+"""How much larger the mean window is with independent losses than with evenly spaced ones."""
 
 _MIN_RTO_S = 0.2
 
 _LOSSES = 200
-"""So many losses make an average."""
+"""This many losses make an average."""
 
 
 def mathis(p: float) -> float:
@@ -50,15 +60,17 @@ def pftk(p: float, rtt_s: float, rto_s: float) -> float:
 
 
 def cubic(p: float, rtt_s: float, c: float, left: float) -> float:
-    """Mean window of CUBIC, packets; its Reno-friendly region included."""
-    return max(mathis(p), (c * (3 + left) / (4 * (1 - left))) ** 0.25 * (rtt_s / p) ** 0.75)
+    """Mean window of CUBIC in its own region, packets."""
+    return (c * (3 + left) / (4 * (1 - left))) ** 0.25 * (rtt_s / p) ** 0.75
 
 
-def response(member: Member, p: float, rtt_s: float) -> float:
-    """Mean window of a flow without timeouts, packets."""
+def response(member: Member, p: float, rtt_s: float, independent: bool = False) -> float:
+    """Mean window of a flow without timeouts, packets, with losses evenly spaced or independent."""
+    window = mathis(p) * (_INDEPENDENT_RENO if independent else 1)
     if member.kind == "cubic":
-        return cubic(p, rtt_s, float(member.cc["c"]), member.left)
-    return mathis(p)
+        own = cubic(p, rtt_s, float(member.cc["c"]), member.left)
+        window = max(window, own * (_INDEPENDENT_CUBIC if independent else 1))
+    return window
 
 
 def outcome(shared: Shared) -> Outcome | None:
@@ -67,10 +79,10 @@ def outcome(shared: Shared) -> Outcome | None:
         return None
     member, p = shared.members[0], shared.loss
     rtt_s = member.rtt_s
-    high = response(member, p, rtt_s)
-    low = high * pftk(p, rtt_s, rtt_s + _MIN_RTO_S) / mathis(p)
+    high = response(member, p, rtt_s, independent=True)
+    low = response(member, p, rtt_s) * pftk(p, rtt_s, rtt_s + _MIN_RTO_S) / mathis(p)
     names, link, rate = (member.id,), shared.link, shared.payload_bits / rtt_s
-    least_s = _LOSSES / p / shared.rate
+    least_s = _LOSSES / p / min(shared.rate, low / rtt_s)
     if high > shared.path_packets:
         # The queue would fill and overflow: losses of its own come on top.
         top = shared.payload_bps
@@ -82,6 +94,5 @@ def outcome(shared: Shared) -> Outcome | None:
         return Outcome(
             [Estimate("rate", names, link, min(top, low * rate), top, None)], least_s, remark
         )
-    accuracy = _CUBIC_ACCURACY if member.kind == "cubic" else _ACCURACY
-    rates = Estimate("rate", names, link, low * rate, high * rate, accuracy)
-    return Outcome([rates, Estimate("window", names, link, low, high, accuracy)], least_s)
+    rates = Estimate("rate", names, link, low * rate, high * rate, _ACCURACY)
+    return Outcome([rates, Estimate("window", names, link, low, high, _ACCURACY)], least_s)
