@@ -83,6 +83,7 @@ def test_run_prints_a_summary_and_writes_a_run_directory(ackclock, small_file, t
     assert "digest" in (tmp_path / "runs" / "tests" / "small-1" / "log.txt").read_text()
 
 
+@pytest.mark.painted
 @pytest.mark.slow
 def test_run_draws_plots_and_names_them(ackclock, small_file, tmp_path):
     done = ackclock("run", small_file, "--format", "svg", "--out", "out", "--json")
@@ -246,6 +247,7 @@ def test_list_names_the_kinds(ackclock):
     assert set(KINDS) <= set(kinds)
 
 
+@pytest.mark.painted
 @pytest.mark.slow
 def test_plot_of_a_run(ackclock, small_file, tmp_path):
     ackclock("run", small_file, "--no-plots", "--out", "run")

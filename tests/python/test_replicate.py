@@ -340,6 +340,7 @@ def test_json_is_one_document_and_nothing_else(ackclock):
     assert {**again, "wall_s": 0} == {**report, "wall_s": 0}
 
 
+@pytest.mark.painted
 @pytest.mark.slow
 def test_the_command_writes_a_file_and_a_plot(ackclock, tmp_path):
     command = ["replicate", LOSSY, "-n", "200", "--seed", "5", "--out", "x.parquet"]

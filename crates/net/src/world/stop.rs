@@ -21,13 +21,13 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         let flow = &mut self.net.flows[index as usize];
         let completes = match &mut flow.endpoint {
             Endpoint::Tcp(tcp) if tcp.finish_ack.is_none() => {
-                let tcp = Box::new(tcp.clone());
-                flow.endpoint = Endpoint::Stopped(Stopped { tcp, until: now });
+                self.leave(index);
                 true
             }
             Endpoint::Udp(udp) if !udp.writer.is_finished() => udp.stop(flow.dropped),
             _ => return,
         };
+        let flow = &mut self.net.flows[index as usize];
         flow.stopped = Some(now);
         flow.armed = Time::NEVER;
         flow.paused = false;
@@ -36,6 +36,20 @@ impl<Q: EventQueue, R: Recorder, B: Boundary> World<Q, R, B> {
         if completes {
             self.complete_flow();
         }
+    }
+
+    /// Of a TCP flow that is cut off the receiver stays.
+    fn leave(&mut self, index: u32) {
+        let (index, until) = (index as usize, self.now);
+        let last = self.net.flows.len() - 1;
+        // Out of its place and back again: it becomes another kind of thing.
+        let mut flow = self.net.flows.swap_remove(index);
+        flow.endpoint = match flow.endpoint {
+            Endpoint::Tcp(tcp) => Endpoint::Stopped(Stopped { tcp: Box::new(tcp), until }),
+            other => other,
+        };
+        self.net.flows.push(flow);
+        self.net.flows.swap(index, last);
     }
 
     /// Data of a flow that was cut off reach its receiver.

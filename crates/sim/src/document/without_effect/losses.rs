@@ -7,7 +7,6 @@ use ackclock_net::source::BULK_NAME;
 use ackclock_tcp::Numbering;
 use ackclock_tcp::connection::numbering;
 use ackclock_units::param::{Chosen, Value as Setting};
-use std::collections::HashMap;
 
 /// Kinds of packets, as scripts name them.
 const KINDS: [&str; 3] = ["data", "retransmissions", "acks"];
@@ -32,8 +31,8 @@ fn chooses(direction: &Direction) -> bool {
     some || direction.jitter.kind == "script" || ["script", "segments"].contains(&&*loss.kind)
 }
 
-/// The flows whose data, and whose ACKs, cross each place.
-type Flows = HashMap<Place, [Vec<usize>; 2]>;
+/// The flows whose data, and whose ACKs, cross the directions of each link.
+type Flows = Vec<[[Vec<usize>; 2]; 2]>;
 
 /// The same; none where that is not known.
 struct Crossing(Option<Flows>);
@@ -42,9 +41,10 @@ impl Crossing {
     fn new(routes: &Routes<'_>) -> Self {
         Self(routes.are_known().then(|| {
             let mut all = Flows::new();
+            all.resize_with(routes.scenario.links.len(), Default::default);
             for (flow, way) in (0..routes.scenario.flows.len()).flat_map(|f| [(f, 0), (f, 1)]) {
-                for place in routes.of(flow, way) {
-                    all.entry(place).or_default()[way].push(flow);
+                for (link, side) in routes.of(flow, way) {
+                    all[link][side][way].push(flow);
                 }
             }
             all
@@ -56,8 +56,8 @@ impl Crossing {
         match &self.0 {
             None => [0, 1].map(|_| scenario.flows.iter().collect()),
             Some(all) => [0, 1].map(|way| {
-                let here = all.get(&place).map_or(&[][..], |both| &both[way]);
-                here.iter().map(|flow| &scenario.flows[*flow]).collect()
+                let here = all[place.0][place.1][way].iter();
+                here.map(|flow| &scenario.flows[*flow]).collect()
             }),
         }
     }

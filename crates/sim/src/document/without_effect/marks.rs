@@ -7,11 +7,11 @@ use crate::model::{Flow, Scenario, Transport};
 use ackclock_net::queue::{ENTRIES, Queue};
 use ackclock_units::param::Value as Setting;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Places with queues that can mark, and the parameters by which they do.
-type Marking = BTreeMap<Place, Vec<&'static str>>;
+/// Places with queues that can mark, in order, and the parameters by which they do.
+type Marking = Vec<(Place, Vec<&'static str>)>;
 
 pub(super) fn check(scenario: &Scenario, routes: &Routes<'_>, findings: &mut Findings<'_, '_>) {
     let marking = marking(scenario);
@@ -20,7 +20,9 @@ pub(super) fn check(scenario: &Scenario, routes: &Routes<'_>, findings: &mut Fin
     // With none of one of the two, ways do not matter.
     let by_way = routes.are_known() && !marking.is_empty() && !capable.is_empty();
     let is_marked = |flow: usize| match by_way {
-        true => routes.of(flow, 0).any(|place| marking.contains_key(&place)),
+        true => routes
+            .of(flow, 0)
+            .any(|place| marking.binary_search_by_key(&place, |each| each.0).is_ok()),
         false => !marking.is_empty(),
     };
     let marked: Vec<bool> = capable.iter().map(|flow| is_marked(*flow)).collect();
@@ -36,16 +38,19 @@ pub(super) fn check(scenario: &Scenario, routes: &Routes<'_>, findings: &mut Fin
             }
         }
     }
-    let crossed: HashSet<Place> = match by_way {
-        true => capable.iter().flat_map(|flow| routes.of(*flow, 0)).collect(),
-        false => HashSet::new(),
-    };
+    let mut crossed = BTreeSet::new();
+    for &flow in capable.iter().filter(|_| by_way) {
+        // Not `collect` or `extend`, which bring a sort along that a page would have to load.
+        for place in routes.of(flow, 0) {
+            crossed.insert(place);
+        }
+    }
     let is_crossed =
         |place: &Place| if by_way { crossed.contains(place) } else { !capable.is_empty() };
-    if marking.keys().all(is_crossed) {
+    if marking.iter().all(|(place, _)| is_crossed(place)) {
         return;
     }
-    for (&place, params) in &marking {
+    for (place, params) in marking {
         let link = &scenario.links[place.0];
         let kind = &[&link.forward, &link.backward][place.1].queue.kind;
         for key in params {
@@ -76,17 +81,19 @@ fn is_capable(flow: &Flow) -> bool {
 }
 
 fn marking(scenario: &Scenario) -> Marking {
-    let mut known = HashMap::new();
     let mut marking = Marking::new();
+    let mut last: Option<(&Arc<_>, [_; 2])> = None;
     for (index, link) in scenario.links.iter().enumerate() {
-        let sides = [&link.forward, &link.backward];
-        let both = known
-            .entry(Arc::as_ptr(&link.nature))
-            .or_insert_with(|| sides.map(|side| Queue::marks(&side.queue)));
+        // Most links are as the one before.
+        let known = last.take().filter(|(nature, _)| Arc::ptr_eq(nature, &link.nature));
+        let (_, both) = last.insert(known.unwrap_or_else(|| {
+            let sides = [&link.forward, &link.backward];
+            (&link.nature, sides.map(|side| Queue::marks(&side.queue)))
+        }));
         let sides = if link.half_duplex { 1 } else { 2 };
         for (side, params) in both.iter().enumerate().take(sides) {
             if let Some(params) = params {
-                marking.insert((index, side), params.clone());
+                marking.push(((index, side), params.clone()));
             }
         }
     }

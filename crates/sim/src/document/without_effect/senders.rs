@@ -30,16 +30,13 @@ pub(super) fn check(values: &Values, findings: &mut Findings<'_, '_>) {
     for tcp in values.flows.iter().filter_map(tcp_of) {
         known.entry(Arc::as_ptr(tcp)).or_insert_with(|| idle(tcp, profile));
     }
-    let mut keys: Vec<Keys> = known.values().flatten().map(|(keys, _)| *keys).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    if keys.is_empty() {
+    if known.values().all(Vec::is_empty) {
         return;
     }
     for (flow, transport) in values.flows.iter().enumerate() {
         let Some(tcp) = tcp_of(transport) else { continue };
         let idle = &known[&Arc::as_ptr(tcp)];
-        for keys in keys.iter().filter(|keys| find(tcp, keys).is_some()) {
+        for keys in KEYS.iter().filter(|keys| find(tcp, keys).is_some()) {
             if let Some(written) = findings.document.of_flow(flow, &[&["tcp"], *keys].concat()) {
                 let why = idle.iter().find(|(idle, _)| idle == keys);
                 findings.note(written, why.map(|(_, why)| why.clone()));
@@ -50,6 +47,18 @@ pub(super) fn check(values: &Values, findings: &mut Findings<'_, '_>) {
 
 /// Keys that lead from a `tcp` block to a value.
 type Keys = &'static [&'static str];
+
+/// Those that may have no effect.
+const KEYS: [Keys; 8] = [
+    &["pacing"],
+    &["pacing_burst"],
+    &["reduce"],
+    &["initial_ssthresh"],
+    &["initial_ssthresh_limit"],
+    &["rto", "sampling"],
+    &["rto", "timestamp_tick"],
+    &["rto", "backoff_ends"],
+];
 
 fn find<'b>(tcp: &'b Block, keys: &[&str]) -> Option<(&'static Param, &'b Setting)> {
     let (last, outer) = keys.split_last()?;
@@ -66,50 +75,35 @@ fn idle(tcp: &Block, profile: Option<&Value>) -> Vec<(Keys, Fault)> {
     let leave_out = "leave it out";
     let samples = || format!("the {sender} sender has its own rules for round-trip samples");
     let own_samples = sender != classic::ENTRY.name;
-    let all: [(Keys, bool, String, &str); 8] = [
+    let has_pace = by_window || cc.needs().rate;
+    // In the order of `KEYS`: whether it has no effect, why, and what to do.
+    let all: [(bool, String, &str); KEYS.len()] = [
+        (cc.pacing_rate().is_some(), format!("`{kind}` sets the pacing rate itself"), leave_out),
+        // What takes rate samples may pace, too.
+        (!has_pace, "nothing is paced".into(), "write `pacing: window`, or leave it out"),
         (
-            &["pacing"],
-            cc.pacing_rate().is_some(),
-            format!("`{kind}` sets the pacing rate itself"),
-            leave_out,
-        ),
-        (
-            &["pacing_burst"],
-            // What takes rate samples may pace, too.
-            !by_window && !cc.needs().rate,
-            "nothing is paced".into(),
-            "write `pacing: window`, or leave it out",
-        ),
-        (
-            &["reduce"],
             cc.owns_window(),
             format!("`{kind}` sets the window itself, also during recovery"),
             leave_out,
         ),
+        // The pace depends on the threshold.
         (
-            &["initial_ssthresh"],
-            // The pace depends on the threshold.
             !cc.uses_ssthresh() && !by_window,
             format!("`{kind}` has no slow start up to a threshold"),
             leave_out,
         ),
         (
-            &["initial_ssthresh_limit"],
             tcp.int("receive_window").is_none(),
             "the receive window has no limit".into(),
             "give `receive_window`, or leave it out",
         ),
-        (&["rto", "sampling"], own_samples, samples(), leave_out),
-        (&["rto", "timestamp_tick"], own_samples, samples(), leave_out),
-        (
-            &["rto", "backoff_ends"],
-            own_samples,
-            format!("with the {sender} sender a sample ends the doubling"),
-            leave_out,
-        ),
+        (own_samples, samples(), leave_out),
+        (own_samples, samples(), leave_out),
+        (own_samples, format!("with the {sender} sender a sample ends the doubling"), leave_out),
     ];
-    let idle = all.into_iter().filter(|(keys, idle, ..)| *idle && !is_usual(tcp, keys, profile));
-    idle.map(|(keys, _, why, hint)| (keys, none(keys[keys.len() - 1], &why).hint(hint))).collect()
+    let idle = KEYS.into_iter().zip(all);
+    let idle = idle.filter(|(keys, (idle, ..))| *idle && !is_usual(tcp, keys, profile));
+    idle.map(|(keys, (_, why, hint))| (keys, none(keys[keys.len() - 1], &why).hint(hint))).collect()
 }
 
 /// Whether a value is what it would be if nobody had written it, or is not there at all.
