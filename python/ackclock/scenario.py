@@ -244,6 +244,11 @@ class Scenario:
         """What was set from outside, in order, as `--set PATH=VALUE` or `--seed N`."""
         return [option for _, option in self._source.overrides]
 
+    @property
+    def is_varied(self) -> bool:
+        """Whether anything but the seed was set from outside."""
+        return any(place != ("seed",) for place, _ in self._source.overrides)
+
     def __eq__(self, other: object) -> bool:
         """Whether both describe the same run: all values equal, written out or left to defaults."""
         if not isinstance(other, Scenario):

@@ -127,6 +127,8 @@ pub struct Param {
     pub word: Option<&'static str>,
     /// For a registered thing that a bare quantity may stand for: the kind and its parameter.
     pub value_of: Option<(&'static str, &'static str)>,
+    /// Of a queue: whether it marks packets by this, where it is neither absent nor false.
+    pub marks: bool,
     /// One sentence, with the source of the default where there is one.
     pub summary: &'static str,
 }
@@ -154,6 +156,7 @@ impl Param {
             max: greatest(kind),
             word: None,
             value_of: None,
+            marks: false,
             summary,
         }
     }
@@ -173,6 +176,7 @@ impl Param {
             max: greatest(kind),
             word: None,
             value_of: None,
+            marks: false,
             summary: help(summary),
         }
     }
@@ -194,6 +198,7 @@ impl Param {
             max: greatest(kind),
             word,
             value_of: None,
+            marks: false,
             summary: help(summary),
         }
     }
@@ -213,6 +218,11 @@ impl Param {
     /// of this kind.
     pub const fn or_value(self, kind: &'static str, param: &'static str) -> Self {
         Self { value_of: Some((kind, param)), ..self }
+    }
+
+    /// The same parameter of a queue, which marks packets by it.
+    pub const fn that_marks(self) -> Self {
+        Self { marks: true, ..self }
     }
 
     /// The same parameter with a least value.
@@ -241,6 +251,8 @@ pub struct Entry {
     pub defect: bool,
     /// Whether the engine for browsers does without it.
     pub native: bool,
+    /// Of a queue: whether it may mark packets whatever its parameters are.
+    pub marks: bool,
     /// Its name in plots and tables, "CUBIC"; empty where the word in the document will do.
     pub label: &'static str,
     /// What its parameters must obey together, if anything.
@@ -256,6 +268,7 @@ impl Entry {
         params: &[],
         defect: false,
         native: false,
+        marks: false,
         label: "",
         check: None,
     };

@@ -145,7 +145,7 @@ def default_directory(scenario: Scenario) -> Path:
     name = re.sub(r"[^A-Za-z0-9._/-]+", "-", scenario.name)
     parts = [part for part in name.split("/") if part.strip(".")]
     label = f"{'/'.join(parts) or 'run'}-{scenario.seed}"
-    if any(not option.startswith(("--set seed=", "--seed ")) for option in scenario.overrides):
+    if scenario.is_varied:
         label += f"-{scenario.canonical_sha256(escaped=True)[:6]}"
     return Path("runs") / label
 

@@ -76,7 +76,7 @@ class Plan:
         Raises:
             ScenarioError: some cannot be run; all errors are reported.
         """
-        checker = _Checker(study, cores() if workers is None else whole_number("workers", workers))
+        checker = _Checker(study, processes(workers))
         for start in range(0, study.points, _TURN):
             checker.check(range(start, min(start + _TURN, study.points)))
         checker.finish()
@@ -119,6 +119,15 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system
         return os.cpu_count() or 1
+
+
+def processes(workers: int | None) -> int:
+    """Return how many processes `workers` asks for; one a core if it is None.
+
+    Raises:
+        InputError: it is no whole number.
+    """
+    return cores() if workers is None else whole_number("workers", workers)
 
 
 class _Checker:

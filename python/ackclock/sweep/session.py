@@ -19,12 +19,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from ackclock.errors import refuse, whole_number
+from ackclock.errors import refuse
 from ackclock.sweep import table as tables
 from ackclock.sweep import worker
 from ackclock.sweep.executor import Executor, LocalExecutor
 from ackclock.sweep.model import Batch, Receipt
-from ackclock.sweep.plan import Plan, cores
+from ackclock.sweep.plan import Plan, cores, processes
 from ackclock.sweep.results import SweepResults
 from ackclock.sweep.shards import Shard
 from ackclock.sweep.store import Store
@@ -226,7 +226,7 @@ class _Session:
         self.store = store
         if executor is not None and not hasattr(executor, "capacity"):
             refuse("executor", executor, "a `DaskExecutor`, or another `ackclock.sweep.Executor`")
-        self._workers = cores() if workers is None else whole_number("workers", workers)
+        self._workers = processes(workers)
         self._force = force
         self._given = executor
         self._executor = executor

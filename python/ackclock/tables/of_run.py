@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from heapq import nlargest
 from typing import Any
@@ -61,11 +61,14 @@ def of_summaries(
     def rank(entry: Mapping[str, Any]) -> list[float]:
         return [column.of(entry) or 0 for column in _BUSIEST[what]]
 
+    def shown_of(summary: Summary) -> Iterable[Mapping[str, Any]]:
+        every = entries(summary)
+        return every if most is None else nlargest(most, every, key=rank)
+
     rows = [
         {_RUN.name: name, **(entry if what == "drops" else picked(entry, columns))}
         for name, summary in summaries.items()
-        for every in [entries(summary)]
-        for entry in (every if most is None else nlargest(most, every, key=rank))
+        for entry in shown_of(summary)
     ]
     shown = (*([_RUN] if len(summaries) > 1 else []), *columns)
     others = what == "drops" and any(row["flow"] is None for row in rows)

@@ -13,6 +13,7 @@
 //!
 //! DEVIATION: that the link has run empty is noticed when the next packet comes; nothing asks for p before.
 
+use super::control;
 use super::limit::{self, Limit};
 use super::{Arrival, OnArrival, Place, Verdict};
 use ackclock_engine::Stream;
@@ -48,12 +49,7 @@ pub(super) static ENTRY: Entry = Entry {
         .at_most("1"),
         Param::new("freeze", Kind::Time, "100 ms", "Minimum time between changes of p.")
             .at_most("1 d"),
-        Param::new(
-            "ecn",
-            Kind::Flag,
-            "false",
-            "ECN-capable packets are marked rather than dropped.",
-        ),
+        control::ecn("false"),
     ],
     label: "BLUE",
     ..Entry::BLANK

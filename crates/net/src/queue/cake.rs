@@ -35,6 +35,7 @@ use std::sync::Arc;
 pub(super) static ENTRY: Entry = Entry {
     name: "cake",
     summary: help("A shaper, fair among hosts and their flows, with CoDel and BLUE for each flow."),
+    marks: true,
     references: &["Høiland-Jørgensen, Täht and Morton 2018", "Linux net/sched/sch_cake.c"],
     params: &[
         limit::param("10240 packets"),

@@ -46,7 +46,8 @@ pub(super) const CE_THRESHOLD: Param = Param::optional(
     "none",
     "ECN-capable packets that have waited longer are marked, whatever the other rules say.",
 )
-.at_most("1 d");
+.at_most("1 d")
+.that_marks();
 pub(super) const SQUARE_ROOT: Param = Param::new(
     "square_root",
     Kind::Choice(&[
@@ -107,6 +108,7 @@ pub(super) fn check(chosen: &Chosen) -> Result<(), Clash> {
 /// Whether packets are marked.
 pub(super) const fn ecn(default: &'static str) -> Param {
     Param::new("ecn", Kind::Flag, default, "ECN-capable packets are marked rather than dropped.")
+        .that_marks()
 }
 
 /// Parameters.

@@ -55,6 +55,7 @@ pub(super) static ENTRY: Entry = Entry {
         .at_least("0.1")
         .at_most("100"),
         Param::new("step", Kind::Time, "1 ms", "Packets of L that have waited longer are marked.")
+            .that_marks()
             .at_least("1 us")
             .at_most("1 d"),
         Param::new(

@@ -52,7 +52,7 @@ pub use python::{Decides, Fate, Found};
 use crate::packet::Packet;
 use ackclock_engine::Stream;
 use ackclock_units::Time;
-use ackclock_units::param::{Chosen, Value};
+use ackclock_units::param::{Chosen, Param, Value};
 use ackclock_units::registry;
 use blue::ENTRY as BLUE;
 use droptail::ENTRY as DROP_TAIL;
@@ -224,18 +224,14 @@ impl Queue {
     /// The parameters by which the discipline that a scenario chose marks packets; none at all if it marks nothing. Some
     /// disciplines mark without such a parameter.
     pub fn marks(chosen: &Chosen) -> Option<Vec<&'static str>> {
-        let all = [
-            ("ecn", "ecn"),
-            ("ce_threshold", "ce_threshold_ns"),
-            ("mark_from", "mark_from_packets"),
-            ("mark_from", "mark_from_bytes"),
-            ("step", "step_ns"),
-        ];
-        let off = [None, Some(&Value::Null), Some(&Value::Flag(false))];
-        let set = all.into_iter().filter(|(_, name)| !off.contains(&chosen.find(name)));
-        let set: Vec<&str> = set.map(|(param, _)| param).collect();
-        let others = [cake::ENTRY.name, python::ENTRY.name];
-        (!set.is_empty() || others.contains(&&*chosen.kind)).then_some(set)
+        let entry = ENTRIES.iter().find(|entry| entry.name == chosen.kind)?;
+        let is_set = |param: &Param| {
+            let (_, value) = chosen.values.iter().find(|(name, _)| param.is_named(name))?;
+            (![Value::Null, Value::Flag(false)].contains(value)).then_some(param.name)
+        };
+        let set: Vec<_> =
+            entry.params.iter().filter(|param| param.marks).filter_map(is_set).collect();
+        (entry.marks || !set.is_empty()).then_some(set)
     }
 
     /// Whether the discipline of this name keeps the packets and may drop one that it has taken.

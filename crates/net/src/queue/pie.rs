@@ -50,7 +50,7 @@ pub(super) const RULES: [Param; 14] = [
         "Nothing is dropped early with at most two of these waiting (RFC 8033 section 4.1).",
     )
     .at_most("65535 B"),
-    Param::new("ecn", Kind::Flag, "false", "ECN-capable packets are marked (section 5.1)."),
+    Param::new("ecn", Kind::Flag, "false", "ECN-capable packets are marked (section 5.1).").that_marks(),
     Param::new(
         "mark_limit",
         Kind::Real,

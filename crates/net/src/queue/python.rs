@@ -13,6 +13,7 @@ use std::fmt::Debug;
 pub(super) static ENTRY: Entry = Entry {
     name: "python",
     summary: help("A discipline of your own, written in Python; first in, first out."),
+    marks: true,
     references: &["docs/python-queues.md"],
     params: &[
         limit::param("1000 packets"),

@@ -13,6 +13,7 @@
 //! The average, `min` and `max` are in packets or bytes, by the unit of `min` and `max`.
 
 use super::adaptive::{self, Adaptation};
+use super::control;
 use super::limit::{self, Limit};
 use super::{Arrival, OnArrival, Place, Verdict};
 use ackclock_engine::Stream;
@@ -107,12 +108,7 @@ pub(super) static ENTRY: Entry = Entry {
             "none",
             "What the size of a packet changes.",
         ),
-        Param::new(
-            "ecn",
-            Kind::Flag,
-            "false",
-            "ECN-capable packets are marked rather than dropped.",
-        ),
+        control::ecn("false"),
         Param::new(
             "mark_limit",
             Kind::Real,

@@ -387,3 +387,12 @@ fn a_shaper_does_what_that_of_linux_does() {
         assert!((first - gaps[0]).abs() < 0.06 && (last - gaps[1]).abs() < 0.06, "{first}, {last}");
     }
 }
+
+/// Who adds a queue is reminded; what a scenario is warned of depends on it.
+#[test]
+fn parameters_called_ecn_say_that_a_queue_marks_by_them() {
+    let all = super::ENTRIES.iter().flat_map(|entry| entry.params);
+    let found: Vec<bool> =
+        all.filter(|param| param.name == "ecn").map(|param| param.marks).collect();
+    assert!(found.len() > 4 && found.iter().all(|marks| *marks));
+}

@@ -23,7 +23,8 @@ pub(super) static ENTRY: Entry = Entry {
             Kind::SizeOrPackets,
             "ECN-capable packets that find at least this much waiting are marked; others are only dropped when the queue is full.",
         )
-        .at_least("1 packet"),
+        .at_least("1 packet")
+        .that_marks(),
     ],
     ..Entry::BLANK
 };

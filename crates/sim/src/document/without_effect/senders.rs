@@ -72,38 +72,34 @@ fn idle(tcp: &Block, profile: Option<&Value>) -> Vec<(Keys, Fault)> {
     let kind = &chosen.kind;
     let sender = tcp.word("sender").expect("a checked flow has a family");
     let by_window = tcp.word("pacing") == Some("window");
-    let leave_out = "leave it out";
+    let owns_samples = sender != classic::ENTRY.name;
     let samples = || format!("the {sender} sender has its own rules for round-trip samples");
-    let own_samples = sender != classic::ENTRY.name;
-    let has_pace = by_window || cc.needs().rate;
-    // In the order of `KEYS`: whether it has no effect, why, and what to do.
-    let all: [(bool, String, &str); KEYS.len()] = [
-        (cc.pacing_rate().is_some(), format!("`{kind}` sets the pacing rate itself"), leave_out),
+    // In the order of `KEYS`: why it has no effect, where it has none.
+    let idle: [Option<String>; KEYS.len()] = [
+        cc.pacing_rate().map(|_| format!("`{kind}` sets the pacing rate itself")),
         // What takes rate samples may pace, too.
-        (!has_pace, "nothing is paced".into(), "write `pacing: window`, or leave it out"),
-        (
-            cc.owns_window(),
-            format!("`{kind}` sets the window itself, also during recovery"),
-            leave_out,
-        ),
+        (!by_window && !cc.needs().rate).then(|| "nothing is paced".into()),
+        cc.owns_window().then(|| format!("`{kind}` sets the window itself, also during recovery")),
         // The pace depends on the threshold.
-        (
-            !cc.uses_ssthresh() && !by_window,
-            format!("`{kind}` has no slow start up to a threshold"),
-            leave_out,
-        ),
-        (
-            tcp.int("receive_window").is_none(),
-            "the receive window has no limit".into(),
-            "give `receive_window`, or leave it out",
-        ),
-        (own_samples, samples(), leave_out),
-        (own_samples, samples(), leave_out),
-        (own_samples, format!("with the {sender} sender a sample ends the doubling"), leave_out),
+        (!cc.uses_ssthresh() && !by_window)
+            .then(|| format!("`{kind}` has no slow start up to a threshold")),
+        tcp.int("receive_window").is_none().then(|| "the receive window has no limit".into()),
+        owns_samples.then(samples),
+        owns_samples.then(samples),
+        owns_samples.then(|| format!("with the {sender} sender a sample ends the doubling")),
     ];
-    let idle = KEYS.into_iter().zip(all);
-    let idle = idle.filter(|(keys, (idle, ..))| *idle && !is_usual(tcp, keys, profile));
-    idle.map(|(keys, (_, why, hint))| (keys, none(keys[keys.len() - 1], &why).hint(hint))).collect()
+    let idle = KEYS.into_iter().zip(idle).filter_map(|(keys, why)| Some((keys, why?)));
+    let idle = idle.filter(|(keys, _)| !is_usual(tcp, keys, profile));
+    idle.map(|(keys, why)| (keys, none(keys[keys.len() - 1], &why).hint(hint(keys)))).collect()
+}
+
+/// What to do about a key that has no effect.
+fn hint(keys: Keys) -> &'static str {
+    match keys {
+        ["pacing_burst"] => "write `pacing: window`, or leave it out",
+        ["initial_ssthresh_limit"] => "give `receive_window`, or leave it out",
+        _ => "leave it out",
+    }
 }
 
 /// Whether a value is what it would be if nobody had written it, or is not there at all.
