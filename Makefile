@@ -62,8 +62,11 @@ build: setup engine ## Build a wheel and a source archive into dist/
 demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 	@$(BIN)/ackclock run caltech/test-case-2-fast
 
+# Builds first: make would begin all that follows before the Python tests, which take longest, if these had to wait for
+# builds of their own.
 test: $(STAMPS)/dependencies ## Everything that must pass: format, lint, tests, a reproduction, the site
-	+@$(TOGETHER) test-python-live lint-rust lint-python lint-scripts test-rust docs bench-gate reproduce
+	+@failed=0; $(TOGETHER) setup engine lint-rust || failed=1; \
+	$(TOGETHER) test-python-live lint-python lint-scripts test-rust docs bench-gate reproduce || failed=1; exit $$failed
 
 check: setup ## What to run before each commit: format, lint, the fast tests, side by side
 	+@$(TOGETHER) test-fast lint-python lint-rust lint-scripts
@@ -112,8 +115,7 @@ playground: setup engine ## Make the playground for browsers: target/playground.
 test-python: setup
 	$(PYTEST)
 
-# With the engine for browsers, which tests of the playground need.
-test-python-live: setup engine
+test-python-live:
 	+@$(LIVE) test-python
 
 # Tests hold all other experiments against what is published: this one takes long with all its orders of events.

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from ackclock.errors import InputError, unknown
 
 _ROOT = Path(__file__).parent / "scenarios"
-_STUDY = ".sweep.yaml"
+_STUDY = ".sweep"
 
 
 def names() -> list[str]:
     """Return the names of all scenarios of the package, such as `caltech/test-case-2-fast`."""
-    return sorted(
-        path.relative_to(_ROOT).with_suffix("").as_posix()
-        for path in _ROOT.rglob("*.yaml")
-        if not path.name.endswith(_STUDY)
-    )
+    return [name for name in _files() if not name.endswith(_STUDY)]
 
 
 def study(name: str) -> Path | None:
     """Return the file of a study of the package, such as `ns3/lab-grid`; None if there is none."""
-    known = {path.relative_to(_ROOT).as_posix(): path for path in _ROOT.rglob(f"*{_STUDY}")}
-    return known.get(f"{name}{_STUDY}")
+    return _files().get(f"{name}{_STUDY}")
 
 
 def find(name: str) -> Path:
@@ -31,7 +27,14 @@ def find(name: str) -> Path:
     Raises:
         InputError: there is none of this name; names the nearest.
     """
-    known = names()
-    if name in known:
-        return _ROOT / f"{name}.yaml"
+    if name in (known := names()):
+        return _files()[name]
     raise InputError(f"{unknown('scenario', name, known)} ('ackclock list scenario' shows all)")
+
+
+@cache
+def _files() -> dict[str, Path]:
+    """Return the files of scenarios and studies by their names, in the order of these."""
+    files = _ROOT.rglob("*.yaml")
+    named = ((path.relative_to(_ROOT).with_suffix("").as_posix(), path) for path in files)
+    return dict(sorted(named))

@@ -21,5 +21,11 @@ def coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
 
 def are(column: pa.ChunkedArray, word: str) -> NDArray[np.bool_]:
     """Return which rows have this word."""
-    codes, words = coded(column)
-    return codes == (words.index(word) if word in words else -2)
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    found = [np.empty(0, np.bool_)]
+    for chunk in column.chunks:
+        words = chunk.dictionary.to_pylist()
+        codes = chunk.indices.to_numpy(zero_copy_only=False)  # a null is NaN, which no code is
+        found.append(codes == (words.index(word) if word in words else -1))
+    return np.concatenate(found) if len(found) != 2 else found[1]

@@ -222,15 +222,8 @@ def in_order(arrived_s: Floats, seq: Ints, length: Ints) -> tuple[Floats, Ints]:
     Segments may arrive several times, with other borders, and in any order.
     """
     order = np.lexsort((arrived_s, seq))
-    reached_s, reached = [], []
-    end, at = 0, -np.inf
-    for time, first, size in zip(
-        arrived_s[order].tolist(), seq[order].tolist(), length[order].tolist(), strict=True
-    ):
-        if first > end:
-            break
-        if first + size > end:
-            end, at = first + size, max(at, time)
-            reached_s.append(at)
-            reached.append(end)
-    return np.array(reached_s), np.array(reached, dtype=np.int64)
+    reached = np.maximum.accumulate((seq + length)[order])
+    before = np.concatenate(([0], reached))[:-1]
+    whole = ~np.logical_or.accumulate(seq[order] > before)  # up to the first gap
+    new = whole & (reached > before)
+    return np.maximum.accumulate(arrived_s[order][new]), reached[new]
