@@ -14,6 +14,7 @@ mod fitting;
 pub mod model;
 mod outlook;
 pub mod parallel;
+mod pattern;
 pub mod preset;
 pub mod profile;
 pub mod record;

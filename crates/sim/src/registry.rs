@@ -29,6 +29,7 @@ pub(crate) static REGISTRIES: &[(&str, &[&Entry])] = &[
     ("ties", ackclock_engine::ties::ENTRIES),
     ("topology", crate::shape::ENTRIES),
     ("start", crate::start::ENTRIES),
+    ("pattern", crate::pattern::ENTRIES),
 ];
 
 /// The mappings of a document: name, meaning, table.

@@ -279,6 +279,12 @@ pub static FLOW: &[Param] = &[
     .at_most("1000000"),
     Param::required("from", Kind::HostRef, "Host that sends."),
     Param::required("to", Kind::HostRef, "Host that receives."),
+    Param::new(
+        "pattern",
+        Kind::Registered(crate::pattern::ENTRIES),
+        "pairs",
+        "With `count`: which number `*` in `to` is.",
+    ),
     Param::optional(
         "path",
         Kind::RouterRefs,

@@ -1,4 +1,4 @@
-//! Flows from their short form: `count`, and starts that depend on the number of the flow.
+//! Flows from their short form: `count`, and destinations and starts that depend on the number of the flow.
 
 use super::super::block::Setting;
 use super::super::elements::Elements;
@@ -9,6 +9,7 @@ use super::super::scalar;
 use super::super::walk::{Layer, Resolver};
 use super::too_many;
 use crate::fitting::fitting;
+use crate::pattern::{PERMUTATION, Pattern, STRIDE};
 use crate::start::SPREAD;
 use crate::tables::MOST_ELEMENTS;
 use ackclock_units::quantity::Quantity;
@@ -30,7 +31,10 @@ enum Starts<'d> {
 
 /// Whether there is something to write out.
 pub(in super::super) fn is_short(flow: &Value) -> bool {
-    flow.as_object().is_some_and(|flow| flow.contains_key("count") || is_spread(flow))
+    let short = |flow: &Map<String, Value>| {
+        flow.contains_key("count") || flow.contains_key("pattern") || is_spread(flow)
+    };
+    flow.as_object().is_some_and(short)
 }
 
 fn is_spread(flow: &Map<String, Value>) -> bool {
@@ -57,12 +61,12 @@ pub(super) fn put_into<'d>(
         let template = match flow {
             Value::Object(map) if is_short(flow) => {
                 let room = MOST_ELEMENTS.saturating_sub(first);
-                let (template, starts) = read(resolver, map, &path, room);
+                let (template, starts, pattern) = read(resolver, map, &path, room);
                 let template = template.map(Rc::new);
                 let own = template.clone();
                 let count = template.as_ref().map_or(1, |template| template.count);
                 all.add_made(count, move |index| {
-                    Value::Object(one(map, own.as_deref(), &starts, index + 1))
+                    Value::Object(one(map, own.as_deref(), &starts, &pattern, index + 1))
                 });
                 template
             }
@@ -81,7 +85,7 @@ fn read<'d>(
     map: &'d Map<String, Value>,
     path: &Path,
     room: usize,
-) -> (Option<Template>, Starts<'d>) {
+) -> (Option<Template>, Starts<'d>, Pattern) {
     let count = map.get("count").map(|value| match scalar::read(param("count"), value) {
         Ok(Setting::Count(count)) => {
             let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -99,6 +103,7 @@ fn read<'d>(
         }
     });
     let starts = starts(resolver, map, path, count.map(|(asked, _)| asked));
+    let pattern = pattern(resolver, map, path, count.map(|(_, count)| count));
     let template = count.map(|(_, count)| Template {
         count,
         starred: STARRED
@@ -108,7 +113,44 @@ fn read<'d>(
             .collect(),
         lists_starts: matches!(starts, Starts::Listed(_)),
     });
-    (template, starts)
+    (template, starts, pattern)
+}
+
+/// Which number the asterisk in `to` is.
+fn pattern(
+    resolver: &mut Resolver,
+    map: &Map<String, Value>,
+    path: &Path,
+    count: Option<usize>,
+) -> Pattern {
+    let Some(value) = map.get("pattern") else { return Pattern::Pairs };
+    let fault = match (count, map.get("to")) {
+        (None, _) => Some("a pattern needs several flows: `count` is missing"),
+        (_, Some(Value::String(to))) if !to.contains('*') => {
+            Some("a pattern says which number `*` in `to` is, and there is none")
+        }
+        (Some(1), _) if map["count"] == 1 => Some("one flow makes no pattern"),
+        _ => None,
+    };
+    if let Some(message) = fault {
+        let hint = "for example `{id: F, count: 16, from: H*, to: H*, pattern: permutation}`";
+        resolver.problems.add(&path.key("pattern"), value, Fault::new(message).hint(hint));
+        return Pattern::Pairs;
+    }
+    let own = Layer { map, path: path.clone(), reported: false };
+    let read = resolver.setting(param("pattern"), std::slice::from_ref(&own), path);
+    // Too many flows, or a faulty number of them, were reported and count as one.
+    let (Some(Setting::Block(chosen)), Some(count @ 2..)) = (read, count) else {
+        return Pattern::Pairs;
+    };
+    match (chosen.kind(), chosen.int("by"), chosen.int("seed")) {
+        (Some(kind), Some(by), _) if kind == STRIDE.name => Pattern::Stride(fitting(by), count),
+        (Some(kind), _, Some(seed)) if kind == PERMUTATION.name => {
+            let id = map.get("id").and_then(Value::as_str).unwrap_or_default();
+            Pattern::permutation(seed, id, count)
+        }
+        _ => Pattern::Pairs,
+    }
 }
 
 fn starts<'d>(
@@ -153,12 +195,13 @@ fn one(
     map: &Map<String, Value>,
     template: Option<&Template>,
     starts: &Starts<'_>,
+    pattern: &Pattern,
     number: usize,
 ) -> Map<String, Value> {
     let mut flow = Map::with_capacity(map.len());
     for (key, value) in map {
         let value = match (key.as_str(), value) {
-            ("count", _) => continue,
+            ("count" | "pattern", _) => continue,
             ("start", _) => match starts {
                 Starts::Same(None) => continue,
                 Starts::Same(Some(value)) => (*value).clone(),
@@ -171,6 +214,9 @@ fn one(
             },
             ("id", Value::String(id)) if template.is_some() && !id.contains('*') => {
                 format!("{id}{number}").into()
+            }
+            ("to", Value::String(name)) if template.is_some() => {
+                name.replace('*', &pattern.to(number).to_string()).into()
             }
             (key, Value::String(name)) if template.is_some() && STARRED.contains(&key) => {
                 name.replace('*', &number.to_string()).into()

@@ -364,6 +364,81 @@ fn starts() {
 }
 
 #[test]
+fn patterns() {
+    let flows = |count: usize, more: Value| {
+        let mut flow = json!({"id": "F", "count": count, "from": "H*", "to": "H*"});
+        flow.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({
+            "topology": {"kind": "fat-tree", "ports": 4, "access": {"rate": "1 Gbps", "delay": "2 us"}},
+            "flows": [flow],
+            "stop": {"at_latest": "1 ms"},
+        })
+    };
+    let ends = |document: &Value| {
+        let model = model(document);
+        let flows = model["flows"].as_array().unwrap().clone();
+        let name = |flow: &Value, end: &str| flow[end].as_str().unwrap()[1..].parse().unwrap();
+        flows
+            .iter()
+            .map(|flow| (name(flow, "from"), name(flow, "to")))
+            .collect::<Vec<(usize, usize)>>()
+    };
+    let stride = flows(16, json!({"pattern": {"kind": "stride", "by": 8}}));
+    assert!(ends(&stride).into_iter().eq((1..=16).map(|from| (from, (from + 7) % 16 + 1))));
+    let drawn = |seed: u64| {
+        let document = flows(16, json!({"pattern": {"kind": "permutation", "seed": seed}}));
+        // Written out, it is the same network, whatever seed the run has.
+        assert_eq!(model(&canonical(&document))["flows"], model(&document)["flows"]);
+        ends(&document)
+    };
+    assert_eq!(ends(&flows(16, json!({"pattern": "permutation"}))), drawn(1));
+    assert_ne!(drawn(1), drawn(2));
+    let mut reached: Vec<usize> = drawn(1).iter().map(|(_, to)| *to).collect();
+    reached.sort_unstable();
+    assert!(reached.into_iter().eq(1..=16));
+    assert!(drawn(1).iter().all(|(from, to)| from != to));
+
+    let hint = "for example `{id: F, count: 16, from: H*, to: H*, pattern: permutation}`";
+    for (count, more, expected) in [
+        (
+            1,
+            json!({"pattern": "permutation"}),
+            format!("flows.0.pattern: one flow makes no pattern | {hint}"),
+        ),
+        (
+            4,
+            json!({"pattern": "permutation", "to": "H5"}),
+            format!(
+                "flows.0.pattern: a pattern says which number `*` in `to` is, and there is none | {hint}"
+            ),
+        ),
+        (4, json!({"pattern": "incast"}), "flows.0.pattern: unknown pattern `incast`".into()),
+        (
+            4,
+            json!({"pattern": {"kind": "stride"}}),
+            "flows.0.pattern.by: `by` is missing | How far it is from sender to receiver.".into(),
+        ),
+        (
+            4,
+            json!({"pattern": {"kind": "stride", "by": 4}}),
+            "flows.0.to: a flow from `H1` to itself".into(),
+        ),
+        (
+            2_000_000,
+            json!({"pattern": "permutation"}),
+            "flows.0.count: `2000000` is too large".into(),
+        ),
+    ] {
+        assert_eq!(problems(&flows(count, more))[0], expected);
+    }
+    let mut alone = flows(4, json!({"pattern": "permutation"}));
+    alone["flows"][0].as_object_mut().unwrap().remove("count");
+    let expected =
+        format!("flows.0.pattern: a pattern needs several flows: `count` is missing | {hint}");
+    assert!(problems(&alone).contains(&expected), "{:?}", problems(&alone));
+}
+
+#[test]
 fn each_seed_has_its_own_drawn_starts() {
     let document = with("/flows/0/start", json!({"kind": "uniform", "to": "100 ms"}));
     let resolved = canonical(&document);
