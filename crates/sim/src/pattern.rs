@@ -3,6 +3,7 @@
 //! Source: M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008,
 //! section 5 (stride, random permutation).
 
+use crate::fitting::fitting;
 use ackclock_engine::Stream;
 use ackclock_units::param::{Entry, Kind, Param, help};
 
@@ -56,7 +57,7 @@ impl Pattern {
     /// A permutation of at least two numbers that leaves none at its place.
     pub fn permutation(seed: u64, flows: &str, count: usize) -> Self {
         let mut stream = Stream::new(seed, &format!("pattern/{flows}"));
-        let mut numbers: Vec<u32> = (1..=count as u32).collect();
+        let mut numbers: Vec<u32> = (1..=fitting(count)).collect();
         // About one order in e leaves none: each of these is as likely as any other.
         while numbers.iter().zip(1..).any(|(number, own)| *number == own) {
             stream.shuffle(&mut numbers);

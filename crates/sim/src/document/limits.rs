@@ -6,6 +6,7 @@ use super::names::{Names, listed};
 use super::network::Network;
 use super::problems::{Fault, Path, Problems};
 use crate::model::Node;
+use crate::shape::WITH_EQUAL_PATHS;
 use crate::tables::MOST_PACKET_BYTES;
 use ackclock_net::source::{BULK_NAME, write_sizes};
 use ackclock_tcp::selective;
@@ -117,6 +118,16 @@ fn paths(parts: &Parts<'_>, problems: &mut Problems, warnings: &mut Problems) {
 fn routing(parts: &Parts<'_>, warnings: &mut Problems) {
     let Some(routing) = parts.rest.block("routing") else { return };
     let path = Path::default().key("routing");
+    let shape = parts.root.get("topology").and_then(|topology| topology.get("kind"));
+    let is_fabric =
+        shape.is_some_and(|kind| WITH_EQUAL_PATHS.iter().any(|entry| *kind == entry.name));
+    let routed = parts.flows.iter().filter(|flow| flow.routers[0].is_none());
+    if is_fabric && !parts.root.contains_key("routing") && routed.take(2).count() == 2 {
+        let fault = Fault::new("all flows take the first of several shortest paths").hint(
+            "`routing: ecmp` spreads them by a hash, `routing: shortest-path` says that it is meant",
+        );
+        warnings.add(&path, &Value::Null, fault);
+    }
     if let (Some(settling), Some(period)) = (routing.int("settling"), routing.int("period"))
         && settling >= period
     {

@@ -87,6 +87,12 @@ fn messages(problems: &[Problem]) -> Vec<String> {
     problems.iter().map(one).collect()
 }
 
+fn warnings(document: &Value) -> Vec<String> {
+    let checked = check(document);
+    assert_eq!(messages(&checked.problems), [] as [&str; 0]);
+    messages(&checked.warnings)
+}
+
 fn model(document: &Value) -> Value {
     let checked = check(document);
     assert_eq!(messages(&checked.problems), Vec::<String>::new());

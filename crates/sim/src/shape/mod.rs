@@ -49,6 +49,9 @@ pub struct PlannedLink {
     pub place: usize,
 }
 
+/// Short forms in which several paths are as short as each other.
+pub(crate) static WITH_EQUAL_PATHS: [&Entry; 2] = [&leaf_spine::ENTRY, &fat_tree::ENTRY];
+
 /// The plan of a short form with these numbers.
 pub fn plan(chosen: &Chosen) -> Plan {
     match chosen.kind.as_str() {

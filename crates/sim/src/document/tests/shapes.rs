@@ -398,6 +398,17 @@ fn patterns() {
     assert!(reached.into_iter().eq(1..=16));
     assert!(drawn(1).iter().all(|(from, to)| from != to));
 
+    // The first of several paths for all of them is hardly meant.
+    let mut routed = flows(2, json!({"to": "H16"}));
+    let expected = "routing: all flows take the first of several shortest paths | `routing: ecmp` spreads them by a hash, \
+                    `routing: shortest-path` says that it is meant";
+    assert_eq!(warnings(&routed), [expected]);
+    assert_eq!(warnings(&flows(1, json!({"to": "H16"}))), Vec::<String>::new());
+    for meant in ["ecmp", "shortest-path"] {
+        routed["routing"] = json!(meant);
+        assert_eq!(warnings(&routed), Vec::<String>::new());
+    }
+
     let hint = "for example `{id: F, count: 16, from: H*, to: H*, pattern: permutation}`";
     for (count, more, expected) in [
         (

@@ -21,12 +21,6 @@ fn one_link(link: &Value, flows: &[Value]) -> Value {
     })
 }
 
-fn warnings(document: &Value) -> Vec<String> {
-    let checked = check(document);
-    assert_eq!(messages(&checked.problems), [] as [&str; 0]);
-    messages(&checked.warnings)
-}
-
 const NONE: [&str; 0] = [];
 
 /// What is reported about one flow with this `tcp` block.
