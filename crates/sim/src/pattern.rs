@@ -2,10 +2,12 @@
 //!
 //! Source: M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008,
 //! section 5 (stride, random permutation).
+//!
+//! To add one: an [`Entry`] and an arm of [`Pattern::of`] here.
 
 use crate::fitting::fitting;
 use ackclock_engine::Stream;
-use ackclock_units::param::{Entry, Kind, Param, help};
+use ackclock_units::param::{Chosen, Entry, Kind, Param, help};
 
 /// Patterns that a scenario can name.
 pub(crate) static ENTRIES: &[&Entry] = &[&PAIRS, &STRIDE, &PERMUTATION];
@@ -18,7 +20,7 @@ static PAIRS: Entry = Entry {
     ..Entry::BLANK
 };
 
-pub(crate) static STRIDE: Entry = Entry {
+static STRIDE: Entry = Entry {
     name: "stride",
     summary: help("Flow i of n goes to number i + `by`, counted from 1 again after n."),
     references: &["Al-Fares, Loukissas, Vahdat, SIGCOMM 2008"],
@@ -28,7 +30,7 @@ pub(crate) static STRIDE: Entry = Entry {
     ..Entry::BLANK
 };
 
-pub(crate) static PERMUTATION: Entry = Entry {
+static PERMUTATION: Entry = Entry {
     name: "permutation",
     summary: help(
         "Each number is the destination of one flow, in an order that is drawn; none is that of the flow itself.",
@@ -54,9 +56,18 @@ pub(crate) enum Pattern {
 }
 
 impl Pattern {
+    /// What a checked entry says of so many flows of a short form with this `id`.
+    pub fn of(chosen: &Chosen, id: &str, count: usize) -> Self {
+        match chosen.kind.as_str() {
+            "stride" => Self::Stride(fitting(chosen.int("by")), count),
+            "permutation" => Self::permutation(chosen.int("seed"), id, count),
+            _ => Self::Pairs,
+        }
+    }
+
     /// A permutation of at least two numbers that leaves none at its place.
-    pub fn permutation(seed: u64, flows: &str, count: usize) -> Self {
-        let mut stream = Stream::new(seed, &format!("pattern/{flows}"));
+    fn permutation(seed: u64, id: &str, count: usize) -> Self {
+        let mut stream = Stream::new(seed, &format!("pattern/{id}"));
         let mut numbers: Vec<u32> = (1..=fitting(count)).collect();
         // About one order in e leaves none: each of these is as likely as any other.
         while numbers.iter().zip(1..).any(|(number, own)| *number == own) {

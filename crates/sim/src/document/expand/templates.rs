@@ -9,7 +9,7 @@ use super::super::scalar;
 use super::super::walk::{Layer, Resolver};
 use super::too_many;
 use crate::fitting::fitting;
-use crate::pattern::{PERMUTATION, Pattern, STRIDE};
+use crate::pattern::Pattern;
 use crate::start::SPREAD;
 use crate::tables::MOST_ELEMENTS;
 use ackclock_units::quantity::Quantity;
@@ -140,14 +140,10 @@ fn pattern(
     let own = Layer { map, path: path.clone(), reported: false };
     let read = resolver.setting(param("pattern"), std::slice::from_ref(&own), path);
     // Too many flows, or a faulty number of them, were reported and count as one.
-    let (Some(Setting::Block(chosen)), Some(count @ 2..)) = (read, count) else {
-        return Pattern::Pairs;
-    };
-    match (chosen.kind(), chosen.int("by"), chosen.int("seed")) {
-        (Some(kind), Some(by), _) if kind == STRIDE.name => Pattern::Stride(fitting(by), count),
-        (Some(kind), _, Some(seed)) if kind == PERMUTATION.name => {
+    match (read, count) {
+        (Some(Setting::Block(chosen)), Some(count @ 2..)) if chosen.is_complete() => {
             let id = map.get("id").and_then(Value::as_str).unwrap_or_default();
-            Pattern::permutation(seed, id, count)
+            Pattern::of(&chosen.chosen(), id, count)
         }
         _ => Pattern::Pairs,
     }
