@@ -7,7 +7,7 @@
 //! over target:    the wait is above `target`, and above 4 times what a packet of `mtu` takes on the link
 //! not dropping:   over target: dropping, drop_next := now + interval / sqrt(count), count at least 1
 //! dropping:       each time drop_next is over: a packet is marked, or dropped; count + 1, drop_next += interval / sqrt(count)
-//! count 0:        drop_next := now + interval; where it was over already and the wait is over target: now
+//! count 0:        drop_next := now + interval; so after a longer pause a wait over target makes the next packet due at once
 //! below target:   not dropping; count - 1 for each drop_next that passes
 //! BLUE:           the queue overflows: p + 1/256;  it runs empty: p - 1/4096;  each at most once per target
 //!                 a packet that leaves is dropped with p, marks or not
@@ -16,7 +16,7 @@
 //! So CoDel's memory of the last spell is a count that decays, its first drop comes after `interval`, and a flow that does not
 //! slow down meets BLUE. The last packet of a queue may be marked, but not dropped.
 //!
-//! 1 / sqrt(count) is that of Linux, bit by bit: [`reciprocal_root`].
+//! 1 / sqrt(count) is in integers, as Linux has it ([`ROOTS`], [`newton_step`]).
 
 use super::control::{self, INTERVAL, TARGET};
 use super::fifo::Fifo;
@@ -201,7 +201,7 @@ impl Control {
         let wait = held.sojourn(now);
         let over = wait > rules.target && wait > rules.packet_time.times(4);
         let due = self.is_due(now);
-        let mut late = now > self.drop_next;
+        let late = now > self.drop_next;
         if over {
             if !self.dropping {
                 self.dropping = true;
@@ -220,10 +220,8 @@ impl Control {
                 self.step(self.count - 1, rules);
             }
         }
-        // As in Linux, what begins with this packet does not count, where nothing was due.
-        if due {
-            late = now > self.drop_next;
-        }
+        // If nothing was due, Linux goes by what was scheduled before this packet.
+        let late = if due { now > self.drop_next } else { late };
         let marks = signal && rules.ecn && held.packet.is_ecn_capable();
         let by_chance = (!signal || marks) && self.p > 0.0 && random.uniform() < self.p;
         let drops = by_chance || (signal && !marks);
