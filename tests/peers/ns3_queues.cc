@@ -209,8 +209,35 @@ class StandardSocket : public TcpSocketBase
         {
             m_txBuffer->ResetRenoSack();
         }
+        // The same: a partial ACK takes from the window all that it acknowledges, and adds a segment.
+        if (state != TcpSocketState::CA_RECOVERY)
+        {
+            m_inflated = 0;
+        }
+        else if (duplicate || (ack > m_txBuffer->HeadSequence() && ack < m_recover))
+        {
+            uint32_t window = m_inflated > 0 ? m_inflated : m_tcb->m_cWndInfl.Get();
+            uint32_t acknowledged = ack - m_txBuffer->HeadSequence();
+            m_inflated = window - std::min(window, acknowledged) + m_tcb->m_segmentSize;
+        }
         TcpSocketBase::ReceivedAck(packet, header);
     }
+
+    uint32_t AvailableWindow() const override
+    {
+        if (m_tcb->m_congState != TcpSocketState::CA_RECOVERY)
+        {
+            return TcpSocketBase::AvailableWindow();
+        }
+        // Before the first ACK of a recovery it is ssthresh and the three duplicates.
+        uint32_t window = std::min(m_inflated > 0 ? m_inflated : m_tcb->m_cWndInfl.Get(), m_rWnd.Get());
+        uint32_t flight = m_tcb->m_highTxMark.Get() - m_txBuffer->HeadSequence();
+        return window - std::min(window, flight);
+    }
+
+  private:
+    // The window of a recovery; 0 before its first ACK.
+    uint32_t m_inflated = 0;
 };
 
 class StandardReno : public TcpNewReno

@@ -21,6 +21,7 @@ SENT = {
     "droptail": (71_142, "8e4fc52d2fd54a1b8283ed82229a41c25177638fad399d1f1456fa59cadbc70c"),
     "codel": (35_487, "4625442d58f7cfad99d5bc08ad4ba65e3a85d57f21fe7737c6bea758d8a11834"),
     "fq-codel": (70_008, "1c320287267f9b5e5813caf70deb3f47a941600ae3c189ccd445f7d3fd6692ed"),
+    "cobalt": (68_677, "92a827a0d0e5079ba9463283003c6a24e94c83c77382ab86f33446fcba0cb0bb"),
 }
 
 
@@ -28,6 +29,11 @@ def test_a_mean_is_inside_a_band_or_so_far_outside():
     assert ns3_queues.verdict([2.0, 4.0], [3.0, 4.5]) == "inside"
     assert ns3_queues.verdict([2.0, 4.0], [3.9, 6.1]) == "ranges meet, mean 25.0% outside"
     assert ns3_queues.verdict([2.0, 4.0], [1.0, 1.5]) == "37.5% outside"
+
+
+def test_means_are_compared_by_their_spread():
+    assert ns3_queues.welch([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]) == "+1.22"
+    assert ns3_queues.welch([1.0, 1.0], [1.0, 1.0]) == ns3_queues.welch([1.0], [2.0]) == ""
 
 
 @pytest.mark.slow

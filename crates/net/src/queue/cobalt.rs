@@ -7,6 +7,7 @@
 //! over target:    the wait is above `target`, and above 4 times what a packet of `mtu` takes on the link
 //! not dropping:   over target: dropping, drop_next := now + interval / sqrt(count), count at least 1
 //! dropping:       each time drop_next is over: a packet is marked, or dropped; count + 1, drop_next += interval / sqrt(count)
+//! count 0:        drop_next := now + interval; so after a longer pause a wait over target makes the next packet due at once
 //! below target:   not dropping; count - 1 for each drop_next that passes
 //! BLUE:           the queue overflows: p + 1/256;  it runs empty: p - 1/4096;  each at most once per target
 //!                 a packet that leaves is dropped with p, marks or not
@@ -15,9 +16,9 @@
 //! So CoDel's memory of the last spell is a count that decays, its first drop comes after `interval`, and a flow that does not
 //! slow down meets BLUE. The last packet of a queue may be marked, but not dropped.
 //!
-//! DEVIATION: Linux has a cache of interval / sqrt(count) up to 16 and one Newton step beyond; here it is exact.
+//! 1 / sqrt(count) is in integers, as Linux has it ([`ROOTS`], [`newton_step`]).
 
-use super::control::{self, INTERVAL, MTU, TARGET};
+use super::control::{self, INTERVAL, TARGET};
 use super::fifo::Fifo;
 use super::limit::{self, Limit};
 use super::{Fates, Held, Place, Store};
@@ -36,7 +37,13 @@ pub(super) static ENTRY: Entry = Entry {
         limit::param("1000 packets"),
         TARGET,
         INTERVAL,
-        MTU,
+        Param::new(
+            "mtu",
+            Kind::Size,
+            "1500 B",
+            "A wait of up to four times what this takes on the link is not too long (Linux on Ethernet: 1514 B).",
+        )
+        .at_most("65535 B"),
         control::ecn("true"),
         BLUE_INCREMENT,
         BLUE_DECREMENT,
@@ -90,16 +97,49 @@ impl Rules {
     }
 }
 
+/// A Newton step from `root` towards 2^32 / sqrt(count), as Linux rounds it (`cobalt_newton_step`).
+const fn newton_step(root: u32, count: u32) -> u32 {
+    let square = (root as u64 * root as u64) >> 32;
+    let rest = (3u64 << 32).wrapping_sub(count as u64 * square);
+    ((rest >> 2).wrapping_mul(root as u64) >> (32 - 2 + 1)) as u32
+}
+
+/// 2^32 / sqrt(count) for small counts: four steps from the one before, which leaves that of 2 too small by 0.06 %.
+const ROOTS: [u32; 16] = {
+    let mut roots = [u32::MAX; 16];
+    let mut count = 1;
+    while count < roots.len() {
+        let mut root = roots[count - 1];
+        let mut step = 0;
+        while step < 4 {
+            root = newton_step(root, count as u32);
+            step += 1;
+        }
+        roots[count] = root;
+        count += 1;
+    }
+    roots
+};
+
 /// State of one queue.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Control {
     dropping: bool,
     /// When the next signal is due, or the count decays.
     drop_next: Time,
     count: u32,
+    /// 2^32 / sqrt(count).
+    root: u32,
     p: f64,
     /// When p was last changed.
     blue_at: Option<Time>,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        let [root, ..] = ROOTS;
+        Self { dropping: false, drop_next: Time::ZERO, count: 0, root, p: 0.0, blue_at: None }
+    }
 }
 
 impl Control {
@@ -118,7 +158,7 @@ impl Control {
         }
         self.dropping = false;
         if self.is_due(now) {
-            self.step_back(rules);
+            self.step(self.count - 1, rules);
         }
     }
 
@@ -134,8 +174,18 @@ impl Control {
         }
     }
 
+    /// The time of the next signal after one at `from`: interval / sqrt(count), rounded down.
     fn after(&self, from: Time, rules: &Rules) -> Time {
-        from + control::law(rules.interval, self.count.max(1))
+        let interval = u128::from(rules.interval.as_ns());
+        from + Time::from_ns(((interval * u128::from(self.root)) >> 32) as u64)
+    }
+
+    /// Another count, and the signal after the next one.
+    fn step(&mut self, count: u32, rules: &Rules) {
+        self.count = count;
+        let small = ROOTS.get(count as usize).copied();
+        self.root = small.unwrap_or_else(|| newton_step(self.root, count));
+        self.drop_next = self.after(self.drop_next, rules);
     }
 
     /// What becomes of a packet that leaves; `last`: no other one of its queue waits.
@@ -150,7 +200,8 @@ impl Control {
     ) -> Option<Held> {
         let wait = held.sojourn(now);
         let over = wait > rules.target && wait > rules.packet_time.times(4);
-        let mut due = self.is_due(now);
+        let due = self.is_due(now);
+        let late = now > self.drop_next;
         if over {
             if !self.dropping {
                 self.dropping = true;
@@ -162,20 +213,21 @@ impl Control {
         }
         let signal = due && self.dropping;
         if signal {
-            self.count = self.count.saturating_add(1);
-            self.drop_next = self.after(self.drop_next, rules);
+            self.step(self.count.saturating_add(1), rules);
         } else {
-            while due {
-                self.step_back(rules);
-                due = self.is_due(now);
+            // The memory of the last spell decays.
+            while self.is_due(now) {
+                self.step(self.count - 1, rules);
             }
         }
+        // If nothing was due, Linux goes by what was scheduled before this packet.
+        let late = if due { now > self.drop_next } else { late };
         let marks = signal && rules.ecn && held.packet.is_ecn_capable();
         let by_chance = (!signal || marks) && self.p > 0.0 && random.uniform() < self.p;
         let drops = by_chance || (signal && !marks);
         if self.count == 0 {
             self.drop_next = now + rules.interval;
-        } else if now > self.drop_next && !drops {
+        } else if late && !drops {
             self.drop_next = now;
         }
         if drops && !last {
@@ -188,12 +240,6 @@ impl Control {
 
     fn is_due(&self, now: Time) -> bool {
         self.count > 0 && now >= self.drop_next
-    }
-
-    /// The memory of the last spell decays.
-    fn step_back(&mut self, rules: &Rules) {
-        self.count -= 1;
-        self.drop_next = self.after(self.drop_next, rules);
     }
 
     /// The packet to send from `fifo`; where there is none, `on_empty` is to be called.
@@ -311,15 +357,45 @@ mod tests {
     fn signals_come_at_the_instants_of_the_control_law() {
         for ecn in [Ecn::NotEct, Ecn::Ect0] {
             let mut queue = cobalt();
+            assert!(signals(&mut queue, Time::ZERO, ecn, 999, 1000).is_empty());
             let seen = signals(&mut queue, Time::from_ms(50), ecn, 1000, 2000);
-            // An interval after the wait was too long; then 100 / sqrt 2, 100 / sqrt 3, ...
-            let mut expected = 1100.0;
-            for (index, at) in seen.iter().enumerate() {
+            // An interval after the wait was too long, first at 1000.1; then 100 / sqrt 2, 100 / sqrt 3, ...
+            let mut expected = 1100.1;
+            for (index, at) in seen.iter().enumerate().take(ROOTS.len() - 1) {
                 assert!((at - expected).abs() < 0.15, "{at} ms, not {expected} ms");
                 expected += 100.0 / ((index + 2) as f64).sqrt();
             }
             assert!(seen.len() > 25, "{seen:?}");
         }
+    }
+
+    /// Steps of the trace source `DropNext` of CobaltQueueDisc in ns-3.44, whose arithmetic is that of Linux.
+    #[test]
+    fn the_control_law_is_that_of_linux_to_the_nanosecond() {
+        let mut queue = cobalt();
+        let mut steps = [0; 7];
+        for (count, step) in (1..).zip(&mut steps) {
+            let from = queue.control.drop_next;
+            queue.control.step(count, &queue.rules);
+            *step = queue.control.drop_next.since(from).as_ns();
+        }
+        let ns3 =
+            [99_999_999, 70_670_846, 57_735_025, 49_999_999, 44_721_359, 40_824_829, 37_796_447];
+        assert_eq!(steps, ns3);
+        // One step for each count beyond the table, upwards and downwards.
+        for count in (8..=100).chain((16..100).rev()) {
+            queue.control.step(count, &queue.rules);
+            let exact = f64::from(count).sqrt().recip() * 2f64.powi(32);
+            assert!((f64::from(queue.control.root) / exact - 1.0).abs() < 0.002, "{count}");
+        }
+    }
+
+    #[test]
+    fn a_first_packet_that_waited_too_long_makes_the_next_one_due() {
+        let mut queue = cobalt();
+        let seen = signals(&mut queue, Time::from_ms(50), Ecn::NotEct, 1000, 1100);
+        assert_eq!(seen.len(), 2, "{seen:?}");
+        assert!((seen[0] - 1000.1).abs() < 1e-6 && (seen[1] - 1070.7).abs() < 1e-6, "{seen:?}");
     }
 
     #[test]
