@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, must_have, names_of, number_of, one_of, refuse
 from ackclock.packaged import rows
 
 if TYPE_CHECKING:
@@ -104,12 +104,16 @@ def entries(
     Raises:
         InputError: an unknown kind or flow, or a table that was not recorded.
     """
+    must_have(results, "summary", "tables")
+    for name, time_s in (("from_s", from_s), ("to_s", to_s)):
+        if number_of(name, time_s) is None:
+            refuse(name, None, "a number")
+    kinds = None if kinds is None else names_of("kinds", kinds, "events")
+    flows = None if flows is None else names_of("flows", flows, "F1")
     for kind in kinds or ():
-        if kind not in KINDS:
-            raise InputError(unknown("kind of log", kind, KINDS))
+        one_of("kind of log", kind, KINDS)
     for name in flows or ():
-        if name not in results.summary["flows"]:
-            raise InputError(unknown("flow", name, results.summary["flows"]))
+        one_of("flow", name, results.summary["flows"])
     recorded = results.tables
     wanted = [kind for kind in USUAL if kind in recorded] if kinds is None else kinds
     if not wanted:

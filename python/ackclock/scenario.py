@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ackclock import files_transfer, library
 from ackclock.document import SUFFIXES, Document, parse_value, require_plain
-from ackclock.errors import InputError, Problem, ScenarioError
+from ackclock.errors import InputError, Problem, ScenarioError, pairs_of
 from ackclock.run_directory import left_behind
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Scenario:
                 message = "this file describes a sweep, not one scenario"
                 hint = f"'ackclock sweep {path}' runs it"
                 raise ScenarioError([document.problem((key,), message, hint=hint)])
-        for place, value in overrides:
+        for place, value in pairs_of("overrides", overrides):
             document.override(place, _value(place, plain(value)))
         if seed is not None:
             number = plain(seed)

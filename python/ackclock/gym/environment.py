@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock import _core
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, one_of
 from ackclock.gym.agent import Agent
 from ackclock.scenario import Scenario
 from ackclock.theory.network import Network
@@ -102,8 +102,8 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
     ) -> None:
         chosen = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
         over_tcp = [one["id"] for one in chosen.model["flows"] if one["tcp"]]
-        if flow is not None and flow not in over_tcp:
-            raise InputError(unknown("TCP flow", flow, over_tcp))
+        if flow is not None:
+            one_of("TCP flow", flow, over_tcp)
         if not over_tcp:
             raise InputError(f"no flow of '{chosen.name}' uses TCP")
         self.flow = over_tcp[0] if flow is None else flow
