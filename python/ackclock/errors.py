@@ -15,6 +15,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn, SupportsIndex, cast
 
+_LISTS = {"scenario": "list scenario", "plot": "list plot", "lab": "lab list"}
+"""Commands that show all things of a kind."""
+
 A_RUN = "the results of a run, as `ackclock.run` returns them"
 
 
@@ -238,7 +241,8 @@ def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
         advice = "there are none"
     else:
         advice = f"known: {listed(known)}"
-    return f"unknown {kind} '{name}'; {advice}"
+    shown = f" ('ackclock {_LISTS[kind]}' shows all)" if kind in _LISTS else ""
+    return f"unknown {kind} '{name}'; {advice}{shown}"
 
 
 def one_of(kind: str, name: str, known: Collection[str]) -> str:

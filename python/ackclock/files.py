@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pyarrow import OSFile
 
 
+SWEEP = "study.json"
+"""The file that makes a folder that of a sweep."""
+
+
 def expanded(written: str) -> Path:
     """Return the path as written, with the home folder for `~`; as it is where there is none."""
     try:

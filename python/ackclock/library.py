@@ -34,4 +34,4 @@ def find(name: str) -> Path:
     known = names()
     if name in known:
         return _ROOT / f"{name}.yaml"
-    raise InputError(f"{unknown('scenario', name, known)} ('ackclock list scenario' shows all)")
+    raise InputError(unknown("scenario", name, known))

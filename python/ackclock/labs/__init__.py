@@ -69,7 +69,7 @@ def find(name_or_folder: str) -> Lab:
     if not file.is_file():
         if folder.is_dir():
             raise InputError(f"'{name_or_folder}' is not a lab: it has no lab.py")
-        raise InputError(f"{unknown('lab', name_or_folder, known)} ('ackclock lab list' shows all)")
+        raise InputError(unknown("lab", name_or_folder, known))
     described = runpy.run_path(str(file)).get("LAB")
     if not isinstance(described, Lab):
         raise InputError(f"'{file}' sets no LAB")

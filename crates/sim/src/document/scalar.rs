@@ -2,7 +2,7 @@
 
 use super::block::Setting;
 use super::problems::Fault;
-use ackclock_units::param::{Choice, Default, Kind, Param};
+use ackclock_units::param::{Choice, Default, Entry, Kind, Param};
 use ackclock_units::quantity::{self, Dimension, Quantity};
 use ackclock_units::spelling::nearest;
 use serde_json::Value;
@@ -362,9 +362,7 @@ pub(super) fn allowed(param: &Param) -> String {
             let words = choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ");
             format!("{words}, `every 10 ms`, `min-max every 10 ms`")
         }
-        Kind::Family(entries) | Kind::Preset(entries) => {
-            entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
-        }
+        Kind::Family(entries) | Kind::Preset(entries) => names(entries),
         Kind::SegmentsOrSize => {
             let sizes = quantity::allowed(dimensions(param.kind));
             format!("a number of segments without unit, or a size: {sizes}")
@@ -375,8 +373,9 @@ pub(super) fn allowed(param: &Param) -> String {
         },
     };
     if let Kind::TimeOr(entries) | Kind::RateOr(entries) = param.kind {
-        let kinds: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
-        text.push_str(&format!("; or a mapping with `kind`: {}", kinds.join(", ")));
+        text.push_str(&format!("; or a mapping with `kind`: {}", names(entries)));
+    } else if let Some(presets) = presets(param) {
+        text.push_str(&format!("; presets: {}", names(presets)));
     }
     if let Some(range) = range(param) {
         text.push_str(if dimensions(param.kind).is_empty() { ", " } else { "; " });
@@ -387,6 +386,19 @@ pub(super) fn allowed(param: &Param) -> String {
         text.push_str(&format!("; or `{word}`"));
     }
     text
+}
+
+fn names(entries: &[&Entry]) -> String {
+    entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+}
+
+/// The presets that can stand for a mapping.
+fn presets(param: &Param) -> Option<&'static [&'static Entry]> {
+    let Kind::Object(params) = param.kind else { return None };
+    params.iter().find_map(|inner| match inner.kind {
+        Kind::Preset(entries) => Some(entries),
+        _ => None,
+    })
 }
 
 /// What a value of this parameter is in a sentence.
@@ -410,6 +422,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Registered(_) => "a word, or a mapping with `kind`",
         Kind::TimeOr(_) => "a time with its unit, or a mapping with `kind`",
         Kind::RateOr(_) => "a rate with its unit, or a mapping with `kind`",
+        Kind::Object(_) if presets(param).is_some() => "a preset or a mapping",
         Kind::Object(_) | Kind::ObjectEach(_) => "a mapping",
         Kind::ObjectList(_) => "a list of mappings",
         Kind::Rows(_) => "a list of rows",
