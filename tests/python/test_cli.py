@@ -49,6 +49,11 @@ def test_help_teaches_with_examples(ackclock, command):
     assert done.err == ""
 
 
+def test_lines_of_help_flow_together_in_groups_of_commands_too(ackclock, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "questions are not marked." in ackclock("lab", "check", "--help").out
+
+
 @pytest.mark.parametrize("args", [["--help"], []])
 def test_the_first_screen_names_every_command(ackclock, args):
     done = ackclock(*args)

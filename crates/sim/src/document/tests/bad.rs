@@ -255,7 +255,7 @@ fn words_and_kinds() {
         (
             "/flows/0/tcp",
             Value::Null,
-            "flows.0.tcp: `tcp` needs a mapping, not nothing | write `tcp: {}`",
+            "flows.0.tcp: `tcp` needs a preset or a mapping, not nothing | write `tcp: {}`",
         ),
         (
             "/flows/0/tcp",
