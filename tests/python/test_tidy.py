@@ -277,6 +277,7 @@ READ_BY_USERS = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted(PACKAGE.rglob("*.csv")),
+    PACKAGE / "log.py",
     *sorted((ROOT / "scenarios").rglob("*.yaml")),
 ]
 
