@@ -115,7 +115,12 @@ class ScenarioError(InputError):
 
 def render(problems: Sequence[Problem], *, colour: bool = False) -> str:
     """Return all problems as text for a terminal, one after the other."""
-    return "\n".join(problem.render(colour=colour) for problem in problems)
+    return "\n".join(rendered(problems, colour=colour))
+
+
+def rendered(problems: Iterable[Problem], *, colour: bool = False) -> list[str]:
+    """Return problems as texts, each once: what is set in all flows is wrong in each of them."""
+    return list(dict.fromkeys(problem.render(colour=colour) for problem in problems))
 
 
 def refuse(name: str, given: object, wanted: str) -> NoReturn:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from ackclock.errors import AckclockError, InputError, function_of, whole_number
+from ackclock.errors import AckclockError, InputError, function_of, rendered, whole_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -213,8 +213,8 @@ def _new_log(scenario: Scenario) -> _RunLog:
     log.note(f"scenario {scenario.name}, seed {scenario.seed}")
     for override in scenario.overrides:
         log.note(override)
-    for warning in scenario.warnings:
-        log.warn(warning.render())
+    for warning in rendered(scenario.warnings):
+        log.warn(warning)
     return log
 
 

@@ -469,6 +469,14 @@ def test_names_that_the_locale_cannot_spell_are_written_and_read(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"größe", "größe.html", "größe.parquet"}
 
 
+def test_what_is_wrong_in_all_flows_is_said_once(ackclock):
+    done = ackclock("validate", "teach/tail-loss", "--set", "flows.*.tcp.cc=mine.py")
+    assert done.code == 2
+    assert done.err.count("unknown cc `mine.py`") == 1
+    assert "problems" not in done.err
+    assert "write `{kind: python, file: mine.py}`" in done.err
+
+
 def test_a_long_list_of_names_points_to_all_of_them(ackclock, tmp_path):
     (tmp_path / "in.json").write_text(json.dumps(document()))
     assert ackclock("run", tmp_path / "in.json", "--out", tmp_path / "run", "--no-plots").code == 0

@@ -198,10 +198,17 @@ pub(super) fn unknown_word(
     let hint = usual_word(text, &known)
         .or_else(|| nearest(text, known.iter().copied()))
         .map(|name| format!("did you mean `{name}`?"))
-        .or_else(|| value_alone(text, &known));
+        .or_else(|| value_alone(text, &known))
+        .or_else(|| program_alone(text, &known));
     Fault::new(format!("unknown {what} `{}`", brief(text)))
         .allowed(known.join(", "))
         .maybe_hint(hint)
+}
+
+/// For a file where a model belongs: the model with it.
+fn program_alone(text: &str, known: &[&str]) -> Option<String> {
+    let is_program = text.ends_with(".py") && known.contains(&"python");
+    is_program.then(|| format!("write `{{kind: python, file: {}}}`", brief(text)))
 }
 
 /// The word that is known here for one of other programs, or of other places in a scenario.
