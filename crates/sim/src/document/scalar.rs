@@ -381,7 +381,7 @@ pub(super) fn allowed(param: &Param) -> String {
     };
     if let Kind::TimeOr(entries) | Kind::RateOr(entries) = param.kind {
         text.push_str(&format!("; or a mapping with `kind`: {}", names(entries)));
-    } else if let Some(presets) = presets(param) {
+    } else if let Some(presets) = param.presets() {
         text.push_str(&format!("; presets: {}", names(presets)));
     }
     if let Some(range) = range(param) {
@@ -397,15 +397,6 @@ pub(super) fn allowed(param: &Param) -> String {
 
 fn names(entries: &[&Entry]) -> String {
     entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
-}
-
-/// The presets that can stand for a mapping.
-fn presets(param: &Param) -> Option<&'static [&'static Entry]> {
-    let Kind::Object(params) = param.kind else { return None };
-    params.iter().find_map(|inner| match inner.kind {
-        Kind::Preset(entries) => Some(entries),
-        _ => None,
-    })
 }
 
 /// What a value of this parameter is in a sentence.
@@ -429,7 +420,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Registered(_) => "a word, or a mapping with `kind`",
         Kind::TimeOr(_) => "a time with its unit, or a mapping with `kind`",
         Kind::RateOr(_) => "a rate with its unit, or a mapping with `kind`",
-        Kind::Object(_) if presets(param).is_some() => "a preset or a mapping",
+        Kind::Object(_) if param.presets().is_some() => "a preset or a mapping",
         Kind::Object(_) | Kind::ObjectEach(_) => "a mapping",
         Kind::ObjectList(_) => "a list of mappings",
         Kind::Rows(_) => "a list of rows",

@@ -258,8 +258,8 @@ fn words_and_kinds() {
             "flows.0.tcp: `tcp` needs a preset or a mapping, not nothing | write `tcp: {}`",
         ),
         (
-            "/flows/0/tcp/cc",
-            json!("mine.py"),
+            "/flows/0/tcp",
+            json!({"cc": "mine.py"}),
             "flows.0.tcp.cc: unknown cc `mine.py` | write `{kind: python, file: mine.py}`",
         ),
         (
