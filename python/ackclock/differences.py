@@ -16,6 +16,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from ackclock.columns import FLOWS, LINKS, RUNS, Column, Summary
+from ackclock.errors import must_have
 from ackclock.results import Results
 from ackclock.run import run
 from ackclock.run_directory import RunDirectory
@@ -62,6 +63,8 @@ def of_scenarios(first: Scenario, second: Scenario) -> Iterator[Difference]:
 
     Flows and links are those of the same id. Titles and other words for people do not count.
     """
+    for name, one in (("first", first), ("second", second)):
+        must_have(one, "handle", name=name, wanted="a `Scenario`")
     with SpooledTemporaryFile(_HELD_BYTES) as lines:
         first.handle.write_differences(second.handle, lines.write)
         lines.seek(0)
@@ -71,6 +74,8 @@ def of_scenarios(first: Scenario, second: Scenario) -> Iterator[Difference]:
 
 def of_results(first: Results, second: Results) -> Iterator[Difference]:
     """Yield the figures that differ between two runs: of the runs, their flows, their links."""
+    for name, results in (("first", first), ("second", second)):
+        must_have(results, "summary", name=name)
     one, other = first.summary, second.summary
     yield from _figures("run", RUNS, one, other)
     for name, mine, theirs in _pairs(one["flows"], other["flows"]):

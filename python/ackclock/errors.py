@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import operator
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from numbers import Real
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn, SupportsIndex
+from typing import Any, NoReturn, SupportsIndex, cast
+
+_LISTS = {"scenario": "list scenario", "plot": "list plot", "lab": "lab list"}
+"""Commands that show all things of a kind."""
+
+A_RUN = "the results of a run, as `ackclock.run` returns them"
 
 
 class AckclockError(Exception):
@@ -107,7 +115,12 @@ class ScenarioError(InputError):
 
 def render(problems: Sequence[Problem], *, colour: bool = False) -> str:
     """Return all problems as text for a terminal, one after the other."""
-    return "\n".join(problem.render(colour=colour) for problem in problems)
+    return "\n".join(rendered(problems, colour=colour))
+
+
+def rendered(problems: Iterable[Problem], *, colour: bool = False) -> list[str]:
+    """Return problems as texts, each once: what is set in all flows is wrong in each of them."""
+    return list(dict.fromkeys(problem.render(colour=colour) for problem in problems))
 
 
 def refuse(name: str, given: object, wanted: str) -> NoReturn:
@@ -138,9 +151,59 @@ def whole_number(name: str, given: object) -> int:
     Raises:
         InputError: it is something else.
     """
-    if isinstance(given, SupportsIndex) and not isinstance(given, bool):
-        return operator.index(given)
+    # Classes and arrays have the method without being numbers.
+    if not isinstance(given, bool):
+        with suppress(TypeError):
+            return operator.index(cast("SupportsIndex", given))
     refuse(name, given, "a whole number, such as 2")
+
+
+def must_have(given: object, *needed: str, name: str = "results", wanted: str = A_RUN) -> None:
+    """Check that an argument has what is needed of the results of a run, and is no class.
+
+    Raises:
+        InputError: it has not.
+    """
+    if isinstance(given, type) or not all(hasattr(given, attribute) for attribute in needed):
+        refuse(name, given, wanted)
+
+
+def function_of(name: str, given: object) -> None:
+    """Check that an optional argument can be called.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if given is not None and not callable(given):
+        refuse(name, given, "a function of one argument")
+
+
+def number_of(name: str, given: Any, above: float | None = None) -> Any:
+    """Return an optional argument, a number of Python or numpy, above `above` if that is given.
+
+    Raises:
+        InputError: it is something else.
+    """
+    low = -math.inf if above is None else above
+    if given is not None and (
+        isinstance(given, bool) or not isinstance(given, Real) or not float(given) > low
+    ):
+        refuse(name, given, "a number" if above is None else f"a number above {above:g}")
+    return given
+
+
+def pairs_of(name: str, given: object) -> list[tuple[str, Any]]:
+    """Return the paths and values that an argument gives.
+
+    Raises:
+        InputError: it is something else.
+    """
+    pairs: list[Any] = [given]
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
+        pairs = list(given)
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        refuse(name, given, "a list of paths and values, such as [('links.L1.rate', '5 Mbps')]")
+    return pairs
 
 
 def names_of(name: str, given: object, such_as: str) -> list[str]:
@@ -183,7 +246,19 @@ def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
         advice = "there are none"
     else:
         advice = f"known: {listed(known)}"
-    return f"unknown {kind} '{name}'; {advice}"
+    shown = f" ('ackclock {_LISTS[kind]}' shows all)" if kind in _LISTS else ""
+    return f"unknown {kind} '{name}'; {advice}{shown}"
+
+
+def one_of(kind: str, name: str, known: Collection[str]) -> str:
+    """Return a name that is known.
+
+    Raises:
+        InputError: it is not; says the nearest names, or all of them.
+    """
+    if isinstance(name, str) and name in known:
+        return name
+    raise InputError(unknown(kind, name, known))
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

@@ -6,13 +6,18 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
-from ackclock.errors import InputError
+from ackclock.errors import InputError, path_of
 
 if TYPE_CHECKING:
     from pyarrow import OSFile
+
+
+SWEEP = "study.json"
+"""The file that makes a folder that of a sweep."""
 
 
 def expanded(written: str) -> Path:
@@ -21,6 +26,29 @@ def expanded(written: str) -> Path:
         return Path(written).expanduser()
     except RuntimeError:
         return Path(written)
+
+
+def page(place: str | PathLike[str], what: str, *, force: bool) -> Path:
+    """Return where a page of ours may be written: in place of an earlier one, or of nothing.
+
+    Args:
+        place: The file.
+        what: What the page is, as it says itself: `report`.
+        force: Whether it may take the place of any file.
+
+    Raises:
+        InputError: something else is there, or no folder is there.
+    """
+    path = path_of("place", place)
+    if path.is_dir():
+        raise InputError(f"'{path}' is a folder; the {what} is a file")
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder '{path.parent}' for the {what}")
+    if not force and path.is_file():
+        with path.open(encoding="utf-8", errors="replace") as file:
+            if f'<meta name="generator" content="Ackclock {what}">' not in file.read(2000):
+                raise InputError(f"'{path}' is not a {what}; --force replaces it")
+    return path
 
 
 @contextmanager

@@ -166,9 +166,12 @@ def extended_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _has_controller(value: Any) -> bool:
     """Return whether a document names a congestion control in Python."""
+    inner = value
     if isinstance(value, dict):
-        return value.get("kind") == "python" or any(map(_has_controller, value.values()))
-    return isinstance(value, list) and any(map(_has_controller, value))
+        if value.get("kind") == "python":
+            return True
+        inner = value.values()
+    return any(_has_controller(one) for one in inner if isinstance(one, dict | list))
 
 
 def _flows(data: dict[str, Any]) -> list[Any]:

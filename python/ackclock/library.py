@@ -29,7 +29,7 @@ def find(name: str) -> Path:
     """
     if name in (known := names()):
         return _files()[name]
-    raise InputError(f"{unknown('scenario', name, known)} ('ackclock list scenario' shows all)")
+    raise InputError(unknown("scenario", name, known))
 
 
 @cache

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, must_have, names_of, number_of, one_of, refuse
 from ackclock.packaged import rows
 
 if TYPE_CHECKING:
@@ -104,12 +104,16 @@ def entries(
     Raises:
         InputError: an unknown kind or flow, or a table that was not recorded.
     """
+    must_have(results, "summary", "tables")
+    for name, time_s in (("from_s", from_s), ("to_s", to_s)):
+        if number_of(name, time_s) is None:
+            refuse(name, None, "a number")
+    kinds = None if kinds is None else names_of("kinds", kinds, "events")
+    flows = None if flows is None else names_of("flows", flows, "F1")
     for kind in kinds or ():
-        if kind not in KINDS:
-            raise InputError(unknown("kind of log", kind, KINDS))
+        one_of("kind of log", kind, KINDS)
     for name in flows or ():
-        if name not in results.summary["flows"]:
-            raise InputError(unknown("flow", name, results.summary["flows"]))
+        one_of("flow", name, results.summary["flows"])
     recorded = results.tables
     wanted = [kind for kind in USUAL if kind in recorded] if kinds is None else kinds
     if not wanted:
@@ -206,7 +210,7 @@ class _Sentences:
         words = {
             "timeout": "timeout: {} is presumed lost",
             "fast-retransmit": "fast retransmit of {}",
-            "gap-retransmit": "{} sent again",
+            "gap-retransmit": "{} retransmitted",
             "probe": "tail loss probe: {}",
         }.get(event, f"{event.replace('-', ' ')}: {{}}")
         return words.format(self._data(flow, row["seq"]))
@@ -239,20 +243,20 @@ class _Sentences:
 
     def packets(self, row: Row) -> str:
         verb = "sends" if row["event"] == "sent" else "receives"
-        again = ", sent before" if row["retransmission"] else ""
+        again = ", a retransmission" if row["retransmission"] else ""
         return f"{row['host']} {verb} {self._packet(row)}, {row['bytes']} B{again}"
 
     def cwnd(self, row: Row) -> str:
         state = str(row["state"]).replace("-", " ")
         limit = row["ssthresh_bytes"]
         threshold = f"{_short(limit)} B" if math.isfinite(limit) else "unlimited"
-        return f"window {_short(row['cwnd_bytes'])} B, threshold {threshold}, {state}"
+        return f"window {_short(row['cwnd_bytes'])} B, ssthresh {threshold}, {state}"
 
     def window_rules(self, row: Row) -> str:
         window = _change(row["cwnd_before_bytes"], row["cwnd_bytes"])
         if row["ssthresh_before_bytes"] != row["ssthresh_bytes"]:
             threshold = _change(row["ssthresh_before_bytes"], row["ssthresh_bytes"])
-            window += f", threshold {threshold}"
+            window += f", ssthresh {threshold}"
         return f"window {window}: {reason(row['rule'], self._cc[row['flow']])}"
 
     def tcp_info(self, row: Row) -> str:
@@ -260,9 +264,9 @@ class _Sentences:
             f"{row[name]} {words}"
             for name, words in (
                 ("in_flight", "in flight"),
-                ("sacked", "sacked"),
+                ("sacked", "SACKed"),
                 ("lost", "lost"),
-                ("retransmitted", "sent again"),
+                ("retransmitted", "retransmitted"),
             )
         )
         return f"state {row['state']}: {counts}, window {row['cwnd']:g}"
@@ -278,7 +282,7 @@ class _Sentences:
             if row[f"sack_{place}_from"] >= 0
         ]
         parts += [f"SACK {' '.join(blocks)}"] if blocks else []
-        return f"packet {row['packet_id']} says {', '.join(parts)}"
+        return f"packet {row['packet_id']}: {', '.join(parts)}"
 
     def rtt(self, row: Row) -> str:
         return f"RTT {_exact(row['rtt_s'] * 1e3)} ms"

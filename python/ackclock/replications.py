@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ackclock.columns import FLOWS, RUNS, Column, pick
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, one_of, path_of
 from ackclock.files import arrow_file, write_bytes
 from ackclock.metrics.statistics import LEVEL, SHARES, Statistics, summarize
 from ackclock.results import ResultsError
@@ -63,9 +63,7 @@ def describe(name: str) -> Column:
         InputError: there is no such quantity.
     """
     known = OF_RUN | OF_FLOW
-    if name not in known:
-        raise InputError(unknown("field", name, known))
-    return known[name]
+    return known[one_of("field", name, known)]
 
 
 def _unfinished(field: str) -> Literal["above", "below", "left-out"]:
@@ -186,9 +184,7 @@ class Replications:
             return self.arrays[field]
         if flow is None:
             raise InputError(f"'{field}' is different for each flow; name one")
-        if flow not in self.flows:
-            raise InputError(unknown("flow", flow, self.flows))
-        return self.arrays[field][:, self.flows.index(flow)]
+        return self.arrays[field][:, self.flows.index(one_of("flow", flow, self.flows))]
 
     def unfinished(self, flow: str) -> NDArray[np.bool_]:
         """In which replications the data of a flow did not arrive; never for an endless flow."""
@@ -231,8 +227,7 @@ class Replications:
             InputError: there is no such quantity.
             ValueError: a share or level that is not between 0 and 1.
         """
-        if field not in MEASURED:
-            raise InputError(unknown("field", field, MEASURED))
+        one_of("field", field, MEASURED)
         found = {}
         for flow in self.flows if field in OF_FLOW else [None]:
             found[flow or _WHOLE] = summarize(
@@ -270,7 +265,7 @@ class Replications:
             column_encoding=dict.fromkeys(reals, "BYTE_STREAM_SPLIT"),
             write_page_checksum=True,
         )
-        place = Path(path)
+        place = path_of("path", path)
         write_bytes(place, buffer.getvalue())
         return place
 
@@ -282,7 +277,7 @@ class Replications:
             InputError: there is no such file, or it holds something else.
             ResultsError: it is damaged.
         """
-        place = Path(path)
+        place = path_of("path", path)
         if not place.is_file():
             raise InputError(f"no such file: '{place}'")
         try:

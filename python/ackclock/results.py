@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ackclock import _core, manifest, record_tables, summaries
 from ackclock.document import Document
-from ackclock.errors import InputError, names_of, unknown
+from ackclock.errors import InputError, names_of, one_of
 from ackclock.manifest import Manifest, ResultsError
 from ackclock.metrics.condense import SAMPLES, SUBJECTS, Series, condense
 from ackclock.record_tables import Columns, RecordFiles, Schemas
@@ -157,16 +157,15 @@ class Results:
             InputError: there is no such table, or it was not recorded.
             ResultsError: its file is damaged.
         """
-        if name in self._tables:
-            return self._tables[name]
-        files = self._table_files(name)
-        self._tables[name] = _reading(files, files.read)
-        return self._tables[name]
+        if (table := self._held(name)) is None:
+            files = self._table_files(name)
+            table = self._tables[name] = _reading(files, files.read)
+        return table
 
     def rows(self, name: str) -> int:
         """Return the number of rows of a table, without reading it. Errors as of `table`."""
-        if name in self._tables:
-            return self._tables[name].num_rows
+        if (table := self._held(name)) is not None:
+            return table.num_rows
         files = self._table_files(name)
         return _reading(files, files.rows)
 
@@ -181,8 +180,7 @@ class Results:
             InputError: there is no such table, or it was not recorded.
             ResultsError: its file is damaged.
         """
-        if name in self._tables:
-            table = self._tables[name]
+        if (table := self._held(name)) is not None:
             yield table if columns is None else table.select(_columns(name, columns))
             return
         files = self._table_files(name)
@@ -192,8 +190,8 @@ class Results:
 
     def columns(self, name: str, columns: Sequence[str]) -> pa.Table:
         """Return some columns of a table, and read only these. Errors as of `table`."""
-        if name in self._tables:
-            return self._tables[name].select(_columns(name, columns))
+        if (table := self._held(name)) is not None:
+            return table.select(_columns(name, columns))
         files = self._table_files(name)
         return _reading(files, lambda: files.read(_columns(name, columns)))
 
@@ -210,11 +208,16 @@ class Results:
         Returns:
             Times in seconds and values of each flow, or of each link and direction; see
             `ackclock.metrics.condense`.
+
+        Raises:
+            InputError: there is no such table or column, or it was not recorded.
+            ResultsError: its file is damaged.
         """
+        subject = SUBJECTS[one_of("table", name, SUBJECTS)]
+        _columns(name, [column])
         whole = (0.0, float(self.summary["end_s"])) if span is None else span
         key = (name, column, *whole)
         if key not in self._condensed:
-            subject = SUBJECTS[name]
             count = len(self.model["flows"]) if subject == ("flow",) else len(self.model["links"])
             self._condensed[key] = condense(
                 self.pieces(name, ["time_s", *subject, column]),
@@ -241,18 +244,17 @@ class Results:
         from ackclock.tables.of_run import of_summaries
 
         require("pandas")
-        if what in TABLES:
+        if one_of("table", what, [*TABLES, *record_tables.descriptions()]) in TABLES:
             return of_summaries({"": self.summary}, what).to_arrow().to_pandas()
-        if what not in record_tables.descriptions():
-            raise InputError(unknown("table", what, [*TABLES, *record_tables.descriptions()]))
         return self.table(what).to_pandas()
 
+    def _held(self, name: str) -> pa.Table | None:
+        return self._tables.get(name) if isinstance(name, str) else None
+
     def _table_files(self, name: str) -> RecordFiles:
-        if name not in self._files:
-            known = record_tables.descriptions()
-            if name in known:
-                raise InputError(f"table '{name}' was not recorded; see 'record' in the scenario")
-            raise InputError(unknown("table", name, known))
+        if not isinstance(name, str) or name not in self._files:
+            one_of("table", name, record_tables.descriptions())
+            raise InputError(f"table '{name}' was not recorded; see 'record' in the scenario")
         files = self._files[name]
         if self._manifest is not None:
             for path in files.paths:
@@ -391,8 +393,7 @@ def _columns(table: str, asked: Sequence[str]) -> list[str]:
     columns = names_of("columns", asked, "time_s")
     known = [column["name"] for column in record_tables.descriptions()[table]["columns"]]
     for name in columns:
-        if name not in known:
-            raise InputError(unknown("column", name, known))
+        one_of("column", name, known)
     return columns
 
 

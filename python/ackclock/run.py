@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from ackclock.errors import AckclockError, InputError
+from ackclock.errors import AckclockError, InputError, function_of, rendered, whole_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,6 +103,7 @@ def run(
     from ackclock.scenario import Scenario
 
     require_threads(threads)
+    function_of("progress", progress)
     scenario = Scenario.of(scenario)
     # Before the run: a file that has gone must not come as a surprise at its end.
     contents = [file.read() for file in scenario.files]
@@ -148,10 +149,10 @@ MOST_THREADS = 256
 
 def require_threads(threads: int) -> None:
     """Raise an InputError unless a run can have this many threads."""
-    if isinstance(threads, bool) or threads not in range(1, MOST_THREADS + 1):
+    if not 1 <= whole_number("threads", threads) <= MOST_THREADS:
         raise InputError(
-            f"{threads!r} threads; allowed: a whole number from 1 to {MOST_THREADS}, and more than "
-            "there are cores make no run faster"
+            f"{threads} threads; allowed: 1 to {MOST_THREADS}, and more than there are cores make "
+            "no run faster"
         )
 
 
@@ -212,8 +213,8 @@ def _new_log(scenario: Scenario) -> _RunLog:
     log.note(f"scenario {scenario.name}, seed {scenario.seed}")
     for override in scenario.overrides:
         log.note(override)
-    for warning in scenario.warnings:
-        log.warn(warning.render())
+    for warning in rendered(scenario.warnings):
+        log.warn(warning)
     return log
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ackclock import locks
 from ackclock.errors import AckclockError, InputError, path_of
-from ackclock.files import require_folder_above, umask
+from ackclock.files import SWEEP, require_folder_above, umask
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,12 @@ def _sync_folder(directory: Path) -> None:
 
 
 def left_behind(path: Path) -> str:
-    """What there is of a run of this directory that has not ended; empty if nothing."""
+    """What there is instead of a run: one that has not ended, or a sweep; empty if nothing."""
+    if (path / SWEEP).is_file():
+        return (
+            f"'{path}' is the folder of a sweep, with figures of its runs and without records; "
+            "see 'ackclock table' and 'ackclock plot'"
+        )
     if not path.name.endswith(UNFINISHED):
         path = path.with_name(f"{path.name}{UNFINISHED}") if path.name else path
     tables = sorted({part.parent for part in path.glob(f"{FILES.records}/*/part-*.parquet")})

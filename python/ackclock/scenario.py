@@ -8,13 +8,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import groupby
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ackclock import files_transfer, library
 from ackclock.document import SUFFIXES, Document, parse_value, require_plain
-from ackclock.errors import InputError, Problem, ScenarioError
+from ackclock.errors import InputError, Problem, ScenarioError, pairs_of
 from ackclock.run_directory import left_behind
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 MOST_HELD = 10_000
 """Flows and links together that become objects of Python without need."""
 
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 
 Override = tuple[str, Any]
@@ -87,7 +89,7 @@ class Scenario:
                 message = "this file describes a sweep, not one scenario"
                 hint = f"'ackclock sweep {path}' runs it"
                 raise ScenarioError([document.problem((key,), message, hint=hint)])
-        for place, value in overrides:
+        for place, value in pairs_of("overrides", overrides):
             document.override(place, _value(place, plain(value)))
         if seed is not None:
             number = plain(seed)
@@ -124,7 +126,7 @@ class Scenario:
             ScenarioError: the path leads nowhere, or the scenario cannot be run with this value.
         """
         document = copy.copy(self._source)
-        document.data = copy.deepcopy(self._source.data)
+        document.data = plain(self._source.data)
         document.overrides = list(self._source.overrides)
         document.override(path, _value(path, plain(value)))
         return Scenario(document, self._path)
@@ -242,7 +244,8 @@ class Scenario:
     @property
     def overrides(self) -> list[str]:
         """What was set from outside, in order, as `--set PATH=VALUE` or `--seed N`."""
-        return [option for _, option in self._source.overrides]
+        # One that sets many values at once is there for each of them.
+        return [option for option, _ in groupby(option for _, option in self._source.overrides)]
 
     @property
     def is_varied(self) -> bool:
@@ -312,10 +315,11 @@ def no_scenario(given: Any, wanted: str) -> InputError:
 
 def plain(value: Any) -> Any:
     """Return a copy of a value with controllers in Python as mappings, and numpy's as Python's."""
+    # Large networks have a million values of these kinds.
     if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
+        return {k: v if type(v) in _PLAIN else plain(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [plain(inner) for inner in value]
+        return [v if type(v) in _PLAIN else plain(v) for v in value]
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
         return value.tolist()
     # The engine is loaded already where there is a controller.

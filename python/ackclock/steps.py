@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ackclock import log
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, must_have, one_of
 from ackclock.metrics.words import are
 
 if TYPE_CHECKING:
@@ -74,11 +74,10 @@ class Steps:
     """
 
     def __init__(self, results: Results, flow: str | None = None) -> None:
+        must_have(results, "summary", "model")
         flows: Mapping[str, Any] = {one["id"]: one for one in results.model["flows"]}
         steered = [name for name, one in flows.items() if one["tcp"]]
-        if flow is not None and flow not in flows:
-            raise InputError(unknown("flow", flow, flows))
-        if flow is not None and flow not in steered:
+        if flow is not None and one_of("flow", flow, flows) not in steered:
             raise InputError(f"the flow '{flow}' is UDP: it has no window to follow")
         if not steered:
             raise InputError("no flow of this scenario has a window to follow")

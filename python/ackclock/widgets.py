@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import extras
-from ackclock.errors import AckclockError, InputError, unknown
+from ackclock.errors import AckclockError, InputError, refuse, unknown
+from ackclock.plots import registry
 from ackclock.run import run
 from ackclock.scenario import Scenario
 
@@ -58,6 +59,7 @@ class Explorer:
     ) -> None:
         widgets: Any = extras.load("ipywidgets")
         extras.require("matplotlib")
+        registry.find(kind)
         given = Scenario.of(scenario)
         self._base = given.set("record", _RECORD)
         self._kind, self._flows = kind, flows
@@ -66,7 +68,8 @@ class Explorer:
         self._seen: dict[tuple[str, ...], Results] = {}
         self.scenario, self.results = self._base, None
         self.controls: dict[str, Any] = {
-            name: self._control(widgets, name, list(choices)) for name, choices in values.items()
+            name: self._control(widgets, name, _choices(name, choices))
+            for name, choices in values.items()
         }
         self.picture = widgets.Image(format="png", layout=widgets.Layout(max_width="900px"))
         self.message = widgets.HTML()
@@ -155,6 +158,8 @@ def explore(
     for word in short:
         if word not in SHORT:
             raise InputError(unknown("setting", word, SHORT) + "; others go into 'settings'")
+    if not isinstance(settings or {}, Mapping):
+        refuse("settings", settings, "a mapping of paths to values")
     values = {**(settings or {}), **short}
     if not values:
         raise InputError("nothing to choose: give values, as in rate=['5 Mbps', '10 Mbps']")
@@ -164,6 +169,15 @@ def explore(
 def bottleneck(scenario: Scenario) -> str:
     """Return the name of the slowest link, the first of several."""
     return min(scenario.model["links"], key=lambda link: link["forward"]["rate_bps"])["id"]
+
+
+def _choices(name: str, given: object) -> list[Any]:
+    """Return the values of a setting, of which one can be given by itself."""
+    if isinstance(given, str | Mapping):
+        return [given]
+    if not isinstance(given, Iterable):
+        refuse(name, given, "a list of values, such as ['5 Mbps', '10 Mbps']")
+    return list(given)
 
 
 def _shown(value: Any) -> str:

@@ -2,24 +2,39 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 import ackclock
 from ackclock import InputError, Results, Scenario, Study, plots, run
-from ackclock.theory import predict
+from ackclock.theory import compare, predict
 
 # What is called here is not what their types say.
 api: Any = ackclock
 drawing: Any = plots
 theory: Any = predict
+compared: Any = compare
+
+
+class _Other:
+    """Modules of the package by name."""
+
+    def __getattr__(self, name: str) -> Any:
+        return import_module(f"ackclock.{name}")
+
+
+other = _Other()
 
 SCENARIO = "teach/tail-loss"
 RATES = "links.path1.rate"
 PATH = "a path, as text or `Path`"
 WHOLE = "a whole number, such as 2"
-RUN = "the results of a run, as `ackclock.run` returns them, or several"
+ONE_RUN = "the results of a run, as `ackclock.run` returns them"
+RUN = f"{ONE_RUN}, or several"
+FUNCTION = "a function of one argument"
+PAIRS = "a list of paths and values, such as [('links.L1.rate', '5 Mbps')]"
 EXECUTOR = "a `DaskExecutor`, or another `ackclock.sweep.Executor`"
 
 
@@ -89,6 +104,77 @@ def study() -> Any:
             lambda results: drawing.plot_sweep(results),
             "`results` is of the class `Results`; needed is the results of a sweep, as",
         ),
+        (lambda _: api.Scenario.load(SCENARIO, 5), f"`overrides` is 5; needed is {PAIRS}"),
+        (
+            lambda _: api.Scenario.load(SCENARIO, {RATES: "1 Mbps"}),
+            f"`overrides` is of the class `dict`; needed is {PAIRS}",
+        ),
+        (
+            lambda _: api.Study.load("x.yaml", ["x"]),
+            "`overrides` is of the class `list`; needed is",
+        ),
+        (lambda _: api.run(SCENARIO, progress=5), f"`progress` is 5; needed is {FUNCTION}"),
+        (lambda _: api.run(SCENARIO, threads="2"), f"`threads` is '2'; needed is {WHOLE}"),
+        (lambda _: study().run(progress=5), f"`progress` is 5; needed is {FUNCTION}"),
+        (
+            lambda _: study().run(time_limit_s=-1),
+            "`time_limit_s` is -1; needed is a number above 0",
+        ),
+        (lambda _: study().run(workers=int), f"`workers` is the class `int`; needed is {WHOLE}"),
+        (lambda _: api.Study(SCENARIO, name=5), "`name` is 5; needed is text"),
+        (
+            lambda results: results.table(["cwnd"]),
+            "`table` is of the class `list`; needed is a name",
+        ),
+        (lambda results: results.rows({}), "`table` is of the class `dict`; needed is a name"),
+        (lambda results: results.frame([]), "`table` is of the class `list`; needed is a name"),
+        (lambda results: results.condensed("drops", "seq"), "unknown table 'drops'; known: "),
+        (lambda results: results.condensed("cwnd", "x"), "unknown column 'x'; known: "),
+        (
+            lambda results: drawing.plot(results, options=5),
+            "`options` is 5; needed is a `plots.Opt",
+        ),
+        (lambda _: drawing.Options(width_mm="9"), "`width_mm` is '9'; needed is a number"),
+        (lambda _: drawing.Options(from_s=float("nan")), "`from_s` is nan; needed is a number"),
+        (lambda _: drawing.Options(overlay=5), "`overlay` is 5; needed is a name such as"),
+        (
+            lambda results: compared(5, results),
+            "`prediction` is 5; needed is what `predict` returns",
+        ),
+        (lambda _: other.tables.of_run(5), f"`results` is 5; needed is {ONE_RUN}"),
+        (lambda run: other.tables.of_sweep(run, "runs"), "`table` is of the class `Results`;"),
+        (lambda _: other.log.entries(5), f"`results` is 5; needed is {ONE_RUN}"),
+        (lambda run: other.log.entries(run, 5), "`kinds` is 5; needed is a name such as 'events'"),
+        (lambda run: other.log.entries(run, to_s="1"), "`to_s` is '1'; needed is a number"),
+        (lambda _: other.steps.Steps(5), f"`results` is 5; needed is {ONE_RUN}"),
+        (
+            lambda run: list(other.differences.of_results(run, 5)),
+            "`second` is 5; needed is the res",
+        ),
+        (lambda run: list(other.differences.of_scenarios(run, 5)), "`first` is of the class `Resu"),
+        (lambda _: other.report.write(5, "x.html"), f"`runs` is 5; needed is {RUN}"),
+        (lambda run: other.report.write(run, 5), f"`place` is 5; needed is {PATH}"),
+        (lambda _: other.playground.write(5), f"`place` is 5; needed is {PATH}"),
+        (lambda run: other.export.export(run, "qlog", 5), f"`out` is 5; needed is {PATH}"),
+        (lambda _: other.export.export(5, "qlog", "x"), "`results` is 5; needed is a scenario, or"),
+        (lambda run: other.export.export(run, "qlog", "x", 5), "`options` is 5; needed is an `exp"),
+        (lambda run: other.export.export(run, "qlog", "x", flows=5), "`flows` is 5; needed is a n"),
+        (lambda _: other.convert.convert(5), f"`path` is 5; needed is {PATH}"),
+        (
+            lambda _: other.labs.find(5),
+            "`name_or_folder` is 5; needed is the name of a lab, or a f",
+        ),
+        (lambda _: other.reproduce.run("nope"), "unknown experiment 'nope'"),
+        (lambda _: other.conformance.check_cc({}), "`subject` is of the class `dict`; needed is a"),
+        (lambda _: other.metrics.cwnd_series(5, "probe"), f"`results` is 5; needed is {ONE_RUN}"),
+        (
+            lambda run: other.metrics.cwnd_series(run, "prob"),
+            "unknown flow 'prob'; did you mean 'n",
+        ),
+        (lambda run: other.metrics.queue_series(run, "path"), "unknown link 'path'; did you mean "),
+        (lambda _: other.widgets.explore(SCENARIO, 5), "`settings` is 5; needed is a mapping of"),
+        (lambda _: other.widgets.explore(SCENARIO, rate=5), "`rate` is 5; needed is a list of val"),
+        (lambda _: other.widgets.explore(SCENARIO, kind="x", rate="1 Mbps"), "unknown plot 'x'"),
     ],
 )
 def test_what_is_needed_is_said(results: Results, call: Callable[[Any], object], message: str):
@@ -106,3 +192,10 @@ def test_one_name_stands_for_a_list_of_it(results: Results, tmp_path: Any):
 def test_an_axis_can_be_a_generator():
     rates = (f"{rate} Mbps" for rate in (1, 2, 4))
     assert len(Study(SCENARIO, grid={RATES: rates})) == 3
+
+
+def test_one_run_stands_for_a_list_of_it(results: Results, tmp_path: Any):
+    one = other.report.write(results, tmp_path / "one.html")
+    assert one.read_bytes() == other.report.write([results], tmp_path / "list.html").read_bytes()
+    out = other.export.export(results, "qlog", tmp_path / "one.qlog", flows="probe")
+    assert b"no-probe" not in out[0].read_bytes()

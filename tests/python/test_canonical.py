@@ -60,11 +60,11 @@ def test_a_scenario_of_many_flows_is_written_and_read_in_no_time(tmp_path):
     flow = {"from": "A", "to": "B", "send": "1 MiB", "tcp": {"cc": {"kind": "reno"}, "ack": "40 B"}}
     document = {"name": "many", "flows": [{"id": f"F{i}", **flow} for i in range(60_000)]}
     path = tmp_path / "scenario.yaml"
-    started = time.perf_counter()
+    started = time.process_time()
     path.write_text(to_yaml(document, ["As it was run"]))
     assert path.stat().st_size > 4 << 20
     assert Document.read(path).data == document
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,11 @@ def test_help_teaches_with_examples(ackclock, command):
     assert done.err == ""
 
 
+def test_lines_of_help_flow_together_in_groups_of_commands_too(ackclock, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "questions are not marked." in ackclock("lab", "check", "--help").out
+
+
 @pytest.mark.parametrize("args", [["--help"], []])
 def test_the_first_screen_names_every_command(ackclock, args):
     done = ackclock(*args)
@@ -462,6 +467,31 @@ def test_names_that_the_locale_cannot_spell_are_written_and_read(tmp_path):
         )
         assert done.returncode == 0, done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"größe", "größe.html", "größe.parquet"}
+
+
+def test_what_is_wrong_in_all_flows_is_said_once(ackclock):
+    done = ackclock("validate", "teach/tail-loss", "--set", "flows.*.tcp.cc=mine.py")
+    assert done.code == 2
+    assert done.err.count("unknown cc `mine.py`") == 1
+    assert "problems" not in done.err
+    assert "write `{kind: python, file: mine.py}`" in done.err
+
+
+def test_a_long_list_of_names_points_to_all_of_them(ackclock, tmp_path):
+    (tmp_path / "in.json").write_text(json.dumps(document()))
+    assert ackclock("run", tmp_path / "in.json", "--out", tmp_path / "run", "--no-plots").code == 0
+    done = ackclock("plot", tmp_path / "run", "--kind", "a")
+    assert done.code == 2
+    assert " more ('ackclock list plot' shows all)" in done.err
+
+
+@pytest.mark.parametrize("command", ["report", "log", "step", "theory", "run"])
+def test_a_sweep_in_the_place_of_a_run_is_named(ackclock, tmp_path, command):
+    (tmp_path / "study.json").write_text("{}")
+    done = ackclock(command, tmp_path)
+    assert done.code == 2
+    assert f"'{tmp_path}' is the folder of a sweep" in done.err
+    assert "see 'ackclock table' and 'ackclock plot'" in done.err
 
 
 def test_a_plot_in_the_place_of_a_run_is_named(ackclock):

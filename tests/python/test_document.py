@@ -156,10 +156,10 @@ def test_toml_complaints_name_the_line(text, line, message):
 )
 @pytest.mark.parametrize("depth", [100, 100_000])
 def test_absurd_nesting_is_a_clean_error(suffix, opening, closing, depth):
-    started = time.perf_counter()
+    started = time.process_time()
     text = opening * depth + closing * depth
     assert any("nested" in problem.message for problem in problems(text, suffix))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_absurd_nesting_in_toml_is_a_clean_error():
@@ -245,10 +245,10 @@ def test_a_huge_file_is_refused_unread(tmp_path, suffix):
     path = tmp_path / f"x{suffix}"
     with path.open("wb") as stream:
         stream.truncate(MAX_BYTES[suffix] + 1)
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(ScenarioError, match=f"larger than {MAX_BYTES[suffix] >> 20} MiB"):
         Document.read(path)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_a_file_that_cannot_be_opened_is_an_input_error(tmp_path):

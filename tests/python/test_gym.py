@@ -105,12 +105,27 @@ def test_values_vary_between_episodes():
         ({"step": "soon"}, "a time such as '10 ms'"),
         ({"step": "3 Mbps"}, "a time such as '10 ms'"),
         ({"actions": (0, 1)}, "each above 0"),
+        ({"actions": 5}, "`actions` is 5; needed is a list of factors"),
+        ({"step": 5}, "`step` is 5; needed is 'rtt', or a time"),
+        ({"reward": 5}, "`reward` is 5; needed is a function"),
         ({"scenario": "caltech/test-case-0-reno"}, "needs delivery-rate samples"),
     ],
 )
 def test_bad_arguments_are_refused(more, words):
     with pytest.raises(InputError, match=words):
         ackclock.gym.CongestionEnv(**more)
+
+
+@pytest.mark.parametrize(
+    ("more", "action"),
+    [({}, float("nan")), ({}, None), ({}, "x"), ({"actions": (0.5, 1, 2)}, -1)]
+    + [({"actions": (0.5, 1, 2)}, wrong) for wrong in (3, 0.5, [0, 1], "0")],
+)
+def test_an_action_outside_of_the_space_is_refused(more, action):
+    env = short(**more)
+    env.reset(seed=1)
+    with pytest.raises(InputError, match=r"^action = .*: not in (Box|Discrete)"):
+        env.step(action)
 
 
 def test_a_step_before_a_reset_is_an_error():

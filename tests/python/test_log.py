@@ -187,7 +187,7 @@ def test_each_change_of_a_modern_window_names_its_rule(modern):
     assert told[0] == "0.000000000  F  window 14480 B: initial window"
     assert told[1].endswith("F  window 14480 -> 15928 B: slow start")
     (first, *_) = (line for line in told if "recovery starts" in line)
-    assert ", threshold none -> " in first
+    assert ", ssthresh none -> " in first
     assert first.endswith("loss: recovery starts with ssthresh from CUBIC")
 
 

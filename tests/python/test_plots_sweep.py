@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
+from matplotlib.text import Text
 from plot_runs import Maker, link, model, tcp_flow
 
 from ackclock import plots
@@ -53,6 +54,17 @@ def grid():
             for queue in ("8 KB", "2 KB", "32 KB")
             for replication in range(3)
         ]
+    )
+
+
+def test_a_plot_of_a_sweep_says_that_runs_are_missing(grid):
+    whole = figure_of_sweep(grid, "heat-map")
+    assert not any("not complete" in text.get_text() for text in whole.findobj(Text))
+    grid.runs += 6
+    partial = figure_of_sweep(grid, "heat-map")
+    assert any(
+        "18 runs  ·  the sweep is not complete: 18 of 24 runs" in text.get_text()
+        for text in partial.findobj(Text)
     )
 
 

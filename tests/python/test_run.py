@@ -151,7 +151,7 @@ def test_progress_is_reported_in_short_turns_also_where_single_events_are_heavy(
     turns = []
 
     def progress(state):
-        turns.append(time.perf_counter())
+        turns.append(time.process_time())
         if len(turns) == 5:
             raise KeyboardInterrupt
 

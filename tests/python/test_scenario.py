@@ -105,13 +105,20 @@ stop: {when: flows-complete, at_latest: 20 s}
 """
 
 
+def test_a_value_set_in_many_places_is_noted_once():
+    base = Scenario.load("teach/cubic-bbr")
+    changed = base.set("flows.*.start", "1 s").set("seed", 2).set("flows.*.start", "2 s")
+    wanted = ["--set flows.*.start=1 s", "--set seed=2", "--set flows.*.start=2 s"]
+    assert changed.overrides == wanted
+
+
 def test_all_errors_of_a_file_at_once_each_with_its_place(tmp_path):
     path = tmp_path / "bad.yaml"
     path.write_text(BAD)
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(ScenarioError) as caught:
         Scenario.load(path)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     places = {(p.file, p.line, p.column): p for p in caught.value.problems}
     assert (str(path), 4, 37) in places  # a rate without unit
     assert (str(path), 5, 10) in places  # a second L1

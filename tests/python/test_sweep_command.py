@@ -172,6 +172,10 @@ def slow(folder):
     return folder
 
 
+# It takes a second on a machine that has nothing else to do; what was to be ended takes minutes.
+PROMPT_S = 60
+
+
 def begin(*args, **options):
     return subprocess.Popen(
         [*START, "slow.yaml", "--out", "s", *args],
@@ -270,10 +274,11 @@ def test_two_at_once_simulate_nothing_twice(slow):
 def test_ctrl_c_keeps_what_is_done(slow, number):
     process = begin("--workers", "2")
     wait_for(lambda: sum(count("done").values()) >= 5)
-    asked = time.monotonic()
+    begun = sum(count("start").values())
     process.send_signal(number)
-    _, err = process.communicate()
-    assert time.monotonic() - asked < 5  # a second, on a machine that has nothing else to do
+    _, err = process.communicate(timeout=PROMPT_S)
+    # Each worker may have begun another run before the signal came.
+    assert sum(count("start").values()) <= begun + 2 * 2
     assert process.returncode == 130
     assert "interrupted; keeping" in err
     assert "ackclock" in err
@@ -306,10 +311,8 @@ def endless(folder):
 
 @pytest.mark.slow
 def test_a_run_that_takes_long_does_not_hold_up_ctrl_c(endless):
-    asked = time.monotonic()
     endless.send_signal(signal.SIGINT)
-    endless.communicate()
-    assert time.monotonic() - asked < 5
+    endless.communicate(timeout=PROMPT_S)
     assert endless.returncode == 130
     assert not Store(Path("s")).is_busy()
     assert (len(load("s")), load("s").runs) == (0, 1)

@@ -271,12 +271,16 @@ UNUSED_WORDS = re.compile(
     r"\b(tells?|told|unasked|sent again|(?:lets|letting) (?:out|go)|for want of|taken for lost"
     r"|hangs? on|in the mean|(?:comes?|came) to the (?:link|queue)|on (?:its|their) way"
     r"|[Ll]east (?:RTT|round-trip times?)|window of the congestion|thrown away"
-    r"|(?:segments?|packets?|bytes|instructions|events) a (?:round trip|packet-hop|second|flow))\b"
+    r"|(?:segments?|packets?|bytes|instructions|events|once) a"
+    r" (?:round trip|packet-hop|second|flow))\b"
 )
 READ_BY_USERS = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted(PACKAGE.rglob("*.csv")),
+    PACKAGE / "log.py",
+    PACKAGE / "conformance" / "checks.py",
+    *sorted(file for end in ("py", "md", "yaml") for file in (PACKAGE / "labs").glob(f"*/*.{end}")),
     *sorted((ROOT / "scenarios").rglob("*.yaml")),
 ]
 

@@ -146,6 +146,15 @@ const fn greatest(kind: Kind) -> Option<&'static str> {
 }
 
 impl Param {
+    /// The presets that can stand for the mapping of this parameter.
+    pub fn presets(&self) -> Option<&'static [&'static Entry]> {
+        match self.kind {
+            Kind::Preset(entries) => Some(entries),
+            Kind::Object(params) => params.iter().find_map(Param::presets),
+            _ => None,
+        }
+    }
+
     /// A parameter that must be given.
     pub const fn required(name: &'static str, kind: Kind, summary: &'static str) -> Self {
         Self {

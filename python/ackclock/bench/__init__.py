@@ -11,7 +11,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.bench import workloads
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, one_of
 from ackclock.memory import keep_memory
 from ackclock.run import fewer_threads, require_threads
 
@@ -58,8 +58,7 @@ def document(
         ("queue", queue, tuple(workloads.QUEUES)),
         ("record", record, tuple(workloads.RECORDS)),
     ):
-        if word not in known:
-            raise InputError(unknown(what, word, known))
+        one_of(what, word, known)
     if not 1e-9 <= seconds <= _MOST_SECONDS:
         length = "long" if seconds > 1 else "short"
         raise InputError(f"a run of {seconds:g} s is too {length}; allowed: 1 ns to 10^9 s")

@@ -8,7 +8,7 @@ import io
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -67,6 +67,7 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
                 if isinstance(command, typer.Typer):
                     for part in command.registered_commands:
                         declare(f"{name} {part.name}", part.callback)
+                        part.help = _help(part.callback)
                     app.add_typer(command, name=name, rich_help_panel=panel)
                     continue
                 declare(name, command)
@@ -74,7 +75,7 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
     return app
 
 
-def _help(command: Callable[..., None]) -> str:
+def _help(command: object) -> str:
     """Return a docstring as help: lines flow together, except examples, which start in colour."""
     blocks = inspect.cleandoc(command.__doc__ or "").split("\n\n")
     return "\n\n".join(

@@ -36,7 +36,7 @@ def check_cc(
     """Check a congestion control, and compare its scores with CUBIC, Reno and BBR.
 
     The checks cover what every algorithm should do: keep windows finite, react to losses, ECN marks
-    and timeouts, be repeatable, starve nobody. Each reports what it expected, what it saw, and the
+    and timeouts, be repeatable, starve no flow. Each reports what it expected, what it saw, and the
     line of the program if possible. The scorecard measures utilisation, delay (with and without
     ECN), fairness, shares against CUBIC and BBR, RTT bias, loss tolerance and convergence on the
     same networks.

@@ -101,7 +101,8 @@ def _print_figures(screen: Console, figures: Sequence[Difference], hidden: int) 
             last = one.what
         screen.print(shown)
     if hidden:
-        screen.print(f"[dim]{hidden} more figures differ, or less than that (--all, --json).[/dim]")
+        few = "figures differ that are not among the main ones, or by less than 0.05 %"
+        screen.print(f"[dim]{hidden} more {few} (--all, --json).[/dim]")
 
 
 def _row(one: Difference) -> list[str]:

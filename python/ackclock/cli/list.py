@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from ackclock.cli.terminal import console, print_json, table
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, one_of, unknown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,9 +64,7 @@ def list_(kind: str | None = None, name: str | None = None, as_json: bool = Fals
         else:
             _print_kinds(console(), kinds)
         return
-    if kind not in kinds:
-        raise InputError(unknown("kind", kind, kinds))
-    entries = _entries(kind, name)
+    entries = _entries(one_of("kind", kind, kinds), name)
     if name is not None:
         entries = [entry for entry in entries if entry["name"] == name]
         if not entries:

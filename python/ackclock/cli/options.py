@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, one_of
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 ImageFormat = Literal["png", "svg", "pdf"]
@@ -80,9 +80,7 @@ def choose(kind: str, wanted: Sequence[str] | None, known: Iterable[str]) -> lis
     for text in wanted:
         parts = [text] if text in names else [part.strip() for part in text.split(",")]
         for part in filter(None, parts):
-            if part not in names:
-                raise InputError(unknown(kind, part, names))
-            chosen.append(part)
+            chosen.append(one_of(kind, part, names))
     return list(dict.fromkeys(chosen))
 
 

@@ -43,7 +43,7 @@ def replicate(
     narrow. Unfinished transfers are counted separately: means leave them out, quantiles count them
     as later than all others.
 
-    Every replication is the run that [cyan]ackclock run --seed[/cyan] makes. Ctrl-C keeps those
+    Each replication is identical to [cyan]ackclock run[/cyan] with its seed. Ctrl-C keeps those
     that are done, marked as partial.
 
     [bold]Examples[/bold]

@@ -85,8 +85,8 @@ def _sweep(text: str, what: str) -> Source:
     results = load(text)
     made = of_sweep(results, what, results.axes)
     notes = results.notes()
-    if results.partial:
-        notes.append(f"The sweep is not complete: {len(results)} of {results.runs} runs.")
+    if results.state:
+        notes.append(f"The sweep is {results.state}.")
     made = replace(made, notes=(*made.notes, *notes))
     return Source(made, what, tuple(results.axes))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ackclock.errors import AckclockError, ScenarioError, render
+from ackclock.errors import AckclockError, ScenarioError, rendered
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -110,9 +110,8 @@ def show_error(error: AckclockError) -> None:
     """Write an error to standard error, in colour on a terminal."""
     colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     if isinstance(error, ScenarioError):
-        text = render(error.problems, colour=colour)
-        if len(error.problems) > 1:
-            text += f"\n{len(error.problems)} problems"
+        texts = rendered(error.problems, colour=colour)
+        text = "\n".join([*texts, f"{len(texts)} problems"] if len(texts) > 1 else texts)
     elif colour:
         text = f"\x1b[31merror:\x1b[0m {error}"
     else:

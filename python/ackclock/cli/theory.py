@@ -27,10 +27,10 @@ def theory(
 ) -> None:
     """Predict rates, windows and queues from theory, without simulating the scenario.
 
-    Splits the time into periods in which the same flows are active and solves each for rates,
-    windows, queues and round-trip times; from these follows when each flow is done. CUBIC, Reno
-    and BBR have no equilibrium: of them it gives averages over a long run, by the models of papers.
-    [cyan]ackclock run[/cyan] shows the same beside what it measured.
+    Divides the run into periods in which the same flows are active, and solves each for rates,
+    windows, queues and round-trip times. The completion times of flows follow from these. CUBIC,
+    Reno and BBR have no equilibrium; for these it predicts long-run averages with published
+    models. [cyan]ackclock run[/cyan] shows the predictions next to what it measured.
 
     [bold]Examples[/bold]
 

@@ -9,7 +9,7 @@ import typer
 from ackclock.cli import figures
 from ackclock.cli.options import read_overrides
 from ackclock.cli.terminal import error_json, print_json, show_error
-from ackclock.errors import AckclockError, InputError
+from ackclock.errors import AckclockError, InputError, rendered
 
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
@@ -86,5 +86,5 @@ def _print_expanded(scenario: Scenario) -> None:
 
 
 def _print_warnings(scenario: Scenario) -> None:
-    for warning in scenario.warnings:
-        typer.echo(f"warning: {warning.render()}", err=True)
+    for warning in rendered(scenario.warnings):
+        typer.echo(f"warning: {warning}", err=True)

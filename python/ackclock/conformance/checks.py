@@ -132,7 +132,7 @@ def _grows(tried: Tried) -> Outcome:
 
 @_check(
     "reacts to losses",
-    "a loss cuts the window by 5 % or more, or fewer than 15 % of packets are lost at overload",
+    "a loss reduces the window by 5 % or more, or fewer than 15 % of packets are lost at overload",
     "loss",
     "overload",
 )
@@ -156,7 +156,7 @@ def _reacts_to_marks(tried: Tried) -> Outcome:
 # After a halving (67 + 40) / 2 of 67 packets are in flight: 80 % of the rate.
 @_check(
     "does not over-react to marks",
-    "80 % of the link or more: what halving the window once a round trip leaves",
+    "80 % of the link or more: what halving the window once per round trip leaves",
     "marks",
 )
 def _bears_marks(tried: Tried) -> Outcome:

@@ -100,7 +100,7 @@ class CongestionControl(Program, _core.Controller):
         """
 
     def on_idle(self, event: _core.Event) -> None:
-        """Begin again after the flow was idle for long; the sender has cut the window."""
+        """The flow was idle for longer than the RTO, and the sender has reduced the window."""
 
     def on_tick(self, event: _core.Event) -> None:
         """Do what is done each `tick_period`."""

@@ -11,7 +11,7 @@ from typing import Any
 from ackclock.canonical import to_yaml
 from ackclock.convert import bene, caltech, jsonfile
 from ackclock.convert.base import Conversion, Format
-from ackclock.errors import Problem, ScenarioError
+from ackclock.errors import Problem, ScenarioError, path_of
 
 __all__ = ["FORMATS", "Conversion", "Format", "convert", "convert_file", "read"]
 
@@ -46,13 +46,13 @@ def read(path: str | Path) -> Conversion:
     Raises :class:`ackclock.errors.ScenarioError` (every fault with file, line, path and value)
     when the format is not known or the file holds anything that is not understood.
     """
-    path = Path(path)
+    path = path_of("path", path)
     return _format_of(path).convert(path)
 
 
 def convert_file(path: str | Path, out: str | Path) -> Conversion:
     """Convert a foreign file and write the scenario to ``out``; nothing is written on an error."""
-    path, out = Path(path), Path(out)
+    path, out = path_of("path", path), path_of("out", out)
     kind = _format_of(path)
     conversion = kind.convert(path)
     header = f"Converted by `ackclock convert` from {path.name}, a file of {kind.source}."

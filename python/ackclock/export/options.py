@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ackclock.errors import names_of
+
 
 @dataclass(frozen=True)
 class Options:
@@ -27,6 +29,11 @@ class Options:
     tables: list[str] | None = None
     snaplen: int | None = None
     first_fid: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("flows", "links", "hosts", "tables"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, names_of(name, given, f"{name[0].upper()}1"))
 
     def with_tcp(self, model: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The flows of a model that are asked for and have a window."""

@@ -3,10 +3,10 @@
 Source: draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events, qlog version 0.3, the
 newest that qvis reads. A flow is a trace of its own, as its sender sees it.
 
-DEVIATION: TCP is not QUIC. Each transmission of data gets the next packet number, also when it is
-sent again; an ACK acknowledges the last transmission of what it covers. Data are stream 0, and all
-packets are of type 1RTT. A packet counts as lost when its data are retransmitted: then the
-sender holds it for lost.
+DEVIATION: TCP is not QUIC. Each transmission of data, also a retransmission, gets the next packet
+number; an ACK acknowledges the last transmission of what it covers. Data are stream 0, and all
+packets are of type 1RTT. A packet counts as lost when its data are retransmitted, since the sender
+presumes it lost then.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ackclock.errors import InputError, unknown
+from ackclock.errors import A_RUN, InputError, must_have, one_of, path_of, refuse
 from ackclock.export.options import Options
 from ackclock.files import replacement
 from ackclock.packaged import rows
@@ -72,10 +72,7 @@ def find(name: str) -> Format:
     Raises:
         InputError: there is none.
     """
-    for entry in FORMATS:
-        if entry.name == name:
-            return entry
-    raise InputError(unknown("format", name, names()))
+    return FORMATS[names().index(one_of("format", name, names()))]
 
 
 def export(
@@ -104,9 +101,12 @@ def export(
         OSError: the file cannot be written.
     """
     entry = find(format)
+    must_have(results, "model", wanted=f"a scenario, or {A_RUN}")
     chosen = Options(**more) if options is None else options
+    if not isinstance(chosen, Options):
+        refuse("options", chosen, "an `export.Options`")
     check(entry, results, chosen)
-    place = Path(out)
+    place = path_of("out", out)
     if entry.name == "csv" and not isinstance(results, Scenario):
         return _tables(results, chosen, place)
     with replacement(place) as stream:
@@ -134,8 +134,7 @@ def check(entry: Format, results: Results | Scenario, options: Options) -> None:
         ("host", options.hosts, model["hosts"]),
     ):
         for name in wanted or ():
-            if name not in known:
-                raise InputError(unknown(kind, name, known))
+            one_of(kind, name, known)
     if isinstance(results, Scenario):
         if entry.of != "scenario":
             raise InputError(f"'{entry.name}' shows a run, not a scenario; run it first")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, one_of
 from ackclock.export.options import Options
 from ackclock.record_tables import descriptions
 from ackclock.results import Results
@@ -26,8 +26,7 @@ def chosen(results: Results, options: Options) -> list[str]:
     """
     recorded, known = results.tables, descriptions()
     for name in options.tables or ():
-        if name not in known:
-            raise InputError(unknown("table", name, known))
+        one_of("table", name, known)
         if name not in recorded:
             raise InputError(
                 f"table '{name}' was not recorded; run the scenario again with --set record=all, "

@@ -1,7 +1,7 @@
 """Time-sequence plots for xplot, as tcptrace writes them.
 
 Source: the manual of tcptrace 6.6 (Ostermann), "Time Sequence Graph": segments as lines with
-arrows at both ends (`darrow`, `uarrow`), in red and marked R when sent again; the green line of
+arrows at both ends (`darrow`, `uarrow`), in red and marked R when retransmitted; the green line of
 what is acknowledged. xplot's format: a line a command.
 
 DEVIATION: the colours of lines are those of tcptrace, but times are relative to the start of the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock import _core
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, function_of, one_of, refuse
 from ackclock.gym.agent import Agent
 from ackclock.scenario import Scenario
 from ackclock.theory.network import Network
@@ -102,8 +103,8 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
     ) -> None:
         chosen = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
         over_tcp = [one["id"] for one in chosen.model["flows"] if one["tcp"]]
-        if flow is not None and flow not in over_tcp:
-            raise InputError(unknown("TCP flow", flow, over_tcp))
+        if flow is not None:
+            one_of("TCP flow", flow, over_tcp)
         if not over_tcp:
             raise InputError(f"no flow of '{chosen.name}' uses TCP")
         self.flow = over_tcp[0] if flow is None else flow
@@ -111,7 +112,12 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
         self._step_s = _time(step)
         self._reward = reward or default_reward
         self._vary = vary
-        self._factors = None if actions is None else np.asarray(actions, np.float64)
+        function_of("reward", reward)
+        function_of("vary", vary)
+        try:
+            self._factors = None if actions is None else np.asarray(list(actions), np.float64)
+        except (TypeError, ValueError):
+            refuse("actions", actions, "a list of factors, such as (0.5, 1, 2)")
         if self._factors is None:
             self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
         elif self._factors.size and np.all(np.isfinite(self._factors) & (self._factors > 0)):
@@ -159,15 +165,22 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
         return self._observation(measured), self._info(measured)
 
     def step(self, action: Any) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        """Change the window, and let a step pass."""
+        """Change the window, and simulate one step.
+
+        Args:
+            action: As in `action_space`; what is outside of a `Box` counts as its nearest value.
+
+        Returns:
+            Observation, reward, whether the flow is complete, whether the scenario has ended
+            before, and `{"time_s": seconds, "step": Measured}`.
+
+        Raises:
+            InputError: the action is not a number, or not one of the choices.
+            ResetNeeded: no episode has begun.
+        """
         if self._simulation is None:
             raise gymnasium.error.ResetNeeded("call reset() before the first step()")
-        if self._factors is None:
-            exponent = float(np.clip(np.asarray(action, np.float64).reshape(-1)[0], -1.0, 1.0))
-            factor = 2.0**exponent
-        else:
-            factor = float(self._factors[int(action)])
-        self._window = min(max(self._window * factor, 1.0), _MOST_SEGMENTS)
+        self._window = min(max(self._window * self._factor(action), 1.0), _MOST_SEGMENTS)
         self._agent.wanted = self._window * self._agent.segment
         begin = self._simulation.now_s
         length = self._step_s or max(self._agent.last_rtt or 0.0, _LEAST_STEP_S)
@@ -185,8 +198,19 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
             self._info(measured),
         )
 
+    def _factor(self, action: Any) -> float:
+        """The factor that an action stands for; a `Box` is clipped, as agents explore beyond it."""
+        given = np.asarray(action)
+        number = float(given.flat[0]) if given.size == 1 and given.dtype.kind in "iuf" else math.nan
+        if self._factors is None:
+            if not math.isnan(number):
+                return 2.0 ** min(max(number, -1.0), 1.0)
+        elif number in range(len(self._factors)):
+            return float(self._factors[int(number)])
+        raise InputError(f"action = {action!r}: not in {self.action_space}")
+
     def close(self) -> None:
-        """Give the run back."""
+        """Release the run."""
         self._simulation = None
 
     def _measure(self, seconds: float) -> Measured:
@@ -226,6 +250,8 @@ class CongestionEnv(gymnasium.Env[Floats, Any]):
 
 def _time(step: str) -> float | None:
     """Return the length of a step in seconds; None for a round-trip time."""
+    if not isinstance(step, str):
+        refuse("step", step, "'rtt', or a time such as '10 ms'")
     if step == "rtt":
         return None
     kind, amount = _core.quantity(step) or (None, 0)

@@ -11,7 +11,7 @@ import dataclasses
 import runpy
 from pathlib import Path
 
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, path_of, unknown
 from ackclock.labs.questions import (
     Choice,
     Controller,
@@ -63,12 +63,13 @@ def find(name_or_folder: str) -> Lab:
         (14.0, ['longest_wait', 'mean_wait'])
     """
     known = names()
-    folder = _HERE / name_or_folder if name_or_folder in known else Path(name_or_folder)
+    place = path_of("name_or_folder", name_or_folder, "the name of a lab, or a folder")
+    folder = _HERE / place if name_or_folder in known else place
     file = folder / "lab.py"
     if not file.is_file():
         if folder.is_dir():
             raise InputError(f"'{name_or_folder}' is not a lab: it has no lab.py")
-        raise InputError(f"{unknown('lab', name_or_folder, known)} ('ackclock lab list' shows all)")
+        raise InputError(unknown("lab", name_or_folder, known))
     described = runpy.run_path(str(file)).get("LAB")
     if not isinstance(described, Lab):
         raise InputError(f"'{file}' sets no LAB")

@@ -63,7 +63,7 @@ def read(lab: Lab, folder: Path) -> Submission:
         problems.append(f"{ANSWERS}: `lab` is {document.data.get('lab')!r}, not '{lab.name}'")
     given = document.data.get("answers")
     if not isinstance(given, dict):
-        problems.append(f"{ANSWERS}: `answers` is not a list of names and values")
+        problems.append(f"{ANSWERS}: `answers` needs an answer after the name of each question")
         given = {}
     for name in given:
         if name not in asked:

@@ -133,7 +133,7 @@ def check(marker: Marker, folder: Path) -> list[tuple[str, str, bool]]:
             else:
                 said = f"Readable: {unit.show(given)}."
                 if not question.least <= given <= question.most:
-                    said, fine = f"{unit.show(given)} cannot be; look again.", False
+                    said, fine = f"{unit.show(given)} is not possible; check it.", False
         found.append((question.name, said, fine))
     return found
 

@@ -80,7 +80,7 @@ def networks(lab: Lab, name: str | None, secret: bytes | None = None) -> dict[st
     found: dict[str, dict[str, Any]] = {}
     for scenario, paths in document.data.items():
         if scenario not in lab.scenarios:
-            message = unknown("scenario", scenario, lab.scenarios)
+            message = unknown("scenario of this lab", scenario, lab.scenarios)
             raise ScenarioError([document.problem((scenario,), message)])
         if not isinstance(paths, Mapping) or not all(
             isinstance(values, list) and values for values in paths.values()

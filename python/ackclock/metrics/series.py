@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ackclock.errors import must_have, one_of
 from ackclock.metrics.condense import LONG
 from ackclock.metrics.words import are
 
@@ -71,6 +72,9 @@ def select(
     Returns:
         One array per column, in row order.
 
+    Raises:
+        InputError: the run has no such flow or link, or the table was not recorded.
+
     Example:
         >>> import ackclock
         >>> results = ackclock.run(ackclock.Scenario.load("teach/tail-loss"))
@@ -79,6 +83,7 @@ def select(
         >>> len(times)
         3
     """
+    _require_known(results, where)
     names = list(dict.fromkeys((*columns, *where)))
     if isinstance(results, HasPieces):
         pieces = [_selected(piece, columns, where) for piece in results.pieces(table, names)]
@@ -98,10 +103,20 @@ def _selected(
     return tuple(rows[column].to_numpy()[keep] for column in columns)
 
 
+def _require_known(results: HasTables, where: Mapping[str, str | bool]) -> None:
+    """Check that these are results, and that their run has the flow or link."""
+    must_have(results, "table")
+    summary: Mapping[str, Any] = getattr(results, "summary", {})
+    for kind in where.keys() & {"flow", "link"}:
+        if f"{kind}s" in summary:
+            one_of(kind, str(where[kind]), summary[f"{kind}s"])
+
+
 def _values(
     results: HasTables, table: str, column: str, **where: str
 ) -> tuple[Floats, NDArray[Any]]:
     """Times and values of a flow or link, condensed where the table is long."""
+    _require_known(results, where)
     if isinstance(results, HasPieces) and is_long(results, table):
         nothing = (np.empty(0), np.empty(0))
         return results.condensed(table, column).get(tuple(where.values()), nothing)

@@ -12,15 +12,13 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
+from ackclock import files
 from ackclock.errors import InputError
-from ackclock.files import write_text
 
 __all__ = ["write"]
 
 ENGINE = Path(__file__).parent / "engine.wasm.gz"
 """The engine, as `make playground` builds it from crates/wasm."""
-
-_MADE_BY_US = '<meta name="generator" content="Ackclock playground">'
 
 
 def write(place: str | PathLike[str], *, force: bool = False) -> Path:
@@ -34,15 +32,7 @@ def write(place: str | PathLike[str], *, force: bool = False) -> Path:
         InputError: this installation has no engine for browsers, or the file is something else.
         OSError: the file cannot be written.
     """
-    path = Path(place)
-    if path.is_dir():
-        raise InputError(f"'{path}' is a folder; the playground is a file")
-    if not path.parent.is_dir():
-        raise InputError(f"there is no folder '{path.parent}' for the playground")
-    if not force and path.is_file():
-        with path.open(encoding="utf-8", errors="replace") as file:
-            if _MADE_BY_US not in file.read(2000):
-                raise InputError(f"'{path}' is not a playground; --force replaces it")
+    path = files.page(place, "playground", force=force)
     if not ENGINE.is_file():
         raise InputError(
             "this installation has no engine for browsers: in a copy of the sources, "
@@ -50,5 +40,5 @@ def write(place: str | PathLike[str], *, force: bool = False) -> Path:
         )
     from . import page
 
-    write_text(path, page.html(ENGINE))
+    files.write_text(path, page.html(ENGINE))
     return path

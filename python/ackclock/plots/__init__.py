@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.errors import names_of, path_of, refuse
+from ackclock.errors import A_RUN, must_have, names_of, path_of, refuse
 from ackclock.extras import require
 
 from .errors import PlotError
@@ -92,8 +92,8 @@ def plot(
     require("matplotlib")
     from .render import write
 
-    wishes = options or Options()
-    return write(_runs(results), kinds, flows, links, _formats(fmt), path_of("out", out), wishes)
+    place, wishes = path_of("out", out), _wishes(options)
+    return write(_runs(results), kinds, flows, links, _formats(fmt), place, wishes)
 
 
 def figure(
@@ -118,7 +118,7 @@ def figure(
     require("matplotlib")
     from .render import draw
 
-    return draw(_runs(results), kind, flows, links, options or Options())
+    return draw(_runs(results), kind, flows, links, _wishes(options))
 
 
 def plot_sweep(
@@ -160,8 +160,9 @@ def figure_of_sweep(results: Sweep, kind: str, *, options: Options | None = None
 def _sweep_view(results: Sweep, options: Options | None) -> SweepView:
     from .sweep_view import SweepView
 
-    _require("select", results, "the results of a sweep, as `ackclock.sweep.load` returns them")
-    return SweepView(results, options)
+    wanted = "the results of a sweep, as `ackclock.sweep.load` returns them"
+    must_have(results, "select", wanted=wanted)
+    return SweepView(results, _wishes(options))
 
 
 def _formats(fmt: str | Sequence[str]) -> list[str]:
@@ -176,11 +177,11 @@ def _formats(fmt: str | Sequence[str]) -> list[str]:
 def _runs(results: Recorded | Sequence[Recorded]) -> Sequence[Recorded]:
     runs = results if isinstance(results, Sequence) else [results]
     for one in runs:
-        _require("summary", one, "the results of a run, as `ackclock.run` returns them, or several")
+        must_have(one, "summary", wanted=f"{A_RUN}, or several")
     return runs
 
 
-def _require(attribute: str, results: object, wanted: str) -> None:
-    """Check that results have what plots need, and are no class."""
-    if isinstance(results, type) or not hasattr(results, attribute):
-        refuse("results", results, wanted)
+def _wishes(options: Options | None) -> Options:
+    if options is not None and not isinstance(options, Options):
+        refuse("options", options, "a `plots.Options`")
+    return options or Options()

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
+from ackclock.errors import names_of, number_of
+
 from .errors import PlotError, unknown
 
 Style = Literal["light", "dark", "paper", "slides"]
@@ -70,15 +72,17 @@ class Options:
     where: Mapping[str, str | Sequence[str]] | Sequence[tuple[str, Sequence[str]]] = ()
 
     def __post_init__(self) -> None:
+        for name in ("width_mm", "modulo", "bin_s", "from_s", "to_s"):
+            number_of(name, getattr(self, name))
         if self.style not in STYLES:
             raise unknown("style", self.style, STYLES)
         if not WIDTHS_MM[0] <= self.page_mm <= WIDTHS_MM[1]:
             low, high = WIDTHS_MM
             raise PlotError(f"a figure of {self.width_mm:g} mm: allowed are {low:g} to {high:g} mm")
         object.__setattr__(self, "where", self.where or ())
-        object.__setattr__(self, "overlay", _words(self.overlay))
+        object.__setattr__(self, "overlay", _words("overlay", self.overlay))
         if self.facets is not None:
-            object.__setattr__(self, "facets", _words(self.facets))
+            object.__setattr__(self, "facets", _words("facets", self.facets))
         if self.modulo is not None and self.modulo < 2:
             raise PlotError(f"sequence numbers modulo {self.modulo}: take 2 or more, such as 50")
         if self.bin_s is not None and not self.bin_s > 0:
@@ -99,7 +103,7 @@ class Options:
     def selected(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The axes of `where`, each with its values."""
         pairs = self.where.items() if isinstance(self.where, Mapping) else self.where
-        return tuple((name, _words(values)) for name, values in pairs)
+        return tuple((name, _words(name, values)) for name, values in pairs)
 
     def asked(self) -> list[str]:
         """Names of the options that not all plots know and that differ from their defaults."""
@@ -110,5 +114,5 @@ class Options:
         ]
 
 
-def _words(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _words(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
+    return tuple(names_of(name, value, "F1"))

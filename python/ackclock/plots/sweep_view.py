@@ -25,6 +25,11 @@ class Sweep(Protocol):
     study: str
     axes: list[str]
 
+    @property
+    def state(self) -> str:
+        """How much there is of it, in words; empty if it is complete."""
+        ...
+
     def select(self, columns: Sequence[str], /) -> Any:
         """Columns of its table with one row per run."""
         ...
@@ -179,7 +184,8 @@ class SweepView:
         same = [f"{axis} {spelled(self.levels(axis)[0])}" for axis in fixed]
         count = len(self.runs)
         runs = f"{count} runs" if count != 1 else "1 run"
-        return "  ·  ".join(part for part in (*parts, runs, *same) if part)
+        state = f"the sweep is {self._sweep.state}" if self._sweep.state else ""
+        return "  ·  ".join(part for part in (*parts, runs, state, *same) if part)
 
     @property
     def whose(self) -> str:

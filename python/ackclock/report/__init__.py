@@ -15,8 +15,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.errors import InputError
-from ackclock.files import readable, write_text
+from ackclock import files
+from ackclock.errors import A_RUN, InputError, must_have, names_of
 
 if TYPE_CHECKING:
     from ackclock.results import Results
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["write"]
 
 MOST_RUNS = 4
-_MADE_BY_US = '<meta name="generator" content="Ackclock report">'
 
 
 def write(
-    runs: Sequence[Results],
+    runs: Results | Sequence[Results],
     place: str | PathLike[str],
     *,
     flows: Sequence[str] | None = None,
@@ -39,7 +38,7 @@ def write(
     """Write a report of runs and return its path.
 
     Args:
-        runs: One run, or several, which stand side by side.
+        runs: One run, or up to four, which are shown side by side.
         place: The file. An earlier report is replaced, anything else only with `force`.
         flows: The flows to show; default all, or the busiest of very many.
         links: The links to show at first; default those with something to see.
@@ -58,11 +57,12 @@ def write(
         >>> report.write([results], "report.html").name
         'report.html'
     """
-    path = Path(place)
-    _require_room(path, force=force)
+    path = files.page(place, "report", force=force)
+    runs = runs if isinstance(runs, Sequence) else [runs]
     if not 1 <= len(runs) <= MOST_RUNS:
         raise InputError(f"a report shows 1 to {MOST_RUNS} runs side by side, not {len(runs)}")
     for run in runs:
+        must_have(run, "tables", "summary", name="runs", wanted=f"{A_RUN}, or several")
         _require_records(run)
         end_s = float(run.summary["end_s"])
         if animate is not None and animate[0] >= end_s:
@@ -71,24 +71,12 @@ def write(
 
     text = page.html(
         dict(zip(_names(runs), runs, strict=True)),
-        None if flows is None else list(flows),
-        None if links is None else list(links),
+        None if flows is None else names_of("flows", flows, "F1"),
+        None if links is None else names_of("links", links, "L1"),
         animate,
     )
-    write_text(path, text)
+    files.write_text(path, text)
     return path
-
-
-def _require_room(path: Path, *, force: bool) -> None:
-    if path.is_dir():
-        raise InputError(f"'{path}' is a folder; a report is a file")
-    if not path.parent.is_dir():
-        raise InputError(f"there is no folder '{path.parent}' for the report")
-    if force or not path.is_file():
-        return
-    with path.open(encoding="utf-8", errors="replace") as file:
-        if _MADE_BY_US not in file.read(2000):
-            raise InputError(f"'{path}' is not a report; --force replaces it")
 
 
 def _require_records(run: Results) -> None:
@@ -106,11 +94,12 @@ def _names(runs: Sequence[Results]) -> list[str]:
     """What the runs are called: their folders, with as much of the path as tells them apart."""
     places = [run.directory for run in runs]
     short = [
-        readable(run.directory.name) if run.directory else run.summary["scenario"] for run in runs
+        files.readable(run.directory.name) if run.directory else run.summary["scenario"]
+        for run in runs
     ]
     count = Counter(short)
     names = [
-        readable(str(place)) if count[name] > 1 and place else name
+        files.readable(str(place)) if count[name] > 1 and place else name
         for name, place in zip(short, places, strict=True)
     ]
     return [

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, names_of, one_of
 from ackclock.reproduce import bene_congestion, bene_reliability, linux, ns3_lab, rendering
 from ackclock.reproduce.comparison import Progress, Runner, compare
 from ackclock.reproduce.paper import load
@@ -124,11 +124,10 @@ def run(
     Raises:
         InputError: there is no experiment of such a name, or it has no such options.
     """
-    wanted = list(dict.fromkeys(names))
+    wanted = list(dict.fromkeys(names_of("names", names, "caltech")))
     known = {experiment.name: experiment for experiment in EXPERIMENTS}
     for name in wanted:
-        if name not in known and name != "all":
-            raise InputError(unknown("experiment", name, [*known, "all"]))
+        one_of("experiment", name, [*known, "all"])
     if options and wanted != ["linux"]:
         raise InputError("--oracle, --only and --trace are options of the experiment 'linux' alone")
     chosen = [e for e in EXPERIMENTS if e.name in wanted or "all" in wanted]

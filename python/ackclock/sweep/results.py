@@ -128,6 +128,11 @@ class SweepResults:
         return len(self) < self.runs
 
     @property
+    def state(self) -> str:
+        """How much there is while runs are missing, in words; empty for a complete sweep."""
+        return f"not complete: {len(self)} of {self.runs} runs" if self.partial else ""
+
+    @property
     def failed(self) -> int:
         """Number of runs that failed."""
         return self.select(["status"])["status"].to_pylist().count("failed")

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from ackclock.errors import refuse
+from ackclock.errors import function_of, number_of, refuse
 from ackclock.sweep import table as tables
 from ackclock.sweep import worker
 from ackclock.sweep.executor import Executor, LocalExecutor
@@ -108,7 +108,8 @@ def run(
     shard: Shard | None = None,
 ) -> SweepResults:
     """Simulate what is missing of a plan and write the table; see `Study.run`."""
-    limits = (time_limit_s, memory_limit)
+    function_of("progress", progress)
+    limits = (number_of("time_limit_s", time_limit_s, above=0), memory_limit)
     if executor is None:
         worker.check_limit(memory_limit)
     kept = None if out is None else nullcontext(out)
@@ -151,7 +152,7 @@ def outlook(
         executor: What simulates, instead of processes on this machine.
         probe_s: No further probe starts after this many seconds.
     """
-    limits = (time_limit_s, memory_limit)
+    limits = (number_of("time_limit_s", time_limit_s, above=0), memory_limit)
     with _Session(plan, Store(out), workers, force, executor, limits) as session:
         missing = session.missing(retry_failed=False)
         started = time.perf_counter()

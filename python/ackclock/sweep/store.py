@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import locks
 from ackclock.errors import AckclockError, InputError, path_of
-from ackclock.files import require_folder_above, write_text
+from ackclock.files import SWEEP, require_folder_above, write_text
 from ackclock.results import ResultsError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ackclock.sweep.plan import Plan
     from ackclock.sweep.table import Stored
 
-STUDY, PLAN, RESULTS = "study.json", "plan.parquet", "results.parquet"
+STUDY, PLAN, RESULTS = SWEEP, "plan.parquet", "results.parquet"
 PARTS, JOURNAL, LOG, LOCK = "parts", "journal", "log.txt", "lock"
 _FORMAT = "ackclock sweep 2"
 # More parts are made one: a sweep that is continued often must not rewrite all of it each time.

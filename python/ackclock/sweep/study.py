@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import library
 from ackclock.document import SUFFIXES, Document, parse_value, require_plain
-from ackclock.errors import InputError, Problem, ScenarioError, path_of, whole_number
+from ackclock.errors import (
+    InputError,
+    Problem,
+    ScenarioError,
+    pairs_of,
+    path_of,
+    refuse,
+    whole_number,
+)
 from ackclock.files import expanded
 from ackclock.scenario import Scenario, find, no_scenario, plain
 from ackclock.sweep import figures
@@ -71,6 +79,9 @@ class Study(Design):
         given = {"grid": grid, "zip": zip, "replications": replications, "set": settings}
         parts = {key: plain(_lists(value)) for key, value in given.items() if value is not None}
         require_plain(parts)
+        for key, text in (("name", name), ("title", title)):
+            if text is not None and not isinstance(text, str):
+                refuse(key, text, "text")
         self.file = None
         self.inline = False
         self.base, self.folder, own_name = _base(base)
@@ -105,6 +116,7 @@ class Study(Design):
             ScenarioError: something in it makes no sense; all of it is reported.
         """
         study = cls.__new__(cls)
+        pairs = pairs_of("overrides", overrides)
         place = path_of("path", path)
         if not place.is_file():
             place = library.study(str(path)) or place
@@ -119,7 +131,7 @@ class Study(Design):
         study.inline = "scenario" in root.value
         _load_base(study, reader, place)
         study._take(reader, root, name or _stem(place), title)
-        study.settings += tuple(_outside(path_, value) for path_, value in overrides)
+        study.settings += tuple(_outside(path_, value) for path_, value in pairs)
         return study
 
     def _take(self, reader: Grammar, root: Any, name: str, title: str | None) -> None:

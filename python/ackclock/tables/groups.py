@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ackclock.columns import Column
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, one_of
 from ackclock.metrics.statistics import LEVEL, Interval, t_interval
 from ackclock.tables.table import ResultTable
 from ackclock.tables.values import ordered, spelled
@@ -68,8 +68,7 @@ def groups(
     Raises:
         InputError: there is no such column or aggregate, or it holds no numbers.
     """
-    if aggregate not in AGGREGATES:
-        raise InputError(unknown("aggregate", aggregate, AGGREGATES))
+    one_of("aggregate", aggregate, AGGREGATES)
     require_numbers(table, value)
     keys, places = combinations(table, by)
     numbers = table.numbers(value)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.columns import OF_RECORDS
-from ackclock.errors import InputError, unknown
+from ackclock.errors import InputError, one_of
 from ackclock.metrics import alpha_mean, even_after, harm, jain, max_min
 from ackclock.metrics.delays import variations_s
 from ackclock.metrics.percentiles import Recorded
@@ -107,8 +107,7 @@ def of_records(
     Raises:
         InputError: there is no such table, the span is empty, or the records are not there.
     """
-    if what not in OF_RECORDS:
-        raise InputError(unknown("table", what, OF_RECORDS))
+    one_of("table", what, OF_RECORDS)
     rows: Rows = []
     for name, results in runs.items():
         span = _span(results, from_s, to_s)

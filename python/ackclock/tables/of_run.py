@@ -20,7 +20,7 @@ from ackclock.columns import (
     link_entries,
     pick,
 )
-from ackclock.errors import InputError, unknown
+from ackclock.errors import one_of
 from ackclock.tables.table import ResultTable
 
 _TITLES = {
@@ -49,14 +49,12 @@ def of_summaries(
     Raises:
         InputError: there is no such table.
     """
-    if what not in TABLES:
-        raise InputError(unknown("table", what, TABLES))
     entries, columns = {
         "flows": (flow_entries, FLOWS),
         "links": (link_entries, LINKS),
         "drops": (_drops, DROPS),
         "runs": (lambda summary: [summary], RUNS),
-    }[what]
+    }[one_of("table", what, TABLES)]
 
     def rank(entry: Mapping[str, Any]) -> list[float]:
         return [column.of(entry) or 0 for column in _BUSIEST[what]]

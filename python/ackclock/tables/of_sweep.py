@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ackclock.columns import DROPS, FLOWS, LINKS, RUNS, SWEEP, TABLES, Column, Kind
-from ackclock.errors import InputError, unknown
+from ackclock.errors import must_have, one_of
 from ackclock.nested import elements
 from ackclock.tables.arrow_column import ArrowColumn
 from ackclock.tables.table import ResultTable
@@ -40,8 +40,8 @@ def of_sweep(table: Any, what: str, names: Sequence[str] | None = None) -> Resul
     Raises:
         InputError: there is no such table.
     """
-    if what not in TABLES:
-        raise InputError(unknown("table", what, TABLES))
+    must_have(table, "column_names", name="table", wanted="the `table` of a sweep")
+    one_of("table", what, TABLES)
     named = list(axes(table) if names is None else names)
     done, failed = None, 0
     if "status" in table.column_names:

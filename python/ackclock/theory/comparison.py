@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock.errors import listed
+from ackclock.errors import listed, must_have
 from ackclock.record_tables import sampled
 from ackclock.results import Results
 from ackclock.theory.averaged import ComparedAverages, averaged
@@ -185,6 +185,8 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
         >>> compare(predict(scenario.model), ackclock.run(scenario)).agrees
         True
     """
+    must_have(prediction, "periods", name="prediction", wanted="what `predict` returns")
+    must_have(results, "summary", "tables")
     notes = list(prediction.notes)
     measures = Measures(results, prediction)
     predicted = list(prediction.periods)

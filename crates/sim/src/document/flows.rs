@@ -243,7 +243,7 @@ fn extras(resolver: &mut Resolver, tcp: &Block, path: &Path) {
         let able = others.find(|name| connection::gives(name).lack(cc.needs()).is_none());
         fault.maybe_hint(able.map(|name| format!("write `sender: {name}`")))
     } else if cc.heeds_marks() && tcp.flag("ecn") == Some(false) {
-        Fault::new(format!("`{kind}` heeds marks, and this flow takes none"))
+        Fault::new(format!("`{kind}` responds to ECN marks, but this flow does not use ECN"))
             .hint("write `ecn: true`")
     } else {
         return;

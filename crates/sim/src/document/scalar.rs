@@ -2,7 +2,7 @@
 
 use super::block::Setting;
 use super::problems::Fault;
-use ackclock_units::param::{Choice, Default, Kind, Param};
+use ackclock_units::param::{Choice, Default, Entry, Kind, Param};
 use ackclock_units::quantity::{self, Dimension, Quantity};
 use ackclock_units::spelling::nearest;
 use serde_json::Value;
@@ -198,10 +198,17 @@ pub(super) fn unknown_word(
     let hint = usual_word(text, &known)
         .or_else(|| nearest(text, known.iter().copied()))
         .map(|name| format!("did you mean `{name}`?"))
-        .or_else(|| value_alone(text, &known));
+        .or_else(|| value_alone(text, &known))
+        .or_else(|| program_alone(text, &known));
     Fault::new(format!("unknown {what} `{}`", brief(text)))
         .allowed(known.join(", "))
         .maybe_hint(hint)
+}
+
+/// For a file where a model belongs: the model with it.
+fn program_alone(text: &str, known: &[&str]) -> Option<String> {
+    let is_program = text.ends_with(".py") && known.contains(&"python");
+    is_program.then(|| format!("write `{{kind: python, file: {}}}`", brief(text)))
 }
 
 /// The word that is known here for one of other programs, or of other places in a scenario.
@@ -362,9 +369,7 @@ pub(super) fn allowed(param: &Param) -> String {
             let words = choices.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ");
             format!("{words}, `every 10 ms`, `min-max every 10 ms`")
         }
-        Kind::Family(entries) | Kind::Preset(entries) => {
-            entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
-        }
+        Kind::Family(entries) | Kind::Preset(entries) => names(entries),
         Kind::SegmentsOrSize => {
             let sizes = quantity::allowed(dimensions(param.kind));
             format!("a number of segments without unit, or a size: {sizes}")
@@ -375,8 +380,9 @@ pub(super) fn allowed(param: &Param) -> String {
         },
     };
     if let Kind::TimeOr(entries) | Kind::RateOr(entries) = param.kind {
-        let kinds: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
-        text.push_str(&format!("; or a mapping with `kind`: {}", kinds.join(", ")));
+        text.push_str(&format!("; or a mapping with `kind`: {}", names(entries)));
+    } else if let Some(presets) = param.presets() {
+        text.push_str(&format!("; presets: {}", names(presets)));
     }
     if let Some(range) = range(param) {
         text.push_str(if dimensions(param.kind).is_empty() { ", " } else { "; " });
@@ -387,6 +393,10 @@ pub(super) fn allowed(param: &Param) -> String {
         text.push_str(&format!("; or `{word}`"));
     }
     text
+}
+
+fn names(entries: &[&Entry]) -> String {
+    entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
 }
 
 /// What a value of this parameter is in a sentence.
@@ -410,6 +420,7 @@ fn noun(param: &Param) -> &'static str {
         Kind::Registered(_) => "a word, or a mapping with `kind`",
         Kind::TimeOr(_) => "a time with its unit, or a mapping with `kind`",
         Kind::RateOr(_) => "a rate with its unit, or a mapping with `kind`",
+        Kind::Object(_) if param.presets().is_some() => "a preset or a mapping",
         Kind::Object(_) | Kind::ObjectEach(_) => "a mapping",
         Kind::ObjectList(_) => "a list of mappings",
         Kind::Rows(_) => "a list of rows",

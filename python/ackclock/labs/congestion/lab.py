@@ -59,7 +59,7 @@ LAB = Lab(
             tolerance=0.0,
             because="it is counted",
             public=True,
-            why="Slow start doubles until the queue overflows, and nobody knows for a round trip.",
+            why="Slow start doubles until the queue overflows; the sender learns of it an RTT later.",
             mistakes=[
                 Mistake(
                     lambda runs: float(_flow(runs, "two", "F1")["segments_dropped"]),
@@ -129,7 +129,7 @@ LAB = Lab(
             ),
             tolerance=0.01,
             because="both times are in the table",
-            why="The window grows once a round trip, and one of 222 ms is long.",
+            why="The window grows once per round trip, and one of 222 ms is long.",
             mistakes=[
                 Mistake(
                     lambda runs: _flow(runs, "rtt", "F1")["finish_s"],
@@ -143,7 +143,7 @@ LAB = Lab(
             name="cause",
             text="What slows F1 down in `rtt.yaml`?",
             options={
-                "growth": "Its window grows once a round trip, and its round trips are long.",
+                "growth": "Its window grows once per round trip, and its round trips are long.",
                 "losses": "It loses packets at the shared link.",
                 "rate": "Its first link is slower.",
             },

@@ -28,7 +28,7 @@ def _rtt(results, since=SETTLED[0], to=SETTLED[1]):
 
 
 def _teeth(runs):
-    """Times at which Reno's window is cut by about a third or more."""
+    """Times at which Reno's window is reduced by about a third or more."""
     from ackclock.metrics import cwnd_series
 
     time, window = cwnd_series(_recorded(runs, "reno"), "F1")

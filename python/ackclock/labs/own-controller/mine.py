@@ -4,7 +4,7 @@ import ackclock
 
 
 class Mine(ackclock.CongestionControl):
-    step: float = 1.0  # segments that the window grows a round trip
+    step: float = 1.0  # segments that the window grows per round trip
 
     def on_ack(self, ack):
         # ack.rtt, ack.srtt, ack.min_rtt are seconds (rtt may be None); ack.in_flight is in the

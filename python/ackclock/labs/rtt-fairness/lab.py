@@ -50,7 +50,7 @@ LAB = Lab(
             because="a quotient of two figures that are read off a table",
             public=True,
             why="Both lose packets at about the same times, so the windows are about equal in "
-            "*growth* a round trip: rates go as RTT to the power of -2.",
+            "*growth* per round trip: rates go as RTT to the power of -2.",
             mistakes=[
                 Mistake(
                     lambda runs: 1 / _ratio(runs, "reno"),

@@ -169,7 +169,7 @@ LAB = Lab(
             value=_delivered,
             tolerance=0.06,
             because="20 s hold a whole number of periods only of some sources, and the last data "
-            "are on their way",
+            "are in flight",
             why="`sum of rate · on / (on + off)`.",
             mistakes=[
                 Mistake(

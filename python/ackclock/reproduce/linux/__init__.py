@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from ackclock.errors import InputError, ScenarioError, unknown
+from ackclock.errors import InputError, ScenarioError, one_of
 from ackclock.reproduce.comparison import Progress, Runner, in_turn
 from ackclock.reproduce.linux import oracle
 from ackclock.reproduce.linux.conversion import UnsupportedError, document
@@ -145,9 +145,7 @@ def _jitter(mean: str | None, scenario: KernelScenario) -> tuple[str, ...]:
 
 def _one(scenarios: list[KernelScenario], name: str) -> KernelScenario:
     known = {scenario.name: scenario for scenario in scenarios}
-    if name not in known:
-        raise InputError(unknown("measured scenario", name, known))
-    return known[name]
+    return known[one_of("measured scenario", name, known)]
 
 
 def _chosen(

@@ -43,7 +43,7 @@ class Fast(Law):
         return FastWindow(flow, first_rtt_s)
 
     def follows_acks(self, flow: FlowPath) -> bool:
-        """With an update a round trip; a fixed period is a clock of its own."""
+        """With one update per round trip; a fixed period is a clock of its own."""
         return flow.params["update"] == "rtt"
 
     def settling_s(

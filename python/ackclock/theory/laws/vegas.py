@@ -1,7 +1,7 @@
 """Vegas: a flow keeps between alpha and beta packets waiting in queues.
 
-Law: once a round trip, with diff = w (1 - base_rtt / rtt), the window grows by a packet if diff is
-below alpha, shrinks by one if it is above beta, and else stays. It rests wherever
+Law: once per round trip, with diff = w (1 - base_rtt / rtt), the window grows by a packet if diff
+is below alpha, shrinks by one if it is above beta, and else stays. It rests wherever
 alpha <= diff <= beta, so that the rate is diff / (rtt - base_rtt). Brakmo and Peterson, IEEE JSAC
 13(8), 1995.
 

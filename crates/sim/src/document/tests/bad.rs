@@ -147,7 +147,12 @@ fn names_and_keys() {
         (
             "/flows/0/tcp",
             json!({"sender": "classic", "cc": {"kind": "reno", "ecn_decrease": 0.8}}),
-            "flows.0.tcp.cc: `reno` heeds marks, and this flow takes none | write `ecn: true`",
+            "flows.0.tcp.cc: `reno` responds to ECN marks, but this flow does not use ECN | write `ecn: true`",
+        ),
+        (
+            "/flows/0/tcp",
+            json!(5),
+            "flows.0.tcp: `tcp` needs a preset or a mapping, not the number 5",
         ),
         ("/links/0/id", json!("L2"), "links.1.id: duplicate id `L2` | `links.0` has it already"),
         (
@@ -250,7 +255,12 @@ fn words_and_kinds() {
         (
             "/flows/0/tcp",
             Value::Null,
-            "flows.0.tcp: `tcp` needs a mapping, not nothing | write `tcp: {}`",
+            "flows.0.tcp: `tcp` needs a preset or a mapping, not nothing | write `tcp: {}`",
+        ),
+        (
+            "/flows/0/tcp",
+            json!({"cc": "mine.py"}),
+            "flows.0.tcp.cc: unknown cc `mine.py` | write `{kind: python, file: mine.py}`",
         ),
         (
             "/flows/0/tcp",

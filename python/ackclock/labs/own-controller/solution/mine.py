@@ -23,7 +23,7 @@ class Mine(ackclock.CongestionControl):
             if self.cuts > 5:
                 self.filled_until = ack.now + PATIENCE
             else:
-                # What is cut now shows after a round trip.
+                # A reduction shows after a round trip.
                 self.ssthresh = self.cwnd = max(2 * self.segment, 0.7 * self.cwnd)
                 self.cut_again = ack.now + 2 * ack.rtt
             return
