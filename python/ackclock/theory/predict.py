@@ -10,11 +10,11 @@ from ackclock.theory import conditions
 from ackclock.theory.assumptions import Assumptions, assumptions_named
 from ackclock.theory.errors import TheoryError
 from ackclock.theory.estimate import Averages
-from ackclock.theory.laws import Law, law_of
+from ackclock.theory.laws import LEAST_WINDOW, Law, law_of
 from ackclock.theory.long_run import averages_of
 from ackclock.theory.network import NS_PER_S, FlowPath, Network
 from ackclock.theory.periods import ActiveFlows
-from ackclock.theory.prediction import FlowFacts, Prediction
+from ackclock.theory.prediction import FlowFacts, Prediction, queue_label
 from ackclock.theory.timeline import Timeline
 
 _NEGLIGIBLE = 0.02
@@ -55,8 +55,9 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
     timeline = Timeline(network, laws, chosen, horizon_s)
     uncertain = _begun_together(network, laws, timeline)
     overfull = _overfull(network, timeline)
-    notes += _remarks(network, laws, timeline, uncertain, overfull)
-    uncertain |= {name for flows in overfull.values() for name in flows}
+    beyond = _beyond_range(network, laws, timeline)
+    notes += _remarks(network, laws, timeline, uncertain, beyond, overfull)
+    uncertain |= {*beyond, *(name for flows in overfull.values() for name in flows)}
     return Prediction(
         scenario=model["name"],
         assumptions=chosen.name,
@@ -137,10 +138,15 @@ def _not_liquid(
         return str(error)
     if held := conditions.held_back(model, network, laws, state):
         return f"the window that the receiver of {', '.join(held)} offers is smaller"
-    if waiting := conditions.waiting_for_partners(model, network, laws, state):
+    if waiting := conditions.waiting_for_partners(network, laws, state):
         return (
             f"the window of {', '.join(waiting)} is smaller than what the receiver waits for "
             "before it sends an ACK, so that a timer of the receiver decides"
+        )
+    if content := conditions.content_without_queue(network, laws):
+        return (
+            f"the receiver of {', '.join(content)} delays ACKs, which counts as much as alpha "
+            "packets in a queue, so that the window can rest while the link idles"
         )
     if links := conditions.dropping_queues(model, network, state):
         return f"the queue of {', '.join(links)} drops or marks packets before it is full"
@@ -181,9 +187,10 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
     spared: dict[str, int] = {}
     for index, law in laws.items():
         flow = network.flows[index]
-        if law.demand(flow, 0.0).alpha > 0 and not law.slack(flow):
+        if law.demand(flow, 0.0).alpha > 0:
             by_base_rtt[flow.id] = flow
             spared[flow.id] = 0 if law.follows_acks(flow) else 1
+    ranged = {flow.id for flow in _ranged(network, laws)}
     found: set[str] = set()
     settled = True
     for period in timeline.periods:
@@ -194,7 +201,10 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
             others += [
                 o
                 for o in fresh
-                if o is not flow and (o.params != flow.params or o.initial_window > 1)
+                if o is not flow
+                and (o.params != flow.params or o.initial_window > 1)
+                # What they meet at the start is in the range.
+                and flow.id not in ranged
             ]
             met = [o for o in others if set(o.data_visits) & set(flow.data_visits)]
             rate = min(network.stations[place].rate_bps for place in flow.data_visits)
@@ -206,11 +216,39 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
     return found
 
 
+def _ranged(network: Network, laws: dict[int, Law]) -> list[FlowPath]:
+    """Flows that are at rest in a whole range."""
+    return [network.flows[i] for i, law in laws.items() if law.kept_packets(network.flows[i], True)]
+
+
+def _beyond_range(network: Network, laws: dict[int, Law], timeline: Timeline) -> dict[str, str]:
+    """Flows that may keep more packets in queues than their law says, and why."""
+    flows = _ranged(network, laws)
+    found: dict[str, str] = {}
+    for period in timeline.periods:
+        together = [network.flows[i] for i in laws if network.flows[i].id in period.flows]
+        for flow in (flow for flow in flows if flow.id in period.flows):
+            visits = set(flow.data_visits)
+            shared = any(visits & set(o.data_visits) for o in together if o is not flow)
+            if shared and flow.params["rtt"] == "least":
+                found[flow.id] = (
+                    "takes the least RTT of each round trip, and beside bursts of others its mean "
+                    "is longer, so that more than beta packets can be in queues"
+                )
+            elif period.ranges["window", flow.id][0] < LEAST_WINDOW:
+                found[flow.id] = (
+                    "its window cannot fall below two packets, so that more than beta can be in "
+                    "queues"
+                )
+    return found
+
+
 def _remarks(
     network: Network,
     laws: dict[int, Law],
     timeline: Timeline,
     uncertain: set[str],
+    beyond: Mapping[str, str],
     overfull: Iterable[str],
 ) -> Iterator[str]:
     """Say what a prediction takes for granted, and where it does not hold."""
@@ -221,11 +259,17 @@ def _remarks(
             "What each takes for the RTT of the empty path depends on single packets, and so do "
             "the shares: they are shown, not judged."
         )
-    if ranges := [flow.id for index, flow in flows.items() if laws[index].slack(flow)]:
+    if ranges := [flow.id for flow in _ranged(network, laws)]:
         yield (
-            f"{', '.join(ranges)}: at rest anywhere between alpha and beta packets in queues, "
-            "depending on the past; the middle is shown."
+            f"{', '.join(ranges)}: at rest anywhere between alpha and beta packets in queues. What "
+            "each takes for the RTT of the empty path depends on the queue that its first packets "
+            "meet. The ranges are what both allow."
         )
+    reasons: dict[str, list[str]] = {}
+    for name, reason in beyond.items():
+        reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        yield f"{', '.join(names)}: {reason}; the figures are shown, not judged."
     if not timeline.followed:
         yield "The start-up was not followed to the end: too many updates."
     for flow in (flow for flow in flows.values() if flow.alternatives):
@@ -275,8 +319,10 @@ def _overfull(network: Network, timeline: Timeline) -> dict[str, set[str]]:
     for period in timeline.periods:
         for key, queue in period.queues.items():
             size, count = stations[key].limit_bytes, stations[key].limit_packets
-            in_bytes = size is not None and queue.data_packets * bits / 8 > size
-            if in_bytes or (count is not None and queue.packets > count):
+            label = queue_label(key)
+            data = period.ranges.get(("link-queue", label), (0.0, queue.data_packets))[1]
+            in_bytes = size is not None and data * bits / 8 > size
+            if in_bytes or (count is not None and max(data, queue.packets) > count):
                 full.setdefault(key[0], set()).update(period.flows)
     return full
 
