@@ -195,11 +195,9 @@ def _print_averages(console: Console, comparison: Comparison) -> None:
     console.print(shown)
     _print_sources(console, [known.averages for known in comparison.averages])
     for known in comparison.averages:
-        if known.too_short:
+        if reason := known.unjudged:
             console.print(
-                f"[dim]Note:[/dim] {escape(known.averages.model.name)}: not judged, since its "
-                f"averages need {known.averages.least_s:.3g} s, and the run has "
-                f"{known.span[1] - known.span[0]:.3g} s of them."
+                f"[dim]Note:[/dim] {escape(known.averages.model.name)}: not judged: {reason}."
             )
 
 

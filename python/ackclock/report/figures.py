@@ -96,6 +96,11 @@ def _theory(runs: Mapping[str, Results]) -> Iterator[str]:
         said = [
             f"{model.says} For {model.holds_for} ({model.source})." for model in models.values()
         ]
+        said += [
+            f"{known.averages.model.name}: not judged: {known.unjudged}."
+            for known in comparison.averages
+            if known.unjudged
+        ]
         yield from (f'<p class="faint">{escape(note)}</p>' for note in (*said, *comparison.notes))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.metrics.goodput import arrival_counts, first_arrivals
-from ackclock.metrics.series import cwnd_series, is_long, queue_series, rtt_series
+from ackclock.metrics.series import cwnd_series, is_long, queue_series, rtt_series, select
 from ackclock.metrics.steps import step_mean
 from ackclock.results import Results
 from ackclock.theory.prediction import Period, Prediction
@@ -133,6 +133,17 @@ class Measures:
             return None
         mean_bytes = _mean(cwnd_series(self._results, flow), spans)
         return mean_bytes / self._flows[flow].segment_bytes
+
+    def reductions_s(self, flow: str, span: Span) -> list[float] | None:
+        """When recoveries began within a span, also those that follow at once."""
+        if "cwnd" not in self._recorded:
+            return None
+        time_s, ssthresh = select(self._results, "cwnd", ("time_s", "ssthresh_bytes"), flow=flow)
+        (lost,) = select(self._results, "cwnd", ("time_s",), flow=flow, state="recovery")
+        recovering = np.isin(time_s, lost)
+        fresh = ~np.roll(recovering, 1) | (ssthresh != np.roll(ssthresh, 1))
+        begins = time_s[recovering & fresh]
+        return begins[(begins >= span[0]) & (begins <= span[1])].tolist()
 
     def rtt_s(self, flow: str, spans: Sequence[Span]) -> float | None:
         """Mean of the RTT samples."""

@@ -105,9 +105,9 @@ def _predictable(
         unknown = [index for index in group if laws[index] is None]
         names = listed([network.flows[index].id for index in group])
         known, remark = averages_of(model, network, group) if unknown else (None, None)
-        if known:
-            averages.append(known)
-            notes += [remark] if remark else []
+        averages += [known] if known else []
+        notes += [remark] if remark else []
+        if known or remark:
             continue
         if unknown:
             kinds = ", ".join(sorted({network.flows[index].params["kind"] for index in unknown}))
