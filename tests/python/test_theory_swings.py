@@ -245,7 +245,10 @@ def test_too_few_losses_are_no_average():
         ({"buffer": "5 packets", "flows": 2}, "packets are lost before the path is full"),
         ({"flows": 2}, "decided by single packets"),
         ({"tcp": [{"cc": "bbr"}, None], "buffer": "1 BDP"}, "shown, not judged"),
-        ({"tcp": [{"cc": "bbr"}] * 2, "buffer": "10 packets"}, "lose many packets"),
+        ({"tcp": [{"cc": "bbr"}] * 2, "buffer": "10 packets"}, "packets are lost, which no model"),
+        ({"tcp": [{"cc": "bbr"}] * 2, "buffer": "4 BDP"}, "changes for minutes"),
+        ({"tcp": [{"cc": "bbr"}] * 2, "rate": "1 Mbps"}, "4 that each flow of BBR has in flight"),
+        ({"tcp": {"cc": "bbr3"}, "rate": "1 Mbps"}, "4 that each flow of BBR has in flight"),
     ],
 )
 def test_what_is_not_known_is_said(more, words):

@@ -8,6 +8,7 @@ from ackclock.record_tables import sampled
 from ackclock.results import Results
 from ackclock.theory.averaged import ComparedAverages, averaged
 from ackclock.theory.measured import (
+    RATE_TOLERANCE,
     Measures,
     Span,
     measured_periods,
@@ -15,9 +16,6 @@ from ackclock.theory.measured import (
     settled_spans,
 )
 from ackclock.theory.prediction import Period, Prediction, Range, queue_label
-
-RATE_TOLERANCE = 0.03
-"""Largest relative error of a rate."""
 
 QUEUE_TOLERANCE = 0.05
 """Largest relative error of the queues summed along a path."""
@@ -212,9 +210,9 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
             notes.append(f"{span}: not predicted that {names} are active together.")
             continue
         del predicted[: predicted.index(match) + 1]
-        spans = settled_spans(found, match, route_changes)
+        spans = settled_spans(found, match, prediction, route_changes)
         if not spans:
-            notes.append(f"{span}: too short to settle, not compared.")
+            notes.append(f"{span}: too short to settle and to be averaged, not compared.")
         figures = _figures(prediction, match, measures, spans) if spans else []
         compared.append(ComparedPeriod(found.start_s, found.end_s, spans, match, figures))
     missing = [t for t in ("packets", "queue", "cwnd", "rtt") if t not in results.tables]

@@ -13,6 +13,12 @@ from ackclock.metrics.steps import step_mean
 from ackclock.results import Results
 from ackclock.theory.prediction import Period, Prediction
 
+RATE_TOLERANCE = 0.03
+"""Largest relative error of a rate."""
+
+_FULL = 1e-6
+"""What an equilibrium may leave of a link that it fills, as a share."""
+
 Floats = NDArray[np.float64]
 Span = tuple[float, float]
 
@@ -54,18 +60,27 @@ def measured_periods(results: Results, flows: Iterable[str]) -> list[MeasuredPer
 
 
 def settled_spans(
-    measured: MeasuredPeriod, predicted: Period, route_changes_s: Sequence[float]
+    measured: MeasuredPeriod,
+    predicted: Period,
+    prediction: Prediction,
+    route_changes_s: Sequence[float],
 ) -> list[Span]:
     """Parts of a period in which the transient has died away, by the laws.
 
     After each change (start, departure, change of route) the settling time of the period is left
     out; before a departure the last RTT of the flow that leaves, as it sends nothing more then.
-    What remains of a piece counts if it is at least as long as the longest RTT.
+    What remains of a piece counts if it is at least as long as the longest RTT. A window that fills
+    no link goes in one burst a round trip, so that a burst more or less is counted: there it has to
+    last until that is less than the tolerance of a rate.
     """
     end_s = measured.end_s - max(
         (predicted.flows[name].rtt_s for name in measured.ends_with), default=0.0
     )
-    longest = max(state.rtt_s for state in predicted.flows.values())
+    longest = max(
+        state.rtt_s
+        / (1.0 if _fills_a_link(predicted, prediction.flows[name].path_queues) else RATE_TOLERANCE)
+        for name, state in predicted.flows.items()
+    )
     cuts = [measured.start_s, *(t for t in route_changes_s if measured.start_s < t < end_s), end_s]
     spans = []
     for start, end in pairwise(cuts):
@@ -73,6 +88,12 @@ def settled_spans(
         if end - settled >= longest:
             spans.append((settled, end))
     return spans
+
+
+def _fills_a_link(period: Period, queues: Iterable[tuple[str, str]]) -> bool:
+    return any(
+        period.queues[queue].utilization > 1.0 - _FULL for queue in queues if queue in period.queues
+    )
 
 
 def route_change_times(results: Results) -> list[float]:

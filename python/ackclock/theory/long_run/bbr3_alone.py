@@ -16,7 +16,7 @@ probe begins anew, so that whole cycles fit between two of them.
 """
 
 from ackclock.theory.estimate import Model, Outcome
-from ackclock.theory.long_run.bbr_alone import rate_and_queue
+from ackclock.theory.long_run.bbr_alone import rate_and_queue, short_of
 from ackclock.theory.long_run.shared import Member, Shared
 
 MODEL = Model(
@@ -62,10 +62,9 @@ def outcome(shared: Shared) -> Outcome | None:
     period_s, spent_s = _period_s(member)
     idle = 1 - min(1.0, max(0.5, _LEAST / path))
     rate = shared.payload_bps * (1 - idle * spent_s / period_s)
-    room = float("inf") if shared.buffer is None else shared.buffer
     # A shallower buffer ends probes by losses, and bounds what is in flight.
-    judged = room >= 4 * _UP * path and path >= 2 * _LEAST
+    reason = short_of(shared, 4 * _UP * path, 2 * _LEAST)
     low, high = _mean_queue(shared, 3, _CLOCK_S[1]), _mean_queue(shared, 4, _CLOCK_S[0])
     names = shared.names("bbr3")
-    estimates = rate_and_queue(shared, names, rate, low, high, judged=judged)
-    return Outcome(estimates, 5 * member.cc["probe_rtt_interval_ns"] / 1e9)
+    estimates = rate_and_queue(shared, names, rate, low, high, judged=reason is None)
+    return Outcome(estimates, 5 * member.cc["probe_rtt_interval_ns"] / 1e9, reason)

@@ -81,21 +81,46 @@ def outcome(shared: Shared) -> Outcome | None:
     if len(names) == 1:
         rate = payload * probing_share(shared)
         most = path / 4 + 3 * burst_packets(payload, shared.payload_bits)
-        return Outcome(
-            rate_and_queue(shared, names, rate, 0.0, most, judged=room >= most and path >= _KEPT),
-            least_s,
-        )
+        reason = short_of(shared, most, _KEPT)
+        found = rate_and_queue(shared, names, rate, 0.0, most, judged=reason is None)
+        return Outcome(found, least_s, reason)
     share = payload / len(names)
     bursts = 3 * len(names) * burst_packets(share, shared.payload_bits)
-    low, high = (min(room, products * path + bursts) for products in (1.0, _MOST_PRODUCTS))
+    low, high = (products * path + bursts for products in (1.0, _MOST_PRODUCTS))
     shares = [Estimate("rate", (name,), link, share, share, None) for name in names]
-    remark = (
-        f"{shared.station.link}: several flows of BBR before a buffer of less than one "
-        "bandwidth-delay product lose many packets, which no model here has; shown, not judged."
+    reason = short_of(shared, high, _KEPT)
+    if reason is None and shared.members[0].rtt_s > shared.members[0].cc["probe_rtt_ns"] / 1e9:
+        reason = (
+            f"{shared.station.link}: all flows of BBR empty the path at one time, which takes long "
+            "with these round trips: shown, not judged."
+        )
+    together = rate_and_queue(
+        shared, names, payload, min(low, room), min(high, room), judged=reason is None
     )
-    brief = shared.members[0].rtt_s <= shared.members[0].cc["probe_rtt_ns"] / 1e9
-    estimates = [
-        *rate_and_queue(shared, names, payload, low, high, judged=brief and room >= high),
-        *shares,
-    ]
-    return Outcome(estimates, least_s, remark if room < path else None)
+    remark = (
+        f"{shared.station.link}: how several flows of BBR share a link changes for minutes: their "
+        "rates are shown as equal, and not judged."
+    )
+    return Outcome([*together, *shares], least_s, reason or remark)
+
+
+def short_of(shared: Shared, queue: float, kept: float) -> str | None:
+    """Why a buffer or a path is too short for what a model of BBR says, if so.
+
+    Args:
+        shared: The flows.
+        queue: Packets that the flows would have in the queue.
+        kept: Packets that the path has to hold for each flow.
+    """
+    link, flows = shared.station.link, len(shared.members)
+    if shared.buffer is not None and shared.buffer < queue:
+        return (
+            f"{link}: BBR would have up to {queue:.3g} packets in the queue, and the buffer holds "
+            f"{shared.buffer:.3g}: packets are lost, which no model here has; shown, not judged."
+        )
+    if shared.path_packets < kept * flows:
+        return (
+            f"{link}: the empty path holds {shared.path_packets:.3g} packets, which is little next "
+            f"to the {_KEPT} that each flow of BBR has in flight at least: shown, not judged."
+        )
+    return None
