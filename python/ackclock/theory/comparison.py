@@ -8,14 +8,19 @@ from ackclock.record_tables import sampled
 from ackclock.results import Results
 from ackclock.theory.averaged import ComparedAverages, averaged
 from ackclock.theory.measured import (
-    RATE_TOLERANCE,
     Measures,
     Span,
     measured_periods,
     route_change_times,
     settled_spans,
 )
-from ackclock.theory.prediction import Period, Prediction, Range, queue_label
+from ackclock.theory.prediction import (
+    RATE_TOLERANCE,
+    Period,
+    Prediction,
+    Range,
+    queue_label,
+)
 
 QUEUE_TOLERANCE = 0.05
 """Largest relative error of the queues summed along a path."""

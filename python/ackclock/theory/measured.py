@@ -11,13 +11,7 @@ from ackclock.metrics.goodput import arrival_counts, first_arrivals
 from ackclock.metrics.series import cwnd_series, is_long, queue_series, rtt_series, select
 from ackclock.metrics.steps import step_mean
 from ackclock.results import Results
-from ackclock.theory.prediction import Period, Prediction
-
-RATE_TOLERANCE = 0.03
-"""Largest relative error of a rate."""
-
-_FULL = 1e-6
-"""What an equilibrium may leave of a link that it fills, as a share."""
+from ackclock.theory.prediction import RATE_TOLERANCE, Period, Prediction
 
 Floats = NDArray[np.float64]
 Span = tuple[float, float]
@@ -78,7 +72,7 @@ def settled_spans(
     )
     longest = max(
         state.rtt_s
-        / (1.0 if _fills_a_link(predicted, prediction.flows[name].path_queues) else RATE_TOLERANCE)
+        / (1.0 if predicted.fills(prediction.flows[name].path_queues) else RATE_TOLERANCE)
         for name, state in predicted.flows.items()
     )
     cuts = [measured.start_s, *(t for t in route_changes_s if measured.start_s < t < end_s), end_s]
@@ -88,12 +82,6 @@ def settled_spans(
         if end - settled >= longest:
             spans.append((settled, end))
     return spans
-
-
-def _fills_a_link(period: Period, queues: Iterable[tuple[str, str]]) -> bool:
-    return any(
-        period.queues[queue].utilization > 1.0 - _FULL for queue in queues if queue in period.queues
-    )
 
 
 def route_change_times(results: Results) -> list[float]:

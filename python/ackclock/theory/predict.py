@@ -14,7 +14,7 @@ from ackclock.theory.laws import LEAST_WINDOW, Law, law_of
 from ackclock.theory.long_run import averages_of
 from ackclock.theory.network import NS_PER_S, FlowPath, Network
 from ackclock.theory.periods import ActiveFlows
-from ackclock.theory.prediction import FlowFacts, Prediction, queue_label
+from ackclock.theory.prediction import RATE_TOLERANCE, FlowFacts, Prediction, queue_label
 from ackclock.theory.timeline import Timeline
 
 _NEGLIGIBLE = 0.02
@@ -55,7 +55,7 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
     timeline = Timeline(network, laws, chosen, horizon_s)
     uncertain = _begun_together(network, laws, timeline)
     overfull = _overfull(network, timeline)
-    beyond = _beyond_range(network, laws, timeline)
+    beyond = _beyond_range(network, laws, timeline) | _in_bursts(network, laws, timeline)
     notes += _remarks(network, laws, timeline, uncertain, beyond, overfull)
     uncertain |= {*beyond, *(name for flows in overfull.values() for name in flows)}
     return Prediction(
@@ -239,6 +239,36 @@ def _beyond_range(network: Network, laws: dict[int, Law], timeline: Timeline) ->
                 found[flow.id] = (
                     "its window cannot fall below two packets, so that more than beta can be in "
                     "queues"
+                )
+    return found
+
+
+def _in_bursts(network: Network, laws: dict[int, Law], timeline: Timeline) -> dict[str, str]:
+    """Flows whose windows fill no link, so that they go in bursts, where that matters, and why."""
+    flows = {network.flows[index].id: network.flows[index] for index in laws}
+    found: dict[str, str] = {}
+    for period in timeline.periods:
+        windows = {name: state.window_packets or 0.0 for name, state in period.flows.items()}
+        for name, state in period.flows.items():
+            flow, visits = flows[name], set(flows[name].data_visits)
+            stations = [network.stations[place] for place in visits]
+            if not windows[name] or period.fills((s.link, s.direction) for s in stations):
+                continue
+            met = [
+                other
+                for other in windows
+                if other != name and visits & set(flows[other].data_visits)
+            ]
+            bits = sum(windows[other] * flows[other].data_bits for other in met)
+            if bits / min(s.rate_bps for s in stations) > RATE_TOLERANCE * state.rtt_s:
+                found[name] = (
+                    "windows that fill no link go in bursts, and how long these wait for each "
+                    "other is not known"
+                )
+            elif flow.ack_every - 1 > RATE_TOLERANCE * windows[name]:
+                found[name] = (
+                    "the receiver delays ACKs, so that a part of the window waits for more "
+                    "packets or for a timer"
                 )
     return found
 

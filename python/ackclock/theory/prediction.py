@@ -1,11 +1,18 @@
 """What the theory predicts, as plain data."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ackclock.theory.estimate import Averages
 
 Range = tuple[float, float]
+
+RATE_TOLERANCE = 0.03
+"""Largest relative error of a rate."""
+
+_FULL = 1e-6
+"""What an equilibrium may leave of a link that it fills, as a share."""
 
 
 def queue_label(queue: tuple[str, str]) -> str:
@@ -75,6 +82,11 @@ class Period:
     flows: dict[str, FlowState]
     queues: dict[tuple[str, str], QueueState]
     ranges: dict[tuple[str, str], Range] = field(default_factory=dict)
+
+    def fills(self, queues: Iterable[tuple[str, str]]) -> bool:
+        """Whether one of these queues has no capacity to spare."""
+        known = [self.queues[queue] for queue in queues if queue in self.queues]
+        return any(queue.utilization > 1.0 - _FULL for queue in known)
 
 
 @dataclass(frozen=True)

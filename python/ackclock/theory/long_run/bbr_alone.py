@@ -14,10 +14,11 @@ nothing is judged on paths that hold fewer.
 **Several flows** keep the greatest rate of ten round trips each, so that together they count on
 more than the link has: up to a quarter, which is what they try. What stops them is the cap of two
 such bandwidth-delay products in flight and three bursts each; one product fits into the path, and
-the rest stands in the queue: P to 1.5 P (Hock and others), and the bursts.
+the rest stands in the queue: P to 1.5 P (Hock and others), the bursts, and what caps are rounded
+up by.
 
-DEVIATION: room for ACKs in clumps (`ack_aggregation`) is not in it, and adds up over flows: with
-eight flows a run had 7 % more than the range. The shares of several flows, which differ for
+DEVIATION: room for ACKs in clumps (`ack_aggregation`) is not in it, and adds up over flows. The
+shares of several flows, which differ for
 minutes, are given as equal, and not judged. That all empty the path at one time is not in it, and
 not judged where that takes long, with round trips above 200 ms.
 """
@@ -37,6 +38,9 @@ _RATE_ACCURACY = 0.02
 _KEPT = 4
 """Packets in flight while the empty path is measured."""
 _MOST_PRODUCTS = 1.5
+_ROUNDED = 1 + 1 + 2 / 8
+"""Packets that a cap can be larger: rounded up, then to an even number, and two more while BBR
+probes, which is one phase in eight (`bbr_bdp`, `bbr_quantization_budget` of Linux)."""
 _MARGIN = 0.99
 """BBR paces at this share of what it measured."""
 
@@ -87,6 +91,7 @@ def outcome(shared: Shared) -> Outcome | None:
     share = payload / len(names)
     bursts = 3 * len(names) * burst_packets(share, shared.payload_bits)
     low, high = (products * path + bursts for products in (1.0, _MOST_PRODUCTS))
+    high += _ROUNDED * len(names)
     shares = [Estimate("rate", (name,), link, share, share, None) for name in names]
     reason = short_of(shared, high, _KEPT)
     if reason is None and shared.members[0].rtt_s > shared.members[0].cc["probe_rtt_ns"] / 1e9:
