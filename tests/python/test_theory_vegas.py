@@ -161,7 +161,7 @@ def test_a_flow_that_rests_beside_an_idle_link_is_not_predicted():
 @pytest.mark.parametrize(
     ("tcp", "start", "words"),
     [
-        ({"cc": "vegas"}, "30 s", "the least RTT of each round trip"),
+        ({"cc": "vegas"}, "30 s", "the minimum RTT of each round trip"),
         (IMMEDIATE, "1 s", "start while others have not settled"),
     ],
 )

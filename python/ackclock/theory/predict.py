@@ -232,7 +232,7 @@ def _beyond_range(network: Network, laws: dict[int, Law], timeline: Timeline) ->
             shared = any(visits & set(o.data_visits) for o in together if o is not flow)
             if shared and flow.params["rtt"] == "least":
                 found[flow.id] = (
-                    "takes the least RTT of each round trip, and beside bursts of others its mean "
+                    "takes the minimum RTT of each round trip, and beside bursts of others its mean "
                     "is longer, so that more than beta packets can be in queues"
                 )
             elif period.ranges["window", flow.id][0] < LEAST_WINDOW:
