@@ -162,7 +162,7 @@ def test_a_flow_that_rests_beside_an_idle_link_is_not_predicted():
     ("tcp", "start", "words"),
     [
         ({"cc": "vegas"}, "30 s", "the minimum RTT of each round trip"),
-        (IMMEDIATE, "1 s", "start while others have not settled"),
+        (IMMEDIATE, "1 s", "before these have settled"),
     ],
 )
 def test_what_the_range_does_not_have_is_said_and_not_judged(tcp, start, words):

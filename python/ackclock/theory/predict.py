@@ -14,7 +14,7 @@ from ackclock.theory.laws import LEAST_WINDOW, Law, law_of
 from ackclock.theory.long_run import averages_of
 from ackclock.theory.network import NS_PER_S, FlowPath, Network
 from ackclock.theory.periods import ActiveFlows
-from ackclock.theory.prediction import RATE_TOLERANCE, FlowFacts, Prediction, queue_label
+from ackclock.theory.prediction import RATE_TOLERANCE, FlowFacts, Period, Prediction, queue_label
 from ackclock.theory.timeline import Timeline
 
 _NEGLIGIBLE = 0.02
@@ -182,6 +182,11 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
     queueing delay. A window with a clock of its own moves against the others, so that it soon meets
     the path without a single packet of theirs; and flows that are alike and start at one time with
     single packets find the same.
+
+    A flow that starts beside settled ones meets their queue, and half a packet more of each on
+    average at the links that they fill, as it comes at any time. Changes of windows reach the queue
+    at times that differ as RTTs do. If it lasts no longer than they differ, it can run empty while
+    the flow grows, so that this finds the empty path. A clock of its own spares it both.
     """
     by_base_rtt: dict[str, FlowPath] = {}
     spared: dict[str, int] = {}
@@ -210,9 +215,31 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
             rate = min(network.stations[place].rate_bps for place in flow.data_visits)
             less = spared[flow.id]
             burst_s = sum((o.initial_window - less) * o.data_bits for o in met) / rate
-            if burst_s > _NEGLIGIBLE * period.flows[flow.id].queueing_s:
+            state = period.flows[flow.id]
+            if settled and not less and flow.id not in ranged:
+                visits = set(flow.data_visits)
+                there = [o for o in flows if o not in fresh and visits & set(o.data_visits)]
+                differ = [abs(period.flows[o.id].rtt_s - state.rtt_s) for o in there]
+                met_s = state.base_rtt_s - flow.empty_rtt_s
+                burst_s += _half_packets_s(network, period, flow, there)
+                burst_s += met_s if met_s < max(differ, default=0.0) else 0.0
+                met += there
+            if burst_s > _NEGLIGIBLE * (state.rtt_s - state.base_rtt_s):
                 found |= {o.id for o in (flow, *met)}
         settled = period.end_s is None or period.end_s - period.start_s >= period.settling_s
+    return found
+
+
+def _half_packets_s(
+    network: Network, period: Period, flow: FlowPath, others: list[FlowPath]
+) -> float:
+    """Time of half a packet of each other flow at the links of a flow that are full."""
+    found = 0.0
+    for place in flow.data_visits:
+        station = network.stations[place]
+        if period.fills([(station.link, station.direction)]):
+            bits = sum(other.data_bits for other in others if place in other.data_visits)
+            found += bits / 2 / station.rate_bps
     return found
 
 
@@ -232,8 +259,8 @@ def _beyond_range(network: Network, laws: dict[int, Law], timeline: Timeline) ->
             shared = any(visits & set(o.data_visits) for o in together if o is not flow)
             if shared and flow.params["rtt"] == "least":
                 found[flow.id] = (
-                    "takes the minimum RTT of each round trip, and beside bursts of others its mean "
-                    "is longer, so that more than beta packets can be in queues"
+                    "takes the minimum RTT of each round trip, and beside bursts of others the "
+                    "mean is longer, so that more than beta packets can be in queues"
                 )
             elif period.ranges["window", flow.id][0] < LEAST_WINDOW:
                 found[flow.id] = (
@@ -285,9 +312,9 @@ def _remarks(
     flows = {index: network.flows[index] for index in laws}
     if uncertain:
         yield (
-            f"{', '.join(sorted(uncertain))}: start while others have not settled. "
-            "What each takes for the RTT of the empty path depends on single packets, and so do "
-            "the shares: they are shown, not judged."
+            f"{', '.join(sorted(uncertain))}: start beside others, or before these have "
+            "settled. What each takes for the RTT of the empty path depends on single packets, and "
+            "so do the shares: they are shown, not judged."
         )
     if ranges := [flow.id for flow in _ranged(network, laws)]:
         yield (
