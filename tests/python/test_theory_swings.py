@@ -248,6 +248,10 @@ def test_too_few_losses_are_no_average():
         ({"tcp": [{"cc": "bbr"}] * 2, "buffer": "10 packets"}, "packets are lost, which no model"),
         ({"tcp": [{"cc": "bbr"}] * 2, "buffer": "4 BDP"}, "changes for minutes"),
         ({"tcp": [{"cc": "bbr"}] * 2, "rate": "1 Mbps"}, "4 that each flow of BBR has in flight"),
+        (
+            {"tcp": {"cc": "bbr3"}, "delay": "200 ms", "buffer": "4 BDP"},
+            "before a probe and its drain",
+        ),
         ({"tcp": {"cc": "bbr3"}, "rate": "1 Mbps"}, "4 that each flow of BBR has in flight"),
     ],
 )

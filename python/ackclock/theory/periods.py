@@ -61,8 +61,8 @@ class Ends:
 
     Attributes:
         queues: All flows with least, and all with most.
-        least: For each flow, the state in which it has least.
-        most: For each flow, the state in which it has most.
+        least: For each flow, the state in which it has least; empty if nobody asked.
+        most: For each flow, the state in which it has most; empty if nobody asked.
     """
 
     queues: tuple[State, State]
@@ -268,7 +268,7 @@ class ActiveFlows:
         return states
 
     def ends(
-        self, state: State, base_rtt_s: list[float], most_base_rtt_s: list[float]
+        self, state: State, base_rtt_s: list[float], most_base_rtt_s: list[float], *, each: bool
     ) -> "Ends | None":
         """The states with least and most in queues; none unless a law rests in a whole range.
 
@@ -276,6 +276,7 @@ class ActiveFlows:
             state: The middle.
             base_rtt_s: What each flow takes for the RTT of the empty path there, seconds.
             most_base_rtt_s: The most that it can take for it.
+            each: Also those of each flow, which take two solutions a flow.
         """
         pairs = list(zip(self._laws, self._flows, strict=True))
         whole = self._assumptions.window_floor
@@ -297,7 +298,7 @@ class ActiveFlows:
         def solved(chosen: list[Demand]) -> State:
             # Nobody asks for the windows, so that those of the middle do.
             given = state.windows
-            return self._once(Demands.of(chosen), unused, crossing, base_rtt_s, None, given)
+            return self._once(Demands.of(chosen), unused, crossing, base_rtt_s, state, given)
 
         binding = (self._data[state.shortage_s > 0] > 0).astype(np.float64)
         against = ((binding.T @ binding) > 0) & ~np.eye(len(pairs), dtype=bool)
@@ -305,7 +306,7 @@ class ActiveFlows:
         def alone(own: list[Demand], others: list[Demand]) -> list[State]:
             return [
                 solved([b if beside else a for beside, a, b in zip(row, own, others, strict=True)])
-                for row in against
+                for row in (against if each else ())
             ]
 
         return Ends((solved(least), solved(most)), alone(least, most), alone(most, least))
@@ -318,14 +319,12 @@ class ActiveFlows:
         low, high = (self.flow_states(end, self._empty_s.tolist()) for end in ends.queues)
         for name in low:
             queues = low[name].path_queue_packets, high[name].path_queue_packets
-            found["path-queue", name], found["rtt", name] = (
-                queues,
-                (low[name].rtt_s, high[name].rtt_s),
-            )
+            found["path-queue", name] = queues
+            found["rtt", name] = low[name].rtt_s, high[name].rtt_s
         few, many = (self.queue_states(end) for end in ends.queues)
         for key in few:
             found["link-queue", queue_label(key)] = few[key].data_packets, many[key].data_packets
-        for place, flow in enumerate(self._flows):
+        for place, flow in enumerate(self._flows if ends.most else ()):
             rates = [float(end[place].rate[place]) for end in (ends.least, ends.most)]
             trips = [
                 flow.empty_rtt_s + float(end[place].queueing_s[place])

@@ -262,7 +262,7 @@ def _beyond_range(network: Network, laws: dict[int, Law], timeline: Timeline) ->
                     "takes the minimum RTT of each round trip, and beside bursts of others the "
                     "mean is longer, so that more than beta packets can be in queues"
                 )
-            elif period.ranges["window", flow.id][0] < LEAST_WINDOW:
+            elif period.ranges.get(("window", flow.id), (LEAST_WINDOW,))[0] < LEAST_WINDOW:
                 found[flow.id] = (
                     "its window cannot fall below two packets, so that more than beta can be in "
                     "queues"

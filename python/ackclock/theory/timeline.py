@@ -228,7 +228,9 @@ class Timeline:
             settling_s = problem.settling_s(rest, self._before)
             flows, queues = problem.flow_states(rest, base), problem.queue_states(rest)
             most = [max(a.most_base_rtt_s, known) for a, known in zip(active, base, strict=True)]
-            self._ends = problem.ends(rest, base, most)
+            # Of a period that does not settle no rate is compared.
+            settles = end_s is None or end_s - start_s >= settling_s
+            self._ends = problem.ends(rest, base, most, each=settles)
             ranges = problem.ranges(self._ends)
             self.periods.append(Period(start_s, end_s, settling_s, flows, queues, ranges))
             windows = zip(problem.indices, rest.windows, strict=True)
