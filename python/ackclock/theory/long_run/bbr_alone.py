@@ -19,9 +19,11 @@ up by.
 
 DEVIATION: room for ACKs in clumps (`ack_aggregation`) is not in it, and adds up over flows. The
 shares of several flows, which differ for
-minutes, are given as equal, and not judged. That all empty the path at one time is not in it, and
-not judged where that takes long, with round trips above 200 ms.
+minutes, are given as equal, and not judged. Where all measure the empty path at one time, the link
+idles as with one flow: the least rate. With round trips above 200 ms nothing is judged.
 """
+
+from dataclasses import replace
 
 from ackclock.theory.estimate import Estimate, Model, Outcome
 from ackclock.theory.long_run.shared import Shared
@@ -102,6 +104,8 @@ def outcome(shared: Shared) -> Outcome | None:
     together = rate_and_queue(
         shared, names, payload, min(low, room), min(high, room), judged=reason is None
     )
+    # All can measure the empty path at one time, or each at its own, while others fill the link.
+    together[0] = replace(together[0], low=_MARGIN * payload * probing_share(shared))
     remark = (
         f"{shared.station.link}: how several flows of BBR share a link changes for minutes: their "
         "rates are shown as equal, and not judged."
