@@ -380,7 +380,8 @@ def _compared(period: str, figure: Any) -> tuple[str, ...]:
     scale = {"rate": 1e-6, "rtt": 1e3}.get(figure.quantity, 1.0)
     if figure.unit == "ms":
         scale = 1.0
-    theory, run_ = (f"{value * scale:.4g}" for value in (figure.predicted, figure.measured))
+    theory = " to ".join(dict.fromkeys(f"{value * scale:.4g}" for value in figure.ends))
+    run_ = f"{figure.measured * scale:.4g}"
     difference = f"{figure.error:+.1%}" if figure.relative else f"{figure.error:+.2f} s"
     allowed = ""
     if figure.tolerance is not None:

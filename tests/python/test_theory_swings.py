@@ -241,13 +241,52 @@ def test_too_few_losses_are_no_average():
         ({"queue": {"kind": "codel"}}, "no theory applies to"),
         ({"tcp": [{"cc": "vegas"}, None]}, "no theory applies to cubic"),
         ({"buffer": "10 packets"}, "the link idles after each loss"),
+        ({"buffer": "2 packets"}, "packets are lost before the path is full"),
+        ({"buffer": "5 packets", "flows": 2}, "packets are lost before the path is full"),
+        ({"flows": 2}, "decided by single packets"),
         ({"tcp": [{"cc": "bbr"}, None], "buffer": "1 BDP"}, "shown, not judged"),
-        ({"tcp": [{"cc": "bbr"}] * 2, "buffer": "10 packets"}, "lose many packets"),
+        ({"tcp": [{"cc": "bbr"}] * 2, "buffer": "10 packets"}, "packets are lost, which no model"),
+        ({"tcp": [{"cc": "bbr"}] * 2, "buffer": "4 BDP"}, "changes for minutes"),
+        ({"tcp": [{"cc": "bbr"}] * 2, "rate": "1 Mbps"}, "4 that each flow of BBR has in flight"),
+        (
+            {"tcp": {"cc": "bbr3"}, "delay": "200 ms", "buffer": "4 BDP"},
+            "before a probe and its drain",
+        ),
+        ({"tcp": {"cc": "bbr3"}, "rate": "1 Mbps"}, "4 that each flow of BBR has in flight"),
     ],
 )
 def test_what_is_not_known_is_said(more, words):
     (note,) = predict(scenario(**more).model).notes
     assert words in note
+
+
+def compared(made):
+    (known,) = compare(predict(made.model), run(made)).averages
+    return known
+
+
+def test_only_whole_swings_are_averaged():
+    """From a loss to another one; each swing has a closed form, and the round trip of recovery."""
+    known = compared(scenario({"cc": "reno"}, buffer="1 BDP", delay="40 ms", at="120 s"))
+    swings = (known.span[1] - known.span[0]) / 8.45
+    assert swings == pytest.approx(7, abs=0.01)
+    assert known.unjudged is None
+    assert {figure.agrees for figure in known.figures} == {True}
+
+
+def test_a_run_with_too_few_swings_is_not_judged():
+    known = compared(scenario({"cc": "reno"}, buffer="1 BDP", delay="40 ms", at="50 s"))
+    assert "3 whole swings of the window" in (known.unjudged or "")
+    assert {figure.agrees for figure in known.figures} == {None}
+
+
+@pytest.mark.parametrize(("rate", "buffer"), [("5 Mbps", 100), ("1 Mbps", 25)])
+def test_a_window_that_falls_twice_is_not_judged(rate, buffer):
+    """A retransmission takes the place in the buffer that the next new packet needed."""
+    known = compared(scenario(rate=rate, delay="10 ms", buffer=f"{buffer} packets", at="120 s"))
+    assert "it fell twice" in (known.unjudged or "")
+    assert all(figure.agrees is None for figure in known.figures)
+    assert (known.figures[1].error or 0.0) > 0.1
 
 
 def test_a_run_that_is_too_short_is_not_judged():

@@ -52,6 +52,7 @@ def fast(alpha: float = 50, **other: Any) -> dict[str, Any]:
 
 def vegas(alpha: float = 1, beta: float = 3, **other: Any) -> dict[str, Any]:
     cc = {"kind": "vegas", "alpha": alpha, "beta": beta, "gamma": 1, "compare": "exact"}
+    cc |= {"rtt": "marked", "actual": "sent"}
     return cc | other
 
 

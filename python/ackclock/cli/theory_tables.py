@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from ackclock.cli.figures import NONE
 from ackclock.cli.terminal import table
+from ackclock.theory.prediction import queue_label
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +25,9 @@ SHOWN = 0.5
 
 WIDE = 104
 """Width of a terminal, characters, from which a comparison shows windows and RTTs as well."""
+
+WIDE_RANGES = 130
+"""The same where figures have two ends."""
 
 
 def print_prediction(console: Console, prediction: Prediction) -> None:
@@ -67,7 +71,7 @@ def print_prediction(console: Console, prediction: Prediction) -> None:
         for known in prediction.averages:
             for estimate in known.estimates:
                 what, size, _ = _average(estimate, unit, bps)
-                shown.add_row(what, _range(estimate, size), known.model.name)
+                shown.add_row(what, _span_of(estimate.low, estimate.high, size), known.model.name)
         console.print()
         console.print(shown)
         _print_sources(console, prediction.averages)
@@ -78,24 +82,35 @@ def _add_period(shown: Table, period: Period, bps: float) -> None:
     time = _span(period.start_s, period.end_s)
     queues = _queues(period)
     for name, state in period.flows.items():
+        window = state.window_packets
         shown.add_row(
             time,
             escape(name),
-            f"{state.rate_bps / bps:.4g}",
-            NONE if state.window_packets is None else f"{state.window_packets:.4g}",
-            f"{state.rtt_s * 1e3:.4g}",
+            _value(period, ("rate", name), state.rate_bps, bps),
+            NONE if window is None else _value(period, ("window", name), window),
+            _value(period, ("rtt", name), state.rtt_s, 1e-3),
             f"{state.base_rtt_s * 1e3:.4g}",
-            f"{state.path_queue_packets:.4g}",
+            _value(period, ("path-queue", name), state.path_queue_packets),
             queues,
         )
         time = queues = ""
     shown.add_section()
 
 
+def _value(period: Period, figure: tuple[str, str], value: float, size: float = 1.0) -> str:
+    """A predicted value, or its range."""
+    return _span_of(*period.ranges.get(figure, (value, value)), size)
+
+
+def _span_of(low: float, high: float, size: float) -> str:
+    ends = f"{low / size:.4g}", f"{high / size:.4g}"
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
 def _queues(period: Period) -> str:
     def label(key: tuple[str, str], queue: QueueState) -> str:
-        name = key[0] if key[1] == "both" else f"{key[0]} {key[1]}"
-        return f"{escape(name)} {queue.data_packets:.4g}"
+        name = queue_label(key)
+        return f"{escape(name)} {_value(period, ('link-queue', name), queue.data_packets)}"
 
     shown = {key: queue for key, queue in period.queues.items() if queue.data_packets >= SHOWN}
     return ", ".join(label(*item) for item in shown.items()) or f"all < {SHOWN:g}"
@@ -104,7 +119,8 @@ def _queues(period: Period) -> str:
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """Print a comparison."""
     unit, bps = comparison.prediction.rate_unit
-    wide = console.width >= WIDE
+    ranges = any(period.predicted.ranges for period in comparison.periods)
+    wide = console.width >= (WIDE_RANGES if ranges else WIDE)
     if any(period.figures for period in comparison.periods):
         shown = table(
             "Steady part, s",
@@ -166,18 +182,22 @@ def _print_averages(console: Console, comparison: Comparison) -> None:
         for figure in known.figures:
             what, size, form = _average(figure.estimate, unit, bps)
             run = NONE if figure.measured is None else f"{figure.measured / size:{form}}"
-            shown.add_row(what, _range(figure.estimate, size), run, _outside(figure), span)
+            shown.add_row(
+                what,
+                _span_of(figure.estimate.low, figure.estimate.high, size),
+                run,
+                _outside(figure),
+                span,
+            )
             span = ""
         shown.add_section()
     console.print()
     console.print(shown)
     _print_sources(console, [known.averages for known in comparison.averages])
     for known in comparison.averages:
-        if known.too_short:
+        if reason := known.unjudged:
             console.print(
-                f"[dim]Note:[/dim] {escape(known.averages.model.name)}: not judged, since its "
-                f"averages need {known.averages.least_s:.3g} s, and the run has "
-                f"{known.span[1] - known.span[0]:.3g} s of them."
+                f"[dim]Note:[/dim] {escape(known.averages.model.name)}: not judged: {reason}."
             )
 
 
@@ -188,11 +208,6 @@ def _average(estimate: Estimate, unit: str, bps: float) -> tuple[str, float, str
     )
     word = names[0] or estimate.quantity
     return f"{escape(estimate.subject)}: {word}, {names[1]}", names[2], names[3]
-
-
-def _range(estimate: Estimate, size: float) -> str:
-    low, high = (f"{end / size:.4g}" for end in (estimate.low, estimate.high))
-    return low if low == high else f"{low} to {high}"
 
 
 def _outside(figure: MeasuredAverage) -> str:
@@ -216,7 +231,8 @@ def _print_sources(console: Console, averages: Sequence[Averages]) -> None:
 
 def _pair(figure: Figure, unit: float, form: str) -> str:
     run = NONE if figure.measured is None else f"{figure.measured / unit:{form}}"
-    return f"{figure.predicted / unit:{form}}  {run}"
+    ends = list(dict.fromkeys(f"{end / unit:{form}}" for end in figure.ends))
+    return f"{' to '.join(ends)}  {run}"
 
 
 def _error(figure: Figure) -> str:
@@ -224,6 +240,8 @@ def _error(figure: Figure) -> str:
         return NONE
     if figure.relative and figure.agrees and figure.measured < figure.grain:
         return f"[green]< {figure.grain:g}[/green]"
+    if figure.range and not figure.error:
+        return "in range" if figure.agrees is None else "[green]in range[/green]"
     text = f"{figure.error * 100:+.1f} %" if figure.relative else f"{figure.error:+.2f}"
     if figure.agrees is None:
         return text

@@ -92,7 +92,7 @@ def pairs(comparison: Comparison, hidden: set[str]) -> dict[str, list[Pair]]:
 
     if (steady := _steady(comparison)) is not None:
         for one in steady.figures:
-            add(one.quantity, one.subject, (one.predicted, one.predicted), one.measured)
+            add(one.quantity, one.subject, one.ends, one.measured)
     for known in comparison.averages:
         for one in known.figures:
             estimate = one.estimate

@@ -96,6 +96,11 @@ def _theory(runs: Mapping[str, Results]) -> Iterator[str]:
         said = [
             f"{model.says} For {model.holds_for} ({model.source})." for model in models.values()
         ]
+        said += [
+            f"{known.averages.model.name}: not judged: {known.unjudged}."
+            for known in comparison.averages
+            if known.unjudged
+        ]
         yield from (f'<p class="faint">{escape(note)}</p>' for note in (*said, *comparison.notes))
 
 
@@ -117,7 +122,9 @@ def _periods(comparison: Comparison) -> ResultTable:
                 if figure := by_name.get((key, name)):
                     size = bps if key == "rate" else 1.0
                     run = None if figure.measured is None else figure.measured / size
-                    row |= {key: figure.predicted / size, f"{key} run": run}
+                    low, high = (end / size for end in figure.ends)
+                    row |= {key: low, f"{key} to": high if figure.range else None}
+                    row[f"{key} run"] = run
                     row[f"{key} error"] = figure.error
             rows.append(row)
     return _table(columns, rows, "Steady state")
@@ -165,6 +172,7 @@ def _columns(key: str, title: str, unit: str, people: str, error: str = "") -> l
     """Theory, run, and the error: relative unless it has a unit."""
     return [
         Column(key, f"{title}, theory", unit=unit, shown=people),
+        Column(f"{key} to", "to", unit=unit, shown=people),
         Column(f"{key} run", "run", unit=unit, shown=people),
         Column(f"{key} error", "error", unit=error, shown="" if error else "%", digits=2),
     ]

@@ -1,11 +1,18 @@
 """Averages over a long run, predicted and measured."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from ackclock.results import Results
 from ackclock.theory.estimate import Averages, Estimate
 from ackclock.theory.measured import Measures, Span
+
+_LEAST_SWINGS = 3
+"""Whole swings of a window that make an average."""
+
+_REPEATED = 0.1
+"""Share of the losses after which packets may be lost again before the window has recovered."""
 
 _LEFT_OUT = 0.5
 """Share of the time at its start that no average has: flows begin there, and come to terms."""
@@ -40,16 +47,13 @@ class ComparedAverages:
         averages: What a model says of them.
         span: Over which time the run was averaged, seconds.
         figures: The averages.
+        unjudged: In words, why the run is not judged; none if it is.
     """
 
     averages: Averages
     span: Span
     figures: tuple[MeasuredAverage, ...]
-
-    @property
-    def too_short(self) -> bool:
-        """Whether the run does not last long enough to be judged."""
-        return self.span[1] - self.span[0] < self.averages.least_s
+    unjudged: str | None
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as a document."""
@@ -68,6 +72,9 @@ class ComparedAverages:
 def averaged(averages: Averages, results: Results, measures: Measures) -> ComparedAverages | None:
     """Set averages next to a run, over the second half of the time in which all flows are active.
 
+    Of windows that swing only whole swings count, from one loss to another: a part of one at the
+    end would not be an average.
+
     Returns:
         None where the flows are never active together.
     """
@@ -78,14 +85,44 @@ def averaged(averages: Averages, results: Results, measures: Measures) -> Compar
     if start >= end:
         return None
     span = (start + _LEFT_OUT * (end - start), end)
-    long_enough = span[1] - span[0] >= averages.least_s
+    losses = measures.reductions_s(averages.flows[0], span) if averages.repeat_s else None
+    if losses is None:
+        lasted = span[1] - span[0]
+        unjudged = None if lasted >= averages.least_s else _too_short(averages.least_s, lasted)
+    else:
+        span, unjudged = _whole_swings(losses, averages.repeat_s or 0.0, span)
     figures = []
     for estimate in averages.estimates:
         measured = _measured(estimate, measures, span)
-        judged = measured is not None and long_enough
+        judged = measured is not None and unjudged is None
         agrees = estimate.holds(measured) if judged and measured is not None else None
         figures.append(MeasuredAverage(estimate, measured, agrees))
-    return ComparedAverages(averages, span, tuple(figures))
+    return ComparedAverages(averages, span, tuple(figures), unjudged)
+
+
+def _too_short(least_s: float, lasted_s: float) -> str:
+    return f"its averages need {least_s:.3g} s, and the run has {lasted_s:.3g} s of them"
+
+
+def _whole_swings(losses_s: list[float], repeat_s: float, span: Span) -> tuple[Span, str | None]:
+    """The part of a span that is whole swings of a window, and in words why it is no average."""
+    first = [
+        t for t, last in zip(losses_s, [-math.inf, *losses_s], strict=False) if t - last > repeat_s
+    ]
+    swings = max(0, len(first) - 1)
+    whole = (first[0], first[-1]) if swings else span
+    if swings < _LEAST_SWINGS:
+        return whole, (
+            f"its averages need {_LEAST_SWINGS} whole swings of the window, from one loss to the "
+            f"next, and the second half of the run has {swings}"
+        )
+    repeated = len(losses_s) - len(first)
+    if repeated > _REPEATED * len(first):
+        return whole, (
+            f"after {repeated} of {len(first)} losses packets were lost again before the window "
+            "had recovered, and it fell twice; the model has one fall each time"
+        )
+    return whole, None
 
 
 def _measured(estimate: Estimate, measures: Measures, span: Span) -> float | None:

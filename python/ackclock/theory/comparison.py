@@ -1,6 +1,6 @@
 """A prediction next to a run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ackclock.errors import listed, must_have
@@ -14,10 +14,13 @@ from ackclock.theory.measured import (
     route_change_times,
     settled_spans,
 )
-from ackclock.theory.prediction import Period, Prediction
-
-RATE_TOLERANCE = 0.03
-"""Largest relative error of a rate."""
+from ackclock.theory.prediction import (
+    RATE_TOLERANCE,
+    Period,
+    Prediction,
+    Range,
+    queue_label,
+)
 
 QUEUE_TOLERANCE = 0.05
 """Largest relative error of the queues summed along a path."""
@@ -40,11 +43,12 @@ class Figure:
         quantity: `rate`, `path-queue`, `rtt`, `window`, `link-queue` or `finish`.
         subject: Name of the flow or link.
         unit: Unit of both values.
-        predicted: Predicted value.
+        predicted: Predicted value; of a range its middle.
         measured: Measured value; none if the run did not record it.
         tolerance: Tolerated error; none if the figure is for information.
         relative: Whether error and tolerance are relative to the measured value.
         grain: Errors up to this (in `unit`) are tolerated as well.
+        range: The range, where theory allows for one.
     """
 
     quantity: str
@@ -55,13 +59,23 @@ class Figure:
     tolerance: float | None = None
     relative: bool = True
     grain: float = 0.0
+    range: Range | None = None
+
+    @property
+    def ends(self) -> Range:
+        """The range, or the predicted value twice."""
+        return self.range or (self.predicted, self.predicted)
 
     @property
     def error(self) -> float | None:
-        """Predicted less measured, relative to the measured value or in `unit`."""
+        """Predicted less measured, relative to the measured value or in `unit`.
+
+        Of a range the nearest value counts.
+        """
         if self.measured is None:
             return None
-        difference = self.predicted - self.measured
+        low, high = self.ends
+        difference = min(max(self.measured, low), high) - self.measured
         if not self.relative:
             return difference
         return difference / self.measured if self.measured else None
@@ -71,7 +85,8 @@ class Figure:
         """Whether the error is tolerated; none if it was not measured or nothing is asked."""
         if self.tolerance is None or self.measured is None:
             return None
-        if abs(self.predicted - self.measured) <= self.grain:
+        low, high = self.ends
+        if low - self.grain <= self.measured <= high + self.grain:
             return True
         return self.error is not None and bool(abs(self.error) <= self.tolerance)
 
@@ -79,7 +94,8 @@ class Figure:
         """The figure as a document."""
         shown = ("quantity", "subject", "unit", "predicted", "measured")
         judged = ("error", "relative", "tolerance", "agrees")
-        return {name: getattr(self, name) for name in (*shown, *judged)}
+        known = {name: getattr(self, name) for name in (*shown, *judged)}
+        return known | ({"range": list(self.range)} if self.range else {})
 
 
 @dataclass(frozen=True)
@@ -201,9 +217,9 @@ def compare(prediction: Prediction, results: Results) -> Comparison:
             notes.append(f"{span}: not predicted that {names} are active together.")
             continue
         del predicted[: predicted.index(match) + 1]
-        spans = settled_spans(found, match, route_changes)
+        spans = settled_spans(found, match, prediction, route_changes)
         if not spans:
-            notes.append(f"{span}: too short to settle, not compared.")
+            notes.append(f"{span}: too short to settle and to be averaged, not compared.")
         figures = _figures(prediction, match, measures, spans) if spans else []
         compared.append(ComparedPeriod(found.start_s, found.end_s, spans, match, figures))
     missing = [t for t in ("packets", "queue", "cwnd", "rtt") if t not in results.tables]
@@ -230,11 +246,10 @@ def _figures(
     of_rate, of_queue = (RATE_TOLERANCE, QUEUE_TOLERANCE) if judged else (None, None)
     for name, state in period.flows.items():
         waiting = measures.queue_packets(prediction.flows[name].path_queues, spans)
-        grain = QUEUE_GRAIN_PACKETS + state.queue_slack_packets
-        measured, slack = measures.rate_bps(name, spans), state.rate_slack * state.rate_bps
-        path = state.path_queue_packets
+        measured, path = measures.rate_bps(name, spans), state.path_queue_packets
+        grain = QUEUE_GRAIN_PACKETS
         figures += [
-            Figure("rate", name, "bit/s", state.rate_bps, measured, of_rate, grain=slack),
+            Figure("rate", name, "bit/s", state.rate_bps, measured, of_rate),
             Figure("path-queue", name, "packets", path, waiting, of_queue, grain=grain),
         ]
         if state.window_packets is not None:
@@ -248,14 +263,15 @@ def _figures(
     for queue, state in period.queues.items():
         if queue in visited:
             measured = measures.queue_packets([queue], spans)
-            label = queue[0] if queue[1] == "both" else f"{queue[0]} {queue[1]}"
+            label = queue_label(queue)
             figures.append(Figure("link-queue", label, "packets", state.data_packets, measured))
-    return figures
+    return [replace(f, range=period.ranges.get((f.quantity, f.subject))) for f in figures]
 
 
 def _finishes(prediction: Prediction, results: Results) -> list[Figure]:
     finishes = []
-    tolerance = None if prediction.uncertain else FINISH_TOLERANCE_S
+    certain = not prediction.uncertain and not any(p.ranges for p in prediction.periods)
+    tolerance = FINISH_TOLERANCE_S if certain else None
     for name, facts in prediction.flows.items():
         if (predicted := facts.finish_ack_s) is not None:
             measured = results.summary["flows"][name].get("finish_ack_s")

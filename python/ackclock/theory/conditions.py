@@ -75,17 +75,19 @@ def held_back(
     return found
 
 
-def waiting_for_partners(
-    model: Mapping[str, Any], network: Network, laws: Mapping[int, Law], state: State
-) -> list[str]:
+def waiting_for_partners(network: Network, laws: Mapping[int, Law], state: State) -> list[str]:
     """Return the flows with fewer packets in flight than their receiver waits for before an ACK."""
-    found = []
-    for index, window in zip(sorted(laws), state.windows, strict=True):
-        receiver = (model["flows"][index].get("tcp") or {}).get("receiver") or {}
-        count = 2 if receiver.get("kind") == "linux" else receiver.get("count", 1)
-        if window is not None and int(window) < count:
-            found.append(network.flows[index].id)
-    return found
+    flows = [network.flows[index] for index in sorted(laws)]
+    pairs = zip(flows, state.windows, strict=True)
+    return [flow.id for flow, w in pairs if w is not None and int(w) < flow.ack_every]
+
+
+def content_without_queue(network: Network, laws: Mapping[int, Law]) -> list[str]:
+    """Return the flows of which the window can rest before the link is full."""
+    flows = [(network.flows[index], law) for index, law in laws.items()]
+    kept = [(flow.id, law.kept_packets(flow, whole=True)) for flow, law in flows]
+    late = {flow.id for flow, _ in flows if flow.ack_every > 1}
+    return [name for name, ends in kept if name in late and ends is not None and ends[0] <= 0.0]
 
 
 def dropping_queues(model: Mapping[str, Any], network: Network, state: State) -> list[str]:

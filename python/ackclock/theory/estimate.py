@@ -82,11 +82,13 @@ class Outcome:
         estimates: The estimates.
         least_s: Over how much time a run has to be averaged to be judged, seconds.
         remark: More about these flows, in words.
+        repeat_s: Seconds; of a window that swings, losses no further apart are of one swing.
     """
 
     estimates: list[Estimate]
     least_s: float
     remark: str | None = None
+    repeat_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,12 +100,14 @@ class Averages:
         flows: Names of the flows.
         estimates: The estimates.
         least_s: Over how much time a run has to be averaged to be judged, seconds.
+        repeat_s: Seconds; of a window that swings, losses no further apart are of one swing.
     """
 
     model: Model
     flows: tuple[str, ...]
     estimates: tuple[Estimate, ...]
     least_s: float
+    repeat_s: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The estimates as a document."""

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.metrics.goodput import arrival_counts, first_arrivals
-from ackclock.metrics.series import cwnd_series, is_long, queue_series, rtt_series
+from ackclock.metrics.series import cwnd_series, is_long, queue_series, rtt_series, select
 from ackclock.metrics.steps import step_mean
 from ackclock.results import Results
-from ackclock.theory.prediction import Period, Prediction
+from ackclock.theory.prediction import RATE_TOLERANCE, Period, Prediction
 
 Floats = NDArray[np.float64]
 Span = tuple[float, float]
@@ -54,18 +54,27 @@ def measured_periods(results: Results, flows: Iterable[str]) -> list[MeasuredPer
 
 
 def settled_spans(
-    measured: MeasuredPeriod, predicted: Period, route_changes_s: Sequence[float]
+    measured: MeasuredPeriod,
+    predicted: Period,
+    prediction: Prediction,
+    route_changes_s: Sequence[float],
 ) -> list[Span]:
     """Parts of a period in which the transient has died away, by the laws.
 
     After each change (start, departure, change of route) the settling time of the period is left
     out; before a departure the last RTT of the flow that leaves, as it sends nothing more then.
-    What remains of a piece counts if it is at least as long as the longest RTT.
+    What remains of a piece counts if it is at least as long as the longest RTT. A window that fills
+    no link goes in one burst a round trip, so that a burst more or less is counted: there it has to
+    last until that is less than the tolerance of a rate.
     """
     end_s = measured.end_s - max(
         (predicted.flows[name].rtt_s for name in measured.ends_with), default=0.0
     )
-    longest = max(state.rtt_s for state in predicted.flows.values())
+    longest = max(
+        state.rtt_s
+        / (1.0 if predicted.fills(prediction.flows[name].path_queues) else RATE_TOLERANCE)
+        for name, state in predicted.flows.items()
+    )
     cuts = [measured.start_s, *(t for t in route_changes_s if measured.start_s < t < end_s), end_s]
     spans = []
     for start, end in pairwise(cuts):
@@ -133,6 +142,17 @@ class Measures:
             return None
         mean_bytes = _mean(cwnd_series(self._results, flow), spans)
         return mean_bytes / self._flows[flow].segment_bytes
+
+    def reductions_s(self, flow: str, span: Span) -> list[float] | None:
+        """When recoveries began within a span, also those that follow at once."""
+        if "cwnd" not in self._recorded:
+            return None
+        time_s, ssthresh = select(self._results, "cwnd", ("time_s", "ssthresh_bytes"), flow=flow)
+        (lost,) = select(self._results, "cwnd", ("time_s",), flow=flow, state="recovery")
+        recovering = np.isin(time_s, lost)
+        fresh = ~np.roll(recovering, 1) | (ssthresh != np.roll(ssthresh, 1))
+        begins = time_s[recovering & fresh]
+        return begins[(begins >= span[0]) & (begins <= span[1])].tolist()
 
     def rtt_s(self, flow: str, spans: Sequence[Span]) -> float | None:
         """Mean of the RTT samples."""

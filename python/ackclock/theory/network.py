@@ -62,6 +62,7 @@ class FlowPath:
         segment_bits: Payload of a packet.
         data_bits: A data packet on the wire.
         ack_bits: An ACK on the wire; 0 if there are none.
+        ack_every: Packets for which the receiver waits at most before it sends an ACK.
         initial_window: Initial window in packets.
         packets: What it has to send, in packets (a fraction for the rest); none if without end.
         data_visits: Stations that a data packet visits, in order.
@@ -83,6 +84,7 @@ class FlowPath:
     segment_bits: int
     data_bits: int
     ack_bits: int
+    ack_every: int
     initial_window: float
     packets: float | None
     data_visits: tuple[int, ...]
@@ -183,11 +185,13 @@ class Network:
             data = segment + int(tcp["header_bytes"]) * 8
             ack = int(tcp["ack_bytes"]) * 8
             initial = float(tcp["initial_window"])
+            receiver = tcp.get("receiver") or {}
+            ack_every = 2 if receiver.get("kind") == "linux" else int(receiver.get("count", 1))
         else:
             assert udp is not None, "a checked model has tcp or udp in each flow"
             cc, params = "udp", udp["source"]
             segment = data = largest_write(udp["source"]) * 8
-            ack, initial = 0, 0.0
+            ack, initial, ack_every = 0, 0.0, 1
 
         if "data_path" in flow:
             way_out, others = _given(flow["data_path"]), []
@@ -211,6 +215,7 @@ class Network:
             segment_bits=segment,
             data_bits=data,
             ack_bits=ack,
+            ack_every=ack_every,
             initial_window=initial,
             packets=None if size is None else size * 8 / segment,
             data_visits=data_visits,

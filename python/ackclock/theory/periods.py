@@ -12,7 +12,7 @@ from ackclock.theory.demand import Demand, Demands
 from ackclock.theory.equilibrium import Bottlenecks
 from ackclock.theory.laws import Law
 from ackclock.theory.network import Network
-from ackclock.theory.prediction import FlowState, QueueState
+from ackclock.theory.prediction import FlowState, QueueState, Range, queue_label
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +48,26 @@ class State:
     shortage_s: Floats
     utilization: Floats
     windows: list[float | None]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The ends of what laws allow that rest in a whole range.
+
+    Flows with a common bottleneck get shares of it as the packets that they keep in its queue, and
+    as the queue that they take for a part of the path. A flow has least when both are little for it
+    and much for those it competes with, and most in the opposite case. Exact for one bottleneck a
+    flow.
+
+    Attributes:
+        queues: All flows with least, and all with most.
+        least: For each flow, the state in which it has least; empty if nobody asked.
+        most: For each flow, the state in which it has most; empty if nobody asked.
+    """
+
+    queues: tuple[State, State]
+    least: list[State]
+    most: list[State]
 
 
 class ActiveFlows:
@@ -233,7 +253,6 @@ class ActiveFlows:
         # Little's law: packets that wait = packets per second x time that each waits.
         waiting = state.data_wait_s * state.rate
         at_station = waiting.sum(axis=1)
-        rate_slack, queue_slack = self._slack(state)
         states = {}
         for place, flow in enumerate(self._flows):
             queueing = float(state.queueing_s[place])
@@ -245,32 +264,75 @@ class ActiveFlows:
                 queueing_s=queueing,
                 path_queue_packets=float(at_station[list(flow.data_visits)].sum()),
                 own_queue_packets=float(waiting[:, place].sum()),
-                rate_slack=float(rate_slack[place]),
-                queue_slack_packets=float(queue_slack[place]),
             )
         return states
 
-    def _slack(self, state: State) -> tuple[Floats, Floats]:
-        """How far rates (as a share) and path queues (packets) can be from a state of rest.
+    def ends(
+        self, state: State, base_rtt_s: list[float], most_base_rtt_s: list[float], *, each: bool
+    ) -> "Ends | None":
+        """The states with least and most in queues; none unless a law rests in a whole range.
 
-        Flows with a common bottleneck get shares of it as the packets that they keep in its queue.
-        A flow has least when it keeps as few as its law allows and the others as many, and most in
-        the opposite case. Exact for one bottleneck a flow.
+        Args:
+            state: The middle.
+            base_rtt_s: What each flow takes for the RTT of the empty path there, seconds.
+            most_base_rtt_s: The most that it can take for it.
+            each: Also those of each flow, which take two solutions a flow.
         """
-        slack = np.array(
-            [law.slack(flow) for law, flow in zip(self._laws, self._flows, strict=True)]
-        )
-        if not slack.any():
-            return slack, slack
+        pairs = list(zip(self._laws, self._flows, strict=True))
+        whole = self._assumptions.window_floor
+        kept = [law.kept_packets(flow, whole) for law, flow in pairs]
+        if not any(kept):
+            return None
+
+        def demands(bases: list[float], end: int) -> list[Demand]:
+            made = (law.demand(f, base) for (law, f), base in zip(pairs, bases, strict=True))
+            return [
+                d if packets is None else replace(d, alpha=max(WEIGHTLESS, packets[end]))
+                for d, packets in zip(made, kept, strict=True)
+            ]
+
+        empty = [min(f.empty_rtt_s, b) for f, b in zip(self._flows, base_rtt_s, strict=True)]
+        least, most = demands(empty, 0), demands(most_base_rtt_s, 1)
+        crossing, unused = self._cross(state), np.zeros(len(pairs))
+
+        def solved(chosen: list[Demand]) -> State:
+            # Nobody asks for the windows, so that those of the middle do.
+            given = state.windows
+            return self._once(Demands.of(chosen), unused, crossing, base_rtt_s, state, given)
+
         binding = (self._data[state.shortage_s > 0] > 0).astype(np.float64)
-        together = (binding.T @ binding) > 0
-        kept = np.maximum(state.rate * state.queueing_s, WEIGHTLESS)
-        others = together & ~np.eye(len(slack), dtype=bool)
-        mine = kept / (kept + others @ kept)
-        low, high = np.maximum(kept - slack, 0.0), kept + slack
-        most = high / (high + others @ low)
-        least = low / (low + others @ high)
-        return np.maximum(most - mine, mine - least) / mine, together.astype(np.float64) @ slack
+        against = ((binding.T @ binding) > 0) & ~np.eye(len(pairs), dtype=bool)
+
+        def alone(own: list[Demand], others: list[Demand]) -> list[State]:
+            return [
+                solved([b if beside else a for beside, a, b in zip(row, own, others, strict=True)])
+                for row in (against if each else ())
+            ]
+
+        return Ends((solved(least), solved(most)), alone(least, most), alone(most, least))
+
+    def ranges(self, ends: "Ends | None") -> dict[tuple[str, str], Range]:
+        """Between which values each figure is, by quantity and subject; empty without ends."""
+        found: dict[tuple[str, str], Range] = {}
+        if ends is None:
+            return found
+        low, high = (self.flow_states(end, self._empty_s.tolist()) for end in ends.queues)
+        for name in low:
+            queues = low[name].path_queue_packets, high[name].path_queue_packets
+            found["path-queue", name] = queues
+            found["rtt", name] = low[name].rtt_s, high[name].rtt_s
+        few, many = (self.queue_states(end) for end in ends.queues)
+        for key in few:
+            found["link-queue", queue_label(key)] = few[key].data_packets, many[key].data_packets
+        for place, flow in enumerate(self._flows if ends.most else ()):
+            rates = [float(end[place].rate[place]) for end in (ends.least, ends.most)]
+            trips = [
+                flow.empty_rtt_s + float(end[place].queueing_s[place])
+                for end in (ends.least, ends.most)
+            ]
+            found["rate", flow.id] = rates[0] * flow.segment_bits, rates[1] * flow.segment_bits
+            found["window", flow.id] = rates[0] * trips[0], rates[1] * trips[1]
+        return found
 
     def queue_states(self, state: State) -> dict[tuple[str, str], QueueState]:
         """What each visited queue has in an equilibrium."""

@@ -10,11 +10,11 @@ from ackclock.theory import conditions
 from ackclock.theory.assumptions import Assumptions, assumptions_named
 from ackclock.theory.errors import TheoryError
 from ackclock.theory.estimate import Averages
-from ackclock.theory.laws import Law, law_of
+from ackclock.theory.laws import LEAST_WINDOW, Law, law_of
 from ackclock.theory.long_run import averages_of
 from ackclock.theory.network import NS_PER_S, FlowPath, Network
 from ackclock.theory.periods import ActiveFlows
-from ackclock.theory.prediction import FlowFacts, Prediction
+from ackclock.theory.prediction import RATE_TOLERANCE, FlowFacts, Period, Prediction, queue_label
 from ackclock.theory.timeline import Timeline
 
 _NEGLIGIBLE = 0.02
@@ -55,8 +55,9 @@ def predict(model: Mapping[str, Any], assumptions: str | Assumptions = "ours") -
     timeline = Timeline(network, laws, chosen, horizon_s)
     uncertain = _begun_together(network, laws, timeline)
     overfull = _overfull(network, timeline)
-    notes += _remarks(network, laws, timeline, uncertain, overfull)
-    uncertain |= {name for flows in overfull.values() for name in flows}
+    beyond = _beyond_range(network, laws, timeline) | _in_bursts(network, laws, timeline)
+    notes += _remarks(network, laws, timeline, uncertain, beyond, overfull)
+    uncertain |= {*beyond, *(name for flows in overfull.values() for name in flows)}
     return Prediction(
         scenario=model["name"],
         assumptions=chosen.name,
@@ -104,9 +105,9 @@ def _predictable(
         unknown = [index for index in group if laws[index] is None]
         names = listed([network.flows[index].id for index in group])
         known, remark = averages_of(model, network, group) if unknown else (None, None)
-        if known:
-            averages.append(known)
-            notes += [remark] if remark else []
+        averages += [known] if known else []
+        notes += [remark] if remark else []
+        if known or remark:
             continue
         if unknown:
             kinds = ", ".join(sorted({network.flows[index].params["kind"] for index in unknown}))
@@ -137,10 +138,15 @@ def _not_liquid(
         return str(error)
     if held := conditions.held_back(model, network, laws, state):
         return f"the window that the receiver of {', '.join(held)} offers is smaller"
-    if waiting := conditions.waiting_for_partners(model, network, laws, state):
+    if waiting := conditions.waiting_for_partners(network, laws, state):
         return (
             f"the window of {', '.join(waiting)} is smaller than what the receiver waits for "
             "before it sends an ACK, so that a timer of the receiver decides"
+        )
+    if content := conditions.content_without_queue(network, laws):
+        return (
+            f"the receiver of {', '.join(content)} delays ACKs, which counts as much as alpha "
+            "packets in a queue, so that the window can rest while the link idles"
         )
     if links := conditions.dropping_queues(model, network, state):
         return f"the queue of {', '.join(links)} drops or marks packets before it is full"
@@ -176,14 +182,20 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
     queueing delay. A window with a clock of its own moves against the others, so that it soon meets
     the path without a single packet of theirs; and flows that are alike and start at one time with
     single packets find the same.
+
+    A flow that starts beside settled ones meets their queue, and half a packet more of each on
+    average at the links that they fill, as it comes at any time. Changes of windows reach the queue
+    at times that differ as RTTs do. If it lasts no longer than they differ, it can run empty while
+    the flow grows, so that this finds the empty path. A clock of its own spares it both.
     """
     by_base_rtt: dict[str, FlowPath] = {}
     spared: dict[str, int] = {}
     for index, law in laws.items():
         flow = network.flows[index]
-        if law.demand(flow, 0.0).alpha > 0 and not law.slack(flow):
+        if law.demand(flow, 0.0).alpha > 0:
             by_base_rtt[flow.id] = flow
             spared[flow.id] = 0 if law.follows_acks(flow) else 1
+    ranged = {flow.id for flow in _ranged(network, laws)}
     found: set[str] = set()
     settled = True
     for period in timeline.periods:
@@ -194,15 +206,97 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
             others += [
                 o
                 for o in fresh
-                if o is not flow and (o.params != flow.params or o.initial_window > 1)
+                if o is not flow
+                and (o.params != flow.params or o.initial_window > 1)
+                # What they meet at the start is in the range.
+                and flow.id not in ranged
             ]
             met = [o for o in others if set(o.data_visits) & set(flow.data_visits)]
             rate = min(network.stations[place].rate_bps for place in flow.data_visits)
             less = spared[flow.id]
             burst_s = sum((o.initial_window - less) * o.data_bits for o in met) / rate
-            if burst_s > _NEGLIGIBLE * period.flows[flow.id].queueing_s:
+            state = period.flows[flow.id]
+            if settled and not less and flow.id not in ranged:
+                visits = set(flow.data_visits)
+                there = [o for o in flows if o not in fresh and visits & set(o.data_visits)]
+                differ = [abs(period.flows[o.id].rtt_s - state.rtt_s) for o in there]
+                met_s = state.base_rtt_s - flow.empty_rtt_s
+                burst_s += _half_packets_s(network, period, flow, there)
+                burst_s += met_s if met_s < max(differ, default=0.0) else 0.0
+                met += there
+            if burst_s > _NEGLIGIBLE * (state.rtt_s - state.base_rtt_s):
                 found |= {o.id for o in (flow, *met)}
         settled = period.end_s is None or period.end_s - period.start_s >= period.settling_s
+    return found
+
+
+def _half_packets_s(
+    network: Network, period: Period, flow: FlowPath, others: list[FlowPath]
+) -> float:
+    """Time of half a packet of each other flow at the links of a flow that are full."""
+    found = 0.0
+    for place in flow.data_visits:
+        station = network.stations[place]
+        if period.fills([(station.link, station.direction)]):
+            bits = sum(other.data_bits for other in others if place in other.data_visits)
+            found += bits / 2 / station.rate_bps
+    return found
+
+
+def _ranged(network: Network, laws: dict[int, Law]) -> list[FlowPath]:
+    """Flows that are at rest in a whole range."""
+    return [network.flows[i] for i, law in laws.items() if law.kept_packets(network.flows[i], True)]
+
+
+def _beyond_range(network: Network, laws: dict[int, Law], timeline: Timeline) -> dict[str, str]:
+    """Flows that may keep more packets in queues than their law says, and why."""
+    flows = _ranged(network, laws)
+    found: dict[str, str] = {}
+    for period in timeline.periods:
+        together = [network.flows[i] for i in laws if network.flows[i].id in period.flows]
+        for flow in (flow for flow in flows if flow.id in period.flows):
+            visits = set(flow.data_visits)
+            shared = any(visits & set(o.data_visits) for o in together if o is not flow)
+            if shared and flow.params["rtt"] == "least":
+                found[flow.id] = (
+                    "takes the minimum RTT of each round trip, and beside bursts of others the "
+                    "mean is longer, so that more than beta packets can be in queues"
+                )
+            elif period.ranges.get(("window", flow.id), (LEAST_WINDOW,))[0] < LEAST_WINDOW:
+                found[flow.id] = (
+                    "its window cannot fall below two packets, so that more than beta can be in "
+                    "queues"
+                )
+    return found
+
+
+def _in_bursts(network: Network, laws: dict[int, Law], timeline: Timeline) -> dict[str, str]:
+    """Flows whose windows fill no link, so that they go in bursts, where that matters, and why."""
+    flows = {network.flows[index].id: network.flows[index] for index in laws}
+    found: dict[str, str] = {}
+    for period in timeline.periods:
+        windows = {name: state.window_packets or 0.0 for name, state in period.flows.items()}
+        for name, state in period.flows.items():
+            flow, visits = flows[name], set(flows[name].data_visits)
+            stations = [network.stations[place] for place in visits]
+            if not windows[name] or period.fills((s.link, s.direction) for s in stations):
+                continue
+            met = [
+                other
+                for other in windows
+                if other != name and visits & set(flows[other].data_visits)
+            ]
+            bits = sum(windows[other] * flows[other].data_bits for other in met)
+            if bits / min(s.rate_bps for s in stations) > RATE_TOLERANCE * state.rtt_s:
+                found[name] = (
+                    "windows that fill no link go in bursts, and how long these wait for each "
+                    "other is not known"
+                )
+            elif flow.ack_every - 1 > RATE_TOLERANCE * windows[name]:
+                found[name] = (
+                    "the receiver delays ACKs, so that a part of the window waits for more "
+                    "packets or for a timer"
+                )
     return found
 
 
@@ -211,21 +305,28 @@ def _remarks(
     laws: dict[int, Law],
     timeline: Timeline,
     uncertain: set[str],
+    beyond: Mapping[str, str],
     overfull: Iterable[str],
 ) -> Iterator[str]:
     """Say what a prediction takes for granted, and where it does not hold."""
     flows = {index: network.flows[index] for index in laws}
     if uncertain:
         yield (
-            f"{', '.join(sorted(uncertain))}: start while others have not settled. "
-            "What each takes for the RTT of the empty path depends on single packets, and so do "
-            "the shares: they are shown, not judged."
+            f"{', '.join(sorted(uncertain))}: start beside others, or before these have "
+            "settled. What each takes for the RTT of the empty path depends on single packets, and "
+            "so do the shares: they are shown, not judged."
         )
-    if ranges := [flow.id for index, flow in flows.items() if laws[index].slack(flow)]:
+    if ranges := [flow.id for flow in _ranged(network, laws)]:
         yield (
-            f"{', '.join(ranges)}: at rest anywhere between alpha and beta packets in queues, "
-            "depending on the past; the middle is shown."
+            f"{', '.join(ranges)}: at rest anywhere between alpha and beta packets in queues. What "
+            "each takes for the RTT of the empty path depends on the queue that its first packets "
+            "meet. The ranges are what both allow."
         )
+    reasons: dict[str, list[str]] = {}
+    for name, reason in beyond.items():
+        reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        yield f"{', '.join(names)}: {reason}; the figures are shown, not judged."
     if not timeline.followed:
         yield "The start-up was not followed to the end: too many updates."
     for flow in (flow for flow in flows.values() if flow.alternatives):
@@ -275,8 +376,10 @@ def _overfull(network: Network, timeline: Timeline) -> dict[str, set[str]]:
     for period in timeline.periods:
         for key, queue in period.queues.items():
             size, count = stations[key].limit_bytes, stations[key].limit_packets
-            in_bytes = size is not None and queue.data_packets * bits / 8 > size
-            if in_bytes or (count is not None and queue.packets > count):
+            label = queue_label(key)
+            data = period.ranges.get(("link-queue", label), (0.0, queue.data_packets))[1]
+            in_bytes = size is not None and data * bits / 8 > size
+            if in_bytes or (count is not None and max(data, queue.packets) > count):
                 full.setdefault(key[0], set()).update(period.flows)
     return full
 

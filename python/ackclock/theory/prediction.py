@@ -1,9 +1,23 @@
 """What the theory predicts, as plain data."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from ackclock.theory.estimate import Averages
+
+Range = tuple[float, float]
+
+RATE_TOLERANCE = 0.03
+"""Largest relative error of a rate."""
+
+_FULL = 1e-6
+"""What an equilibrium may leave of a link that it fills, as a share."""
+
+
+def queue_label(queue: tuple[str, str]) -> str:
+    """A queue in words, from link and direction."""
+    return queue[0] if queue[1] == "both" else " ".join(queue)
 
 
 @dataclass(frozen=True)
@@ -20,9 +34,6 @@ class FlowState:
             the flow's data path.
         own_queue_packets: Those among them that are the flow's own. A FAST flow keeps alpha packets
             *or ACKs* waiting: on half-duplex links half of them are ACKs.
-        rate_slack: How far the rate can be from this, as a share of it, where a law is at rest in a
-            whole range (Vegas) and the flow shares one bottleneck with others.
-        queue_slack_packets: The same of `path_queue_packets`, packets.
     """
 
     rate_bps: float
@@ -32,8 +43,6 @@ class FlowState:
     queueing_s: float
     path_queue_packets: float
     own_queue_packets: float
-    rate_slack: float = 0.0
-    queue_slack_packets: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,8 @@ class Period:
         settling_s: Time after the start within which the transient has died away, by the laws.
         flows: State of each active flow by name.
         queues: State of each queue that these flows visit, by (link, direction).
+        ranges: Between which values a figure can be, by quantity and subject as in `Figure`, where
+            laws rest in a whole range (Vegas) and the states are the middle of it; else empty.
     """
 
     start_s: float
@@ -70,6 +81,12 @@ class Period:
     settling_s: float
     flows: dict[str, FlowState]
     queues: dict[tuple[str, str], QueueState]
+    ranges: dict[tuple[str, str], Range] = field(default_factory=dict)
+
+    def fills(self, queues: Iterable[tuple[str, str]]) -> bool:
+        """Whether one of these queues has no capacity to spare."""
+        known = [self.queues[queue] for queue in queues if queue in self.queues]
+        return any(queue.utilization > 1.0 - _FULL for queue in known)
 
 
 @dataclass(frozen=True)
@@ -151,4 +168,8 @@ def _period(period: Period) -> dict[str, Any]:
         "settling_s": period.settling_s,
         "flows": {name: vars(state) for name, state in period.flows.items()},
         "links": links,
+        "ranges": [
+            {"quantity": quantity, "subject": subject, "low": low, "high": high}
+            for (quantity, subject), (low, high) in period.ranges.items()
+        ],
     }

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from ackclock.theory.assumptions import Assumptions
 from ackclock.theory.laws import Law, WindowProcess
 from ackclock.theory.network import FlowPath, Network
-from ackclock.theory.periods import ActiveFlows, State
+from ackclock.theory.periods import ActiveFlows, Ends, State
 from ackclock.theory.prediction import Period
 
 MAX_UPDATES = 20_000
@@ -54,6 +54,7 @@ class _Active:
     first_rtt_s: float
     process: WindowProcess | None
     left: float
+    most_base_rtt_s: float
     base_rtt_s: float | None = None
     leaves_s: float = math.inf
     finish_ack_s: float | None = None
@@ -124,6 +125,7 @@ class Timeline:
         self._now_s = 0.0
         self._active: dict[int, _Active] = {}
         self._before: dict[int, float] = {}
+        self._ends: Ends | None = None
         self._waiting = sorted(laws, key=lambda index: (network.flows[index].start_s, index))
         self._run()
 
@@ -138,6 +140,8 @@ class Timeline:
             if self._now_s >= self._horizon_s:
                 break
             self._depart()
+            if not self._active:
+                self._ends = None
             self._arrive(problem, state)
             laws = {index: active.law for index, active in self._active.items()}
             problem = ActiveFlows(self._network, laws, self._assumptions) if laws else None
@@ -164,18 +168,44 @@ class Timeline:
             first_rtts = {index: flows[index].empty_rtt_s for index in due}
         else:
             first_rtts = problem.first_rtts(state, {index: self._laws[index] for index in due})
+        most = self._most_first_rtts(due, first_rtts)
         for index in due:
             flow, law, first_rtt = flows[index], self._laws[index], first_rtts[index]
             active = _Active(
                 flow=flow,
                 law=law,
                 first_rtt_s=first_rtt,
+                most_base_rtt_s=most[index],
                 process=law.process(flow, first_rtt) if self._follows else None,
                 left=math.inf if flow.packets is None else flow.packets,
             )
             arrival = flow.start_s + first_rtt
             active.pieces.append(_Piece(arrival, arrival, 0.0, first_rtt, first_rtt))
             self._active[index] = active
+
+    def _most_first_rtts(self, due: list[int], first_rtts: dict[int, float]) -> dict[int, float]:
+        """The longest RTTs that first packets can meet, where it is not known just what they meet.
+
+        All flows before have as much in queues as their laws allow, and one of their packets is in
+        service; the windows of those that start at the same time are there before; and the receiver
+        waits for more packets before it sends an ACK.
+        """
+        flows, stations = self._network.flows, self._network.stations
+        data, acks = self._network.visits()
+        found = {}
+        for index in due:
+            flow = flows[index]
+            service_s = flow.data_bits / min(stations[place].rate_bps for place in flow.data_visits)
+            others = [flows[other] for other in due if other != index]
+            met = [o for o in others if set(o.data_visits) & set(flow.data_visits)]
+            packets = flow.ack_every - 1 + sum(other.initial_window for other in met)
+            most_s = first_rtts[index]
+            if self._ends is not None:
+                waits_s = float((data + acks)[:, index] @ self._ends.queues[1].shortage_s)
+                most_s = max(most_s, flow.empty_rtt_s + waits_s)
+                packets += waits_s > 0
+            found[index] = most_s + packets * service_s
+        return found
 
     @property
     def _follows(self) -> bool:
@@ -197,7 +227,12 @@ class Timeline:
             end_s = None if math.isinf(self._now_s) else self._now_s
             settling_s = problem.settling_s(rest, self._before)
             flows, queues = problem.flow_states(rest, base), problem.queue_states(rest)
-            self.periods.append(Period(start_s, end_s, settling_s, flows, queues))
+            most = [max(a.most_base_rtt_s, known) for a, known in zip(active, base, strict=True)]
+            # Of a period that does not settle no rate is compared.
+            settles = end_s is None or end_s - start_s >= settling_s
+            self._ends = problem.ends(rest, base, most, each=settles)
+            ranges = problem.ranges(self._ends)
+            self.periods.append(Period(start_s, end_s, settling_s, flows, queues, ranges))
             windows = zip(problem.indices, rest.windows, strict=True)
             self._before = {index: window for index, window in windows if window is not None}
         return rest if state is None else state

@@ -8,7 +8,7 @@ from ackclock.theory.laws.constant import Constant
 from ackclock.theory.laws.fast import Fast
 from ackclock.theory.laws.fixed import Fixed
 from ackclock.theory.laws.law import Law, WindowProcess
-from ackclock.theory.laws.vegas import Vegas
+from ackclock.theory.laws.vegas import LEAST_WINDOW, Vegas
 from ackclock.theory.network import FlowPath
 
 _KNOWN: tuple[Law, ...] = (Fast(), Vegas(), Fixed(), Constant())
@@ -22,4 +22,4 @@ def law_of(flow: FlowPath) -> Law | None:
     return LAWS.get(flow.params["kind"])
 
 
-__all__ = ["LAWS", "Law", "WindowProcess", "law_of"]
+__all__ = ["LAWS", "LEAST_WINDOW", "Law", "WindowProcess", "law_of"]

@@ -52,9 +52,13 @@ class Law:
     def window(self, flow: FlowPath, base_rtt_s: float, rtt_s: float, rate: float) -> float | None:
         """Window in equilibrium, packets; none if there is no window."""
 
-    def slack(self, flow: FlowPath) -> float:
-        """Packets kept in queues: how far they can be from `demand`, if rest is a whole range."""
-        return 0.0
+    def kept_packets(self, flow: FlowPath, whole: bool) -> tuple[float, float] | None:
+        """Least and most packets in queues, where the window rests in a whole range.
+
+        Args:
+            flow: The flow.
+            whole: Windows are whole packets.
+        """
 
     def process(self, flow: FlowPath, first_rtt_s: float) -> WindowProcess | None:
         """The window in time; none if it is the same from the first moment.

@@ -5,11 +5,21 @@ is below alpha, shrinks by one if it is above beta, and else stays. It rests whe
 alpha <= diff <= beta, so that the rate is diff / (rtt - base_rtt). Brakmo and Peterson, IEEE JSAC
 13(8), 1995.
 
-With alpha = beta the equilibrium is unique, and that of weighted proportional fairness: the rates
-maximise the sum of alpha log x (Low, Peterson, Wang, "Understanding Vegas: A duality model", J. ACM
-49(2), 2002). With alpha < beta there are many, and where a flow comes to rest depends on its past.
-The middle, (alpha + beta) / 2, is predicted, at rest from the first moment, together with how far
-the rest can be from it.
+With alpha = beta, and the RTT of the empty path known, the equilibrium is unique, and that of
+weighted proportional fairness: the rates maximise the sum of alpha log x (Low, Peterson, Wang,
+"Understanding Vegas: A duality model", J. ACM 49(2), 2002). Else there are many, and where a flow
+comes to rest depends on its past: on where diff came between alpha and beta, and on the queue that
+its first packets met, which it takes for a part of the path (La, Walrand, Anantharam, "Issues in
+TCP Vegas", 1999). Predicted are the middle, at rest from the first moment, and the ranges that all
+of this allows.
+
+Windows are whole packets. Below alpha one more is sent, which leads to less than alpha + 1; above
+beta one less, which leads to more than beta - 1: with beta - alpha < 1 the window moves between.
+
+A receiver that waits for n packets before it sends an ACK makes samples longer by up to n - 1
+times the distance of the flow's packets, which is n - 1 packets of diff; and where the segments
+sent in a round trip are counted, up to n - 1 are missing. So the true value is up to 2 (n - 1)
+below the one that is compared, and samples that are shorter than the mean hide up to n - 1.
 """
 
 import math
@@ -17,6 +27,9 @@ import math
 from ackclock.theory.demand import Demand
 from ackclock.theory.laws.law import Law
 from ackclock.theory.network import FlowPath
+
+LEAST_WINDOW = 2
+"""Packets below which a window does not fall."""
 
 LEAST = 1e-6
 """Packets that a flow with alpha = beta = 0 keeps in queues; more than nothing, to have a rate."""
@@ -31,22 +44,29 @@ class Vegas(Law):
 
     def demand(self, flow: FlowPath, base_rtt_s: float) -> Demand:
         """Rate = m / (q - standing), m between alpha and beta, standing = base RTT - empty RTT."""
-        low, high = self.kept_packets(flow)
+        low, high = self.kept_packets(flow, whole=False)
         return Demand(
             empty_s=flow.empty_rtt_s,
             alpha=max(LEAST, (low + high) / 2),
             standing_s=max(0.0, base_rtt_s - flow.empty_rtt_s),
         )
 
-    def kept_packets(self, flow: FlowPath) -> tuple[float, float]:
+    def kept_packets(self, flow: FlowPath, whole: bool) -> tuple[float, float]:
         """Packets in queues between which the window rests.
 
         Where diff is rounded, it is the range of the values that are rounded to what is allowed.
         """
-        alpha, beta = float(flow.params["alpha"]), float(flow.params["beta"])
+        low, high = float(flow.params["alpha"]), float(flow.params["beta"])
         if flow.params["compare"] == "rounded":
-            return max(0.0, math.ceil(alpha) - 0.5), math.floor(beta) + 0.5
-        return alpha, beta
+            low, high = math.ceil(low) - 0.5, math.floor(high) + 0.5
+        waiting = flow.ack_every - 1
+        if flow.params["rtt"] != "least":
+            low, high = low - waiting, high + waiting
+        if flow.params["actual"] == "sent":
+            low -= waiting
+        if whole:
+            low, high = min(low, high - 1.0), max(high, low + 1.0)
+        return max(0.0, low), high
 
     def window(self, flow: FlowPath, base_rtt_s: float, rtt_s: float, rate: float) -> float:
         """Packets in flight at this RTT."""
@@ -63,8 +83,3 @@ class Vegas(Law):
         assert window is not None, "Vegas has a window"
         back = 1.5 * window if before <= flow.initial_window else 0.0
         return rtt_s * (max(abs(window - before), window / 8.0, back) + 2.0)
-
-    def slack(self, flow: FlowPath) -> float:
-        """Half of the distance between alpha and beta."""
-        low, high = self.kept_packets(flow)
-        return max(0.0, (high - low) / 2)

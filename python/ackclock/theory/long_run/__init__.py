@@ -45,13 +45,20 @@ ENTRIES: tuple[Entry, ...] = (
 def averages_of(
     model: Mapping[str, Any], network: Network, group: Sequence[int]
 ) -> tuple[Averages | None, str | None]:
-    """Return estimates of flows that share queues, and a remark; none where no model applies."""
+    """Return estimates of flows that share queues, and a remark; none where no model applies.
+
+    A remark without estimates says why a model that is for such flows gives none.
+    """
     shared = shared_by(model, network, group)
     if shared is None:
         return None, None
     for known in ENTRIES:
         if found := known.outcome(shared):
             names = tuple(member.id for member in shared.members)
-            made = Averages(known.MODEL, names, tuple(found.estimates), found.least_s)
+            if not found.estimates:
+                return None, found.remark
+            made = Averages(
+                known.MODEL, names, tuple(found.estimates), found.least_s, found.repeat_s
+            )
             return made, found.remark
     return None, None

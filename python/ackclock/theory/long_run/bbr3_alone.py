@@ -16,7 +16,7 @@ probe begins anew, so that whole cycles fit between two of them.
 """
 
 from ackclock.theory.estimate import Model, Outcome
-from ackclock.theory.long_run.bbr_alone import rate_and_queue
+from ackclock.theory.long_run.bbr_alone import rate_and_queue, short_of
 from ackclock.theory.long_run.shared import Member, Shared
 
 MODEL = Model(
@@ -41,14 +41,19 @@ def _period_s(member: Member) -> tuple[float, float]:
     return every_s + kept_s + member.rtt_s, kept_s + member.rtt_s
 
 
+def _swing(shared: Shared, up_rounds: float, wait_s: float) -> tuple[float, float]:
+    """Round trips of a probe with the wait before it, and of the drain after it."""
+    rounds = min(shared.path_packets, _MOST_ROUNDS, wait_s / shared.members[0].rtt_s)
+    # From the end of one probe to that of the next: the wait, a round trip of refill, the probe.
+    return rounds + 1 + up_rounds, up_rounds * _UP / _DOWN
+
+
 def _mean_queue(shared: Shared, up_rounds: float, wait_s: float) -> float:
     """Packets that wait on average where a probe lasts this many round trips."""
     (member,), path = shared.members, shared.path_packets
+    rounds, down_rounds = _swing(shared, up_rounds, wait_s)
     highest = up_rounds * _UP * path
-    down_rounds = up_rounds * _UP / _DOWN
     area = highest * (up_rounds + down_rounds) / 2 * member.rtt_s
-    # From the end of one probe to that of the next: the wait, a round trip of refill, the probe.
-    rounds = min(path, _MOST_ROUNDS, wait_s / member.rtt_s) + 1 + up_rounds
     period_s, spent_s = _period_s(member)
     return (period_s - spent_s) // (rounds * member.rtt_s) * area / period_s
 
@@ -62,10 +67,14 @@ def outcome(shared: Shared) -> Outcome | None:
     period_s, spent_s = _period_s(member)
     idle = 1 - min(1.0, max(0.5, _LEAST / path))
     rate = shared.payload_bps * (1 - idle * spent_s / period_s)
-    room = float("inf") if shared.buffer is None else shared.buffer
     # A shallower buffer ends probes by losses, and bounds what is in flight.
-    judged = room >= 4 * _UP * path and path >= 2 * _LEAST
+    reason = short_of(shared, 4 * _UP * path, 2 * _LEAST)
+    if sum(_swing(shared, 4, _CLOCK_S[1])) * member.rtt_s > period_s - spent_s:
+        reason = reason or (
+            f"{shared.station.link}: with these round trips BBR looks at the empty path before a "
+            "probe and its drain are over: shown, not judged."
+        )
     low, high = _mean_queue(shared, 3, _CLOCK_S[1]), _mean_queue(shared, 4, _CLOCK_S[0])
     names = shared.names("bbr3")
-    estimates = rate_and_queue(shared, names, rate, low, high, judged=judged)
-    return Outcome(estimates, 5 * member.cc["probe_rtt_interval_ns"] / 1e9)
+    estimates = rate_and_queue(shared, names, rate, low, high, judged=reason is None)
+    return Outcome(estimates, 5 * member.cc["probe_rtt_interval_ns"] / 1e9, reason)

@@ -14,13 +14,16 @@ nothing is judged on paths that hold fewer.
 **Several flows** keep the greatest rate of ten round trips each, so that together they count on
 more than the link has: up to a quarter, which is what they try. What stops them is the cap of two
 such bandwidth-delay products in flight and three bursts each; one product fits into the path, and
-the rest stands in the queue: P to 1.5 P (Hock and others), and the bursts.
+the rest stands in the queue: P to 1.5 P (Hock and others), the bursts, and what caps are rounded
+up by.
 
-DEVIATION: room for ACKs in clumps (`ack_aggregation`) is not in it, and adds up over flows: with
-eight flows a run had 7 % more than the range. The shares of several flows, which differ for
-minutes, are given as equal, and not judged. That all empty the path at one time is not in it, and
-not judged where that takes long, with round trips above 200 ms.
+DEVIATION: room for ACKs in clumps (`ack_aggregation`) is not in it, and adds up over flows. The
+shares of several flows, which differ for
+minutes, are given as equal, and not judged. Where all measure the empty path at one time, the link
+idles as with one flow: the least rate. With round trips above 200 ms nothing is judged.
 """
+
+from dataclasses import replace
 
 from ackclock.theory.estimate import Estimate, Model, Outcome
 from ackclock.theory.long_run.shared import Shared
@@ -37,6 +40,9 @@ _RATE_ACCURACY = 0.02
 _KEPT = 4
 """Packets in flight while the empty path is measured."""
 _MOST_PRODUCTS = 1.5
+_ROUNDED = 1 + 1 + 2 / 8
+"""Packets that a cap can be larger: rounded up, then to an even number, and two more while BBR
+probes, which is one phase in eight (`bbr_bdp`, `bbr_quantization_budget` of Linux)."""
 _MARGIN = 0.99
 """BBR paces at this share of what it measured."""
 
@@ -81,21 +87,49 @@ def outcome(shared: Shared) -> Outcome | None:
     if len(names) == 1:
         rate = payload * probing_share(shared)
         most = path / 4 + 3 * burst_packets(payload, shared.payload_bits)
-        return Outcome(
-            rate_and_queue(shared, names, rate, 0.0, most, judged=room >= most and path >= _KEPT),
-            least_s,
-        )
+        reason = short_of(shared, most, _KEPT)
+        found = rate_and_queue(shared, names, rate, 0.0, most, judged=reason is None)
+        return Outcome(found, least_s, reason)
     share = payload / len(names)
     bursts = 3 * len(names) * burst_packets(share, shared.payload_bits)
-    low, high = (min(room, products * path + bursts) for products in (1.0, _MOST_PRODUCTS))
+    low, high = (products * path + bursts for products in (1.0, _MOST_PRODUCTS))
+    high += _ROUNDED * len(names)
     shares = [Estimate("rate", (name,), link, share, share, None) for name in names]
-    remark = (
-        f"{shared.station.link}: several flows of BBR before a buffer of less than one "
-        "bandwidth-delay product lose many packets, which no model here has; shown, not judged."
+    reason = short_of(shared, high, _KEPT)
+    if reason is None and shared.members[0].rtt_s > shared.members[0].cc["probe_rtt_ns"] / 1e9:
+        reason = (
+            f"{shared.station.link}: all flows of BBR empty the path at one time, which takes long "
+            "with these round trips: shown, not judged."
+        )
+    together = rate_and_queue(
+        shared, names, payload, min(low, room), min(high, room), judged=reason is None
     )
-    brief = shared.members[0].rtt_s <= shared.members[0].cc["probe_rtt_ns"] / 1e9
-    estimates = [
-        *rate_and_queue(shared, names, payload, low, high, judged=brief and room >= high),
-        *shares,
-    ]
-    return Outcome(estimates, least_s, remark if room < path else None)
+    # All can measure the empty path at one time, or each at its own, while others fill the link.
+    together[0] = replace(together[0], low=_MARGIN * payload * probing_share(shared))
+    remark = (
+        f"{shared.station.link}: how several flows of BBR share a link changes for minutes: their "
+        "rates are shown as equal, and not judged."
+    )
+    return Outcome([*together, *shares], least_s, reason or remark)
+
+
+def short_of(shared: Shared, queue: float, kept: float) -> str | None:
+    """Why a buffer or a path is too short for what a model of BBR says, if so.
+
+    Args:
+        shared: The flows.
+        queue: Packets that the flows would have in the queue.
+        kept: Packets that the path has to hold for each flow.
+    """
+    link, flows = shared.station.link, len(shared.members)
+    if shared.buffer is not None and shared.buffer < queue:
+        return (
+            f"{link}: BBR would have up to {queue:.3g} packets in the queue, and the buffer holds "
+            f"{shared.buffer:.3g}: packets are lost, which no model here has; shown, not judged."
+        )
+    if shared.path_packets < kept * flows:
+        return (
+            f"{link}: the empty path holds {shared.path_packets:.3g} packets, which is little next "
+            f"to the {_KEPT} that each flow of BBR has in flight at least: shown, not judged."
+        )
+    return None

@@ -85,14 +85,19 @@ def outcome(shared: Shared) -> Outcome | None:
     least_s = _LOSSES / p / min(shared.rate, low / rtt_s)
     if high > shared.path_packets:
         # The queue would fill and overflow: losses of its own come on top.
-        top = shared.payload_bps
         remark = (
             f"{member.id}: with losses of {p:.3g} alone its mean window would be {high:.3g} "
             f"packets, more than the {shared.path_packets:.3g} that the path of "
-            f"{shared.station.link} holds: what limits it is the link."
+            f"{shared.station.link} holds: what limits it is "
         )
+        if low * member.left < shared.path_packets:
+            remark += "the link at times, and losses at others, of which no average is known."
+            return Outcome([], least_s, remark)
+        top = shared.payload_bps
         return Outcome(
-            [Estimate("rate", names, link, min(top, low * rate), top, None)], least_s, remark
+            [Estimate("rate", names, link, top, top, None)],
+            least_s,
+            remark + "the link. Shown, not judged.",
         )
     rates = Estimate("rate", names, link, low * rate, high * rate, _ACCURACY)
     return Outcome([rates, Estimate("window", names, link, low, high, _ACCURACY)], least_s)

@@ -19,9 +19,16 @@ instead of at the top. Which cycles do so depends on single packets: the average
 with and without.
 
 A buffer of fewer packets than come in one burst (an ACK of two packets lets out two, or three where
-it makes the window grow) overflows before the path is full: there the figures are not judged.
+it makes the window grow) overflows before the path is full: there is no prediction. Nor is there
+one where the cycle is shorter than two round trips: a loss is noticed a round trip later, and the
+recovery takes another. One of less than ten is shown and not judged.
 
-DEVIATION: slow start, and the round trips of each recovery, are not in it.
+The queue is a small difference of large windows where the buffer is small: it is as accurate as
+the window, in packets.
+
+DEVIATION: slow start, and the round trips of each recovery, are not in it. Nor are packets that are
+lost again during recovery, after which the window falls twice (a retransmission by a timer takes
+the place that the next new packet needed): a run in which that is common is not judged.
 """
 
 from dataclasses import dataclass
@@ -40,6 +47,9 @@ MODEL = Model(
 
 _STEPS = 4000
 """Steps of the integral over a cycle."""
+
+_LEAST_TRIPS, _JUDGED_TRIPS = 2.0, 10.0
+"""Round trips of a cycle from which there is a prediction, and from which it is judged."""
 
 _ACCURACY = 0.03
 """Reno's closed form meets kernels and simulators to this."""
@@ -131,11 +141,16 @@ def outcome(shared: Shared) -> Outcome | None:
         return None
     ends = [cycle]
     member = shared.members[0]
+    name = "CUBIC" if member.kind == "cubic" else "Reno"
+    rtt_s = _rtt_s(member, shared, cycle.high)
+    trips = cycle.length_s / rtt_s
+    if remark := _outside(shared, trips):
+        return Outcome([], 0.0, f"{member.id}: no average of {name} is predicted: {remark}.")
     if member.cc.get("fast_convergence") and (other := cycle_of(shared, True)):
         ends.append(other)
     # One round trip of each cycle is recovery.
-    accuracy = max(_ACCURACY, _rtt_s(member, shared, cycle.high) / cycle.length_s)
-    judged = accuracy if shared.holds_bursts else None
+    accuracy = max(_ACCURACY, 1 / trips)
+    judged = accuracy if trips >= _JUDGED_TRIPS else None
 
     def between(quantity: str, values: list[float], grain: float) -> Estimate:
         low, high = min(values), max(values)
@@ -144,7 +159,7 @@ def outcome(shared: Shared) -> Outcome | None:
     estimates = [
         between("rate", [end.utilization * shared.payload_bps for end in ends], 0.0),
         between("window", [end.window for end in ends], 1.0),
-        between("queue", [end.queue for end in ends], 1.0),
+        between("queue", [end.queue for end in ends], max(1.0, accuracy * cycle.window)),
     ]
     path = shared.path_packets
     idle = (
@@ -153,9 +168,26 @@ def outcome(shared: Shared) -> Outcome | None:
         else "the link idles after each loss, since the empty path holds"
     )
     remark = (
-        f"{member.id}: {'CUBIC' if member.kind == 'cubic' else 'Reno'} has no equilibrium, it "
-        f"swings. A window of about {cycle.high:.3g} packets overflows the buffer of "
-        f"{shared.station.link}, and a loss leaves {cycle.low:.3g}; {idle} {path:.3g}. "
+        f"{member.id}: {name} has no equilibrium, it swings. A window of about "
+        f"{cycle.high:.3g} packets overflows the buffer of {shared.station.link}, and a loss "
+        f"leaves {cycle.low:.3g}; {idle} {path:.3g}. "
         f"A cycle takes {cycle.length_s:.3g} s."
     )
-    return Outcome(estimates, 3 * cycle.length_s, remark)
+    if judged is None:
+        remark += (
+            f" These are {trips:.2g} round trips, of which each recovery takes about one: the "
+            "figures are shown, not judged."
+        )
+    return Outcome(estimates, 3 * cycle.length_s, remark, repeat_s=_LEAST_TRIPS * rtt_s)
+
+
+def _outside(shared: Shared, trips: float) -> str | None:
+    """In words, why the cycle is not that of the closed form, if so."""
+    if not shared.holds_bursts:
+        return shared.bursts_remark
+    if trips < _LEAST_TRIPS:
+        return (
+            f"its cycle would take {trips:.2g} round trips with the buffer of "
+            f"{shared.station.link} full, and a loss is noticed only after one"
+        )
+    return None

@@ -91,6 +91,14 @@ class Shared:
         """Whether the buffer has room for what one ACK of each flow lets out."""
         return self.buffer is None or self.buffer >= BURST * len(self.members)
 
+    @property
+    def bursts_remark(self) -> str:
+        """What is to say where it has not."""
+        return (
+            f"the buffer of {self.station.link} holds {self.buffer or 0.0:.3g} packets, and one "
+            f"ACK of each flow can release {BURST}: packets are lost before the path is full"
+        )
+
     def names(self, *kinds: str) -> tuple[str, ...]:
         """Names of the flows of these kinds."""
         return tuple(member.id for member in self.members if member.kind in kinds)

@@ -127,14 +127,27 @@ def outcome(shared: Shared) -> Outcome | None:
     plain = shared.buffer is not None and not shared.disturbed and not shared.loss
     if len(shared.members) < 2 or not kinds <= set(LOSS_BASED) or not plain:
         return None
+    names = shared.names(*LOSS_BASED)
+    if not shared.holds_bursts:
+        flows = ", ".join(names)
+        return Outcome([], 0.0, f"{flows}: no rates are predicted: {shared.bursts_remark}.")
     together, queue, cycle_s = synchronised(shared)
     apart = independent(shared, queue)
     payload, link = shared.payload_bps, shared.link
     # Where all windows together leave the link idle, what it carries is another question.
     total = payload * min(1.0, sum(together))
-    judged = _ACCURACY if sum(together) > _BUSY and shared.holds_bursts else None
-    estimates = [Estimate("rate", shared.names(*LOSS_BASED), link, total, payload, judged)]
+    judged = _ACCURACY if sum(together) > _BUSY else None
+    estimates = [Estimate("rate", names, link, total, payload, judged)]
     for member, *ends in zip(shared.members, together, apart, strict=True):
         low, high = min(ends) * payload, max(ends) * payload
         estimates.append(Estimate("rate", (member.id,), link, low, high, None))
-    return Outcome(estimates, 10 * cycle_s)
+    remark = (
+        f"{shared.station.link}: which of several flows loses packets at a drop-tail queue is "
+        "decided by single packets: the rates of single flows are shown, not judged."
+    )
+    if judged is None:
+        remark += (
+            " The link idles after losses, which depends on how many flows lose packets: what it "
+            "carries is shown, not judged, too."
+        )
+    return Outcome(estimates, 10 * cycle_s, remark)
