@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from ackclock.errors import AckclockError, InputError, function_of, rendered, whole_number
+from ackclock.errors import AckclockError, InputError, function_of, rendered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,10 +149,10 @@ MOST_THREADS = 256
 
 def require_threads(threads: int) -> None:
     """Raise an InputError unless a run can have this many threads."""
-    if not 1 <= whole_number("threads", threads) <= MOST_THREADS:
+    if isinstance(threads, bool) or threads not in range(1, MOST_THREADS + 1):
         raise InputError(
-            f"{threads} threads; allowed: 1 to {MOST_THREADS}, and more than there are cores make "
-            "no run faster"
+            f"{threads!r} threads; allowed: a whole number from 1 to {MOST_THREADS}, and more than "
+            "there are cores make no run faster"
         )
 
 

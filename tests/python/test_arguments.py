@@ -114,7 +114,7 @@ def study() -> Any:
             "`overrides` is of the class `list`; needed is",
         ),
         (lambda _: api.run(SCENARIO, progress=5), f"`progress` is 5; needed is {FUNCTION}"),
-        (lambda _: api.run(SCENARIO, threads="2"), f"`threads` is '2'; needed is {WHOLE}"),
+        (lambda _: api.run(SCENARIO, threads="2"), "'2' threads; allowed: a whole number from 1"),
         (lambda _: study().run(progress=5), f"`progress` is 5; needed is {FUNCTION}"),
         (
             lambda _: study().run(time_limit_s=-1),

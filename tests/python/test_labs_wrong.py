@@ -205,7 +205,7 @@ def letters_of_an_old_encoding(work):
 
 def an_endless_loop(work):
     # A controller may be called only after its simulation has been made.
-    seconds = 1 if isinstance(work.tried[0], Formula) else 4
+    seconds = 1 if isinstance(work.tried[0], Formula) else 10
     work.marker.limits = replace(work.marker.limits, seconds=seconds)
     work.program("while True: pass")
     return {q.name: r"\.py(:| line )\d" for q in work.tried}
