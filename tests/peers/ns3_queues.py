@@ -93,8 +93,7 @@ RED_THERE = (
     f"MaxSize=100p;MinTh=5;MaxTh=15;QW=0.002;LInterm=10;MeanPktSize={SEGMENT + HEADERS};"
     "LinkBandwidth=10Mbps;LinkDelay=10ms"
 )
-PIE = {"limit": "1000 packets", "during_burst": "held", "surge": False,
-       "mtu": f"{SEGMENT + HEADERS + PPP} B"}  # fmt: skip
+PIE = {"limit": "1000 packets", "surge": False, "mtu": f"{SEGMENT + HEADERS + PPP} B"}
 TURNS = {"quantum": f"{SEGMENT + HEADERS + PPP} B", "queues": "by-flow"}
 DISCIPLINES = {
     "droptail": Discipline(
@@ -113,7 +112,9 @@ DISCIPLINES = {
         "CoDelQueueDisc", "MaxSize=1000p", {"kind": "codel", "limit": "1000 packets", **CODEL}
     ),
     "pie": Discipline(
-        "PieQueueDisc", "MaxSize=1000p;MaxBurstAllowance=150ms", {"kind": "pie", **PIE}
+        "PieQueueDisc",
+        "MaxSize=1000p;MaxBurstAllowance=150ms",
+        {"kind": "pie", "during_burst": "held", **PIE},
     ),
     "fq-codel": Discipline(
         "FqCoDelQueueDisc",
@@ -122,8 +123,9 @@ DISCIPLINES = {
     ),
     "fq-pie": Discipline(
         "FqPieQueueDisc",
-        "MaxSize=1000p;MaxBurstAllowance=150ms;UseEcn=false",
-        {"kind": "fq-pie", **PIE, **TURNS},
+        # Short queues are often calm, and the two programs grant bursts anew by different rules.
+        "MaxSize=1000p;MaxBurstAllowance=0ms;UseEcn=false",
+        {"kind": "fq-pie", "burst": "0 s", **PIE, **TURNS},
     ),
     "cobalt": Discipline(
         "CobaltQueueDisc",
