@@ -53,7 +53,9 @@ def test_a_plain_scenario_is_divided_with_all_its_records(tmp_path: Path, caplog
     ]
     access = {"rate": "1 Gbps", "delay": "2 us"}
     topology = {"kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts": 4, "access": access}
-    scenario = ackclock.Scenario.from_dict({"topology": topology, "flows": flows})
+    scenario = ackclock.Scenario.from_dict(
+        {"topology": topology, "flows": flows, "routing": "ecmp"}
+    )
     one, two = (
         ackclock.run(scenario, directory=tmp_path / str(threads), threads=threads)
         for threads in (1, 2)
