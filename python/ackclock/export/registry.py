@@ -72,7 +72,8 @@ def find(name: str) -> Format:
     Raises:
         InputError: there is none.
     """
-    return FORMATS[names().index(one_of("format", name, names()))]
+    known = {entry.name: entry for entry in FORMATS}
+    return known[one_of("format", name, known)]
 
 
 def export(

@@ -116,8 +116,8 @@ def _values(
     results: HasTables, table: str, column: str, **where: str
 ) -> tuple[Floats, NDArray[Any]]:
     """Times and values of a flow or link, condensed where the table is long."""
-    _require_known(results, where)
     if isinstance(results, HasPieces) and is_long(results, table):
+        _require_known(results, where)
         nothing = (np.empty(0), np.empty(0))
         return results.condensed(table, column).get(tuple(where.values()), nothing)
     time_s, value = select(results, table, ("time_s", column), **where)

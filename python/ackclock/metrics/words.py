@@ -28,4 +28,4 @@ def are(column: pa.ChunkedArray, word: str) -> NDArray[np.bool_]:
         words = chunk.dictionary.to_pylist()
         codes = chunk.indices.to_numpy(zero_copy_only=False)  # a null is NaN, which no code is
         found.append(codes == (words.index(word) if word in words else -1))
-    return np.concatenate(found) if len(found) != 2 else found[1]
+    return np.concatenate(found)

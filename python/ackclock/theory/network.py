@@ -100,6 +100,10 @@ class FlowPath:
         """RTT in an empty network, seconds."""
         return float(self.empty_rtt)
 
+    def meets(self, other: "FlowPath") -> bool:
+        """Whether data of both visit a common station."""
+        return not set(self.data_visits).isdisjoint(other.data_visits)
+
 
 class Network:
     """Stations and flows of a model.

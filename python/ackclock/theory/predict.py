@@ -211,14 +211,13 @@ def _begun_together(network: Network, laws: dict[int, Law], timeline: Timeline) 
                 # What they meet at the start is in the range.
                 and flow.id not in ranged
             ]
-            met = [o for o in others if set(o.data_visits) & set(flow.data_visits)]
+            met = [o for o in others if flow.meets(o)]
             rate = min(network.stations[place].rate_bps for place in flow.data_visits)
             less = spared[flow.id]
             burst_s = sum((o.initial_window - less) * o.data_bits for o in met) / rate
             state = period.flows[flow.id]
             if settled and not less and flow.id not in ranged:
-                visits = set(flow.data_visits)
-                there = [o for o in flows if o not in fresh and visits & set(o.data_visits)]
+                there = [o for o in flows if o not in fresh and flow.meets(o)]
                 differ = [abs(period.flows[o.id].rtt_s - state.rtt_s) for o in there]
                 met_s = state.base_rtt_s - flow.empty_rtt_s
                 burst_s += _half_packets_s(network, period, flow, there)
@@ -255,8 +254,7 @@ def _beyond_range(network: Network, laws: dict[int, Law], timeline: Timeline) ->
     for period in timeline.periods:
         together = [network.flows[i] for i in laws if network.flows[i].id in period.flows]
         for flow in (flow for flow in flows if flow.id in period.flows):
-            visits = set(flow.data_visits)
-            shared = any(visits & set(o.data_visits) for o in together if o is not flow)
+            shared = any(flow.meets(o) for o in together if o is not flow)
             if shared and flow.params["rtt"] == "least":
                 found[flow.id] = (
                     "takes the minimum RTT of each round trip, and beside bursts of others the "
@@ -277,15 +275,11 @@ def _in_bursts(network: Network, laws: dict[int, Law], timeline: Timeline) -> di
     for period in timeline.periods:
         windows = {name: state.window_packets or 0.0 for name, state in period.flows.items()}
         for name, state in period.flows.items():
-            flow, visits = flows[name], set(flows[name].data_visits)
-            stations = [network.stations[place] for place in visits]
+            flow = flows[name]
+            stations = [network.stations[place] for place in set(flow.data_visits)]
             if not windows[name] or period.fills((s.link, s.direction) for s in stations):
                 continue
-            met = [
-                other
-                for other in windows
-                if other != name and visits & set(flows[other].data_visits)
-            ]
+            met = [other for other in windows if other != name and flow.meets(flows[other])]
             bits = sum(windows[other] * flows[other].data_bits for other in met)
             if bits / min(s.rate_bps for s in stations) > RATE_TOLERANCE * state.rtt_s:
                 found[name] = (

@@ -197,7 +197,7 @@ class Timeline:
             flow = flows[index]
             service_s = flow.data_bits / min(stations[place].rate_bps for place in flow.data_visits)
             others = [flows[other] for other in due if other != index]
-            met = [o for o in others if set(o.data_visits) & set(flow.data_visits)]
+            met = [o for o in others if flow.meets(o)]
             packets = flow.ack_every - 1 + sum(other.initial_window for other in met)
             most_s = first_rtts[index]
             if self._ends is not None:
