@@ -35,19 +35,24 @@ LIVE := $(MAKE) --no-print-directory $(SYNC:%=%=none)
 .DEFAULT_GOAL := help
 # A file that is half written is not up to date.
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test check test-fast bench bench-gate bench-startup bench-memory bench-kills bench-cluster bench-sweep bench-peers browser docs engine playground uplot fuzz format lint lint-rust lint-python lint-scripts test-rust test-python test-python-live reproduce lock clean
+.PHONY: help setup build demo test check test-fast bench bench-gate bench-startup bench-memory bench-kills bench-cluster bench-sweep bench-peers browser docs engine playground uplot fuzz format lint lint-rust lint-python lint-scripts build-tests test-rust test-python test-python-live reproduce lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 setup: $(STAMPS)/extension ## Make .venv with locked dependencies and the release build
 
-$(STAMPS)/dependencies: requirements-dev.lock
+# All that Rust needs of it: the compiler may work while the dependencies are installed.
+$(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "ackclock needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3." >&2; exit 1; }
 	@command -v cargo >/dev/null || { echo "ackclock needs Rust 1.88 or newer; 'cargo' was not found. See https://www.rust-lang.org/tools/install" >&2; exit 1; }
-	@test -x $(BIN)/python || { echo "Making $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "Making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(STAMPS)/dependencies: requirements-dev.lock | $(BIN)/python
 	@echo "Installing locked dependencies"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@# Python compiles what it imports; most of all this never is.
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/extension: $(STAMPS)/dependencies pyproject.toml $(WORKSPACE) $(RUST_SOURCES)
@@ -64,8 +69,8 @@ demo: setup ## Simulate three FAST flows over three bottlenecks and plot them
 
 # Builds first: make would begin all that follows before the Python tests, which take longest, if these had to wait for
 # builds of their own.
-test: $(STAMPS)/dependencies ## Everything that must pass: format, lint, tests, a reproduction, the site
-	+@failed=0; $(TOGETHER) setup engine lint-rust || failed=1; \
+test: ## Everything that must pass: format, lint, tests, a reproduction, the site
+	+@failed=0; $(TOGETHER) setup lint-rust engine build-tests || failed=1; \
 	$(TOGETHER) test-python-live lint-python lint-scripts test-rust docs bench-gate reproduce || failed=1; exit $$failed
 
 check: setup ## What to run before each commit: format, lint, the fast tests, side by side
@@ -77,7 +82,7 @@ test-fast: setup
 
 lint: lint-rust lint-python lint-scripts ## Check format and lint, warnings are errors
 
-lint-rust: $(STAMPS)/dependencies
+lint-rust: | $(BIN)/python
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- $(STRICT)
 
@@ -91,7 +96,10 @@ lint-scripts:
 	@if command -v node >/dev/null; then for file in $(SCRIPTS); do node --check $$file || exit 1; done; \
 	else echo "Not checked: scripts of pages (they need node)"; fi
 
-test-rust: $(STAMPS)/dependencies
+build-tests: | $(BIN)/python
+	@cargo test --workspace --locked --quiet --no-run
+
+test-rust: | $(BIN)/python
 	cargo test --workspace --locked
 
 # The engine for browsers, which also shows that it builds where pointers have 32 bits.
