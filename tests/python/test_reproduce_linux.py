@@ -463,6 +463,31 @@ def test_the_wheel_of_timers_has_three_granularities():
     assert difference._granularity(2200.0) == 320.0
 
 
+@pytest.mark.parametrize(
+    ("mbps", "ms", "timers", "retransmissions"),
+    [
+        (5, 10, "linux", 37),
+        (5, 10, "exact", 61),
+        (5, 5, "linux", 36),
+        (5, 5, "exact", 36),
+    ],
+)
+def test_a_tick_decides_how_often_a_window_falls(mbps, ms, timers, retransmissions):
+    """Linux 6.18 with 250 ticks has 37 and 36, measured twice with `validation/linux`."""
+    document = {
+        "hosts": ["A", "B"],
+        "links": [
+            {"id": "L", "between": ["A", "B"], "rate": f"{mbps} Mbps", "delay": f"{ms} ms",
+             "queue": {"limit": "100 packets"}},
+        ],
+        "flows": [{"id": "F", "from": "A", "to": "B", "send": "unlimited",
+                   "tcp": {"preset": "linux-cubic", "timers": timers}}],
+        "stop": {"at_latest": "60 s"},
+    }  # fmt: skip
+    (flow,) = run(Scenario.from_dict(document).set("record", "none")).summary["flows"].values()
+    assert flow["retransmissions"] == retransmissions
+
+
 # The command
 
 

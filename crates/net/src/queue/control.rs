@@ -92,7 +92,7 @@ pub(super) fn check_target(chosen: &Chosen, hint: &str) -> Result<(), Clash> {
 
 /// The control law: interval / sqrt(count).
 #[inline]
-pub(super) fn law(interval: Time, count: u32) -> Time {
+fn law(interval: Time, count: u32) -> Time {
     Time::from_ns((interval.as_ns() as f64 / f64::from(count).sqrt()) as u64)
 }
 
@@ -262,12 +262,15 @@ impl Control {
         }
     }
 
-    /// One step towards 1 / sqrt(count) in 32 bits after the point, of which 16 are kept; as Linux
-    /// (`include/net/codel_impl.h`, codel_Newton_step) rounds it.
+    /// One step towards 1 / sqrt(count), of which 16 bits are kept.
     fn newton_step(&mut self) {
-        let root = u64::from(self.reciprocal) << 16;
-        let square = (root * root) >> 32;
-        let rest = (3u64 << 32).wrapping_sub(u64::from(self.count) * square);
-        self.reciprocal = ((rest >> 2).wrapping_mul(root) >> (32 - 2 + 1) >> 16) as u16;
+        self.reciprocal = (newton_step(u32::from(self.reciprocal) << 16, self.count) >> 16) as u16;
     }
+}
+
+/// A Newton step from `root` towards 2^32 / sqrt(count), as Linux rounds it (`codel_Newton_step`, `cobalt_newton_step`).
+pub(super) const fn newton_step(root: u32, count: u32) -> u32 {
+    let square = (root as u64 * root as u64) >> 32;
+    let rest = (3u64 << 32).wrapping_sub(count as u64 * square);
+    ((rest >> 2).wrapping_mul(root as u64) >> (32 - 2 + 1)) as u32
 }

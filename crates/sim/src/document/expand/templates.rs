@@ -211,10 +211,8 @@ fn one(
             ("id", Value::String(id)) if template.is_some() && !id.contains('*') => {
                 format!("{id}{number}").into()
             }
-            ("to", Value::String(name)) if template.is_some() => {
-                name.replace('*', &pattern.to(number).to_string()).into()
-            }
             (key, Value::String(name)) if template.is_some() && STARRED.contains(&key) => {
+                let number = if key == "to" { pattern.to(number) } else { number };
                 name.replace('*', &number.to_string()).into()
             }
             (key, Value::Array(routers)) if template.is_some() && ROUTERS.contains(&key) => {
