@@ -127,7 +127,7 @@ def refuse(name: str, given: object, wanted: str) -> NoReturn:
     """Raise the error about an argument of a function that is not what is needed."""
     if isinstance(given, type):
         shown = f"the class `{given.__name__}`"
-    elif given is None or isinstance(given, str | int | float):
+    elif given is None or isinstance(given, str | int | float | tuple):
         shown = repr(given)
     else:
         shown = f"of the class `{type(given).__name__}`"
@@ -190,6 +190,23 @@ def number_of(name: str, given: Any, above: float | None = None) -> Any:
     ):
         refuse(name, given, "a number" if above is None else f"a number above {above:g}")
     return given
+
+
+def span_of(name: str, given: Any) -> tuple[float, float] | None:
+    """Return an optional argument, a span of time in seconds.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if given is None:
+        return None
+    try:
+        start_s, end_s = given
+        if 0 <= number_of(name, start_s) < number_of(name, end_s):
+            return float(start_s), float(end_s)
+    except (TypeError, ValueError):
+        pass
+    refuse(name, given, "a start and a later end in seconds, such as (1, 2.5)")
 
 
 def pairs_of(name: str, given: object) -> list[tuple[str, Any]]:
