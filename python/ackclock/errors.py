@@ -18,6 +18,9 @@ from typing import Any, NoReturn, SupportsIndex, cast
 _LISTS = {"scenario": "list scenario", "plot": "list plot", "lab": "lab list"}
 """Commands that show all things of a kind."""
 
+_MOST_KNOWN = 40
+"""How many of other kinds an error names: all columns of any table, but not a thousand flows."""
+
 A_RUN = "the results of a run, as `ackclock.run` returns them"
 
 
@@ -262,7 +265,7 @@ def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
     elif not known:
         advice = "there are none"
     else:
-        advice = f"known: {listed(known)}"
+        advice = f"known: {listed(known) if kind in _LISTS else listed(known, _MOST_KNOWN)}"
     shown = f" ('ackclock {_LISTS[kind]}' shows all)" if kind in _LISTS else ""
     return f"unknown {kind} '{name}'; {advice}{shown}"
 
