@@ -159,8 +159,8 @@ LAB = Lab(
             value=lambda runs: min(
                 ("fast", "reno"), key=lambda name: _flow(runs, name)["finish_s"]
             ),
-            why="With Reno, data and ACKs travel in blocks, between which the link idles: it is busy for 80 to "
-            "90 % of the time. With FAST it is always busy once the window has settled.",
+            why="With Reno, data and ACKs travel in blocks, between which the link idles: it is busy for 81 to "
+            "91 % of the time. With FAST it is always busy once the window has settled.",
             mistakes={
                 "reno": "Compare finish_s of the two runs.",
                 "fast": "Compare finish_s of the two runs.",

@@ -162,8 +162,8 @@ LAB = Lab(
             ),
             why="A wait of 2^k s has the probability 0.75^k: the expectation of the sum diverges.",
             mistakes={
-                "same": "Compute the mean for two seeds in Python, as above: they are far apart.",
-                "median": "Compute both in Python, as above: they are orders of magnitude apart.",
+                "same": "Compute the mean for two seeds in Python, as on the page: they are far apart.",
+                "median": "Compute both in Python, as on the page: they are orders of magnitude apart.",
             },
         ),
         Formula(
